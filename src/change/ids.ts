@@ -1,0 +1,42 @@
+// Branded ids: strings and numbers that must not be swapped for one another.
+
+declare const brand: unique symbol
+type Branded<T, Name extends string> = T & { readonly [brand]: Name }
+
+/** A git commit's object id, 40 (or 64) lower-case hex digits. */
+export type CommitSha = Branded<string, 'CommitSha'>
+/** A git tree's object id. */
+export type TreeSha = Branded<string, 'TreeSha'>
+/** A git blob's object id. */
+export type BlobSha = Branded<string, 'BlobSha'>
+/** A pull request's number in its repository. */
+export type PullNumber = Branded<number, 'PullNumber'>
+/** A GitHub account's numeric id: logins can be renamed and taken over (T25), ids cannot. */
+export type UserId = Branded<number, 'UserId'>
+
+const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+/** Takes text for an object id. Throws a TypeError when it is not one: such text must never reach git's argv. */
+export function commitSha(text: string): CommitSha {
+  return checked(text) as CommitSha
+}
+export function treeSha(text: string): TreeSha {
+  return checked(text) as TreeSha
+}
+export function blobSha(text: string): BlobSha {
+  return checked(text) as BlobSha
+}
+export function pullNumber(value: number): PullNumber {
+  if (!Number.isSafeInteger(value) || value < 1)
+    throw new TypeError(`not a pull request number: ${String(value)}`)
+  return value as PullNumber
+}
+export function userId(value: number): UserId {
+  if (!Number.isSafeInteger(value) || value < 1) throw new TypeError(`not a user id: ${String(value)}`)
+  return value as UserId
+}
+
+function checked(text: string): string {
+  if (!objectId.test(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
+  return text
+}

@@ -1,0 +1,91 @@
+// What checks ask the world, and what the world may answer. Questions are data: the shell below the line
+// fetches the answers (batched, cached, retried); checks only judge them. No answer is an answer too: unknown.
+import type { Person } from '../change/snapshot.ts'
+import type { UserId } from '../change/ids.ts'
+
+export type Question =
+  | { readonly kind: 'image'; readonly reference: string }
+  /** Which account has this login now? */
+  | { readonly kind: 'user'; readonly login: string }
+  | {
+      readonly kind: 'team-member'
+      readonly organization: string
+      readonly team: string
+      readonly user: UserId
+      readonly login: string
+    }
+  /** The person's role on the repository itself. */
+  | { readonly kind: 'role'; readonly user: UserId; readonly login: string }
+
+/** The world's failure: never the author's fault, asked again later. */
+export interface Unknown {
+  readonly kind: 'unknown'
+  /** For people: `quay.io answered 503`. */
+  readonly reason: string
+  /** Seconds after which asking again makes sense. */
+  readonly retryAfter: number
+}
+
+/** What a registry says of one reference (reference/registry.md 2.4). Only the first four of the rest are definite. */
+export type ImageAnswer =
+  | {
+      readonly kind: 'ok'
+      readonly digest: string
+      readonly mediaType: string
+      readonly size: number
+      readonly platforms?: readonly string[]
+    }
+  | { readonly kind: 'missing'; readonly reason: string }
+  | { readonly kind: 'digest-mismatch'; readonly reason: string }
+  | { readonly kind: 'malformed'; readonly reason: string }
+  | { readonly kind: 'unsupported'; readonly reason: string }
+  /** Refused before any request: not https, an internal address, a registry that the config does not allow. */
+  | { readonly kind: 'blocked'; readonly reason: string }
+  /** Not there, or not for us: the registry does not say which. Waits. */
+  | { readonly kind: 'missing-or-private'; readonly reason: string }
+  | Unknown
+
+export type UserAnswer =
+  { readonly kind: 'person'; readonly person: Person } | { readonly kind: 'nobody' } | Unknown
+export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | Unknown
+export type RoleAnswer =
+  | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
+  | Unknown
+
+export interface AnswerTo {
+  image: ImageAnswer
+  user: UserAnswer
+  'team-member': MembershipAnswer
+  role: RoleAnswer
+}
+
+/** Answers to the questions a check asked; a question that was never answered is unknown. */
+export interface Answers {
+  get<Kind extends Question['kind']>(question: Extract<Question, { kind: Kind }>): AnswerTo[Kind]
+}
+
+/** A stable key for a question, for caches and for pairing answers with questions. */
+export function questionKey(question: Question): string {
+  switch (question.kind) {
+    case 'image':
+      return `image ${question.reference}`
+    case 'user':
+      return `user ${question.login.toLowerCase()}`
+    case 'team-member':
+      return `team-member ${question.organization.toLowerCase()}/${question.team.toLowerCase()} ${question.user}`
+    case 'role':
+      return `role ${question.user}`
+  }
+}
+
+/** Answers from a plain map; what is not in it is unknown. */
+export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>): Answers {
+  return {
+    get: (question) =>
+      (known.get(questionKey(question)) ?? {
+        kind: 'unknown',
+        reason: 'it was not asked yet',
+        retryAfter: 0,
+      }) as never,
+  }
+}

@@ -1,0 +1,53 @@
+// A finding: one complaint about one place, in words an author can act on.
+// Findings are values; nothing here throws, prints or decides.
+
+export type Severity = 'error' | 'warning' | 'info'
+
+/** A place in a file. Lines and columns count from 1; columns count UTF-16 code units, as editors and GitHub do. */
+export interface Location {
+  /** Path from the repository's (or the validated directory's) root, with `/`. */
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly endLine?: number
+  readonly endColumn?: number
+}
+
+/** The three answers every finding owes its reader. Plain text: each renderer escapes it for its medium. */
+export interface Words {
+  /** What is wrong, naming the object: `channel "stable" has two heads: a, b`. */
+  readonly what: string
+  /** Why it matters to those who install Operators. Empty only where `what` says it all. */
+  readonly why: string
+  /** What to do about it. */
+  readonly fix: string
+}
+
+export interface Finding extends Words {
+  /** The rule's id, e.g. `two-heads`; its page is `docs/rules/<id>.md`. Ids are never reused. */
+  readonly rule: string
+  readonly severity: Severity
+  /** Absent when the complaint is about the whole (an empty catalog, a missing approval). */
+  readonly at?: Location
+  readonly related?: readonly { readonly at: Location; readonly note: string }[]
+  /** Facts behind the words, for machines and tests. */
+  readonly data?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Orders findings by file, line, column, rule and words, so the same catalog always prints the same page.
+ * Findings without a place come first. Text is compared by code unit, never by locale.
+ */
+export function compareFindings(a: Finding, b: Finding): number {
+  return (
+    compareText(a.at?.file ?? '', b.at?.file ?? '') ||
+    (a.at?.line ?? 0) - (b.at?.line ?? 0) ||
+    (a.at?.column ?? 0) - (b.at?.column ?? 0) ||
+    compareText(a.rule, b.rule) ||
+    compareText(a.what, b.what)
+  )
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,36 @@
+// A rule: one sentence inside a check. It owns its id, its default severity and its words;
+// a finding is made from it, so no renderer ever invents a sentence.
+import type { Finding, Location, Severity, Words } from './finding.ts'
+
+/** The gates GitHub shows; a rule belongs to exactly one. */
+export type CheckId = 'ownership' | 'validation' | 'images' | 'install'
+
+export interface Rule<Data = never> {
+  /** Named by the bad pattern, in kebab-case, so that "allow two-heads" reads well. */
+  readonly id: string
+  readonly check: CheckId
+  readonly severity: Severity
+  /** One sentence, without a full stop: what the rule demands. */
+  readonly title: string
+  say(data: Data): Words
+}
+
+/** A rule whose `data` type is not looked at: for lists of all rules (pages, switches, tests). */
+export type AnyRule = Omit<Rule, 'say'>
+
+/** Makes a finding of `rule` at a place (or of the whole, where `at` is undefined). */
+export function finding<Data extends object>(
+  rule: Rule<Data>,
+  at: Location | undefined,
+  data: Data,
+  related?: Finding['related'],
+): Finding {
+  return {
+    rule: rule.id,
+    severity: rule.severity,
+    ...rule.say(data),
+    ...(at && { at }),
+    ...(related && related.length > 0 && { related }),
+    data: data as Readonly<Record<string, unknown>>,
+  }
+}

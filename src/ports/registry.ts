@@ -1,0 +1,15 @@
+// What the registry floor offers: answers about image references, and (for bundles) their content by digest.
+import type { ImageAnswer } from '../checks/questions.ts'
+
+export interface Registry {
+  /** Looks one reference up. Never rejects for what a registry says or fails to say: that is the answer. */
+  resolve(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
+  /** Ends all connections. */
+  close(): Promise<void>
+}
+
+/** As much of AbortSignal as a port may know without platform types. */
+export interface AbortSignalLike {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+}

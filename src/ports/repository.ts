@@ -1,0 +1,49 @@
+// One repository's git content, in our own words: what the git floor offers to the rest.
+// Blobs are read, never checked out; no method takes a ref name that a pull request could choose.
+import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
+import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { MergePermit } from '../gate/merge-permit.ts'
+
+export type MergeResult =
+  /** `commit` is the merge commit that would land: parents (base, head), tree `tree`. */
+  | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
+  | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  /** The head has nothing that the base lacks. */
+  | { readonly kind: 'nothing' }
+
+export type LandResult =
+  | { readonly kind: 'landed' }
+  /** The base branch was not at `permit.landing.base` any more: nothing was changed, start again from the new base. */
+  | { readonly kind: 'base-moved' }
+  /** The server refused (protection rules, permissions): nothing was changed. `reason` is for people. */
+  | { readonly kind: 'refused'; readonly reason: string }
+
+export interface Repository {
+  /** Brings `branch`'s tip and, if given, the pull request's head here. Rejects with a GitError when the server cannot be asked. */
+  fetch(branch: string, pull?: PullNumber): Promise<void>
+  /** The tip of a branch as last fetched, or undefined when the branch does not exist. */
+  tip(branch: string): Promise<CommitSha | undefined>
+  /** The head of a pull request as last fetched. */
+  pullHead(pull: PullNumber): Promise<CommitSha | undefined>
+  /**
+   * Merges `head` into `base` without a working tree and makes the merge commit that would land, the same
+   * object each time it is asked with the same arguments (author, dates and message are functions of them).
+   */
+  merge(base: CommitSha, head: CommitSha, message: string): Promise<MergeResult>
+  treeOf(commit: CommitSha): Promise<TreeSha>
+  /** True when `ancestor` is reachable from `commit` (equal counts). */
+  contains(commit: CommitSha, ancestor: CommitSha): Promise<boolean>
+  /** Tree to tree, rename detection off, modes included, sorted by path. */
+  diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
+  /** Every file of a tree below `prefix` ('' for all), recursively, sorted by path. */
+  list(tree: TreeSha, prefix?: string): Promise<readonly ({ readonly path: string } & TreeEntry)[]>
+  /** The blob at a path of a tree, or undefined. */
+  entry(tree: TreeSha, path: string): Promise<TreeEntry | undefined>
+  /** A blob's bytes. Rejects with GitError `missing` when the object is not here, `too-large` above `limit` bytes. */
+  read(blob: BlobSha, limit?: number): Promise<Uint8Array>
+  /**
+   * The one door: pushes `permit.landing.commit` to the base branch, as a fast-forward from exactly `permit.landing.base`
+   * (compare-and-swap). Rejects with a GitError when the outcome is not known: resolve by reading, never by retrying (T39).
+   */
+  land(permit: MergePermit): Promise<LandResult>
+}
