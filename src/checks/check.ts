@@ -1,0 +1,58 @@
+// The one shape of a check: ask, then judge. `ask` says what the world must tell; the shell below the line
+// fetches that; `judge` turns the answers into an outcome. Both are pure, so every check is tested without a world.
+import type { Config } from '../config/config.ts'
+import type { Change } from '../change/change.ts'
+import type { Snapshot } from '../change/snapshot.ts'
+import type { CheckId } from '../findings/rule.ts'
+import type { Finding } from '../findings/finding.ts'
+import type { Layout } from '../change/layout.ts'
+import type { Approval } from './approval.ts'
+import type { Answers, Question } from './questions.ts'
+
+/** All that a check may look at. Rules, owners and config come from the base tip; nothing here was chosen by the author. */
+export interface CheckInput {
+  readonly snapshot: Snapshot
+  readonly config: Config
+  readonly layout: Layout
+  readonly change: Change
+  /** Every path of the base tip's tree, sorted. */
+  readonly basePaths: readonly string[]
+  /** Texts of the owner files at the base tip, and as the result would have them; by path. */
+  readonly ownerFiles: {
+    readonly base: ReadonlyMap<string, string>
+    readonly result: ReadonlyMap<string, string>
+  }
+  readonly approvals: readonly Approval[]
+}
+
+/** Someone who can move the pull request on, and how. */
+export interface Waiting {
+  /** What is missing, for people: `an owner of foo approves`. */
+  readonly what: string
+  /** Logins and `organization/team` names who could do it; never empty silently: maintainers stand in. */
+  readonly who: readonly string[]
+}
+
+export interface CheckOutcome {
+  readonly check: CheckId
+  readonly findings: readonly Finding[]
+  /** What the world did not say. Each keeps the gate shut until it is answered; none is the author's fault. */
+  readonly unanswered: readonly {
+    readonly question: string
+    readonly reason: string
+    readonly retryAfter: number
+  }[]
+  /** Decisions of people that are still missing. */
+  readonly waiting: readonly Waiting[]
+  /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */
+  readonly summary: string
+}
+
+export interface Check {
+  readonly id: CheckId
+  /** What GitHub shows behind `catalog-bot / `. */
+  readonly title: string
+  /** May be called again with more answers: questions can depend on earlier answers. Stops when nothing new is asked. */
+  ask(input: CheckInput, answers: Answers): readonly Question[]
+  judge(input: CheckInput, answers: Answers): CheckOutcome
+}

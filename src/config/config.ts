@@ -1,0 +1,171 @@
+// The repository's configuration, `.github/catalog-bot.yml` at the base tip: its schema, its defaults, its parsing.
+// A catalog repository works with none at all. Whatever is unknown or of the wrong type is refused as a whole:
+// a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
+import { LineCounter, parseDocument } from 'yaml'
+import { z } from 'zod'
+import { finding } from '../findings/rule.ts'
+import type { Finding, Location } from '../findings/finding.ts'
+import { configUnreadable } from './config-unreadable.ts'
+
+/** Where the configuration lies in a repository. */
+export const configPath = '.github/catalog-bot.yml'
+
+const severity = z.enum(['off', 'info', 'warning', 'error'])
+
+/** Sources of ownership, each read at the base tip where it exists. */
+export const ownerSources = [
+  'ci.yaml',
+  'codeowners',
+  'owners',
+  'catalog-owners',
+  'config.yaml',
+  'packages',
+] as const
+
+export const configSchema = z.strictObject({
+  catalogs: z
+    .array(
+      z.strictObject({
+        path: z
+          .string()
+          .min(1)
+          .describe('Directory that holds one catalog, from the root of the repository.'),
+        version: z.string().optional().describe('Platform version that the catalog serves, such as "4.20".'),
+      }),
+    )
+    .default([])
+    .describe('Where the catalogs lie. Empty: recognised from the layout.'),
+  owners: z
+    .strictObject({
+      sources: z
+        .array(z.enum(ownerSources))
+        .default([...ownerSources])
+        .describe('Which owner files count; a package is owned by the union of what they say.'),
+      packages: z
+        .record(z.string(), z.array(z.string().min(1)))
+        .default({})
+        .describe('Owners by package name: logins, or teams as organization/team.'),
+      maintainers: z
+        .array(z.string().min(1))
+        .default([])
+        .describe('People and teams who look after the repository itself, besides those in config.yaml.'),
+    })
+    .prefault({})
+    .describe('Who may change what.'),
+  rules: z
+    .record(
+      z.string(),
+      z.union([
+        severity,
+        z.strictObject({
+          severity: severity.optional(),
+          ignore: z
+            .array(z.string().min(1))
+            .default([])
+            .describe('Packages or path globs in which the rule is silent.'),
+        }),
+      ]),
+    )
+    .default({})
+    .describe(
+      'Severity of a rule by its id, or where to ignore it. Rules that opm itself enforces cannot be switched off.',
+    ),
+  images: z
+    .strictObject({
+      registries: z
+        .array(z.string().min(1))
+        .default([])
+        .describe(
+          'Allowed registries, as host or host/path; empty: any. Compared by exact host and whole path segments.',
+        ),
+      platforms: z
+        .array(z.string().min(1))
+        .default([])
+        .describe('Platforms every bundle image must offer, such as linux/amd64.'),
+    })
+    .prefault({})
+    .describe('What referenced images must be.'),
+  merge: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('Whether pull requests that pass land by themselves.'),
+      blockingLabels: z
+        .array(z.string().min(1))
+        .default(['do-not-merge', 'hold'])
+        .describe('Labels that keep a pull request from landing. Labels never allow anything.'),
+    })
+    .prefault({})
+    .describe('Landing.'),
+  rebuild: z
+    .strictObject({
+      workflow: z
+        .string()
+        .min(1)
+        .optional()
+        .describe('Workflow file to dispatch, such as build-catalog.yml.'),
+      event: z.string().min(1).optional().describe('Type of the repository_dispatch event to send.'),
+    })
+    .refine((value) => !(value.workflow !== undefined && value.event !== undefined), {
+      message: 'give a workflow or an event, not both',
+    })
+    .prefault({})
+    .describe('What a push that changes a catalog triggers. Without either: nothing.'),
+  opm: z
+    .string()
+    .regex(/^v1\.\d+$/, 'must look like v1.73')
+    .default('v1.73')
+    .describe('The opm release whose verdict is authoritative.'),
+})
+
+export type Config = z.output<typeof configSchema>
+
+export const defaultConfig: Config = configSchema.parse({})
+
+export type ParsedConfig =
+  | { readonly kind: 'config'; readonly config: Config }
+  | { readonly kind: 'unreadable'; readonly findings: readonly Finding[] }
+
+/**
+ * Reads the configuration's text (UTF-8 YAML 1.2, one document). `undefined` or an empty document is the default.
+ * Unknown keys, wrong types, duplicate keys, aliases and syntax errors give findings with their place, and no config.
+ */
+export function parseConfig(text: string | undefined): ParsedConfig {
+  if (text === undefined) return { kind: 'config', config: defaultConfig }
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, strict: true })
+  const place = (offset: number): Location => {
+    const { line, col } = lines.linePos(offset)
+    return { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  if (document.errors.length > 0)
+    return unreadable(
+      document.errors.map((error) => ({
+        at: place(error.pos[0]),
+        problem: error.message.split('\n')[0] ?? error.message,
+      })),
+    )
+  let value: unknown
+  try {
+    value = document.toJS({ maxAliasCount: 0 }) ?? {}
+  } catch (error) {
+    return unreadable([{ at: place(0), problem: error instanceof Error ? error.message : String(error) }])
+  }
+  const result = configSchema.safeParse(value)
+  if (result.success) return { kind: 'config', config: result.data }
+  return unreadable(
+    result.error.issues.map((issue) => {
+      const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
+      const node = document.getIn(path, true) as { range?: [number, number, number] } | undefined
+      return {
+        at: place(node?.range?.[0] ?? 0),
+        problem: `${path.join('.') || 'the document'}: ${issue.message}`,
+      }
+    }),
+  )
+}
+
+function unreadable(problems: readonly { at: Location; problem: string }[]): ParsedConfig {
+  return {
+    kind: 'unreadable',
+    findings: problems.map(({ at, problem }) => finding(configUnreadable, at, { problem })),
+  }
+}

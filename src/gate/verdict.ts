@@ -1,0 +1,50 @@
+// What becomes of a pull request, always with reasons. A verdict holds for exactly one (head, base, config).
+import type { CommitSha, TreeSha } from '../change/ids.ts'
+import type { CheckOutcome, Waiting } from '../checks/check.ts'
+import type { MergePermit } from './merge-permit.ts'
+
+/** `merge`: lands now. `wait`: people must act. `blocked`: the author must. `unknown`: the world has not answered. */
+export type VerdictKind = 'merge' | 'wait' | 'blocked' | 'unknown'
+
+export interface Reason {
+  /** A stable word for machines: `findings`, `approval`, `draft`, `conflict`, `unanswered`, `label`, `stopped`, ... */
+  readonly code: ReasonCode
+  /** One sentence for people, without a full stop. */
+  readonly text: string
+  readonly who?: readonly string[]
+}
+
+export type ReasonCode =
+  | 'findings'
+  | 'approval'
+  | 'unanswered'
+  | 'draft'
+  | 'closed'
+  | 'conflict'
+  | 'nothing-to-merge'
+  | 'label'
+  | 'held'
+  | 'stacked'
+  | 'stopped'
+  | 'merge-disabled'
+  | 'author-unknown'
+  | 'snapshot-stale'
+  | 'empty'
+  | 'all-checks-passed'
+
+export interface Verdict {
+  readonly kind: VerdictKind
+  readonly reasons: readonly Reason[]
+  readonly head: CommitSha
+  readonly base: CommitSha
+  readonly baseRef: string
+  readonly config: string
+  /** The validated merge result; absent when head and base do not merge. */
+  readonly result?: { readonly commit: CommitSha; readonly tree: TreeSha }
+  readonly outcomes: readonly CheckOutcome[]
+  readonly waiting: readonly Waiting[]
+  /** Present exactly when `kind` is `merge`. */
+  readonly permit?: MergePermit
+  /** For `unknown`: seconds until asking again makes sense. */
+  readonly retryAfter?: number
+}

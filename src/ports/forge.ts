@@ -1,0 +1,85 @@
+// GitHub in our own words: one read, one way to act. Octokit's types never pass this port. Merging is not here:
+// landing goes through Repository.land() alone.
+import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
+import type { AnswerTo, Question } from '../checks/questions.ts'
+
+export type ForgeQuestion = Exclude<Question, { kind: 'image' }>
+
+/** A check run as GitHub shows it. `name` is unique per head among ours. */
+export interface CheckRun {
+  readonly name: string
+  readonly status: 'queued' | 'in_progress' | 'completed'
+  readonly conclusion?: 'success' | 'failure' | 'neutral' | 'action_required'
+  readonly title: string
+  /** Markdown, already escaped where it quotes others; cut to GitHub's 65,535 characters by the composer. */
+  readonly summary: string
+  readonly annotations: readonly Annotation[]
+}
+
+export interface Annotation {
+  readonly path: string
+  readonly startLine: number
+  readonly endLine: number
+  readonly level: 'failure' | 'warning' | 'notice'
+  readonly title: string
+  readonly message: string
+}
+
+export type Action =
+  /** Creates or updates our check run of this name on this commit. */
+  | { readonly kind: 'put-check'; readonly head: CommitSha; readonly run: CheckRun }
+  /** Creates or edits our one comment on the pull request. */
+  | { readonly kind: 'put-comment'; readonly pull: PullNumber; readonly body: string }
+  | {
+      readonly kind: 'request-reviews'
+      readonly pull: PullNumber
+      readonly users: readonly string[]
+      readonly teams: readonly string[]
+    }
+  | { readonly kind: 'react'; readonly comment: number; readonly reaction: '+1' | '-1' | 'eyes' | 'confused' }
+  /** Starts the rebuild of the catalogs that a push changed. */
+  | {
+      readonly kind: 'dispatch-workflow'
+      readonly workflow: string
+      readonly ref: string
+      readonly inputs: Readonly<Record<string, string>>
+    }
+  | {
+      readonly kind: 'dispatch-event'
+      readonly event: string
+      readonly payload: Readonly<Record<string, unknown>>
+    }
+
+/** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
+export interface Present {
+  readonly checks: readonly CheckRun[]
+  readonly comment?: string
+  readonly requestedUsers: readonly string[]
+  readonly requestedTeams: readonly string[]
+}
+
+export interface WorkflowRun {
+  readonly id: number
+  readonly status: 'queued' | 'in_progress' | 'completed'
+  readonly conclusion?: string
+  readonly url: string
+  readonly createdAt: string
+}
+
+/** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
+export interface Forge {
+  readonly repository: RepositoryName
+  /** All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist. */
+  readSnapshot(pull: PullNumber): Promise<Snapshot | null>
+  openPulls(): Promise<readonly PullNumber[]>
+  defaultBranch(): Promise<string>
+  /** Never rejects: what GitHub does not say is `unknown`. */
+  answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
+  present(pull: PullNumber, head: CommitSha): Promise<Present>
+  /** Our check runs on a commit (for commits of the base branch, which have no pull request). */
+  checksOn(commit: CommitSha): Promise<readonly CheckRun[]>
+  perform(action: Action): Promise<void>
+  /** Runs of a workflow for a commit, newest first. */
+  workflowRuns(workflow: string, head: CommitSha): Promise<readonly WorkflowRun[]>
+}
