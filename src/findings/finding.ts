@@ -27,6 +27,11 @@ export interface Finding extends Words {
   /** The rule's id, e.g. `two-heads`; its page is `docs/rules/<id>.md`. Ids are never reused. */
   readonly rule: string
   readonly severity: Severity
+  /**
+   * What the complaint is about, without lines, counts or wording: `foo/stable/foo.v1`. Two findings of one rule
+   * with the same subject are the same complaint in two states of the catalog.
+   */
+  readonly subject?: string
   /** Absent when the complaint is about the whole (an empty catalog, a missing approval). */
   readonly at?: Location
   readonly related?: readonly { readonly at: Location; readonly note: string }[]

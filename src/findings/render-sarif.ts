@@ -1,0 +1,95 @@
+// Findings as SARIF 2.1.0 (OASIS), which GitHub code scanning and most editors read. One run, one tool.
+// Never reads a file; paths are written relative to the root that the reader knows.
+import type { Finding, Location, Severity } from './finding.ts'
+import type { AnyRule } from './rule.ts'
+
+export interface SarifOptions {
+  /** Version of the tool, as its package says. */
+  readonly version: string
+  /** The rules that may be named; those that found nothing are listed too, so that a reader sees what was looked for. */
+  readonly rules: readonly AnyRule[]
+  /** Where a rule's page lies: its address is this text followed by `<id>.md`. */
+  readonly pages?: string
+}
+
+/** Our severities in SARIF's words. */
+const levels: Readonly<Record<Severity, 'error' | 'warning' | 'note'>> = {
+  error: 'error',
+  warning: 'warning',
+  info: 'note',
+}
+
+/** A SARIF log as JSON text, two spaces deep, ending in a line break. Rules that only a finding names are added. */
+export function renderSarif(findings: readonly Finding[], options: SarifOptions): string {
+  const ids = new Map<string, number>()
+  const rules: object[] = []
+  const describe = (id: string, rule?: AnyRule) => {
+    if (ids.has(id)) return
+    ids.set(id, rules.length)
+    rules.push({
+      id,
+      ...(rule && {
+        shortDescription: { text: rule.title },
+        defaultConfiguration: { level: levels[rule.severity] },
+        properties: { check: rule.check },
+      }),
+      ...(options.pages !== undefined && { helpUri: `${options.pages}${encodeURIComponent(id)}.md` }),
+    })
+  }
+  for (const rule of options.rules) describe(rule.id, rule)
+  for (const { rule } of findings) describe(rule)
+  return `${JSON.stringify(
+    {
+      $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+      version: '2.1.0',
+      runs: [
+        {
+          tool: { driver: { name: 'catalog-bot', semanticVersion: options.version, rules } },
+          columnKind: 'utf16CodeUnits',
+          results: findings.map((finding) => result(finding, ids.get(finding.rule) ?? -1)),
+        },
+      ],
+    },
+    undefined,
+    2,
+  )}\n`
+}
+
+function result(finding: Finding, ruleIndex: number): object {
+  return {
+    ruleId: finding.rule,
+    ruleIndex,
+    level: levels[finding.severity],
+    message: { text: [finding.what, finding.why, finding.fix].filter((text) => text !== '').join('\n') },
+    ...(finding.at && { locations: [{ physicalLocation: physical(finding.at) }] }),
+    ...(finding.related && {
+      relatedLocations: finding.related.map(({ at, note }, id) => ({
+        id,
+        physicalLocation: physical(at),
+        message: { text: note },
+      })),
+    }),
+    // Pairs a finding with itself when lines move.
+    ...(finding.subject !== undefined && { partialFingerprints: { 'subject/v1': finding.subject } }),
+  }
+}
+
+function physical(at: Location): object {
+  return {
+    artifactLocation: { uri: relativeUri(at.file), uriBaseId: '%SRCROOT%' },
+    region: {
+      startLine: at.line,
+      startColumn: at.column,
+      ...(at.endLine !== undefined && { endLine: at.endLine }),
+      ...(at.endColumn !== undefined && { endColumn: at.endColumn }),
+    },
+  }
+}
+
+/** A path as a relative URI reference: each segment percent-encoded, a first segment with a colon kept from being a scheme. */
+function relativeUri(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => encodeURIComponent(segment.toWellFormed()))
+    .join('/')
+}

@@ -1,0 +1,62 @@
+import { describe, expect, test } from '@jest/globals'
+import { renderJson } from '../../src/findings/render-json.ts'
+
+describe('findings as JSON', () => {
+  test('a directory is one line with the keys that other tools rely on', () => {
+    const line = renderJson({
+      dir: 'some/dir',
+      passed: false,
+      message: 'invalid index:\n└── x',
+      findings: [
+        {
+          rule: 'two-heads',
+          severity: 'error',
+          at: { file: 'a.yaml', line: 3, column: 5, endLine: 3, endColumn: 9 },
+          what: 'what\nover two lines',
+          why: 'why',
+          fix: 'fix',
+        },
+        { rule: 'empty-catalog', severity: 'warning', what: 'it is empty', why: '', fix: 'add' },
+      ],
+    })
+    expect(line).not.toContain('\n')
+    expect(JSON.parse(line)).toEqual({
+      dir: 'some/dir',
+      passed: false,
+      message: 'invalid index:\n└── x',
+      findings: [
+        {
+          rule: 'two-heads',
+          severity: 'error',
+          file: 'a.yaml',
+          line: 3,
+          column: 5,
+          endLine: 3,
+          endColumn: 9,
+          message: 'what\nover two lines',
+          why: 'why',
+          fix: 'fix',
+        },
+        {
+          rule: 'empty-catalog',
+          severity: 'warning',
+          file: null,
+          line: null,
+          column: null,
+          message: 'it is empty',
+          why: '',
+          fix: 'add',
+        },
+      ],
+    })
+  })
+
+  test('a directory that passed has an empty message', () => {
+    expect(JSON.parse(renderJson({ dir: 'd', passed: true, findings: [] }))).toEqual({
+      dir: 'd',
+      passed: true,
+      message: '',
+      findings: [],
+    })
+  })
+})
