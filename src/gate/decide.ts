@@ -1,0 +1,149 @@
+// The gate: findings and a snapshot in, a verdict with reasons out. The only place that mints a merge permit,
+// and it does so when nothing at all speaks against it: what is empty, unknown or missing is never a yes (I12).
+import type { CheckOutcome, Waiting } from '../checks/check.ts'
+import type { CommitSha, TreeSha } from '../change/ids.ts'
+import type { Config } from '../config/config.ts'
+import type { Snapshot } from '../change/snapshot.ts'
+import type { CheckId } from '../findings/rule.ts'
+import { mint } from './merge-permit.ts'
+import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
+
+/** Every check that must have spoken before anything lands. A check that is absent is not a check that passed. */
+export const requiredChecks: readonly CheckId[] = ['ownership', 'validation', 'images']
+
+export type MergeOutcome =
+  | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
+  | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  | { readonly kind: 'nothing' }
+
+export interface GateInput {
+  readonly snapshot: Snapshot
+  readonly config: Config
+  /** Digest of the configuration at `snapshot.base`. */
+  readonly configDigest: string
+  readonly merge: MergeOutcome
+  /** How many paths the result changes. */
+  readonly changedPaths: number
+  readonly outcomes: readonly CheckOutcome[]
+  /** Why landings of this repository are stopped, if they are. */
+  readonly stopped?: string | undefined
+  /** Who put this pull request on hold by command, if somebody did. */
+  readonly heldBy?: string | undefined
+}
+
+/** How strongly a reason speaks: the verdict is that of its strongest reason. */
+const weight: Readonly<Record<VerdictKind, number>> = { blocked: 3, unknown: 2, wait: 1, merge: 0 }
+
+interface Weighed extends Reason {
+  readonly kind: VerdictKind
+}
+
+/** Decides on one pull request. Pure: the same input gives the same verdict; nothing here is remembered. */
+export function decide(input: GateInput): Verdict {
+  const { snapshot, merge, outcomes } = input
+  const reasons = [...reasonsOfState(input), ...reasonsOfMerge(input), ...reasonsOfChecks(outcomes)]
+  const kind = reasons.reduce<VerdictKind>(
+    (worst, reason) => (weight[reason.kind] > weight[worst] ? reason.kind : worst),
+    'merge',
+  )
+  const verdict: Verdict = {
+    kind,
+    reasons:
+      reasons.length > 0
+        ? reasons
+            .toSorted((a, b) => weight[b.kind] - weight[a.kind])
+            .map(({ code, text, who }) => ({ code, text, ...(who && { who }) }))
+        : [{ code: 'all-checks-passed', text: 'every check passed' }],
+    head: snapshot.head,
+    base: snapshot.base,
+    baseRef: snapshot.baseRef,
+    config: input.configDigest,
+    outcomes,
+    waiting: outcomes.flatMap((outcome) => outcome.waiting),
+    ...(merge.kind === 'clean' && { result: { commit: merge.commit, tree: merge.tree } }),
+  }
+  if (kind === 'unknown') return { ...verdict, retryAfter: soonest(outcomes) }
+  if (kind !== 'merge' || merge.kind !== 'clean') return verdict
+  return {
+    ...verdict,
+    permit: mint({
+      repository: snapshot.repository,
+      pull: snapshot.pull,
+      baseRef: snapshot.baseRef,
+      base: snapshot.base,
+      head: snapshot.head,
+      commit: merge.commit,
+      tree: merge.tree,
+      config: input.configDigest,
+    }),
+  }
+}
+
+function* reasonsOfState({ snapshot, config, stopped, heldBy }: GateInput): Generator<Weighed> {
+  if (snapshot.state !== 'open') yield reason('wait', 'closed', `the pull request is ${snapshot.state}`)
+  if (snapshot.author === null)
+    yield reason('wait', 'author-unknown', 'the account that opened the pull request does not exist any more')
+  if (snapshot.draft) yield reason('wait', 'draft', 'the pull request is a draft')
+  if (snapshot.stacked)
+    yield reason(
+      'wait',
+      'stacked',
+      'the pull request stands on another one: only the lowest of a stack can land',
+    )
+  const blocking = new Set(config.merge.blockingLabels.map((label) => label.toLowerCase()))
+  for (const label of snapshot.labels)
+    if (blocking.has(label.toLowerCase())) yield reason('wait', 'label', `the label "${label}" holds it back`)
+  if (heldBy !== undefined) yield reason('wait', 'held', `${heldBy} holds it back with /hold`, [heldBy])
+  if (stopped !== undefined)
+    yield reason('wait', 'stopped', `landings in this repository are stopped: ${stopped}`)
+  if (!config.merge.enabled)
+    yield reason('wait', 'merge-disabled', 'this repository does not let pull requests land by themselves')
+}
+
+function* reasonsOfMerge({ merge, changedPaths }: GateInput): Generator<Weighed> {
+  if (merge.kind === 'conflict') {
+    const shown = merge.paths.slice(0, 3).join(', ')
+    const more = merge.paths.length > 3 ? ` and ${merge.paths.length - 3} more` : ''
+    yield reason(
+      'blocked',
+      'conflict',
+      `it conflicts with the base branch${shown ? ` in ${shown}${more}` : ''}`,
+    )
+  }
+  if (merge.kind === 'nothing')
+    yield reason('blocked', 'nothing-to-merge', 'the base branch already has all its commits')
+  if (merge.kind === 'clean' && changedPaths === 0)
+    yield reason('wait', 'empty', 'it changes nothing on the base branch')
+}
+
+function* reasonsOfChecks(outcomes: readonly CheckOutcome[]): Generator<Weighed> {
+  for (const id of requiredChecks) {
+    if (!outcomes.some((outcome) => outcome.check === id))
+      yield reason('unknown', 'unanswered', `the check ${id} has not spoken yet`)
+  }
+  for (const outcome of outcomes) {
+    const errors = outcome.findings.filter((finding) => finding.severity === 'error').length
+    if (errors > 0)
+      yield reason('blocked', 'findings', `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}`)
+    for (const { question, reason: why } of outcome.unanswered)
+      yield reason('unknown', 'unanswered', `${outcome.check}: ${question}: ${why}`)
+    for (const { what, who } of outcome.waiting) yield reason('wait', 'approval', what, who)
+  }
+}
+
+function reason(kind: VerdictKind, code: ReasonCode, text: string, who?: readonly string[]): Weighed {
+  return { kind, code, text, ...(who && who.length > 0 && { who }) }
+}
+
+/** Seconds until the first unanswered question may be asked again; a minute where nobody says. */
+function soonest(outcomes: readonly CheckOutcome[]): number {
+  const waits = outcomes.flatMap((outcome) =>
+    outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
+  )
+  return waits.length === 0 ? 60 : Math.max(1, Math.min(...waits))
+}
+
+/** Who can move a verdict on, each named once, in order of first mention. */
+export function unblockers(waiting: readonly Waiting[]): readonly string[] {
+  return [...new Set(waiting.flatMap((open) => open.who))]
+}

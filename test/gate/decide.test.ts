@@ -1,0 +1,146 @@
+import { describe, expect, test } from '@jest/globals'
+import { decide, requiredChecks, type GateInput } from '../../src/gate/decide.ts'
+import { isMergePermit } from '../../src/gate/merge-permit.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { aGateInput, aSnapshot, passed, sha } from './build.ts'
+import type { Finding } from '../../src/findings/finding.ts'
+
+const error: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
+
+describe('the gate', () => {
+  test('lets a pull request land when every required check passed', () => {
+    const verdict = decide(aGateInput())
+    expect(verdict.kind).toBe('merge')
+    expect(isMergePermit(verdict.permit)).toBe(true)
+    expect(verdict.permit?.landing).toMatchObject({
+      base: sha('b'),
+      head: sha('a'),
+      commit: sha('c'),
+      tree: sha('d'),
+      baseRef: 'main',
+    })
+  })
+
+  test('lets a warning pass', () => {
+    const outcomes = [
+      passed('ownership'),
+      passed('validation', { findings: [{ ...error, severity: 'warning' }] }),
+      passed('images'),
+    ]
+    expect(decide(aGateInput({ outcomes })).kind).toBe('merge')
+  })
+
+  const refusals: [string, Partial<GateInput>, string, string][] = [
+    [
+      'an error finding blocks',
+      { outcomes: [passed('ownership'), passed('validation', { findings: [error] }), passed('images')] },
+      'blocked',
+      'findings',
+    ],
+    [
+      'an unanswered question is unknown',
+      {
+        outcomes: [
+          passed('ownership'),
+          passed('validation'),
+          passed('images', { unanswered: [{ question: 'q', reason: '503', retryAfter: 30 }] }),
+        ],
+      },
+      'unknown',
+      'unanswered',
+    ],
+    [
+      'a missing approval waits',
+      {
+        outcomes: [
+          passed('ownership', { waiting: [{ what: 'an owner of foo approves', who: ['bob'] }] }),
+          passed('validation'),
+          passed('images'),
+        ],
+      },
+      'wait',
+      'approval',
+    ],
+    ['a draft waits', { snapshot: aSnapshot({ draft: true }) }, 'wait', 'draft'],
+    ['a closed pull request waits', { snapshot: aSnapshot({ state: 'closed' }) }, 'wait', 'closed'],
+    ['a ghost author waits', { snapshot: aSnapshot({ author: null }) }, 'wait', 'author-unknown'],
+    ['a stacked pull request waits', { snapshot: aSnapshot({ stacked: true }) }, 'wait', 'stacked'],
+    [
+      'a blocking label waits, whatever its case',
+      { snapshot: aSnapshot({ labels: ['Do-Not-Merge'] }) },
+      'wait',
+      'label',
+    ],
+    ['a hold waits', { heldBy: 'carol' }, 'wait', 'held'],
+    ['a stopped repository waits', { stopped: 'a landed tree was not the validated one' }, 'wait', 'stopped'],
+    [
+      'a repository that lands nothing waits',
+      { config: { ...defaultConfig, merge: { ...defaultConfig.merge, enabled: false } } },
+      'wait',
+      'merge-disabled',
+    ],
+    [
+      'a conflict blocks',
+      { merge: { kind: 'conflict', paths: ['a', 'b', 'c', 'd'] } },
+      'blocked',
+      'conflict',
+    ],
+    ['nothing to merge blocks', { merge: { kind: 'nothing' } }, 'blocked', 'nothing-to-merge'],
+    ['a change of nothing waits', { changedPaths: 0 }, 'wait', 'empty'],
+  ]
+  test.each(refusals)('%s', (_name, differences, kind, code) => {
+    const verdict = decide(aGateInput(differences))
+    expect(verdict.kind).toBe(kind)
+    expect(verdict.reasons[0]?.code).toBe(code)
+    expect(verdict.permit).toBeUndefined()
+  })
+
+  test.each(requiredChecks)(
+    'no check at all is not a check that passed: without %s nothing lands',
+    (missing) => {
+      const outcomes = requiredChecks.filter((id) => id !== missing).map((id) => passed(id))
+      const verdict = decide(aGateInput({ outcomes }))
+      expect(verdict.kind).toBe('unknown')
+      expect(verdict.permit).toBeUndefined()
+    },
+  )
+
+  test('labels of strangers never turn a refusal into a landing', () => {
+    const refused = aGateInput({ outcomes: [passed('validation'), passed('images')] })
+    for (const label of ['approved', 'lgtm', 'ok-to-merge', 'automerge'])
+      expect(decide({ ...refused, snapshot: aSnapshot({ labels: [label] }) }).permit).toBeUndefined()
+  })
+
+  test('names the strongest reason first and asks again when the first answer is due', () => {
+    const verdict = decide(
+      aGateInput({
+        snapshot: aSnapshot({ draft: true }),
+        outcomes: [
+          passed('ownership'),
+          passed('validation'),
+          passed('images', {
+            unanswered: [
+              { question: 'a', reason: 'slow', retryAfter: 300 },
+              { question: 'b', reason: 'slow', retryAfter: 20 },
+            ],
+          }),
+        ],
+      }),
+    )
+    expect(verdict.kind).toBe('unknown')
+    expect(verdict.retryAfter).toBe(20)
+    expect(verdict.reasons.map((reason) => reason.code)).toEqual(['unanswered', 'unanswered', 'draft'])
+  })
+})
+
+describe('a merge permit', () => {
+  test('cannot be made by hand', () => {
+    const landing = decide(aGateInput()).permit?.landing
+    expect(isMergePermit({ landing })).toBe(false)
+    expect(isMergePermit(undefined)).toBe(false)
+  })
+  test('cannot be altered', () => {
+    const permit = decide(aGateInput()).permit
+    expect(() => Object.assign(permit?.landing ?? {}, { baseRef: 'release' })).toThrow(TypeError)
+  })
+})
