@@ -1,0 +1,9 @@
+// Names a credential without telling it: for keys of caches. What one credential may see, another may not.
+import { createHash } from 'node:crypto'
+import type { Credential } from './credentials.ts'
+
+/** `anonymous`, or 32 hex digits of a digest over the credential. */
+export function credentialIdentity(credential: Credential): string {
+  if (credential.kind === 'anonymous') return 'anonymous'
+  return createHash('sha256').update(JSON.stringify(credential)).digest('hex').slice(0, 32)
+}

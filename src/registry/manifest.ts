@@ -1,0 +1,154 @@
+// Manifests and indexes as documents: media types, type confusion, platforms. Pure text to data.
+import { RegistryError } from './registry-error.ts'
+
+export const mediaTypes = {
+  ociIndex: 'application/vnd.oci.image.index.v1+json',
+  dockerList: 'application/vnd.docker.distribution.manifest.list.v2+json',
+  ociManifest: 'application/vnd.oci.image.manifest.v1+json',
+  dockerManifest: 'application/vnd.docker.distribution.manifest.v2+json',
+} as const
+
+// All four, always, in one header: registries answer "not found", or convert the document into one with another
+// digest, when its own type is not listed.
+export const acceptManifests = Object.values(mediaTypes).join(', ')
+
+const schema1 = /^application\/vnd\.docker\.distribution\.manifest\.v1\+(?:json|prettyjws)$/
+
+export interface Descriptor {
+  readonly mediaType: string
+  readonly digest: string
+  readonly size: number
+}
+
+export interface Platform {
+  readonly os: string
+  readonly architecture: string
+  readonly variant?: string
+}
+
+export type Manifest =
+  | { readonly kind: 'index'; readonly mediaType: string; readonly manifests: readonly IndexEntry[] }
+  | {
+      readonly kind: 'image'
+      readonly mediaType: string
+      readonly config: Descriptor
+      readonly layers: readonly Descriptor[]
+    }
+
+export interface IndexEntry extends Descriptor {
+  readonly platform?: Platform
+}
+
+export function isManifestType(mediaType: string): boolean {
+  return (Object.values(mediaTypes) as string[]).includes(mediaType)
+}
+
+export function isSchema1(mediaType: string): boolean {
+  return schema1.test(mediaType)
+}
+
+/** A Content-Type without its parameters, in lower case. */
+export function bareMediaType(contentType: string | undefined): string {
+  return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+/**
+ * Reads a manifest that came with a Content-Type. Throws a RegistryError: `unsupported` for schema 1 and unknown
+ * types, `bad-reply` for a document that contradicts its type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
+ */
+export function parseManifest(body: Uint8Array, contentType: string): Manifest {
+  const data = parseObject(body)
+  if (data['schemaVersion'] === 1 || isSchema1(contentType))
+    throw new RegistryError(
+      'unsupported',
+      'it is in the old schema 1 format, which no cluster pulls any more',
+    )
+  const declared = data['mediaType']
+  if (declared !== undefined && typeof declared !== 'string') throw badReply('its mediaType is not text')
+  if (declared !== undefined && isManifestType(contentType) && declared !== contentType)
+    throw badReply(`it came as ${contentType} and calls itself ${declared}`)
+  const isIndex = 'manifests' in data
+  const isImage = 'layers' in data || 'config' in data || 'fsLayers' in data
+  if (isIndex && isImage) throw badReply('it can be read as an image and as an index')
+  const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
+  // A document without any type of its own is OCI's by its shape (mediaType is optional there).
+  const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
+  if (type === mediaTypes.ociIndex || type === mediaTypes.dockerList) {
+    if (!Array.isArray(data['manifests'])) throw badReply('it is an index without a list of manifests')
+    return { kind: 'index', mediaType: type, manifests: data['manifests'].map(readIndexEntry) }
+  }
+  if (type !== mediaTypes.ociManifest && type !== mediaTypes.dockerManifest)
+    throw new RegistryError('unsupported', `it is of the type ${type.slice(0, 100)}, which is not an image`)
+  if (!Array.isArray(data['layers'])) throw badReply('it is an image without a list of layers')
+  return {
+    kind: 'image',
+    mediaType: type,
+    config: readDescriptor(data['config']),
+    layers: data['layers'].map(readDescriptor),
+  }
+}
+
+/** `linux/amd64`, `linux/arm/v7`. */
+export function platformText(platform: Platform): string {
+  const { os, architecture, variant } = platform
+  // arm64 has one variant that everyone means, written or not.
+  const shown = variant === undefined || variant === '' || (architecture === 'arm64' && variant === 'v8')
+  return shown ? `${os}/${architecture}` : `${os}/${architecture}/${variant}`
+}
+
+/** The platform of an image's config document; undefined when it does not say. */
+export function configPlatform(body: Uint8Array): Platform | undefined {
+  return readPlatform(parseObject(body))
+}
+
+/** The platforms of an index, each once, attestations (`unknown/unknown`) left out. */
+export function indexPlatforms(manifests: readonly IndexEntry[]): readonly string[] {
+  const known = manifests.flatMap(({ platform }) =>
+    platform && platform.os !== 'unknown' ? [platformText(platform)] : [],
+  )
+  return [...new Set(known)]
+}
+
+export function parseObject(body: Uint8Array): Record<string, unknown> {
+  let data: unknown
+  try {
+    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
+  } catch (cause) {
+    throw new RegistryError('bad-reply', 'its document is not JSON', { cause })
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw badReply('its document is not an object')
+  return data as Record<string, unknown>
+}
+
+function readIndexEntry(value: unknown): IndexEntry {
+  const descriptor = readDescriptor(value)
+  const platform = readPlatform((value as { platform?: unknown }).platform)
+  return platform ? { ...descriptor, platform } : descriptor
+}
+
+function readDescriptor(value: unknown): Descriptor {
+  const { mediaType, digest, size } = (typeof value === 'object' && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >
+  if (typeof digest !== 'string' || !/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest))
+    throw badReply('one of its descriptors has no valid digest')
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
+    throw badReply('one of its descriptors has no valid size')
+  return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
+}
+
+function readPlatform(value: unknown): Platform | undefined {
+  const { os, architecture, variant } = (typeof value === 'object' && value !== null ? value : {}) as Record<
+    string,
+    unknown
+  >
+  if (typeof os !== 'string' || typeof architecture !== 'string' || os === '' || architecture === '')
+    return undefined
+  return { os, architecture, ...(typeof variant === 'string' && variant !== '' && { variant }) }
+}
+
+function badReply(message: string): RegistryError {
+  return new RegistryError('bad-reply', message)
+}

@@ -1,0 +1,260 @@
+// The registry port over HTTP: what is behind a reference, and (for bundles) its content by digest.
+// A registry's failure is an answer, never an exception, and "missing" is said only when two kinds of request agree.
+import { createHash } from 'node:crypto'
+import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
+import type { ImageAnswer } from '../checks/questions.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { AbortSignalLike, Registry } from '../ports/registry.ts'
+import { answerOf } from './answer-of.ts'
+import { authorizedExchange } from './authorized-exchange.ts'
+import type { CredentialSource } from './credentials.ts'
+import type { EgressOptions } from './egress-policy.ts'
+import { endpointsOf, type Endpoint, type Mirror } from './endpoints.ts'
+import type { Resolve } from './guarded-connector.ts'
+import {
+  acceptManifests,
+  bareMediaType,
+  configPlatform,
+  indexPlatforms,
+  isManifestType,
+  isSchema1,
+  parseManifest,
+  platformText,
+  type Descriptor,
+  type Manifest,
+} from './manifest.ts'
+import { defaultPatience, patientExchange, type Patience } from './patient-exchange.ts'
+import { RegistryError } from './registry-error.ts'
+import { openTokenService } from './token-service.ts'
+import { openTransport, type Reply, type TransportLimits } from './transport.ts'
+
+export interface RegistryOptions {
+  readonly clock: Clock
+  /** Asked in order; none is anonymous. */
+  readonly credentials?: readonly CredentialSource[]
+  /** Default: https to public addresses only. */
+  readonly egress?: EgressOptions
+  readonly mirrors?: readonly Mirror[]
+  readonly limits?: Partial<TransportLimits & Patience>
+  /** True asks for the platforms too, which needs the manifest (and a single image's config) instead of a HEAD. */
+  readonly platforms?: boolean
+  /** For tests: how names are resolved, chance (0 to 1), and undici's own way with HEAD. */
+  readonly resolve?: Resolve
+  readonly random?: () => number
+  readonly keepAliveAfterHead?: boolean
+}
+
+export interface FetchedManifest {
+  readonly manifest: Manifest
+  /** Of the bytes, computed here. */
+  readonly digest: string
+  readonly bytes: Uint8Array
+  readonly mediaType: string
+}
+
+export interface RegistryClient extends Registry {
+  /** The manifest behind a reference, its bytes verified. Rejects with a RegistryError. */
+  fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
+  /** A blob of the reference's repository, exactly as large and with the digest that its descriptor says. */
+  fetchBlob(reference: ImageReference, descriptor: Descriptor, signal?: AbortSignalLike): Promise<Uint8Array>
+}
+
+// What distribution and containers/image take at most (CVE-2020-1702).
+const manifestLimit = 4 * 1024 * 1024
+const configLimit = 4 * 1024 * 1024
+
+export function openRegistry(options: RegistryOptions): RegistryClient {
+  const { clock, limits = {} } = options
+  const transport = openTransport({
+    egress: options.egress ?? {},
+    limits: definedOnly(limits),
+    resolve: options.resolve,
+    keepAliveAfterHead: options.keepAliveAfterHead,
+  })
+  const tokens = openTokenService(transport, clock)
+  const authorized = authorizedExchange(transport, tokens, options.credentials ?? [])
+  const patience = { ...defaultPatience, ...definedOnly(limits) }
+  const exchange = patientExchange(authorized, patience, clock, options.random ?? Math.random)
+  // Hosts whose HEAD contradicted their GET: not asked by HEAD again while we live.
+  const brokenHead = new Set<string>()
+
+  async function get(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
+    const wanted = reference.digest
+    const fetchOnce = async (): Promise<FetchedManifest | undefined> => {
+      const reply = await exchange(manifestRequest('GET', endpoint, reference, signal), 'manifest')
+      const digest = digestOf(reply.body, wanted)
+      const contentType = bareMediaType(reply.headers.get('content-type')?.[0])
+      if (wanted !== undefined && digest !== wanted) {
+        // A page of a proxy is no wrong image: it says nothing of the image at all.
+        if (!isManifestType(contentType) && !isSchema1(contentType))
+          throw new RegistryError(
+            'bad-reply',
+            `${endpoint.name} answered with "${contentType}", not a manifest`,
+          )
+        return undefined
+      }
+      try {
+        const manifest = parseManifest(reply.body, contentType)
+        return { manifest, digest, bytes: reply.body, mediaType: manifest.mediaType }
+      } catch (error) {
+        // Bytes that the digest vouches for will not become better by waiting.
+        if (wanted !== undefined && error instanceof RegistryError && error.code === 'bad-reply')
+          throw new RegistryError('unsupported', error.message, { cause: error })
+        throw error
+      }
+    }
+    // A mismatch blames the image for good, so one bad transfer is not enough for it.
+    const fetched = (await fetchOnce()) ?? (await fetchOnce())
+    if (!fetched)
+      throw new RegistryError(
+        'digest-mismatch',
+        `${endpoint.name} serves other bytes than ${wanted} under that name`,
+      )
+    return fetched
+  }
+
+  async function head(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
+    const reply = await exchange(manifestRequest('HEAD', endpoint, reference, signal), 'head')
+    const mediaType = bareMediaType(reply.headers.get('content-type')?.[0])
+    if (isSchema1(mediaType))
+      throw new RegistryError(
+        'unsupported',
+        'it is in the old schema 1 format, which no cluster pulls any more',
+      )
+    const digest = headDigest(reply)
+    const length = reply.headers.get('content-length')?.[0] ?? ''
+    const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
+    if (!agrees || !isManifestType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
+    return { kind: 'ok', digest, mediaType, size: Number(length) } satisfies ImageAnswer
+  }
+
+  async function ask(
+    endpoint: Endpoint,
+    reference: ImageReference,
+    signal?: AbortSignalLike,
+  ): Promise<ImageAnswer> {
+    if (options.platforms) return withPlatforms(endpoint, reference, signal)
+    let refusedByHead = false
+    if (!brokenHead.has(endpoint.host)) {
+      try {
+        const answer = await head(endpoint, reference, signal)
+        if (answer) return answer
+      } catch (error) {
+        const secondOpinion: readonly string[] = ['missing', 'private', 'server', 'bad-reply']
+        if (!(error instanceof RegistryError) || !secondOpinion.includes(error.code)) throw error
+        refusedByHead = true
+      }
+    }
+    const { digest, mediaType, bytes } = await get(endpoint, reference, signal)
+    if (refusedByHead) brokenHead.add(endpoint.host)
+    return { kind: 'ok', digest, mediaType, size: bytes.length }
+  }
+
+  async function withPlatforms(
+    endpoint: Endpoint,
+    reference: ImageReference,
+    signal?: AbortSignalLike,
+  ): Promise<ImageAnswer> {
+    const { manifest, digest, mediaType, bytes } = await get(endpoint, reference, signal)
+    const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
+    if (manifest.kind === 'index') return { ...answer, platforms: indexPlatforms(manifest.manifests) }
+    if (manifest.config.size > configLimit) return answer
+    const platform = configPlatform(await blob(endpoint, manifest.config, signal))
+    return platform ? { ...answer, platforms: [platformText(platform)] } : answer
+  }
+
+  async function blob(
+    endpoint: Endpoint,
+    descriptor: Descriptor,
+    signal?: AbortSignalLike,
+  ): Promise<Uint8Array> {
+    const { body } = await exchange(
+      {
+        endpoint,
+        method: 'GET',
+        path: `blobs/${descriptor.digest}`,
+        accept: '*/*',
+        bodyLimit: descriptor.size,
+        redirects: 5,
+        signal,
+      },
+      'blob',
+    )
+    if (body.length !== descriptor.size || digestOf(body, descriptor.digest) !== descriptor.digest)
+      throw new RegistryError(
+        'digest-mismatch',
+        `${endpoint.name} serves other bytes than ${descriptor.digest} under that name`,
+      )
+    return body
+  }
+
+  /** Mirrors first; whatever goes wrong there, the registry itself has the last word. */
+  async function everywhere<Result>(
+    reference: ImageReference,
+    work: (endpoint: Endpoint) => Promise<Result>,
+  ): Promise<Result> {
+    const failures: string[] = []
+    for (const endpoint of endpointsOf(reference, options.mirrors ?? [])) {
+      try {
+        return await work(endpoint)
+      } catch (error) {
+        if (!(error instanceof RegistryError) || error.code === 'aborted') throw error
+        failures.push(error.message)
+        if (!endpoint.isMirror) {
+          if (failures.length === 1) throw error
+          throw new RegistryError(error.code, failures.reverse().join('; mirror: '), {
+            cause: error,
+            retryAfter: error.retryAfter,
+          })
+        }
+      }
+    }
+    throw new RegistryError('network', 'there is no registry to ask')
+  }
+
+  return {
+    async resolve(text, signal) {
+      const { reference, reason } = parseImageReference(text)
+      if (!reference) return { kind: 'malformed', reason }
+      try {
+        return await everywhere(reference, (endpoint) => ask(endpoint, reference, signal))
+      } catch (error) {
+        return answerOf(error)
+      }
+    },
+    fetchManifest: (reference, signal) =>
+      everywhere(reference, (endpoint) => get(endpoint, reference, signal)),
+    fetchBlob: (reference, descriptor, signal) =>
+      everywhere({ ...reference, digest: descriptor.digest }, (endpoint) =>
+        blob(endpoint, descriptor, signal),
+      ),
+    close: () => transport.close(),
+  }
+}
+
+function manifestRequest(
+  method: 'GET' | 'HEAD',
+  endpoint: Endpoint,
+  reference: ImageReference,
+  signal: AbortSignalLike | undefined,
+) {
+  // The digest wins where both are written; nothing written means latest.
+  const path = `manifests/${reference.digest ?? reference.tag ?? 'latest'}`
+  return { endpoint, method, path, accept: acceptManifests, bodyLimit: manifestLimit, redirects: 3, signal }
+}
+
+function digestOf(bytes: Uint8Array, like: string | undefined): string {
+  const algorithm = like?.split(':')[0] ?? 'sha256'
+  return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
+}
+
+function headDigest(reply: Reply): string | undefined {
+  const digest = reply.headers.get('docker-content-digest')?.[0]
+  return digest !== undefined && /^sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128})$/.test(digest)
+    ? digest
+    : undefined
+}
+
+function definedOnly<T extends object>(value: T): T {
+  return Object.fromEntries(Object.entries(value).filter(([, entry]) => entry !== undefined)) as T
+}

@@ -1,0 +1,136 @@
+// A registry in the test's own process that answers as a script says: images it holds, and a hook that may
+// answer any request first. Counts requests and connections. Speaks http, or https with a throw-away certificate.
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { mediaTypes } from '../../src/registry/manifest.ts'
+
+export interface ScriptedRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly headers: IncomingMessage['headers']
+}
+
+export type Script = (
+  request: ScriptedRequest,
+  response: ServerResponse,
+  /** How many requests for this method and path came before. */
+  earlier: number,
+) => boolean | void | Promise<boolean | void>
+
+export interface ScriptedRegistry {
+  /** `127.0.0.1:PORT`. */
+  readonly host: string
+  readonly origin: string
+  readonly requests: ScriptedRequest[]
+  connections(): number
+  /** Answers first; true (or an ended response) means answered. */
+  script: Script | undefined
+  /** Adds a manifest under a tag and its digest, returns the digest. */
+  add(repository: string, tag: string, document?: unknown, mediaType?: string): string
+  addBlob(content: Uint8Array | string): { digest: string; size: number }
+  close(): Promise<void>
+}
+
+const folder = new URL('./loopback-certificate/', import.meta.url)
+export const loopbackCertificate = readFileSync(new URL('certificate.pem', folder), 'utf8')
+
+export function sha256(content: Uint8Array | string): string {
+  return `sha256:${createHash('sha256').update(content).digest('hex')}`
+}
+
+export function imageManifest(seed: string): unknown {
+  const config = sha256(seed)
+  return {
+    schemaVersion: 2,
+    mediaType: mediaTypes.ociManifest,
+    config: { mediaType: 'application/vnd.oci.image.config.v1+json', digest: config, size: seed.length },
+    layers: [],
+  }
+}
+
+export async function scriptedRegistry(options: { readonly tls?: boolean } = {}): Promise<ScriptedRegistry> {
+  const manifests = new Map<string, { bytes: Buffer; mediaType: string }>()
+  const blobs = new Map<string, Buffer>()
+  const seen = new Map<string, number>()
+  let connections = 0
+
+  const listener = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(incoming.url ?? '/', 'http://registry.test')
+    const request = {
+      method: incoming.method ?? '',
+      path: url.pathname,
+      query: url.searchParams,
+      headers: incoming.headers,
+    }
+    registry.requests.push(request)
+    const key = `${request.method} ${request.path}`
+    const earlier = seen.get(key) ?? 0
+    seen.set(key, earlier + 1)
+    if ((await registry.script?.(request, response, earlier)) || response.writableEnded) return
+    const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(request.path)
+    const blob = /^\/v2\/.+\/blobs\/(.+)$/.exec(request.path)
+    if (manifest) {
+      const found = manifests.get(`${manifest[1]}@${manifest[2]}`)
+      if (!found) return refuse(response, 404, 'MANIFEST_UNKNOWN', 'manifest unknown')
+      response.writeHead(200, {
+        'content-type': found.mediaType,
+        'content-length': found.bytes.length,
+        'docker-content-digest': sha256(found.bytes),
+      })
+      response.end(request.method === 'HEAD' ? undefined : found.bytes)
+    } else if (blob) {
+      const found = blobs.get(blob[1] ?? '')
+      if (!found) return refuse(response, 404, 'BLOB_UNKNOWN', 'blob unknown')
+      response.writeHead(200, { 'content-length': found.length }).end(found)
+    } else response.writeHead(request.path === '/v2/' ? 200 : 404).end('{}')
+  }
+  const onRequest: RequestListener = (request, response) => void listener(request, response)
+  const server = options.tls
+    ? createTlsServer({ key: readFileSync(new URL('key.pem', folder)), cert: loopbackCertificate }, onRequest)
+    : createServer(onRequest)
+  server.keepAliveTimeout = 60_000
+  server.on(options.tls ? 'secureConnection' : 'connection', () => (connections += 1))
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  const { port } = server.address() as AddressInfo
+
+  const registry: ScriptedRegistry = {
+    host: `127.0.0.1:${port}`,
+    origin: `${options.tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    requests: [],
+    connections: () => connections,
+    script: undefined,
+    add(
+      repository,
+      tag,
+      document = imageManifest(`${repository}:${tag}`),
+      mediaType = mediaTypes.ociManifest,
+    ) {
+      const bytes = Buffer.from(typeof document === 'string' ? document : JSON.stringify(document))
+      const digest = sha256(bytes)
+      for (const name of [tag, digest]) manifests.set(`${repository}@${name}`, { bytes, mediaType })
+      return digest
+    },
+    addBlob(content) {
+      const bytes = Buffer.from(content)
+      const digest = sha256(bytes)
+      blobs.set(digest, bytes)
+      return { digest, size: bytes.length }
+    },
+    close: () =>
+      new Promise<void>((done) => {
+        server.close(() => done())
+        server.closeAllConnections()
+      }),
+  }
+  return registry
+}
+
+export function refuse(response: ServerResponse, status: number, code: string, message: string): void {
+  response
+    .writeHead(status, { 'content-type': 'application/json' })
+    .end(JSON.stringify({ errors: [{ code, message }] }))
+}
