@@ -12,8 +12,11 @@ export type PathRole =
   | { readonly kind: 'operator'; readonly directory: string }
   /** A file that says who owns something. `directory`: the package directory it speaks for; absent for repository-wide ones. */
   | { readonly kind: 'owners'; readonly directory?: string }
-  /** Everything else: workflows, recipes, the bot's own configuration, dot files. */
-  | { readonly kind: 'infrastructure' }
+  /**
+   * Everything else: workflows, recipes, the bot's own configuration, dot files. `odd`: why no one may add such a
+   * path at all, such as `it holds a control character` (T08).
+   */
+  | { readonly kind: 'infrastructure'; readonly odd?: string }
 
 export interface TouchedPath extends PathChange {
   readonly role: PathRole
