@@ -7,7 +7,15 @@ import type { MergePermit } from '../gate/merge-permit.ts'
 export type MergeResult =
   /** `commit` is the merge commit that would land: parents (base, head), tree `tree`. */
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
-  | { readonly kind: 'conflict'; readonly paths: readonly string[] }
+  /**
+   * `content`: both sides changed `paths`. `rename`: a clean merge would have followed a rename, which we do not (T14):
+   * `paths` is where the result would not be the plain one. `unrelated-histories`: no common commit, `paths` is empty.
+   */
+  | {
+      readonly kind: 'conflict'
+      readonly paths: readonly string[]
+      readonly reason?: 'content' | 'rename' | 'unrelated-histories'
+    }
   /** The head has nothing that the base lacks. */
   | { readonly kind: 'nothing' }
 

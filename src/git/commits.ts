@@ -1,0 +1,33 @@
+// Reads a commit's tree, parents and time. Its author, message and signature are nobody's authority and stay unread.
+import { commitSha, treeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { GitError } from './git-error.ts'
+import type { ObjectReader } from './object-reader.ts'
+
+export interface CommitFacts {
+  readonly tree: TreeSha
+  readonly parents: readonly CommitSha[]
+  /** Committer time, seconds since the epoch; 0 when it cannot be read. */
+  readonly time: number
+}
+
+/** No commit of sense has a megabyte of headers and message. */
+const commitLimit = 4 * 1024 * 1024
+
+/** Tree, parents and time of a commit. Rejects with GitError `missing` when it is not here or is no commit. */
+export async function readCommit(objects: ObjectReader, id: CommitSha): Promise<CommitFacts> {
+  const { type, bytes } = await objects.read(id, commitLimit)
+  if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
+  const text = bytes.toString('latin1')
+  const headers = text.slice(0, Math.max(text.indexOf('\n\n'), 0)).split('\n')
+  const tree = /^tree ([0-9a-f]+)$/.exec(headers[0] ?? '')?.[1]
+  if (tree === undefined) throw new GitError('corrupt', `commit ${id} names no tree`)
+  const parents: CommitSha[] = []
+  for (const line of headers.slice(1)) {
+    const parent = /^parent ([0-9a-f]+)$/.exec(line)?.[1]
+    if (parent === undefined) break
+    parents.push(commitSha(parent))
+  }
+  const committer = headers.find((line) => line.startsWith('committer '))
+  const time = Number(/> ?(\d{1,15}) [+-]\d+$/.exec(committer ?? '')?.[1] ?? 0)
+  return { tree: treeSha(tree), parents, time }
+}

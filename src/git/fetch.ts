@@ -1,0 +1,70 @@
+// Brings one branch and one pull request's head here, each to a ref of our own. Nothing else: no tags, no other
+// branch, no submodule. A ref that the server no longer has goes away here too.
+import type { PullNumber } from '../change/ids.ts'
+import { GitError, isGitError } from './git-error.ts'
+import type { LocalGit } from './local-git.ts'
+import { branchRef, keptBranchRef, keptPullRef, pullRef } from './ref-names.ts'
+import type { Remote } from './remote.ts'
+import { runGit } from './run-git.ts'
+
+export interface FetchOptions {
+  readonly directory: string
+  readonly remote: Remote
+  readonly timeout: number
+  readonly signal: AbortSignal
+  readonly local: LocalGit
+}
+
+export async function fetchRefs(options: FetchOptions, branch: string, pull?: PullNumber): Promise<void> {
+  let wanted = [{ theirs: branchRef(branch), ours: keptBranchRef(branch) }]
+  if (pull !== undefined) wanted.push({ theirs: pullRef(pull), ours: keptPullRef(pull) })
+  while (wanted.length > 0) {
+    const absent = await tryFetch(options, wanted)
+    if (absent === undefined) return
+    const gone = wanted.filter(({ theirs }) => theirs === absent)
+    // Git may name only what it was asked for; anything else would have us ask for ever.
+    if (gone.length === 0) throw new GitError('failed', 'git fetch misses a ref that was not asked for')
+    await deleteRefs(
+      options.local,
+      gone.map(({ ours }) => ours),
+    )
+    wanted = wanted.filter((ref) => !gone.includes(ref))
+  }
+}
+
+/** Fetches all or nothing. The answer is the ref that the server does not have, or undefined when all are here. */
+async function tryFetch(
+  { directory, remote, timeout, signal }: FetchOptions,
+  refs: readonly { readonly theirs: string; readonly ours: string }[],
+): Promise<string | undefined> {
+  const args = [
+    'fetch',
+    '--quiet',
+    '--atomic',
+    '--no-tags',
+    '--no-prune',
+    '--no-write-fetch-head',
+    '--no-auto-maintenance',
+    '--no-recurse-submodules',
+    '--no-show-forced-updates',
+    '--end-of-options',
+    remote.url,
+    ...refs.map(({ theirs, ours }) => `+${theirs}:${ours}`),
+  ]
+  // 128 is every failure of git fetch; which one it was stands in its words.
+  const call = { args, directory, remote, timeout, signal, limit: 1024 * 1024 }
+  try {
+    await runGit(call)
+    return undefined
+  } catch (error) {
+    const absent = isGitError(error, 'missing')
+      ? /fatal: couldn't find remote ref (\S+)/.exec(error.message)?.[1]
+      : undefined
+    if (absent === undefined) throw error
+    return absent
+  }
+}
+
+async function deleteRefs(git: LocalGit, refs: readonly string[]): Promise<void> {
+  await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })
+}

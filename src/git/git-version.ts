@@ -1,0 +1,22 @@
+// Which git program is here, and whether it can do what we need: `merge-tree --write-tree` came with 2.38.
+import { GitError } from './git-error.ts'
+import { runGit } from './run-git.ts'
+
+const needed = [2, 38] as const
+
+/** The version, such as '2.39.5'. Rejects with GitError `unsupported` when there is no git or it is older than 2.38. */
+export async function gitVersion(): Promise<string> {
+  const { stdout } = await runGit({ args: ['version'], timeout: 10_000, limit: 1000 })
+  return checkVersion(stdout.toString('utf8'))
+}
+
+/** Takes the version out of what `git version` prints. Throws GitError `unsupported` when it is too old or unreadable. */
+export function checkVersion(printed: string): string {
+  const match = /^git version (\d+)\.(\d+)(\.\d+)?/.exec(printed)
+  if (!match) throw new GitError('unsupported', `git's version cannot be read: ${JSON.stringify(printed)}`)
+  const [major, minor] = [Number(match[1]), Number(match[2])]
+  const version = `${major}.${minor}${match[3] ?? ''}`
+  if (major < needed[0] || (major === needed[0] && minor < needed[1]))
+    throw new GitError('unsupported', `git ${version} is too old: ${needed.join('.')} or newer is needed`)
+  return version
+}

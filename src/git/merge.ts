@@ -1,0 +1,89 @@
+// Merges a head into a base without a working tree and makes the merge commit that would land. Changes no ref.
+//
+// Renames are not followed. Following one would put a pull request's change into a file that the pull request does
+// not name, because the base moved it (T14); a gate that is read by people should not do that. What git calls
+// a renamed file is then changed on one side and deleted on the other: a conflict, and the author rebases.
+// Git before 2.50 does not let exact renames be switched off, so every merge is held against the plain three-way
+// rule afterwards, path by path (plain-merge.ts). Attributes of the tree choose nothing: a bare mirror reads none.
+import { commitSha, type CommitSha } from '../change/ids.ts'
+import type { MergeResult } from '../ports/repository.ts'
+import { GitError } from './git-error.ts'
+import type { LocalGit } from './local-git.ts'
+import type { ObjectReader } from './object-reader.ts'
+import { parseMerge } from './parse-output.ts'
+import { notPlain } from './plain-merge.ts'
+import { readCommit } from './commits.ts'
+
+export interface Signature {
+  readonly name: string
+  readonly email: string
+}
+
+/** Throws GitError `refused` when git would have to change a signature to write it. */
+export function checkSignature(signature: Signature): Signature {
+  for (const part of [signature.name, signature.email])
+    if (
+      !/^[^\s<>\u0000-\u001f](?:[^<>\u0000-\u001f]*[^\s<>\u0000-\u001f])?$/.test(part) ||
+      /^[.,:;"']|[.,:;"']$/.test(part)
+    )
+      throw new GitError('refused', `not a name or address for a commit: ${JSON.stringify(part)}`)
+  return signature
+}
+
+/** See Repository.merge. Rejects with GitError `missing` when one of the commits is not here. */
+export async function mergeCommits(
+  git: LocalGit,
+  objects: ObjectReader,
+  signature: Signature,
+  base: CommitSha,
+  head: CommitSha,
+  message: string,
+): Promise<MergeResult> {
+  if (message.includes('\0') || !message.isWellFormed())
+    throw new GitError('refused', 'a commit message holds no NUL and no broken characters')
+  const [ours, theirs] = await Promise.all([readCommit(objects, base), readCommit(objects, head)])
+  const bases = await mergeBases(git, base, head)
+  if (bases.includes(head)) return { kind: 'nothing' }
+  if (bases.length === 0) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
+
+  const merged = await git(
+    ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--end-of-options', base, head],
+    { answers: [0, 1] },
+  )
+  const { tree, conflicted } = parseMerge(merged.stdout)
+  if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
+  const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
+  const astray = await notPlain(git, { ancestors, base: ours.tree, head: theirs.tree, result: tree })
+  if (astray.length > 0) return { kind: 'conflict', paths: astray, reason: 'rename' }
+
+  const date = `@${mergeDate(ours.time, theirs.time)} +0000`
+  const { name, email } = signature
+  const { stdout } = await git(['commit-tree', '-p', base, '-p', head, tree], {
+    input: message,
+    environment: {
+      GIT_AUTHOR_NAME: name,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_AUTHOR_DATE: date,
+      GIT_COMMITTER_NAME: name,
+      GIT_COMMITTER_EMAIL: email,
+      GIT_COMMITTER_DATE: date,
+    },
+  })
+  return { kind: 'clean', commit: commitSha(stdout.toString('latin1').trim()), tree }
+}
+
+/** The best common ancestors: none for unrelated histories, several after criss-cross merges. */
+async function mergeBases(git: LocalGit, base: CommitSha, head: CommitSha): Promise<readonly CommitSha[]> {
+  const { stdout } = await git(['merge-base', '--all', base, head], { answers: [0, 1] })
+  return stdout.toString('latin1').split('\n').filter(Boolean).map(commitSha)
+}
+
+const year = 366 * 24 * 3600
+
+/**
+ * The merge's date: a function of its parents, so that the same merge is the same commit whenever it is made. The
+ * later of the two; but a head may carry any date (3.9-R6), so one far after the base's counts for a year at most.
+ */
+export function mergeDate(base: number, head: number): number {
+  return Math.max(base, Math.min(head, base + year))
+}

@@ -1,0 +1,151 @@
+// A bare mirror of one repository on disk: what the Repository port promises, done by the `git` program.
+// It holds objects and our own refs, never a working tree. One process uses a folder at a time. The folder is a
+// cache: deleting it costs a fetch, no knowledge.
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { blobSha, commitSha, treeSha, type CommitSha } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { Repository } from '../ports/repository.ts'
+import { readCommit } from './commits.ts'
+import { fetchRefs } from './fetch.ts'
+import { GitError } from './git-error.ts'
+import { gitVersion } from './git-version.ts'
+import { land } from './land.ts'
+import { localGit, type LocalGit } from './local-git.ts'
+import { checkSignature, mergeCommits, type Signature } from './merge.ts'
+import { openObjectReader } from './object-reader.ts'
+import { keptBranchRef, keptPullRef } from './ref-names.ts'
+import { openRemote, type Credential } from './remote.ts'
+import { runGit } from './run-git.ts'
+import { exists, removeLeftovers, tidy } from './tidy.ts'
+import { diffTrees, findEntry, listTree } from './trees.ts'
+
+export interface MirrorOptions {
+  /** The mirror's own folder: made when it is not there. */
+  readonly directory: string
+  /** `https://host/path`; `http://` to this machine and `file:///path` for sandbox and tests. No user, no password. */
+  readonly url: string
+  /** Asked before every command that talks to the server: tokens expire. Undefined: anonymous. */
+  readonly credential: () => Promise<Credential | undefined>
+  /** When given, land() refuses permits for any other repository. */
+  readonly repository?: RepositoryName
+  /** Author and committer of merge commits. */
+  readonly signature?: Signature
+  readonly timeouts?: Partial<Timeouts>
+}
+
+/** Milliseconds. */
+export interface Timeouts {
+  /** The first fetch of a large repository takes minutes. */
+  readonly fetch: number
+  readonly push: number
+  /** A local command, and the longest silence of the object reader. */
+  readonly local: number
+}
+
+export interface Mirror extends Repository {
+  /** The git program's version. */
+  readonly version: string
+  /** The running object reader's process, if one runs: for tests that end it. */
+  readonly readerPid: number | undefined
+  /** Stops every command that runs (they reject with GitError `aborted`) and lets no other start. */
+  close(): Promise<void>
+}
+
+const defaultTimeouts: Timeouts = { fetch: 15 * 60_000, push: 5 * 60_000, local: 2 * 60_000 }
+
+/** Reserved domain: nobody's account. The app gives its bot's own name and address. */
+const defaultSignature: Signature = { name: 'catalog-bot', email: 'catalog-bot@noreply.invalid' }
+
+/** The largest catalogs are single files of some 60 MB; GitHub takes none above 100 MB. */
+const blobLimit = 128 * 1024 * 1024
+
+/**
+ * Opens the mirror in `directory`, made empty when it is not there; fetches nothing yet.
+ * Rejects with GitError `unsupported` (no git, or older than 2.38) or `refused` (the address, the signature).
+ */
+export async function openMirror(options: MirrorOptions): Promise<Mirror> {
+  const remote = openRemote(options.url, options.credential)
+  const signature = checkSignature(options.signature ?? defaultSignature)
+  const timeouts = { ...defaultTimeouts, ...options.timeouts }
+  const directory = resolve(options.directory)
+  const version = await gitVersion()
+  await prepare(directory)
+
+  const closing = new AbortController()
+  const { signal } = closing
+  const local = localGit({ directory, timeout: timeouts.local, signal })
+  const objects = openObjectReader({ directory, timeout: timeouts.local })
+  const { repository } = options
+  // Fetches one after the other: two of them would only wait for each other's locks.
+  let fetches: Promise<unknown> = Promise.resolve()
+
+  return {
+    version,
+    get readerPid() {
+      return objects.pid
+    },
+    fetch: (branch, pull) => {
+      const fetched = fetches.then(async () => {
+        await fetchRefs({ directory, remote, timeout: timeouts.fetch, signal, local }, branch, pull)
+        await tidy(local, directory)
+      })
+      fetches = fetched.catch(() => undefined)
+      return fetched
+    },
+    tip: async (branch) => readRef(local, keptBranchRef(branch)),
+    pullHead: async (pull) => readRef(local, keptPullRef(pull)),
+    merge: async (base, head, message) =>
+      mergeCommits(local, objects, signature, commitSha(base), commitSha(head), message),
+    treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
+    contains: async (commit, ancestor) => {
+      const args = ['merge-base', '--is-ancestor', commitSha(ancestor), commitSha(commit)]
+      return (await local(args, { answers: [0, 1] })).code === 0
+    },
+    diff: async (before, after) => diffTrees(local, treeSha(before), treeSha(after)),
+    list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix),
+    entry: async (tree, path) => findEntry(objects, treeSha(tree), path),
+    read: async (blob, limit = blobLimit) => {
+      const { type, bytes } = await objects.read(blobSha(blob), limit)
+      if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
+      return bytes
+    },
+    land: (permit) =>
+      land({ directory, remote, timeout: timeouts.push, signal, objects, repository }, permit),
+    close: async () => {
+      closing.abort()
+      objects.close()
+      await fetches
+    },
+  }
+}
+
+/** A folder appears whole or not at all: a process that dies meanwhile leaves no half repository behind. */
+async function prepare(directory: string): Promise<void> {
+  if (await exists(join(directory, 'HEAD'))) return removeLeftovers(directory)
+  const parent = dirname(directory)
+  await mkdir(parent, { recursive: true })
+  const temporary = await mkdtemp(join(parent, `.${basename(directory)}-`))
+  try {
+    await runGit({
+      // Without a template there are no hooks, no info/exclude, no info/attributes. HEAD names a branch that never is.
+      args: ['init', '--quiet', '--bare', '--template=', '--initial-branch=none', temporary],
+      timeout: 30_000,
+      limit: 10_000,
+    })
+    await rename(temporary, directory)
+  } catch (error) {
+    await rm(temporary, { recursive: true, force: true })
+    if (!(await exists(join(directory, 'HEAD')))) throw error
+  }
+}
+
+async function readRef(git: LocalGit, ref: string): Promise<CommitSha | undefined> {
+  const { stdout, code } = await git(
+    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
+    {
+      answers: [0, 1],
+    },
+  )
+  return code === 0 ? commitSha(stdout.toString('latin1').trim()) : undefined
+}

@@ -1,0 +1,199 @@
+// Reads objects through one long-lived `git cat-file --batch-command`: requests queue, answers come in their order.
+// A process that dies or falls silent is replaced by the next request; nothing read is kept here.
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { gitEnvironment } from './environment.ts'
+import { GitError } from './git-error.ts'
+import { signalGroup } from './run-git.ts'
+
+export interface StoredObject {
+  readonly type: string
+  readonly bytes: Buffer
+}
+
+export interface ObjectReader {
+  /**
+   * An object of any type. Rejects with GitError `missing` when it is not here and `too-large` when it has more than
+   * `limit` bytes (nothing of it is then read); `failed` or `timeout` (retryable) when two processes in a row ended
+   * without an answer. `id` must be a checked object id: it becomes a line of input.
+   */
+  read(id: string, limit: number): Promise<StoredObject>
+  close(): void
+  /** The running process, for tests that end it. */
+  readonly pid: number | undefined
+}
+
+interface Header {
+  readonly type: string
+  readonly size: number
+}
+
+interface Request {
+  readonly id: string
+  readonly limit: number
+  readonly resolve: (object: StoredObject) => void
+  readonly reject: (error: GitError) => void
+  attempts: number
+}
+
+/** What the next header line on the process's output belongs to. */
+interface Expected {
+  readonly request: Request
+  readonly step: 'info' | 'contents'
+}
+
+export function openObjectReader(options: { directory: string; timeout: number }): ObjectReader {
+  let worker: Worker | undefined
+  let closed = false
+
+  const submit = (request: Request): void => {
+    if (closed) return request.reject(new GitError('aborted', 'cat-file: the mirror is closed'))
+    if (!worker?.alive) worker = startWorker(options, retry)
+    worker.send(request)
+  }
+  // Reading changes nothing, so a request that lost its process is asked once more of a new one.
+  const retry = (request: Request, error: GitError): void => {
+    request.attempts += 1
+    if (request.attempts > 1 || closed) request.reject(error)
+    else submit(request)
+  }
+
+  return {
+    read: (id, limit) =>
+      new Promise((resolve, reject) => submit({ id, limit, resolve, reject, attempts: 0 })),
+    close: () => {
+      closed = true
+      worker?.stop(new GitError('aborted', 'cat-file: the mirror was closed'))
+    },
+    get pid() {
+      return worker?.alive ? worker.pid : undefined
+    },
+  }
+}
+
+interface Worker {
+  readonly alive: boolean
+  readonly pid: number | undefined
+  send(request: Request): void
+  stop(error: GitError): void
+}
+
+function startWorker(
+  { directory, timeout }: { directory: string; timeout: number },
+  lost: (request: Request, error: GitError) => void,
+): Worker {
+  const child: ChildProcessByStdio<Writable, Readable, null> = spawn('git', ['cat-file', '--batch-command'], {
+    cwd: directory,
+    env: { ...gitEnvironment('none'), GIT_DIR: directory },
+    stdio: ['pipe', 'pipe', 'ignore'],
+    detached: true,
+  })
+  // The reader alone must not keep the process from ending.
+  child.unref()
+  const expected: Expected[] = []
+  let alive = true
+  let header = ''
+  let body: { readonly type: string; readonly bytes: Buffer; filled: number } | undefined
+  let silence: NodeJS.Timeout | undefined
+
+  const stop = (error: GitError): void => {
+    if (!alive) return
+    alive = false
+    clearTimeout(silence)
+    signalGroup(child.pid, 'SIGKILL')
+    for (const request of new Set(expected.map(({ request }) => request))) lost(request, error)
+    expected.length = 0
+  }
+  const listen = (): void => {
+    clearTimeout(silence)
+    if (expected.length > 0)
+      silence = setTimeout(() => stop(new GitError('timeout', 'cat-file: no answer')), timeout)
+  }
+  const ask = (request: Request, step: Expected['step']): void => {
+    expected.push({ request, step })
+    child.stdin.write(`${step} ${request.id}\n`)
+    if (expected.length === 1) listen()
+  }
+  /** Takes a complete header line; a body follows only after `contents`. */
+  const onHeader = (line: string): void => {
+    const next = expected[0]
+    if (!next) return stop(new GitError('failed', 'cat-file answered what nobody asked'))
+    if (line === `${next.request.id} missing`) {
+      expected.shift()
+      return next.request.reject(new GitError('missing', `object ${next.request.id} is not here`))
+    }
+    const { type, size } = parseHeader(line, next.request.id)
+    if (next.step === 'contents') {
+      // One byte more: the line feed after the content.
+      body = { type, bytes: Buffer.allocUnsafe(size + 1), filled: 0 }
+      return
+    }
+    expected.shift()
+    if (size > next.request.limit)
+      next.request.reject(
+        new GitError(
+          'too-large',
+          `object ${next.request.id} has ${size} bytes, more than ${next.request.limit}`,
+        ),
+      )
+    else ask(next.request, 'contents')
+  }
+  const consume = (chunk: Buffer): void => {
+    let at = 0
+    while (at < chunk.length && alive) {
+      if (body) {
+        const taken = chunk.copy(body.bytes, body.filled, at)
+        body.filled += taken
+        at += taken
+        if (body.filled < body.bytes.length) continue
+        const { type, bytes } = body
+        body = undefined
+        expected.shift()?.request.resolve({ type, bytes: bytes.subarray(0, -1) })
+      } else {
+        const end = chunk.indexOf(0x0a, at)
+        header += chunk.toString('latin1', at, end < 0 ? chunk.length : end)
+        at = end < 0 ? chunk.length : end + 1
+        if (end < 0) continue
+        const line = header
+        header = ''
+        onHeader(line)
+      }
+    }
+  }
+  child.stdout.on('data', (chunk: Buffer) => {
+    try {
+      consume(chunk)
+    } catch (error) {
+      stop(error instanceof GitError ? error : new GitError('failed', 'cat-file', { cause: error }))
+    }
+    listen()
+  })
+  child.stdin.on('error', () => undefined)
+  child.once('error', (cause) => stop(new GitError('unsupported', 'git cannot be started', { cause })))
+  child.once('close', (code, signal) =>
+    stop(new GitError('failed', `cat-file ended (${signal ?? `exit ${code ?? '?'}`})`)),
+  )
+
+  return {
+    get alive() {
+      return alive
+    },
+    get pid() {
+      return child.pid
+    },
+    send: (request) => ask(request, 'info'),
+    stop: (error) => {
+      child.stdin.end()
+      stop(error)
+    },
+  }
+}
+
+function parseHeader(line: string, id: string): Header {
+  const match = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line)
+  if (match?.[1] !== id)
+    throw new GitError('corrupt', `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${id}`, {
+      retryable: true,
+    })
+  return { type: match[2] ?? '', size: Number(match[3]) }
+}

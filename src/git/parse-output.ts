@@ -1,0 +1,93 @@
+// Reads what git prints with `-z`: raw differences, tree listings, merge results. Records end with NUL, so no path
+// can pretend to be another record (T03, T08).
+import { blobSha, treeSha, type TreeSha } from '../change/ids.ts'
+import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import { GitError } from './git-error.ts'
+import { byPath, decodePath } from './path-text.ts'
+
+const absentMode = '000000'
+
+/** `diff-tree -r -z --raw`: `:mode mode oid oid status NUL path NUL`, sorted by path. */
+export function parseRawDiff(output: Buffer): readonly PathChange[] {
+  const changes: PathChange[] = []
+  const fields = splitNul(output)
+  for (let at = 0; at < fields.length; at += 2) {
+    const head = fields[at]?.toString('latin1') ?? ''
+    const path = fields[at + 1]
+    const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [AMDT]$/.exec(head)
+    if (!match || !path) throw unreadable('diff-tree', head)
+    const [, modeBefore = '', modeAfter = '', oidBefore = '', oidAfter = ''] = match
+    changes.push({
+      path: decodePath(path),
+      ...(modeBefore === absentMode ? {} : { before: { mode: modeBefore, oid: blobSha(oidBefore) } }),
+      ...(modeAfter === absentMode ? {} : { after: { mode: modeAfter, oid: blobSha(oidAfter) } }),
+    })
+  }
+  return changes.sort(byPath)
+}
+
+/** `ls-tree -r -z`: `mode type oid TAB path NUL`, sorted by path; `prefix` is put before every path. */
+export function parseTreeList(output: Buffer, prefix: string): readonly ({ path: string } & TreeEntry)[] {
+  return splitNul(output)
+    .map((field) => {
+      const tab = field.indexOf(0x09)
+      const head = field.subarray(0, Math.max(tab, 0)).toString('latin1')
+      const match = /^(\d{6}) (?:blob|commit) ([0-9a-f]+)$/.exec(head)
+      if (!match) throw unreadable('ls-tree', head)
+      const [, mode = '', oid = ''] = match
+      return { path: prefix + decodePath(field.subarray(tab + 1)), mode, oid: blobSha(oid) }
+    })
+    .sort(byPath)
+}
+
+/** `merge-tree --write-tree -z --name-only`: the tree, then the conflicted paths up to an empty field. */
+export function parseMerge(output: Buffer): {
+  readonly tree: TreeSha
+  readonly conflicted: readonly string[]
+} {
+  const [tree, ...rest] = splitNul(output)
+  const id = tree?.toString('latin1').trim() ?? ''
+  const end = rest.findIndex((field) => field.length === 0)
+  const names = end < 0 ? rest : rest.slice(0, end)
+  try {
+    return { tree: treeSha(id), conflicted: [...new Set(names.map(decodePath))].sort() }
+  } catch {
+    throw unreadable('merge-tree', id)
+  }
+}
+
+/** The entries directly in a tree, from the tree object's own bytes: `mode SP name NUL oid`, oids of `width` bytes. */
+export function* parseTreeObject(
+  bytes: Buffer,
+  width: number,
+): Generator<{ readonly mode: string; readonly name: Buffer; readonly oid: string }> {
+  for (let at = 0; at < bytes.length;) {
+    const space = bytes.indexOf(0x20, at)
+    const nul = bytes.indexOf(0, space)
+    if (space < 0 || nul < 0 || nul + 1 + width > bytes.length) throw unreadable('tree object', '')
+    yield {
+      mode: bytes.toString('latin1', at, space).padStart(6, '0'),
+      name: bytes.subarray(space + 1, nul),
+      oid: bytes.toString('hex', nul + 1, nul + 1 + width),
+    }
+    at = nul + 1 + width
+  }
+}
+
+function splitNul(output: Buffer): Buffer[] {
+  const fields: Buffer[] = []
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf(0, at)
+    if (end < 0) throw new GitError('corrupt', 'git broke off in the middle of a record', { retryable: true })
+    fields.push(output.subarray(at, end))
+    at = end + 1
+  }
+  return fields
+}
+
+function unreadable(command: string, text: string): GitError {
+  return new GitError(
+    'corrupt',
+    `${command} printed what we cannot read: ${JSON.stringify(text.slice(0, 80))}`,
+  )
+}

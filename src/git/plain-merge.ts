@@ -1,0 +1,74 @@
+// Holds a merge's result against the plain three-way rule, path by path: what the head left alone stays as in the
+// base, what the base left alone becomes as in the head, and only what both changed and both still have may be merged
+// by content. A result that obeys it has followed no rename.
+import type { TreeSha } from '../change/ids.ts'
+import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { LocalGit } from './local-git.ts'
+import { diffTrees } from './trees.ts'
+
+export interface Merged {
+  /** Trees of the merge bases: several after criss-cross merges. */
+  readonly ancestors: readonly TreeSha[]
+  readonly base: TreeSha
+  readonly head: TreeSha
+  readonly result: TreeSha
+}
+
+type Entry = TreeEntry | undefined
+/** What a path must be in the result: exactly this, or some file merged from both sides, or a conflict. */
+type Rule = { readonly kind: 'exactly'; readonly entry: Entry } | { readonly kind: 'merged' | 'conflict' }
+
+/** The paths at which the result is not the plain merge, sorted; none when all of it is. */
+export async function notPlain(git: LocalGit, merged: Merged): Promise<readonly string[]> {
+  // Everything is told by its difference to the base: a path in none of these is the same everywhere.
+  const [result, head, ...ancestors] = await Promise.all(
+    [merged.result, merged.head, ...merged.ancestors].map(
+      async (tree) =>
+        new Map((await diffTrees(git, merged.base, tree)).map((change) => [change.path, change])),
+    ),
+  )
+  if (!result || !head) return []
+  const paths = new Set([result, head, ...ancestors].flatMap((changes) => [...changes.keys()]))
+  return [...paths]
+    .filter((path) => {
+      const base = [result, head, ...ancestors].find((changes) => changes.has(path))?.get(path)?.before
+      const at = (changes: ReadonlyMap<string, PathChange>) => {
+        const change = changes.get(path)
+        return change ? change.after : base
+      }
+      const rules = ancestors.map((ancestor) => plainRule(at(ancestor), base, at(head)))
+      return !obeys(at(result), rules)
+    })
+    .sort()
+}
+
+export function plainRule(ancestor: Entry, base: Entry, head: Entry): Rule {
+  if (same(head, ancestor) || same(head, base)) return { kind: 'exactly', entry: base }
+  if (same(base, ancestor)) return { kind: 'exactly', entry: head }
+  return base && head ? { kind: 'merged' } : { kind: 'conflict' }
+}
+
+/**
+ * With one merge base its rule holds. Where several disagree, git merges them into one first and the result may be
+ * either side's or of both; it is authorised for what it is, as every result.
+ */
+function obeys(result: Entry, rules: readonly Rule[]): boolean {
+  const [first, ...others] = rules
+  if (!first || others.some((rule) => !sameRule(rule, first))) return true
+  switch (first.kind) {
+    case 'exactly':
+      return same(result, first.entry)
+    case 'merged':
+      return result !== undefined
+    case 'conflict':
+      return false
+  }
+}
+
+function sameRule(a: Rule, b: Rule): boolean {
+  return a.kind === 'exactly' && b.kind === 'exactly' ? same(a.entry, b.entry) : a.kind === b.kind
+}
+
+function same(a: Entry, b: Entry): boolean {
+  return a?.oid === b?.oid && a?.mode === b?.mode
+}

@@ -1,0 +1,47 @@
+// Which branch names we speak of to git, and the names of the refs under which a mirror keeps what it fetched.
+import { createHash } from 'node:crypto'
+import type { PullNumber } from '../change/ids.ts'
+import { GitError } from './git-error.ts'
+
+/**
+ * The full ref of a branch. Throws GitError `refused` for a name that git-check-ref-format(1) forbids, or that
+ * could be taken for an option, a pattern or a refspec.
+ */
+export function branchRef(branch: string): string {
+  const bad =
+    branch.length === 0 ||
+    branch.length > 240 ||
+    !branch.isWellFormed() ||
+    // Control characters, space, and what has a meaning in revisions, refspecs and patterns.
+    /[\u0000-\u0020\u007f~^:?*[\\]/.test(branch) ||
+    branch.startsWith('-') ||
+    branch === '@' ||
+    branch.includes('..') ||
+    branch.includes('@{') ||
+    branch.endsWith('.') ||
+    branch.split('/').some((part) => part === '' || part.startsWith('.') || part.endsWith('.lock'))
+  if (bad) throw new GitError('refused', `not a branch name: ${JSON.stringify(branch)}`)
+  return `refs/heads/${branch}`
+}
+
+export function pullRef(pull: PullNumber): string {
+  return `refs/pull/${number(pull)}/head`
+}
+
+/**
+ * Where a fetched branch is kept. The digest of its name instead of the name: `a` and `a/b`, or `A` and `a` on some
+ * disks, cannot exist side by side as files, and branches come and go.
+ */
+export function keptBranchRef(branch: string): string {
+  return `refs/catalog-bot/heads/${createHash('sha256').update(branchRef(branch)).digest('hex')}`
+}
+
+export function keptPullRef(pull: PullNumber): string {
+  return `refs/catalog-bot/pull/${number(pull)}`
+}
+
+function number(pull: PullNumber): number {
+  if (!Number.isSafeInteger(pull) || pull < 1)
+    throw new GitError('refused', `not a pull request number: ${String(pull)}`)
+  return pull
+}

@@ -1,0 +1,68 @@
+// Where a mirror fetches from and pushes to: the address, checked once, and the credential, asked for anew each time.
+// The address never holds a credential.
+import { GitError } from './git-error.ts'
+
+export interface Credential {
+  readonly username: string
+  readonly password: string
+}
+
+export interface Remote {
+  readonly url: string
+  /** The only protocol git may speak while it talks to this remote. */
+  readonly protocol: 'https' | 'http' | 'file'
+  readonly credential: () => Promise<Credential | undefined>
+}
+
+/**
+ * Checks an address: `https://host/path`; `http://` only to this machine itself and `file:///path` only as configured
+ * (sandbox and tests). Throws GitError `refused` for every other protocol (ssh, git, ext, scp-like), for a user or
+ * password in it, for a query, and for characters that need no place there.
+ */
+export function openRemote(url: string, credential: () => Promise<Credential | undefined>): Remote {
+  // Printable ASCII only: what git, curl and URL would take apart differently is not let in at all.
+  if (!/^[a-z]+:\/\/[\x21-\x7e]+$/.test(url) || /["'\\<>^`{|}]/.test(url))
+    throw new GitError('refused', 'the repository address is malformed')
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch (cause) {
+    throw new GitError('refused', 'the repository address is malformed', { cause })
+  }
+  if (parsed.username !== '' || parsed.password !== '' || /^[a-z]+:\/\/[^/]*@/.test(url))
+    throw new GitError('refused', 'the repository address holds a user or a password')
+  if (parsed.search !== '' || parsed.hash !== '')
+    throw new GitError('refused', 'the repository address has a query or a fragment')
+  switch (parsed.protocol) {
+    case 'https:':
+      return { url, protocol: 'https', credential }
+    case 'http:':
+      if (isLoopback(parsed.hostname)) return { url, protocol: 'http', credential }
+      throw new GitError('refused', 'unencrypted http is for this machine alone')
+    case 'file:':
+      if (parsed.host === '') return { url, protocol: 'file', credential }
+      throw new GitError('refused', 'a file address has no host')
+    default:
+      throw new GitError('refused', `the protocol ${parsed.protocol} is not spoken`)
+  }
+}
+
+/**
+ * The remote's current credential, or undefined for anonymous access. Throws GitError `unauthorized` when it cannot
+ * be had, or does not fit git's line-based credential protocol.
+ */
+export async function credentialOf(remote: Remote): Promise<Credential | undefined> {
+  let credential: Credential | undefined
+  try {
+    credential = await remote.credential()
+  } catch (cause) {
+    throw new GitError('unauthorized', 'no credential could be had', { cause, retryable: true })
+  }
+  if (credential && /[\n\r\0]/.test(credential.username + credential.password))
+    throw new GitError('unauthorized', 'the credential holds a line break')
+  return credential
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}

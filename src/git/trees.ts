@@ -1,0 +1,83 @@
+// Reads trees: differences, listings, single entries. Paths go to git neither as arguments nor as patterns: a path is
+// followed tree by tree through its objects, byte for byte.
+import { blobSha, treeSha, type TreeSha } from '../change/ids.ts'
+import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import { GitError } from './git-error.ts'
+import type { LocalGit } from './local-git.ts'
+import type { ObjectReader } from './object-reader.ts'
+import { parseRawDiff, parseTreeList, parseTreeObject } from './parse-output.ts'
+import { encodePath } from './path-text.ts'
+
+/** A tree object of 64 MB has about a million entries: nobody reads such a directory. */
+const treeLimit = 64 * 1024 * 1024
+const folderMode = '040000'
+
+/** Differences between two trees: no rename detection, modes and submodules included, sorted by path. */
+export async function diffTrees(
+  git: LocalGit,
+  before: TreeSha,
+  after: TreeSha,
+): Promise<readonly PathChange[]> {
+  if (before === after) return []
+  const { stdout } = await git([
+    'diff-tree',
+    '-r',
+    '-z',
+    '--raw',
+    '--no-abbrev',
+    '--no-renames',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--ignore-submodules=none',
+    '--end-of-options',
+    before,
+    after,
+  ])
+  return parseRawDiff(stdout)
+}
+
+/** Every file below the directory `prefix` ('' for all; a slash at its end counts for nothing), sorted by path. */
+export async function listTree(
+  git: LocalGit,
+  objects: ObjectReader,
+  tree: TreeSha,
+  prefix: string,
+): Promise<readonly ({ readonly path: string } & TreeEntry)[]> {
+  const folder = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+  const start = folder === '' ? { mode: folderMode, oid: tree } : await find(objects, tree, folder)
+  if (start?.mode !== folderMode) return []
+  const { stdout } = await git(['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', treeSha(start.oid)])
+  return parseTreeList(stdout, folder === '' ? '' : `${folder}/`)
+}
+
+/** The file, symlink or submodule at a path; undefined for nothing and for a directory. */
+export async function findEntry(
+  objects: ObjectReader,
+  tree: TreeSha,
+  path: string,
+): Promise<TreeEntry | undefined> {
+  const found = await find(objects, tree, path)
+  return found === undefined || found.mode === folderMode
+    ? undefined
+    : { mode: found.mode, oid: blobSha(found.oid) }
+}
+
+async function find(
+  objects: ObjectReader,
+  tree: TreeSha,
+  path: string,
+): Promise<{ mode: string; oid: string } | undefined> {
+  let at: { mode: string; oid: string } | undefined = { mode: folderMode, oid: tree }
+  for (const part of path.split('/')) {
+    if (at.mode !== folderMode) return undefined
+    const object = await objects.read(at.oid, treeLimit)
+    if (object.type !== 'tree')
+      throw new GitError('missing', `object ${at.oid} is a ${object.type}, not a tree`)
+    const name = encodePath(part)
+    at = undefined
+    for (const entry of parseTreeObject(object.bytes, tree.length / 2))
+      if (entry.name.equals(name)) at = { mode: entry.mode, oid: entry.oid }
+    if (!at) return undefined
+  }
+  return at
+}

@@ -1,0 +1,447 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pullNumber, treeSha } from '../../src/change/ids.ts'
+import { checkVersion, gitVersion } from '../../src/git/git-version.ts'
+import { openMirror, type Mirror } from '../../src/git/mirror.ts'
+import { makeOrigin, temporary, type Origin } from './origin.ts'
+import { serve, type SmartHttp } from './smart-http.ts'
+
+const anonymous = async () => undefined
+const login = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
+
+let folder: ReturnType<typeof temporary>
+let origin: Origin
+let mirror: Mirror
+beforeEach(async () => {
+  folder = temporary('fetch')
+  origin = makeOrigin(join(folder.path, 'origin.git'))
+  origin.branch('main', origin.commit({ x: '1' }))
+  mirror = await openMirror({
+    directory: join(folder.path, 'mirror.git'),
+    url: origin.url,
+    credential: anonymous,
+  })
+})
+afterEach(async () => {
+  await mirror.close()
+  folder.remove()
+})
+
+describe('a fetch', () => {
+  test('brings the branch and the pull request, each known by its own question', async () => {
+    const head = origin.commit({ x: '2' }, [origin.tip('main')])
+    origin.pull(7, head)
+    expect(await mirror.tip('main')).toBeUndefined()
+    await mirror.fetch('main', pullNumber(7))
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(await mirror.pullHead(pullNumber(7))).toBe(head)
+    expect(await mirror.contains(head, origin.tip('main'))).toBe(true)
+    expect(await mirror.contains(origin.tip('main'), head)).toBe(false)
+    expect(await mirror.contains(head, head)).toBe(true)
+  })
+
+  test('brings no tag and no other branch', async () => {
+    origin.branch('secret', origin.commit({ s: '1' }))
+    origin.git(['tag', 'v1', origin.tip('main')])
+    await mirror.fetch('main')
+    const refs = origin.git([
+      '--git-dir',
+      join(folder.path, 'mirror.git'),
+      'for-each-ref',
+      '--format=%(refname)',
+    ])
+    expect(refs.split('\n')).toEqual([expect.stringMatching(/^refs\/catalog-bot\/heads\/[0-9a-f]{64}$/)])
+    await expect(mirror.treeOf(origin.tip('secret'))).rejects.toMatchObject({ code: 'missing' })
+  })
+
+  test('follows a branch and a head that were forced elsewhere', async () => {
+    origin.pull(1, origin.commit({ x: '2' }))
+    await mirror.fetch('main', pullNumber(1))
+    const [branch, head] = [origin.commit({ x: '3' }), origin.commit({ x: '4' })]
+    origin.branch('main', branch)
+    origin.pull(1, head)
+    await mirror.fetch('main', pullNumber(1))
+    expect([await mirror.tip('main'), await mirror.pullHead(pullNumber(1))]).toEqual([branch, head])
+  })
+
+  test('of a branch that is gone leaves none, and still brings the pull request', async () => {
+    const head = origin.commit({ x: '2' })
+    origin.pull(1, head)
+    await mirror.fetch('main')
+    origin.git(['update-ref', '-d', 'refs/heads/main'])
+    await mirror.fetch('main', pullNumber(1))
+    expect(await mirror.tip('main')).toBeUndefined()
+    expect(await mirror.pullHead(pullNumber(1))).toBe(head)
+    await mirror.fetch('never-there', pullNumber(99))
+    expect(await mirror.pullHead(pullNumber(99))).toBeUndefined()
+  })
+
+  test('keeps apart branches whose names cannot be files side by side', async () => {
+    await mirror.fetch('main')
+    origin.branch('a/b', origin.tip('main'))
+    await mirror.fetch('a/b')
+    origin.git(['update-ref', '-d', 'refs/heads/a/b'])
+    origin.branch('a', origin.commit({ x: 'a' }))
+    await mirror.fetch('a')
+    expect(await mirror.tip('a')).toBe(origin.tip('a'))
+    origin.branch('A', origin.commit({ x: 'A' }))
+    await mirror.fetch('A')
+    expect(await mirror.tip('a')).toBe(origin.tip('a'))
+  })
+
+  test('may be asked for many times at once', async () => {
+    for (let at = 1; at <= 20; at++) origin.pull(at, origin.commit({ x: String(at) }, [origin.tip('main')]))
+    await Promise.all(Array.from({ length: 20 }, (_, at) => mirror.fetch('main', pullNumber(at + 1))))
+    for (let at = 1; at <= 20; at++) expect(await mirror.pullHead(pullNumber(at))).toBeDefined()
+  })
+
+  test('of a tree with an entry `..` is refused as corrupt, and the branch alone can still be fetched (R5, T08)', async () => {
+    const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
+    const tree = treeSha(origin.git(['mktree'], `100644 blob ${blob}\t..\n`))
+    const raw = `tree ${tree}\nparent ${origin.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`
+    const head = origin.git(['hash-object', '-t', 'commit', '-w', '--stdin'], raw)
+    origin.git(['update-ref', 'refs/pull/1/head', head])
+    await expect(mirror.fetch('main', pullNumber(1))).rejects.toMatchObject({
+      code: 'corrupt',
+      retryable: false,
+    })
+    expect(await mirror.pullHead(pullNumber(1))).toBeUndefined()
+    await mirror.fetch('main')
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+  })
+
+  test('of an old history with known warts goes through', async () => {
+    const tree = origin.git(['mktree'], '')
+    const raw = `tree ${tree}\nauthor  <> 0 +051800\ncommitter No Mail <> 01234 +0000\n\nold\n`
+    const commit = origin.git(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], raw)
+    origin.git(['update-ref', 'refs/heads/old', commit])
+    await mirror.fetch('old')
+    expect(await mirror.tip('old')).toBe(commit)
+  })
+})
+
+describe('branch names', () => {
+  test('that git forbids, or that could be an option or a pattern, are refused', async () => {
+    const bad = [
+      '',
+      '-x',
+      'a b',
+      'a..b',
+      'a:b',
+      '+a',
+      'a^',
+      'a~1',
+      'a*',
+      'a?',
+      'a[b',
+      'a\\b',
+      'a//b',
+      '/a',
+      'a/',
+      '.a',
+      'a/.b',
+      'a.lock',
+      'a.',
+      '@',
+      'a@{1}',
+      'a\nb',
+      'a\0',
+      'x'.repeat(241),
+      '\ud800',
+    ]
+    // A plus is allowed inside a name: it means something only before a refspec, where ours stands already.
+    for (const name of bad.filter((name) => name !== '+a'))
+      await expect(mirror.fetch(name)).rejects.toMatchObject({ code: 'refused' })
+    await expect(mirror.fetch('+a')).resolves.toBeUndefined()
+    await expect(mirror.fetch('release-4.19/ünï@x')).resolves.toBeUndefined()
+  })
+})
+
+describe('an address', () => {
+  test('is https, or this machine; and holds no credential', async () => {
+    const open = async (url: string) => {
+      const opened = await openMirror({
+        directory: join(folder.path, 'other.git'),
+        url,
+        credential: anonymous,
+      })
+      await opened.close()
+    }
+    for (const url of [
+      'https://github.com/owner/name',
+      'https://github.example:8443/owner/name.git',
+      'http://127.0.0.1:1/x',
+      'http://localhost/x',
+      'http://[::1]:1/x',
+    ])
+      await open(url)
+    for (const url of [
+      'http://github.com/owner/name',
+      'http://127.0.0.1.example.com/x',
+      'https://token@github.com/owner/name',
+      'https://user:token@github.com/owner/name',
+      'ssh://git@github.com/owner/name',
+      'git@github.com:owner/name',
+      'git://github.com/owner/name',
+      'ext::sh -c touch% /tmp/x',
+      '--upload-pack=x',
+      '/tmp/x',
+      'file://host/x',
+      'https://github.com/owner/name?x=1',
+      'https://github.com/owner/\nname',
+      'https://github.com\\@evil.example/x',
+    ])
+      await expect(open(url)).rejects.toMatchObject({ code: 'refused' })
+  })
+})
+
+describe('the environment', () => {
+  test('of the machine is not listened to: no global config, no hooks, no redirected addresses', async () => {
+    const home = join(folder.path, 'home')
+    mkdirSync(home)
+    const hooks = join(folder.path, 'hooks')
+    mkdirSync(hooks)
+    const proof = join(folder.path, 'ran')
+    for (const hook of ['reference-transaction', 'post-checkout', 'pre-push', 'post-rewrite']) {
+      writeFileSync(join(hooks, hook), `#!/bin/sh\ntouch ${proof}\n`)
+      chmodSync(join(hooks, hook), 0o755)
+    }
+    writeFileSync(
+      join(home, '.gitconfig'),
+      `[core]\nhooksPath=${hooks}\n[url "https://evil.example/"]\ninsteadOf=file://\n[merge "x"]\ndriver=touch ${proof}\n`,
+    )
+    const before = { ...process.env }
+    Object.assign(process.env, {
+      HOME: home,
+      GIT_DIR: '/nonexistent',
+      GIT_CONFIG_GLOBAL: join(home, '.gitconfig'),
+      GIT_TRACE: join(folder.path, 'trace'),
+      GIT_SSH_COMMAND: `touch ${proof}`,
+    })
+    try {
+      await mirror.fetch('main')
+    } finally {
+      for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name]
+      Object.assign(process.env, before)
+    }
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(existsSync(proof)).toBe(false)
+    expect(existsSync(join(folder.path, 'trace'))).toBe(false)
+  })
+
+  test('git is asked for its version, and one that lacks merge-tree is turned away', async () => {
+    expect(mirror.version).toBe(await gitVersion())
+    expect(checkVersion('git version 2.38.0\n')).toBe('2.38.0')
+    expect(checkVersion('git version 2.50.1 (Apple Git-155)\n')).toBe('2.50.1')
+    expect(checkVersion('git version 3.0\n')).toBe('3.0')
+    for (const old of ['git version 2.37.9', 'git version 1.99.0', 'hg 1'])
+      expect(() => checkVersion(old)).toThrow(expect.objectContaining({ code: 'unsupported' }))
+  })
+
+  test('without any git program says so', async () => {
+    const path = process.env['PATH']
+    process.env['PATH'] = folder.path
+    try {
+      await expect(gitVersion()).rejects.toMatchObject({ code: 'unsupported' })
+    } finally {
+      process.env['PATH'] = path
+    }
+  })
+})
+
+describe('a mirror on disk', () => {
+  test('is found again by the next process, lock files of a dead one out of the way', async () => {
+    await mirror.fetch('main')
+    await mirror.close()
+    const directory = join(folder.path, 'mirror.git')
+    const heads = join(directory, 'refs', 'catalog-bot', 'heads')
+    for (const name of readdirSync(heads)) writeFileSync(join(heads, `${name}.lock`), '')
+    writeFileSync(join(directory, 'packed-refs.lock'), '')
+    writeFileSync(join(directory, 'objects', 'pack', 'tmp_pack_x'), 'half')
+    mirror = await openMirror({ directory, url: origin.url, credential: anonymous })
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    origin.branch('main', origin.commit({ x: '9' }))
+    await mirror.fetch('main')
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+    expect(readdirSync(join(directory, 'objects', 'pack')).filter((name) => name.startsWith('tmp'))).toEqual(
+      [],
+    )
+  })
+
+  test('does not fill up with packs', async () => {
+    for (let at = 1; at <= 60; at++) {
+      origin.branch('main', origin.commit({ x: String(at) }, [origin.tip('main')]))
+      await mirror.fetch('main')
+    }
+    const packs = readdirSync(join(folder.path, 'mirror.git', 'objects', 'pack')).filter((name) =>
+      name.endsWith('.pack'),
+    )
+    expect(packs.length).toBeLessThan(50)
+    expect(await mirror.treeOf(origin.tip('main'))).toBe(origin.tree(origin.tip('main')))
+  }, 60_000)
+
+  test('that is closed rejects everything with `aborted`', async () => {
+    await mirror.fetch('main')
+    const tree = await mirror.treeOf(origin.tip('main'))
+    await mirror.close()
+    await expect(mirror.fetch('main')).rejects.toMatchObject({ code: 'aborted' })
+    await expect(mirror.list(tree)).rejects.toMatchObject({ code: 'aborted' })
+    await expect(mirror.entry(tree, 'x')).rejects.toMatchObject({ code: 'aborted' })
+  })
+})
+
+describe('over http', () => {
+  let server: SmartHttp
+  beforeEach(async () => {
+    server = await serve(origin.directory, login)
+  })
+  afterEach(() => server.close())
+
+  const over = (credential: () => Promise<typeof login | undefined>, timeouts = {}) =>
+    openMirror({
+      directory: join(folder.path, 'http.git'),
+      url: `${server.url}/origin.git`,
+      credential,
+      timeouts,
+    })
+
+  test('the password gets the mirror in, and is asked for anew each time', async () => {
+    let asked = 0
+    const http = await over(async () => {
+      asked += 1
+      return login
+    })
+    await http.fetch('main')
+    await http.fetch('main')
+    expect(asked).toBe(2)
+    expect(await http.tip('main')).toBe(origin.tip('main'))
+    expect(server.requests.filter(({ authorised }) => authorised).length).toBeGreaterThan(2)
+    await http.close()
+  })
+
+  test('the password is in no argument, no environment, no file and no error', async () => {
+    const forms = [
+      login.password,
+      encodeURIComponent(login.password),
+      Buffer.from(`${login.username}:${login.password}`).toString('base64'),
+    ]
+    const found: string[] = []
+    let looked = 0
+    server.fault = async (_request, response) => {
+      // Every git process of this machine at the moment when the server is being asked.
+      for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+        const text = ['cmdline', 'environ'].map((name) =>
+          quietly(() => readFileSync(`/proc/${pid}/${name}`, 'latin1')),
+        )
+        if (!text[0]?.includes('git')) continue
+        looked += 1
+        if (forms.some((form) => text.some((part) => part.includes(form)))) found.push(`${pid} ${text[0]}`)
+      }
+      if (server.requests.length > 3) {
+        response.writeHead(500).end(forms.join(' '))
+        return true
+      }
+      return false
+    }
+    const http = await over(async () => login)
+    await http.fetch('main').catch(() => undefined)
+    const error: unknown = await http.fetch('main').catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ name: 'GitError', code: 'unreachable', retryable: true })
+    const shown = String(error) + JSON.stringify(error) + String((error as Error).stack)
+    for (const form of forms) expect(shown).not.toContain(form)
+    expect(looked).toBeGreaterThan(3)
+    expect(found).toEqual([])
+    for (const path of filesBelow(join(folder.path, 'http.git'))) {
+      const content = readFileSync(path, 'latin1')
+      for (const form of forms) expect(content).not.toContain(form)
+    }
+    await http.close()
+  })
+
+  test('a wrong password, none, and one that cannot be had are `unauthorized`', async () => {
+    for (const credential of [
+      async () => ({ ...login, password: 'wrong' }),
+      async () => undefined,
+      async () => Promise.reject(new Error('no token today')),
+      async () => ({ ...login, password: 'a\nhost=evil' }),
+    ]) {
+      const http = await over(credential)
+      await expect(http.fetch('main')).rejects.toMatchObject({ code: 'unauthorized' })
+      await http.close()
+    }
+  })
+
+  test('no such repository is `missing`, a redirect is not followed, a broken answer is `unreachable`', async () => {
+    const http = await over(async () => login)
+    server.fault = (_, response) => (response.writeHead(404).end(), true)
+    await expect(http.fetch('main')).rejects.toMatchObject({ code: 'missing' })
+    const elsewhere: string[] = []
+    server.fault = (request, response) => {
+      elsewhere.push(request.url ?? '')
+      response.writeHead(301, { location: `${server.url}/other.git/info/refs?service=git-upload-pack` }).end()
+      return true
+    }
+    await expect(http.fetch('main')).rejects.toMatchObject({ name: 'GitError', retryable: false })
+    expect(elsewhere.filter((path) => path.startsWith('/other'))).toEqual([])
+    server.fault = (_, response) => (response.writeHead(502).end(), true)
+    await expect(http.fetch('main')).rejects.toMatchObject({ code: 'unreachable', retryable: true })
+    server.fault = (request, response) => {
+      if (request.method === 'GET') return false
+      response.writeHead(200, {
+        'content-type': 'application/x-git-upload-pack-result',
+        'content-length': '5000',
+      })
+      response.write('0010')
+      response.destroy()
+      return true
+    }
+    await expect(http.fetch('main')).rejects.toMatchObject({ code: 'unreachable' })
+    await server.close()
+    await expect(http.fetch('main')).rejects.toMatchObject({ code: 'unreachable' })
+    await http.close()
+  })
+
+  test('a server that falls silent ends in `timeout`, closing in `aborted`, and no process stays behind', async () => {
+    const http = await over(async () => login, { fetch: 700 })
+    let asked = () => undefined as void
+    server.fault = () => (asked(), true)
+    await expect(http.fetch('main')).rejects.toMatchObject({ code: 'timeout', retryable: true })
+    const arrived = new Promise<void>((resolve) => void (asked = resolve))
+    const hanging = http.fetch('main')
+    await Promise.all([
+      arrived.then(() => http.close()),
+      expect(hanging).rejects.toMatchObject({ code: 'aborted' }),
+    ])
+    const running = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map((pid) => quietly(() => readFileSync(`/proc/${pid}/cmdline`, 'latin1')))
+    expect(running.filter((line) => line.includes(server.url))).toEqual([])
+  })
+
+  test('a server cannot choose our conclusion by what it says', async () => {
+    const http = await over(async () => login)
+    server.fault = (_, response) => {
+      response
+        .writeHead(500, { 'content-type': 'text/plain' })
+        .end("fatal: couldn't find remote ref refs/heads/main\n")
+      return true
+    }
+    await expect(http.fetch('main')).rejects.toMatchObject({ code: 'unreachable' })
+    await http.close()
+  })
+})
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+function quietly(read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return ''
+  }
+}

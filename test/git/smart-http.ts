@@ -1,0 +1,103 @@
+// `git http-backend` behind a small server with Basic authentication, on a random port of this machine: what a mirror
+// meets at GitHub, faults included.
+import { spawn } from 'node:child_process'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { dirname } from 'node:path'
+
+export interface SmartHttp {
+  /** Address of the served folder: append `/name` of a repository in it. */
+  readonly url: string
+  /** Paths asked for, with query, in order, and whether each came with the right password. */
+  readonly requests: { readonly method: string; readonly path: string; readonly authorised: boolean }[]
+  /** Called first for every request; true means that it has answered. */
+  fault: ((request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>) | undefined
+  close(): Promise<void>
+}
+
+/** Serves the repositories beside `repository`; only who has user and password gets in, when they are given. */
+export async function serve(
+  repository: string,
+  login?: { readonly username: string; readonly password: string },
+): Promise<SmartHttp> {
+  const root = dirname(repository)
+  const sockets = new Set<Socket>()
+  const expected = login && `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
+  const state: SmartHttp = {
+    url: '',
+    requests: [],
+    fault: undefined,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+  const server = createServer((request, response) => {
+    const authorised = expected === undefined || request.headers.authorization === expected
+    state.requests.push({ method: request.method ?? '', path: request.url ?? '', authorised })
+    void Promise.resolve(state.fault?.(request, response) ?? false).then((answered) => {
+      if (answered) return
+      if (!authorised) {
+        request.resume()
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end()
+        return
+      }
+      backend(root, request, response)
+    })
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
+}
+
+function backend(root: string, request: IncomingMessage, response: ServerResponse): void {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env['PATH'],
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: '1',
+      REMOTE_USER: 'tester',
+      REMOTE_ADDR: '127.0.0.1',
+      REQUEST_METHOD: request.method ?? 'GET',
+      PATH_INFO: decodeURIComponent(url.pathname),
+      QUERY_STRING: url.search.slice(1),
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      ...(request.headers['content-length'] === undefined
+        ? {}
+        : { CONTENT_LENGTH: request.headers['content-length'] }),
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  child.stdin.on('error', () => undefined)
+  request.pipe(child.stdin)
+  let head = Buffer.alloc(0)
+  let sent = false
+  child.stdout.on('data', (chunk: Buffer) => {
+    if (sent) return void response.write(chunk)
+    head = Buffer.concat([head, chunk])
+    const end = head.indexOf('\r\n\r\n')
+    if (end < 0) return
+    sent = true
+    let status = 200
+    for (const line of head.toString('latin1', 0, end).split('\r\n')) {
+      const [name = '', value = ''] = line.split(/: (.*)/)
+      if (name.toLowerCase() === 'status') status = Number.parseInt(value, 10)
+      else response.setHeader(name, value)
+    }
+    response.writeHead(status)
+    response.write(head.subarray(end + 4))
+  })
+  child.on('close', () => {
+    if (!sent) response.writeHead(500)
+    response.end()
+  })
+}

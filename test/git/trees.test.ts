@@ -1,0 +1,237 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { blobSha, pullNumber, treeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
+import { openMirror, type Mirror } from '../../src/git/mirror.ts'
+import { decodePath, encodePath } from '../../src/git/path-text.ts'
+import { makeOrigin, temporary, type Files, type Origin } from './origin.ts'
+
+const folder = temporary('trees')
+let origin: Origin
+let mirror: Mirror
+
+beforeAll(async () => {
+  origin = makeOrigin(join(folder.path, 'origin.git'))
+  mirror = await openMirror({
+    directory: join(folder.path, 'mirror.git'),
+    url: origin.url,
+    credential: async () => undefined,
+  })
+})
+afterAll(async () => {
+  await mirror.close()
+  folder.remove()
+})
+
+async function treeWith(files: Files): Promise<TreeSha> {
+  return fetched(origin.commit(files))
+}
+
+async function fetched(commit: CommitSha): Promise<TreeSha> {
+  origin.branch('main', commit)
+  await mirror.fetch('main')
+  return mirror.treeOf(commit)
+}
+
+describe('a difference', () => {
+  test('lists what was added, removed and changed, sorted by path', async () => {
+    const before = await treeWith({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })
+    const after = await treeWith({ 'a.b': '2', 'a/c': '1', z: '1', same: '1' })
+    expect(await mirror.diff(before, after)).toEqual([
+      { path: 'a.b', before: file('1'), after: file('2') },
+      { path: 'a/b', before: file('1') },
+      { path: 'a/c', after: file('1') },
+    ])
+    expect(await mirror.diff(before, before)).toEqual([])
+  })
+
+  test('shows both sides of a rename (T01)', async () => {
+    const before = await treeWith({ 'victim/x': 'long '.repeat(500) })
+    const after = await treeWith({ 'mine/x': 'long '.repeat(500) })
+    expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['mine/x', 'victim/x'])
+  })
+
+  test('shows a mode that became executable, a symlink or a submodule, content the same or not (R5, T07)', async () => {
+    const before = await treeWith({ a: 'x', b: 'x', c: 'x', d: 'x' })
+    const submodule = '1234567890'.repeat(4)
+    const after = await treeWith({
+      a: { mode: '100755', content: 'x' },
+      b: { mode: '120000', content: 'x' },
+      c: { mode: '160000', oid: submodule },
+      d: 'x',
+    })
+    expect(await mirror.diff(before, after)).toEqual([
+      { path: 'a', before: file('x'), after: { ...file('x'), mode: '100755' } },
+      { path: 'b', before: file('x'), after: { ...file('x'), mode: '120000' } },
+      { path: 'c', before: file('x'), after: { mode: '160000', oid: submodule } },
+    ])
+    expect(await mirror.entry(after, 'c')).toEqual({ mode: '160000', oid: submodule })
+  })
+
+  test('of a file that became a directory names every path', async () => {
+    const before = await treeWith({ a: 'x' })
+    const after = await treeWith({ 'a/b': 'x' })
+    expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['a', 'a/b'])
+  })
+
+  test('keeps paths with newlines, tabs, quotes, backslashes, patterns and every case apart (T08)', async () => {
+    const odd = [
+      ':100644 x',
+      '"q"',
+      '*',
+      '-rf',
+      'a\tb',
+      'a\nb',
+      'a\\b',
+      '\u00c9',
+      'E\u0301',
+      'Foo',
+      'foo',
+      '[a]',
+      '💥/\u202e',
+      '\uffee',
+    ]
+    const before = await treeWith({ keep: '' })
+    const after = await treeWith(
+      Object.fromEntries([...odd, 'keep'].map((path) => [path, path === 'keep' ? '' : path])),
+    )
+    const changes = await mirror.diff(before, after)
+    expect(changes.map(({ path }) => path)).toEqual([...odd].sort())
+    for (const path of odd) expect((await mirror.entry(after, path))?.oid).toBe(file(path).oid)
+    expect((await mirror.list(after)).map(({ path }) => path)).toEqual([...odd, 'keep'].sort())
+  })
+
+  test('keeps paths that are not UTF-8 apart and finds them again', async () => {
+    const names = [
+      Buffer.from([0x61, 0xff]),
+      Buffer.from([0x61, 0xfe]),
+      Buffer.from('a\u00ff'),
+      Buffer.from([0xed, 0xb0, 0x80]),
+    ]
+    const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
+    const listing = names.map((name) =>
+      Buffer.concat([Buffer.from(`100644 blob ${blob}\t`), name, Buffer.from('\0')]),
+    )
+    const tree = treeSha(origin.git(['mktree', '-z'], Buffer.concat(listing)))
+    const before = await treeWith({})
+    const after = await fetched(origin.commitTree(tree))
+    const paths = (await mirror.diff(before, after)).map(({ path }) => path)
+    expect(new Set(paths).size).toBe(4)
+    expect(paths).toContain('aÿ')
+    expect(paths.map((path) => encodePath(path).toString('hex')).sort()).toEqual(
+      names.map((name) => name.toString('hex')).sort(),
+    )
+    for (const path of paths) expect(await mirror.entry(after, path)).toEqual({ mode: '100644', oid: blob })
+  })
+})
+
+describe('paths as text', () => {
+  test('are the same bytes after a round trip, whatever the bytes', () => {
+    let seed = 7
+    const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below
+    for (let round = 0; round < 3000; round++) {
+      const bytes = Buffer.from(
+        Array.from({ length: random(12) }, () => [random(256), 0xc3, 0xa9, 0xed, 0xf0, 0x9f][random(6)] ?? 0),
+      )
+      expect(encodePath(decodePath(bytes)).toString('hex')).toBe(bytes.toString('hex'))
+    }
+  })
+})
+
+describe('a listing', () => {
+  test('has every file below a directory, with or without a slash at its end, and nothing of a similar name', async () => {
+    const tree = await treeWith({ 'a/b/1': '', 'a/b/c/2': '', 'a/bc': '', 'a/b.d/3': '', top: '' })
+    const expected = ['a/b/1', 'a/b/c/2']
+    expect((await mirror.list(tree, 'a/b')).map(({ path }) => path)).toEqual(expected)
+    expect((await mirror.list(tree, 'a/b/')).map(({ path }) => path)).toEqual(expected)
+    expect(await mirror.list(tree, 'a/x')).toEqual([])
+    expect(await mirror.list(tree, 'top')).toEqual([])
+    expect(await mirror.list(tree, '../a')).toEqual([])
+    expect(await mirror.list(tree)).toHaveLength(5)
+  })
+})
+
+describe('an entry', () => {
+  test('is a file, never a directory, and undefined for what is not there', async () => {
+    const tree = await treeWith({ 'a/b': 'x' })
+    expect(await mirror.entry(tree, 'a/b')).toEqual(file('x'))
+    for (const path of ['a', '', 'a/', 'a/b/c', '/a/b', 'a//b', './a/b', 'b'])
+      expect(await mirror.entry(tree, path)).toBeUndefined()
+  })
+
+  test('of a tree that is not here, or is no tree, rejects with `missing`', async () => {
+    await expect(mirror.entry(treeSha('0'.repeat(39) + '1'), 'a')).rejects.toMatchObject({ code: 'missing' })
+    await expect(mirror.list(treeSha('0'.repeat(39) + '1'))).rejects.toMatchObject({ code: 'missing' })
+    const tree = await treeWith({ a: 'text' })
+    const blob = (await mirror.entry(tree, 'a'))?.oid ?? ''
+    await expect(mirror.entry(treeSha(blob), 'a')).rejects.toMatchObject({ code: 'missing' })
+    await expect(mirror.read(blobSha(tree))).rejects.toMatchObject({ code: 'missing' })
+  })
+})
+
+describe('arguments', () => {
+  test('that are no ids never reach git', async () => {
+    const bad = '--output=/tmp/x' as never
+    for (const call of [
+      () => mirror.treeOf(bad),
+      () => mirror.diff(bad, bad),
+      () => mirror.list(bad),
+      () => mirror.entry(bad, 'a'),
+      () => mirror.read(bad),
+      () => mirror.merge(bad, bad, ''),
+      () => mirror.contains(bad, bad),
+    ])
+      await expect(call()).rejects.toThrow('not a git object id')
+    await expect(mirror.fetch('--upload-pack=touch')).rejects.toMatchObject({ code: 'refused' })
+    await expect(mirror.fetch('main', pullNumber(1.0))).resolves.toBeUndefined()
+    await expect(mirror.fetch('main', '1:refs/heads/x' as never)).rejects.toMatchObject({ code: 'refused' })
+  })
+})
+
+describe('ten thousand files', () => {
+  test('are fetched, merged, compared, listed and read in seconds', async () => {
+    const files = (changed?: number): Files =>
+      Object.fromEntries(
+        Array.from({ length: 10_000 }, (_, at) => [
+          `operators/package-${at % 500}/file-${at}.yaml`,
+          `name: file-${at}\n${'key: value\n'.repeat(40)}${at === changed ? 'changed: true\n' : ''}`,
+        ]),
+      )
+    const root = origin.commit(files())
+    const base = origin.commit(files(1), [root])
+    const head = origin.commit(files(2), [root])
+    origin.branch('main', base)
+    origin.pull(9, head)
+    const took: string[] = []
+    const time = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+      const start = performance.now()
+      const value = await work()
+      took.push(`${what} ${(performance.now() - start).toFixed(0)} ms`)
+      return value
+    }
+    await time('fetch', () => mirror.fetch('main', pullNumber(9)))
+    await time('fetch again', () => mirror.fetch('main', pullNumber(9)))
+    const result = await time('merge', () => mirror.merge(base, head, 'Merge'))
+    if (result.kind !== 'clean') throw new Error(result.kind)
+    const baseTree = await mirror.treeOf(base)
+    const changes = await time('diff', () => mirror.diff(baseTree, result.tree))
+    expect(changes.map(({ path }) => path)).toEqual(['operators/package-2/file-2.yaml'])
+    const listing = await time('list', () => mirror.list(result.tree))
+    expect(listing).toHaveLength(10_000)
+    const blobs = await time('read all', () => Promise.all(listing.map(({ oid }) => mirror.read(oid))))
+    expect(
+      blobs.every((bytes, at) =>
+        Buffer.from(bytes)
+          .toString()
+          .includes(/file-\d+/.exec(listing[at]?.path ?? '')?.[0] ?? '?'),
+      ),
+    ).toBe(true)
+    await time('1000 entries', () =>
+      Promise.all(listing.slice(0, 1000).map(({ path }) => mirror.entry(result.tree, path))),
+    )
+    console.log(`10,000 files: ${took.join(', ')}`)
+  }, 60_000)
+})
+
+function file(content: string) {
+  return { mode: '100644', oid: origin.git(['hash-object', '--stdin'], content) }
+}
