@@ -1,0 +1,273 @@
+// What people see of a verdict: check runs with annotations, and the one comment. Both say the same, because both
+// are made here from the same value. Renders; decides nothing.
+import type { CheckOutcome } from '../checks/check.ts'
+import { compareFindings, type Finding } from '../findings/finding.ts'
+import type { CheckId } from '../findings/rule.ts'
+import { unblockers } from '../gate/decide.ts'
+import type { Verdict } from '../gate/verdict.ts'
+import { code, codeInCell, plain } from './escape.ts'
+
+/** The hidden first line by which the bot finds its own comment again, among those that its own App wrote (T56). */
+export const commentMarker = '<!-- catalog-bot:report -->'
+
+/** Prefix of every check run's name. */
+export const checkPrefix = 'catalog-bot / '
+
+const maxAnnotations = 150
+const maxShownFindings = 20
+const maxMentions = 5
+/** GitHub refuses longer comments and summaries (65,536 and 65,535); room is left for the closing words. */
+const maxText = 60_000
+
+export interface ReportedAnnotation {
+  readonly path: string
+  readonly startLine: number
+  readonly endLine: number
+  readonly level: 'failure' | 'warning' | 'notice'
+  readonly title: string
+  readonly message: string
+}
+
+export interface ReportedCheck {
+  readonly name: string
+  readonly status: 'queued' | 'in_progress' | 'completed'
+  readonly conclusion?: 'success' | 'failure' | 'neutral' | 'action_required'
+  readonly title: string
+  readonly summary: string
+  readonly annotations: readonly ReportedAnnotation[]
+}
+
+export interface Report {
+  readonly checks: readonly ReportedCheck[]
+  readonly comment: string
+}
+
+export interface ReportOptions {
+  /** What the pull request changes, a Markdown line each (made by describe-change.ts). */
+  readonly changeLines: readonly string[]
+  /** Mermaid source of the changed upgrade graphs, if there is something to see. */
+  readonly graph?: string | undefined
+  /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
+  readonly rulesUrl?: string | undefined
+  /** The commit as which the pull request has landed. */
+  readonly landed?: string | undefined
+  /** Our own failure, with the id under which the log has it. */
+  readonly traceId?: string | undefined
+}
+
+const checkIds: readonly CheckId[] = ['ownership', 'validation', 'images']
+
+/** Check runs and comment for a verdict. Every text of others in them is escaped. */
+export function composeReport(verdict: Verdict, options: ReportOptions): Report {
+  return {
+    checks: checkIds.map((id) => reportCheck(id, verdict, options)),
+    comment: composeComment(verdict, options),
+  }
+}
+
+function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): ReportedCheck {
+  const name = `${checkPrefix}${id}`
+  const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
+  if (outcome === undefined) {
+    const why = verdict.reasons.map((reason) => reason.text).join('; ')
+    return {
+      name,
+      status: 'completed',
+      conclusion: 'neutral',
+      title: 'Not checked',
+      summary: plain(why),
+      annotations: [],
+    }
+  }
+  const { errors, warnings } = count(outcome.findings)
+  const base = { name, annotations: annotate(outcome.findings), summary: cut(summarise(outcome, options)) }
+  if (errors > 0)
+    return { ...base, status: 'completed', conclusion: 'failure', title: amount(errors, warnings) }
+  if (outcome.unanswered.length > 0)
+    return { ...base, status: 'in_progress', title: 'Waiting for an answer; asked again by itself' }
+  if (outcome.waiting.length > 0)
+    return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for an approval' }
+  const title = warnings > 0 ? `Passed, ${amount(0, warnings)}` : 'Passed'
+  return { ...base, status: 'completed', conclusion: 'success', title }
+}
+
+function summarise(outcome: CheckOutcome, options: ReportOptions): string {
+  const parts = [plain(outcome.summary, 2000)]
+  const shown = outcome.findings.toSorted(bySeverity)
+  for (const finding of shown.slice(0, 100)) parts.push(describeFinding(finding, options))
+  if (shown.length > 100) parts.push(`… and ${shown.length - 100} more.`)
+  for (const { question, reason } of outcome.unanswered) parts.push(`- ${plain(question)}: ${plain(reason)}`)
+  for (const { what, who } of outcome.waiting)
+    parts.push(`- ${plain(what)}: ${who.map((name) => code(name)).join(', ')}`)
+  return parts.join('\n\n')
+}
+
+function composeComment(verdict: Verdict, options: ReportOptions): string {
+  const sections = [commentMarker, `### ${headline(verdict, options)}`]
+  if (options.changeLines.length > 0)
+    sections.push(['**What this changes**', '', ...options.changeLines].join('\n'))
+  if (verdict.outcomes.length > 0) sections.push(checkTable(verdict.outcomes))
+  const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(bySeverity)
+  const errors = findings.filter((finding) => finding.severity === 'error')
+  const others = findings.filter((finding) => finding.severity !== 'error')
+  if (errors.length > 0) sections.push(findingList('**What is wrong**', errors, options))
+  if (others.length > 0)
+    sections.push(
+      `<details><summary>Worth a look (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
+    )
+  sections.push(`**What happens next**\n\n${nextSteps(verdict, options)}`)
+  if (options.graph !== undefined)
+    sections.push(
+      `<details><summary>Upgrade graph</summary>\n\n\`\`\`mermaid\n${options.graph}\n\`\`\`\n\n</details>`,
+    )
+  const body = sections.join('\n\n')
+  if (body.length > maxText && options.graph !== undefined)
+    return composeComment(verdict, { ...options, graph: undefined })
+  return `${cut(body)}\n\n${foot(verdict)}`
+}
+
+/** The commits that the words above hold for: an approval by command binds to them. */
+function foot(verdict: Verdict): string {
+  const commits = `For ${code(verdict.head.slice(0, 12))} on ${code(verdict.baseRef)} at ${code(verdict.base.slice(0, 12))}.`
+  const commands = ['/recheck', '/approve', '/hold', '/unhold', '/help']
+    .map((command) => code(command))
+    .join(' ')
+  return `<sub>${commits} Commands: ${commands}</sub>`
+}
+
+function headline(verdict: Verdict, options: ReportOptions): string {
+  if (options.landed !== undefined) return '✅ Landed'
+  if (options.traceId !== undefined) return '🛠️ Something went wrong on our side'
+  switch (verdict.kind) {
+    case 'merge':
+      return '✅ Everything passed: this lands by itself'
+    case 'wait':
+      return verdict.waiting.length > 0 ? '⏳ Waiting for an approval' : '⏳ Waiting'
+    case 'blocked':
+      return '❌ This needs a change'
+    case 'unknown':
+      return '🔄 Still finding out'
+  }
+}
+
+function nextSteps(verdict: Verdict, options: ReportOptions): string {
+  if (options.landed !== undefined)
+    return `It was merged as ${code(options.landed.slice(0, 12))}. Nothing is left to do.`
+  if (options.traceId !== undefined)
+    return `The bot failed while it looked at this pull request, which is not your fault. It tries again by itself; maintainers find the cause in the log under ${code(options.traceId)}.`
+  const reasons = verdict.reasons.map((reason) => `- ${plain(reason.text)}`)
+  switch (verdict.kind) {
+    case 'merge':
+      return 'The merge that was checked is pushed to the base branch now. If the base moves first, everything is checked again.'
+    case 'blocked':
+      return [
+        ...reasons,
+        '',
+        'Push a fix to this branch: it is checked again within seconds.',
+        ...whoCanUnblock(verdict),
+      ].join('\n')
+    case 'unknown':
+      return [
+        ...reasons,
+        '',
+        'Nobody has to do anything: the questions are asked again by themselves.',
+        ...whoCanUnblock(verdict),
+      ].join('\n')
+    case 'wait':
+      return [...reasons, ...whoCanUnblock(verdict)].join('\n')
+  }
+}
+
+/** Mentions at most a handful of people, and only where they are the ones to act. */
+function whoCanUnblock(verdict: Verdict): string[] {
+  const people = unblockers(verdict.waiting)
+  if (people.length === 0) return []
+  const mentioned = people.slice(0, maxMentions).map(mention).join(', ')
+  const more = people.length > maxMentions ? ` and ${people.length - maxMentions} more` : ''
+  const how = `an approving review, or a comment with ${code('/approve')}, on the commit named below`
+  return ['', `**Who can unblock it:** ${mentioned}${more}: ${how}.`]
+}
+
+/** Logins and team names come from owner files: only what GitHub could have given out is mentioned. */
+function mention(name: string): string {
+  return /^[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/.test(name)
+    ? `@${name}`
+    : code(name)
+}
+
+function checkTable(outcomes: readonly CheckOutcome[]): string {
+  const rows = outcomes.map((outcome) => {
+    const [mark, words] = resultOf(outcome)
+    return `| ${mark} | ${outcome.check} | ${words} | ${codeInCell(outcome.summary)} |`
+  })
+  return ['| | check | result | looked at |', '|---|---|---|---|', ...rows].join('\n')
+}
+
+function resultOf(outcome: CheckOutcome): readonly [mark: string, words: string] {
+  const { errors, warnings } = count(outcome.findings)
+  if (errors > 0) return ['❌', amount(errors, warnings)]
+  if (outcome.unanswered.length > 0) return ['🔄', `${outcome.unanswered.length} unanswered`]
+  if (outcome.waiting.length > 0) return ['⏳', 'waiting for an approval']
+  return ['✅', warnings > 0 ? amount(0, warnings) : 'passed']
+}
+
+function findingList(title: string, findings: readonly Finding[], options: ReportOptions): string {
+  const shown = findings.slice(0, maxShownFindings).map((finding) => describeFinding(finding, options))
+  if (findings.length > maxShownFindings)
+    shown.push(`- … and ${findings.length - maxShownFindings} more, in the checks.`)
+  return [...(title === '' ? [] : [title, '']), ...shown].join('\n')
+}
+
+function describeFinding(finding: Finding, { rulesUrl }: ReportOptions): string {
+  const place = finding.at ? `${code(`${finding.at.file}:${finding.at.line}:${finding.at.column}`)} ` : ''
+  const rule =
+    rulesUrl !== undefined ? `[${finding.rule}](${rulesUrl}/${finding.rule}.md)` : code(finding.rule)
+  const why = finding.why === '' ? '' : ` ${sentence(finding.why)}`
+  const fix = finding.fix === '' ? '' : ` *${sentence(finding.fix)}*`
+  return `- ${place}**${plain(finding.what, 1500)}** (${rule})${why}${fix}`
+}
+
+function annotate(findings: readonly Finding[]): ReportedAnnotation[] {
+  const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
+  const annotations: ReportedAnnotation[] = []
+  for (const { at, severity, rule, what, why, fix } of findings.toSorted(bySeverity)) {
+    if (at === undefined || annotations.length === maxAnnotations) continue
+    annotations.push({
+      path: at.file,
+      startLine: at.line,
+      endLine: at.endLine ?? at.line,
+      level: levels[severity],
+      title: rule,
+      message: [what, why, fix].filter((text) => text !== '').join('\n'),
+    })
+  }
+  return annotations
+}
+
+function count(findings: readonly Finding[]) {
+  const errors = findings.filter((finding) => finding.severity === 'error').length
+  return { errors, warnings: findings.length - errors }
+}
+
+function amount(errors: number, warnings: number): string {
+  const parts = []
+  if (errors > 0) parts.push(`${errors} ${errors === 1 ? 'error' : 'errors'}`)
+  if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
+  return parts.join(', ')
+}
+
+function sentence(text: string): string {
+  const shown = plain(text, 1500)
+  return /[.!?…]$/.test(shown) ? shown : `${shown}.`
+}
+
+function bySeverity(a: Finding, b: Finding): number {
+  const order = { error: 0, warning: 1, info: 2 }
+  return order[a.severity] - order[b.severity] || compareFindings(a, b)
+}
+
+function cut(text: string): string {
+  if (text.length <= maxText) return text
+  const end = text.lastIndexOf('\n', maxText)
+  return `${text.slice(0, end > 0 ? end : maxText)}\n\n… cut: the command line shows everything.`
+}
