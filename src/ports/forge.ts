@@ -3,27 +3,13 @@
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
+import type { ReportedCheck } from '../messages/report.ts'
 
 export type ForgeQuestion = Exclude<Question, { kind: 'image' }>
 
-/** A check run as GitHub shows it. `name` is unique per head among ours. */
-export interface CheckRun {
-  readonly name: string
-  readonly status: 'queued' | 'in_progress' | 'completed'
-  readonly conclusion?: 'success' | 'failure' | 'neutral' | 'action_required'
-  readonly title: string
-  /** Markdown, already escaped where it quotes others; cut to GitHub's 65,535 characters by the composer. */
-  readonly summary: string
-  readonly annotations: readonly Annotation[]
-}
-
-export interface Annotation {
-  readonly path: string
-  readonly startLine: number
-  readonly endLine: number
-  readonly level: 'failure' | 'warning' | 'notice'
-  readonly title: string
-  readonly message: string
+/** A check run as GitHub shows it. `name` is unique per head among ours; `digest` stands for all the rest. */
+export interface CheckRun extends ReportedCheck {
+  readonly digest: string
 }
 
 export type Action =
@@ -53,7 +39,7 @@ export type Action =
 
 /** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
 export interface Present {
-  readonly checks: readonly CheckRun[]
+  readonly checks: readonly { readonly name: string; readonly digest: string }[]
   readonly comment?: string
   readonly requestedUsers: readonly string[]
   readonly requestedTeams: readonly string[]
@@ -77,8 +63,8 @@ export interface Forge {
   /** Never rejects: what GitHub does not say is `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
   present(pull: PullNumber, head: CommitSha): Promise<Present>
-  /** Our check runs on a commit (for commits of the base branch, which have no pull request). */
-  checksOn(commit: CommitSha): Promise<readonly CheckRun[]>
+  /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
+  checksOn(commit: CommitSha): Promise<Present['checks']>
   perform(action: Action): Promise<void>
   /** Runs of a workflow for a commit, newest first. */
   workflowRuns(workflow: string, head: CommitSha): Promise<readonly WorkflowRun[]>

@@ -1,0 +1,92 @@
+// Answers to questions about people, three-valued: what GitHub does not clearly say is unknown (T27).
+import { questionKey, type AnswerTo, type RoleAnswer } from '../checks/questions.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { ForgeQuestion } from '../ports/forge.ts'
+import { toForgeError } from './forge-error.ts'
+import type { Octokit } from './github-app.ts'
+import { toPerson } from './read-snapshot.ts'
+
+type ForgeAnswer = AnswerTo[ForgeQuestion['kind']]
+
+export async function answerQuestion(
+  octokit: Octokit,
+  repository: RepositoryName,
+  question: ForgeQuestion,
+): Promise<ForgeAnswer> {
+  try {
+    switch (question.kind) {
+      case 'user':
+        return await answerUser(octokit, question.login)
+      case 'team-member':
+        return await answerMembership(octokit, question)
+      case 'role':
+        return await answerRole(octokit, repository, question)
+    }
+  } catch (error) {
+    const failure = toForgeError(error, `ask about ${questionKey(question)}`)
+    return { kind: 'unknown', reason: failure.message, retryAfter: failure.retryAfter }
+  }
+}
+
+async function answerUser(octokit: Octokit, login: string): Promise<AnswerTo['user']> {
+  try {
+    const { data } = await octokit.rest.users.getByUsername({ username: login })
+    const person = toPerson(data)
+    return person === null ? { kind: 'nobody' } : { kind: 'person', person }
+  } catch (error) {
+    if (toForgeError(error, 'find a user').code === 'not-found') return { kind: 'nobody' }
+    throw error
+  }
+}
+
+async function answerMembership(
+  octokit: Octokit,
+  { organization, team, user, login }: Extract<ForgeQuestion, { kind: 'team-member' }>,
+): Promise<AnswerTo['team-member']> {
+  const account = await answerUser(octokit, login)
+  if (account.kind !== 'person' || account.person.id !== user)
+    return {
+      kind: 'unknown',
+      reason: `the login ${login} is not the account that is asked about any more`,
+      retryAfter: 300,
+    }
+  try {
+    const { data } = await octokit.rest.teams.getMembershipForUserInOrg({
+      org: organization,
+      team_slug: team,
+      username: login,
+    })
+    return { kind: data.state === 'active' ? 'yes' : 'no' }
+  } catch (error) {
+    if (toForgeError(error, 'ask for a membership').code !== 'not-found') throw error
+  }
+  // A 404 means "not a member" and also "you may not know": only a team that we can see makes it a no.
+  await octokit.rest.teams.getByName({ org: organization, team_slug: team })
+  return { kind: 'no' }
+}
+
+const roles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const
+
+async function answerRole(
+  octokit: Octokit,
+  repository: RepositoryName,
+  { user, login }: Extract<ForgeQuestion, { kind: 'role' }>,
+): Promise<RoleAnswer> {
+  const target = { owner: repository.owner, repo: repository.name }
+  const { data } = await octokit.rest.repos.getCollaboratorPermissionLevel({ ...target, username: login })
+  if (data.user?.id !== user)
+    return {
+      kind: 'unknown',
+      reason: `the login ${login} is not the account that is asked about any more`,
+      retryAfter: 300,
+    }
+  // `permission` folds maintain into write and triage into read; role_name does not, but may name a custom role.
+  const role = roles.find((name) => name === data.role_name) ?? roles.find((name) => name === data.permission)
+  return role === undefined
+    ? {
+        kind: 'unknown',
+        reason: `GitHub names a role that is not known: ${data.role_name}`,
+        retryAfter: 3600,
+      }
+    : { kind: 'role', role }
+}

@@ -1,0 +1,191 @@
+// GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
+import { pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { AnswerTo } from '../checks/questions.ts'
+import { commentMarker } from '../messages/report.ts'
+import type { Action, CheckRun, Forge, ForgeQuestion, Present, WorkflowRun } from '../ports/forge.ts'
+import { answerQuestion } from './answer.ts'
+import { toForgeError } from './forge-error.ts'
+import type { Octokit } from './github-app.ts'
+import { readSnapshot } from './read-snapshot.ts'
+
+/** GitHub takes at most this many annotations in one request; later updates append more. */
+const annotationsPerRequest = 50
+
+export function openForge(octokit: Octokit, repository: RepositoryName, appId: number): Forge {
+  const target = { owner: repository.owner, repo: repository.name }
+  const named = `${repository.owner}/${repository.name}`
+
+  async function asking<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask()
+    } catch (error) {
+      throw toForgeError(error, `${doing} of ${named}`)
+    }
+  }
+
+  async function ownChecks(commit: CommitSha) {
+    const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
+      ...target,
+      ref: commit,
+      app_id: appId,
+      per_page: 100,
+    })
+    return runs.filter((run) => run.app?.id === appId)
+  }
+
+  async function ownComment(pull: PullNumber) {
+    const comments = await octokit.paginate(octokit.rest.issues.listComments, {
+      ...target,
+      issue_number: pull,
+      per_page: 100,
+    })
+    // Anyone can write our marker into a comment: only what our App wrote is ours (T56).
+    return comments.find(
+      (comment) => comment.performed_via_github_app?.id === appId && comment.body?.startsWith(commentMarker),
+    )
+  }
+
+  async function putCheck(head: CommitSha, run: CheckRun): Promise<void> {
+    const existing = (await ownChecks(head)).find((candidate) => candidate.name === run.name)
+    const [first = [], ...rest] = chunks(run.annotations, annotationsPerRequest)
+    const output = (annotations: CheckRun['annotations']) => ({
+      title: run.title,
+      summary: run.summary,
+      annotations: annotations.map(({ path, startLine, endLine, level, title, message }) => ({
+        path,
+        start_line: startLine,
+        end_line: endLine,
+        annotation_level: level,
+        title,
+        message,
+      })),
+    })
+    const body = {
+      ...target,
+      name: run.name,
+      external_id: run.digest,
+      ...(run.conclusion === undefined
+        ? { status: run.status as 'queued' | 'in_progress' }
+        : { status: 'completed' as const, conclusion: run.conclusion }),
+      output: output(first),
+    }
+    // An update appends its annotations to the old ones, so a run that has some is replaced, not updated.
+    const reusable =
+      existing !== undefined && existing.output.annotations_count === 0 && existing.status !== 'completed'
+    const { data } = reusable
+      ? await octokit.rest.checks.update({ ...body, check_run_id: existing.id })
+      : await octokit.rest.checks.create({ ...body, head_sha: head })
+    for (const annotations of rest)
+      await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
+  }
+
+  async function perform(action: Action): Promise<void> {
+    switch (action.kind) {
+      case 'put-check':
+        return putCheck(action.head, action.run)
+      case 'put-comment': {
+        const existing = await ownComment(action.pull)
+        if (existing === undefined)
+          await octokit.rest.issues.createComment({ ...target, issue_number: action.pull, body: action.body })
+        else if (existing.body !== action.body)
+          await octokit.rest.issues.updateComment({ ...target, comment_id: existing.id, body: action.body })
+        return
+      }
+      case 'request-reviews':
+        await octokit.rest.pulls.requestReviewers({
+          ...target,
+          pull_number: action.pull,
+          reviewers: [...action.users],
+          team_reviewers: [...action.teams],
+        })
+        return
+      case 'react':
+        await octokit.rest.reactions.createForIssueComment({
+          ...target,
+          comment_id: action.comment,
+          content: action.reaction,
+        })
+        return
+      case 'dispatch-workflow':
+        await octokit.rest.actions.createWorkflowDispatch({
+          ...target,
+          workflow_id: action.workflow,
+          ref: action.ref,
+          inputs: { ...action.inputs },
+        })
+        return
+      case 'dispatch-event':
+        await octokit.rest.repos.createDispatchEvent({
+          ...target,
+          event_type: action.event,
+          client_payload: { ...action.payload },
+        })
+        return
+    }
+  }
+
+  return {
+    repository,
+    readSnapshot: (pull) => readSnapshot(octokit, repository, pull),
+    openPulls: () =>
+      asking('list the open pull requests', async () => {
+        const pulls = await octokit.paginate(octokit.rest.pulls.list, {
+          ...target,
+          state: 'open',
+          per_page: 100,
+        })
+        return pulls.map((pull) => pullNumber(pull.number))
+      }),
+    defaultBranch: () =>
+      asking('read', async () => (await octokit.rest.repos.get(target)).data.default_branch),
+    answer: async <Q extends ForgeQuestion>(question: Q) =>
+      (await answerQuestion(octokit, repository, question)) as AnswerTo[Q['kind']],
+    present: (pull, head) =>
+      asking(`read what is shown on pull request ${pull}`, async (): Promise<Present> => {
+        const [checks, comment, requested] = await Promise.all([
+          ownChecks(head),
+          ownComment(pull),
+          octokit.rest.pulls.listRequestedReviewers({ ...target, pull_number: pull }),
+        ])
+        return {
+          checks: checks.map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
+          ...(comment?.body !== undefined && { comment: comment.body }),
+          requestedUsers: requested.data.users.map((user) => user.login),
+          requestedTeams: requested.data.teams.map((team) => team.slug),
+        }
+      }),
+    checksOn: (commit) =>
+      asking('list the check runs', async () =>
+        (await ownChecks(commit)).map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
+      ),
+    perform: (action) => asking(action.kind, () => perform(action)),
+    workflowRuns: (workflow, head) =>
+      asking('list the runs of a workflow', async () => {
+        const { data } = await octokit.rest.actions.listWorkflowRuns({
+          ...target,
+          workflow_id: workflow,
+          head_sha: head,
+          per_page: 30,
+        })
+        return data.workflow_runs.map((run): WorkflowRun => ({
+          id: run.id,
+          status:
+            run.status === 'completed'
+              ? 'completed'
+              : run.status === 'in_progress'
+                ? 'in_progress'
+                : 'queued',
+          ...(run.conclusion !== null && { conclusion: run.conclusion }),
+          url: run.html_url,
+          createdAt: run.created_at,
+        }))
+      }),
+  }
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  const result: T[][] = []
+  for (let start = 0; start < items.length; start += size) result.push(items.slice(start, start + size))
+  return result
+}

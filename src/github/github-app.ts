@@ -1,0 +1,104 @@
+// The GitHub App as a client: its JWT, its installations' tokens, its Octokits. Made of Probot's parts, with two
+// of its habits changed: nothing but GET is ever retried (T39), and a rate limit is waited for once and briefly,
+// because a job that gives up is taken again by the queue.
+import { Probot, ProbotOctokit } from 'probot'
+import type { Logger } from 'pino'
+import type { RepositoryName } from '../change/snapshot.ts'
+import { toForgeError } from './forge-error.ts'
+
+export type Octokit = ProbotOctokit
+
+export interface GitHubAppOptions {
+  readonly appId: number
+  /** PEM text. */
+  readonly privateKey: string
+  readonly webhookSecret: string
+  /** REST root without a slash at the end; GitHub.com's by default. */
+  readonly apiUrl?: string | undefined
+  /** False only where the other side is ours: GitHub asks clients to write at most once a second. */
+  readonly throttle?: boolean | undefined
+  readonly log: Logger
+}
+
+export interface InstalledRepository {
+  readonly installation: number
+  readonly repository: RepositoryName
+}
+
+export interface GitHubApp {
+  readonly appId: number
+  readonly probot: Probot
+  /** Octokit with one installation's token. */
+  octokit(installation: number): Promise<Octokit>
+  /** A token that can read and push to this one repository, for git. Valid for an hour. */
+  gitToken(installation: number, repository: RepositoryName): Promise<string>
+  /** Everything the App is installed on. Rejects with a ForgeError. */
+  installedRepositories(): Promise<readonly InstalledRepository[]>
+}
+
+/** The longest rate-limit pause that a single request sits out, in seconds. */
+const patience = 20
+
+export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
+  const onLimit = (retryAfter: number, _options: object, _octokit: unknown, retries: number) =>
+    retries === 0 && retryAfter <= patience
+  const OurOctokit = ProbotOctokit.plugin((octokit) => {
+    octokit.hook.before('request', (request) => {
+      // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx: what is not idempotent is read, not repeated.
+      if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
+    })
+    return {}
+  }).defaults({
+    userAgent: 'catalog-bot',
+    throttle:
+      options.throttle === false
+        ? { enabled: false }
+        : { onRateLimit: onLimit, onSecondaryRateLimit: onLimit },
+  })
+  const probot = new Probot({
+    appId: options.appId,
+    privateKey: options.privateKey,
+    secret: options.webhookSecret,
+    Octokit: OurOctokit,
+    log: options.log,
+    ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
+  })
+  return {
+    appId: options.appId,
+    probot,
+    octokit: (installation) => probot.auth(installation),
+    async gitToken(installation, repository) {
+      try {
+        const octokit = await probot.auth()
+        const answer = await octokit.rest.apps.createInstallationAccessToken({
+          installation_id: installation,
+          repositories: [repository.name],
+          permissions: { contents: 'write', metadata: 'read' },
+        })
+        return answer.data.token
+      } catch (error) {
+        throw toForgeError(error, `get a token for ${repository.owner}/${repository.name}`)
+      }
+    },
+    async installedRepositories() {
+      try {
+        const app = await probot.auth()
+        const installations = await app.paginate(app.rest.apps.listInstallations, { per_page: 100 })
+        const all: InstalledRepository[] = []
+        for (const installation of installations) {
+          if (installation.suspended_at !== null) continue
+          const octokit = await probot.auth(installation.id)
+          const repositories = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, {
+            per_page: 100,
+          })
+          for (const { owner, name, archived } of repositories)
+            if (!archived)
+              all.push({ installation: installation.id, repository: { owner: owner.login, name } })
+        }
+        return all
+      } catch (error) {
+        throw toForgeError(error, 'list the installations')
+      }
+    },
+  }
+}
