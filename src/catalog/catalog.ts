@@ -24,8 +24,16 @@ export interface PackageBlob {
   readonly name: string
   readonly defaultChannel: string
   readonly description: string
-  /** Absent when the blob has no icon or an empty one. `bytes` is the decoded length. */
-  readonly icon?: { readonly mediatype: string; readonly bytes: number; readonly mark: Mark }
+  /**
+   * Absent when the blob has no icon or an empty one. `bytes` is the decoded length, `looksLike` the media type
+   * that the bytes show (sniff-image.ts), absent when they show none.
+   */
+  readonly icon?: {
+    readonly mediatype: string
+    readonly bytes: number
+    readonly mark: Mark
+    readonly looksLike?: string
+  }
 }
 
 export interface ChannelBlob {
@@ -109,6 +117,34 @@ export interface OtherBlob {
   readonly name: string
 }
 
+/**
+ * Something that opm passes over in silence, so that no blob above shows it. Made by find-oddities.ts (and, for
+ * dropped text, by whatever splits the file); at most `oddityCap` of one file are kept.
+ */
+export type Oddity = {
+  readonly mark: Mark
+  /** The blob it stands in (for dropped text: behind), by what it says of itself; '' for what it does not say. */
+  readonly schema: string
+  readonly package: string
+  readonly name: string
+} & (
+  | { readonly kind: 'unknown-field'; readonly path: string }
+  /** A key written more than once in one mapping: the last one counts. The mark is that of a later one. */
+  | { readonly kind: 'repeated-key'; readonly path: string }
+  /** A plain scalar that reads as another type than its text suggests, where any type is taken. */
+  | {
+      readonly kind: 'scalar'
+      readonly path: string
+      readonly text: string
+      readonly value: number | boolean
+    }
+  /** Text behind a document's end that nobody reads; `text` is its beginning. */
+  | { readonly kind: 'dropped-text'; readonly text: string }
+)
+
+/** A file that is odd in more places has one cause, not many: enough to explain, and a bound for hostile files. */
+export const oddityCap = 100
+
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /** All that one file says, in document order. Depends on the file's bytes alone, so it is cached by blob id. */
@@ -127,6 +163,8 @@ export interface FileFacts {
    * Like every place in FileFacts they name the file '' until assemble() sets the path.
    */
   readonly findings: readonly Finding[]
+  /** Absent when the file has none. */
+  readonly oddities?: readonly Oddity[]
 }
 
 /** One catalog (all its files): the blobs of all files together, in walk order. */
@@ -140,6 +178,8 @@ export interface Catalog {
   readonly loadErrors: readonly { readonly file: string; readonly message: string }[]
   /** The file-scoped findings of all files, with their paths. */
   readonly findings: readonly Finding[]
+  /** The oddities of all files, in walk order. */
+  readonly oddities?: readonly (Oddity & { readonly file: string })[]
   /** Files that belong to the catalog (after .indexignore), with their sizes. */
   readonly files: readonly { readonly path: string; readonly bytes: number }[]
 }
