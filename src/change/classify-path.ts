@@ -48,19 +48,21 @@ export function classifyPath(path: string, layout: Layout): PathRole {
   return infrastructure
 }
 
-/** The package directory that a path lies in, undefined for one that lies in none. */
+/** The package directory of a path in the catalog at `root`; undefined for one that is the catalog's own. */
+export function directoryInCatalog(path: string, root: string): string | undefined {
+  const inside = root === '' ? path : path.slice(root.length + 1)
+  const slash = inside.indexOf('/')
+  if (slash < 0) return undefined
+  const directory = inside.slice(0, slash)
+  return blobFolders.has(directory) ? undefined : directory
+}
+
 function directoryOf(
   path: string,
   names: readonly string[],
   catalog: CatalogRoot | undefined,
 ): string | undefined {
-  if (catalog) {
-    const inside = catalog.root === '' ? path : path.slice(catalog.root.length + 1)
-    const slash = inside.indexOf('/')
-    if (slash < 0) return undefined
-    const directory = inside.slice(0, slash)
-    return blobFolders.has(directory) ? undefined : directory
-  }
+  if (catalog) return directoryInCatalog(path, catalog.root)
   if (names.length >= 3 && names[0] === 'operators') return names[1]
   if (names.length === 2 && (names[0] === 'veneer' || names[0] === 'catalog-templates'))
     return /^(.+)\.(?:ya?ml|json)$/.exec(names[1] ?? '')?.[1]

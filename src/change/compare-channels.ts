@@ -1,0 +1,71 @@
+// The channels of one package before and after: entries, edges, heads. The order of entries says nothing.
+import type { ChannelBlob, ChannelEntry } from '../catalog/catalog.ts'
+import { differingFields, type BlobComparer } from './blob-text.ts'
+import type { ChannelChange, PackageChange } from './change.ts'
+import { headOf } from './channel-head.ts'
+
+/** What differs between the channels of `base` and `result`, sorted by name. */
+export function compareChannels(
+  base: readonly ChannelBlob[],
+  result: readonly ChannelBlob[],
+  comparer: BlobComparer,
+): PackageChange['channels'] {
+  const before = new Map(base.map((channel) => [channel.name, channel]))
+  const after = new Map(result.map((channel) => [channel.name, channel]))
+  const changed: ChannelChange[] = []
+  for (const [name, channel] of after) {
+    const old = before.get(name)
+    const change = old && compareChannel(old, channel, comparer)
+    if (change) changed.push(change)
+  }
+  return {
+    added: [...after.keys()].filter((name) => !before.has(name)).sort(),
+    removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
+    changed: changed.sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }
+}
+
+function compareChannel(
+  base: ChannelBlob,
+  result: ChannelBlob,
+  comparer: BlobComparer,
+): ChannelChange | undefined {
+  if (comparer.sameBytes(base.place, result.place)) return undefined
+  const before = new Map(base.entries.map((entry) => [entry.name, entry]))
+  const after = new Map(result.entries.map((entry) => [entry.name, entry]))
+  const added = [...after.keys()].filter((name) => !before.has(name)).sort()
+  const removed = [...before.keys()].filter((name) => !after.has(name)).sort()
+  const changed = [...after.values()]
+    .filter((entry) => {
+      const old = before.get(entry.name)
+      return old !== undefined && !sameEdges(old, entry)
+    })
+    .map(({ name }) => name)
+    .sort()
+  if (added.length + removed.length + changed.length === 0) {
+    // Entries alike, texts not: a property, an unknown field, or nothing but another format.
+    const values = comparer.values(base.place, result.place)
+    if (values && differingFields(values.base, values.result, new Set(['entries'])).length === 0)
+      return undefined
+  }
+  const [headBefore, headAfter] = [headOf(base.entries), headOf(result.entries)]
+  return {
+    name: result.name,
+    head: {
+      ...(headBefore !== undefined && { before: headBefore }),
+      ...(headAfter !== undefined && { after: headAfter }),
+    },
+    entries: { added, removed, changed },
+  }
+}
+
+/** Whether two entries declare the same upgrade edges. */
+export function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
+  return (
+    a.replaces === b.replaces &&
+    a.skipRange === b.skipRange &&
+    a.skips.length === b.skips.length &&
+    new Set([...a.skips, ...b.skips]).size === new Set(a.skips).size &&
+    new Set(a.skips).size === new Set(b.skips).size
+  )
+}

@@ -1,0 +1,98 @@
+// From two trees to catalog words: classifies every differing path, finds the packages that differ in each catalog
+// and the images that are named for the first time. Looks only into what differs; reads through the caller's `texts`.
+import type { Catalog } from '../catalog/catalog.ts'
+import { compareBlobs, repositoryPath, type Texts } from './blob-text.ts'
+import { compareCatalogs } from './catalog-version.ts'
+import type { CatalogChange, Change, PackageChange } from './change.ts'
+import { classifyPath } from './classify-path.ts'
+import { comparePackage } from './compare-package.ts'
+import { isBelow, type Layout } from './layout.ts'
+import { newReferences } from './new-references.ts'
+import { packagesIn } from './package-blobs.ts'
+import type { PathChange } from './path-change.ts'
+
+export interface ChangeInput {
+  /** Every path that differs between the base tip's tree and the result's, in any order. */
+  readonly paths: readonly PathChange[]
+  readonly layout: Layout
+  /** The catalogs that the paths touch, whole, on both sides. Others may be given too; they are left out again. */
+  readonly catalogs: readonly CatalogPair[]
+  readonly texts: Texts
+}
+
+export interface CatalogPair {
+  readonly root: string
+  readonly version?: string
+  /** Absent for a catalog that the base does not have. */
+  readonly base?: Catalog
+  /** Absent for a catalog that the result does not have. */
+  readonly result?: Catalog
+}
+
+/** Describes what a pull request does. Never throws on bad catalogs: what cannot be compared counts as different. */
+export function describeChange({ paths, layout, catalogs, texts }: ChangeInput): Change {
+  const touched = [...paths]
+    .sort((a, b) => compareText(a.path, b.path))
+    .map((path) => ({ ...path, role: classifyPath(path.path, layout) }))
+  const content = new Set(
+    paths
+      .filter(({ before, after }) => before?.oid !== after?.oid || before?.mode !== after?.mode)
+      .map(({ path }) => path),
+  )
+  const changes = catalogs
+    .filter(({ root }) => touched.some(({ path }) => isBelow(path, root)))
+    .sort(compareCatalogs)
+    .map((pair) => describeCatalog(pair, content, texts))
+  return { paths: touched, catalogs: changes, references: changes.flatMap(newReferences) }
+}
+
+function describeCatalog(pair: CatalogPair, differing: ReadonlySet<string>, texts: Texts): CatalogChange {
+  const { root, version, base, result } = pair
+  const files = touchedFiles(pair, differing)
+  const names = new Set([...packageNames(base, files), ...packageNames(result, files)])
+  const before = packagesIn(base, names)
+  const after = packagesIn(result, names)
+  const comparer = compareBlobs(root, (path) => differing.has(path), texts)
+  const packages: PackageChange[] = []
+  for (const name of [...names].sort(compareText)) {
+    const change = comparePackage(root, name, before.get(name), after.get(name), comparer)
+    if (change) packages.push(change)
+  }
+  return {
+    root,
+    ...(version !== undefined && { version }),
+    ...(base && { base }),
+    ...(result && { result }),
+    packages,
+  }
+}
+
+/**
+ * Files of the catalog that say something else than before: those whose content differs, and those that only one
+ * side reads. The second happens without a differing path, when an .indexignore changes.
+ */
+function touchedFiles({ root, base, result }: CatalogPair, differing: ReadonlySet<string>): Set<string> {
+  const before = new Set(base?.files.map(({ path }) => path))
+  const after = new Set(result?.files.map(({ path }) => path))
+  const touched = new Set<string>()
+  for (const [files, others] of [
+    [before, after],
+    [after, before],
+  ] as const)
+    for (const file of files)
+      if (!others.has(file) || differing.has(repositoryPath(root, file))) touched.add(file)
+  return touched
+}
+
+function packageNames(catalog: Catalog | undefined, files: ReadonlySet<string>): Set<string> {
+  const names = new Set<string>()
+  if (!catalog) return names
+  for (const blob of catalog.packages) if (files.has(blob.place.file)) names.add(blob.name)
+  for (const blobs of [catalog.channels, catalog.bundles, catalog.deprecations, catalog.others])
+    for (const blob of blobs) if (files.has(blob.place.file)) names.add(blob.package)
+  return names
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,264 @@
+import { describe, expect, test } from '@jest/globals'
+import { bundle, changeBetween, channel, deprecations, pkg, type Files } from './build-catalog.ts'
+
+const foo = [
+  pkg('foo'),
+  channel('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1']),
+  bundle('foo.v1', 'foo', '1.0.0'),
+  bundle('foo.v2', 'foo', '2.0.0', { relatedImages: [{ name: '', image: 'quay.io/test/helper:1' }] }),
+]
+const bar = [pkg('bar'), channel('stable', 'bar', ['bar.v1']), bundle('bar.v1', 'bar', '1.0.0')]
+const base: Files = { 'catalog/foo/catalog.yaml': foo, 'catalog/bar/catalog.yaml': bar }
+
+const only = (change: ReturnType<typeof changeBetween>) => {
+  expect(change.catalogs.length).toBe(1)
+  expect(change.catalogs[0]?.packages.length).toBe(1)
+  const found = change.catalogs[0]?.packages[0]
+  if (!found) throw new Error('no package differs')
+  return found
+}
+const with_ = (file: string, blobs: Files[string] | undefined): Files => {
+  const files = { ...base, [file]: blobs }
+  if (blobs === undefined) delete files[file]
+  return files as Files
+}
+
+describe('an update of a package', () => {
+  const v3 = bundle('foo.v3', 'foo', '3.0.0', {
+    relatedImages: [
+      { name: 'h', image: 'quay.io/test/helper:1' },
+      { name: 'n', image: 'quay.io/test/new:1' },
+    ],
+  })
+  const change = changeBetween(
+    base,
+    with_('catalog/foo/catalog.yaml', [
+      foo[0]!,
+      channel('stable', 'foo', ['foo.v1', 'foo.v2 < foo.v1', 'foo.v3 < foo.v2']),
+      foo[2]!,
+      foo[3]!,
+      v3,
+    ]),
+  )
+  test('names the bundle, the entry and the head', () => {
+    const found = only(change)
+    expect(found).toMatchObject({
+      name: 'foo',
+      kind: 'changed',
+      directories: ['foo'],
+      metadata: [],
+      others: 0,
+    })
+    expect(found.bundles.added).toMatchObject([
+      { name: 'foo.v3', version: '3.0.0', place: { file: 'catalog/foo/catalog.yaml', line: 5 } },
+    ])
+    expect(found.bundles.changed).toEqual([])
+    expect(found.channels.changed).toEqual([
+      {
+        name: 'stable',
+        head: { before: 'foo.v2', after: 'foo.v3' },
+        entries: { added: ['foo.v3'], removed: [], changed: [] },
+      },
+    ])
+  })
+  test('names only the images that the catalog did not name before', () => {
+    expect(change.references.map(({ reference, role, bundle }) => [reference, role, bundle])).toEqual([
+      [v3.image, 'bundle', 'foo.v3'],
+      ['quay.io/test/new:1', 'related', 'foo.v3'],
+    ])
+  })
+  test('classifies its path', () => {
+    expect(change.paths).toMatchObject([
+      { path: 'catalog/foo/catalog.yaml', role: { kind: 'catalog', catalog: 'catalog', directory: 'foo' } },
+    ])
+  })
+})
+
+describe('what says nothing new', () => {
+  test('an order of blobs is no change', () => {
+    expect(
+      changeBetween(base, with_('catalog/foo/catalog.yaml', [...foo].reverse())).catalogs[0]?.packages,
+    ).toEqual([])
+  })
+  test('an order of keys, properties and entries is no change', () => {
+    const [a, , c, d] = foo
+    const result = [
+      Object.fromEntries(Object.entries(a!).reverse()),
+      channel('stable', 'foo', ['foo.v2 < foo.v1', 'foo.v1']),
+      Object.fromEntries(Object.entries(c!).reverse()),
+      d!,
+    ]
+    expect(changeBetween(base, with_('catalog/foo/catalog.yaml', result)).catalogs[0]?.packages).toEqual([])
+  })
+  test('a file that moves within its package is no change', () => {
+    const { 'catalog/foo/catalog.yaml': _, ...rest } = base
+    const change = changeBetween(base, { ...rest, 'catalog/foo/other.yaml': foo })
+    expect(change.paths.map(({ path }) => path)).toEqual([
+      'catalog/foo/catalog.yaml',
+      'catalog/foo/other.yaml',
+    ])
+    expect(change.catalogs[0]?.packages).toEqual([])
+    expect(change.references).toEqual([])
+  })
+  test('a change outside catalogs touches none', () => {
+    expect(changeBetween({ ...base, 'a.md': 'x' }, { ...base, 'a.md': 'y' })).toMatchObject({
+      catalogs: [],
+      paths: [{ path: 'a.md', role: { kind: 'infrastructure' } }],
+    })
+  })
+})
+
+describe('a published bundle', () => {
+  const edited = (more: Record<string, never> | object) =>
+    with_('catalog/foo/catalog.yaml', [foo[0]!, foo[1]!, { ...foo[2]!, ...more }, foo[3]!])
+  test.each([
+    ['image', { image: 'quay.io/test/evil:1' }],
+    [
+      'properties',
+      { properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.1' } }] },
+    ],
+    ['relatedImages', { relatedImages: [{ name: '', image: 'quay.io/test/evil:1' }] }],
+    ['comment', { comment: 'x' }],
+  ])('whose %s differs is edited there', (field, more) => {
+    expect(only(changeBetween(base, edited(more))).bundles.changed).toMatchObject([
+      { name: 'foo.v1', fields: [field] },
+    ])
+  })
+  test('whose text differs in what the facts leave out is edited, also where nothing parses', () => {
+    const change = changeBetween(base, edited({ comment: 'x' }), undefined, { parse: false })
+    expect(only(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['text'] }])
+  })
+  test('that gets a second copy is edited', () => {
+    const change = changeBetween(
+      base,
+      with_('catalog/foo/catalog.yaml', [...foo, { ...foo[2]!, image: 'quay.io/x/y:1' }]),
+    )
+    expect(only(change).bundles.changed).toMatchObject([{ name: 'foo.v1', fields: ['copies'] }])
+  })
+  test('that vanishes is removed, with its version', () => {
+    const change = changeBetween(
+      base,
+      with_('catalog/foo/catalog.yaml', [foo[0]!, channel('stable', 'foo', ['foo.v2']), foo[3]!]),
+    )
+    const found = only(change)
+    expect(found.bundles.removed).toEqual([{ name: 'foo.v1', version: '1.0.0' }])
+    expect(found.channels.changed[0]?.entries).toEqual({
+      added: [],
+      removed: ['foo.v1'],
+      changed: ['foo.v2'],
+    })
+  })
+})
+
+describe('T11: content decides whose a change is', () => {
+  test('a blob of another package in my directory is a change of that package', () => {
+    const change = changeBetween(
+      base,
+      with_('catalog/foo/catalog.yaml', [...foo, bundle('bar.v2', 'bar', '2.0.0')]),
+    )
+    expect(only(change)).toMatchObject({
+      name: 'bar',
+      directories: ['bar', 'foo'],
+      bundles: { added: [{ name: 'bar.v2' }] },
+    })
+  })
+  test("T01: another owner's file moved into my directory touches both paths and changes nothing in the package", () => {
+    const change = changeBetween(base, { 'catalog/foo/catalog.yaml': foo, 'catalog/foo/bar.yaml': bar })
+    expect(change.paths.map(({ path, role }) => [path, role])).toEqual([
+      ['catalog/bar/catalog.yaml', { kind: 'catalog', catalog: 'catalog', directory: 'bar' }],
+      ['catalog/foo/bar.yaml', { kind: 'catalog', catalog: 'catalog', directory: 'foo' }],
+    ])
+  })
+  test('T03: lines that look like a diff change nothing but their field', () => {
+    const texts = [
+      '--- a/catalog/bar/catalog.yaml\n+++ b/x\n@@ -1 +1 @@\n-x\n+y',
+      'rename from a\nrename to b',
+    ]
+    for (const description of texts) {
+      const change = changeBetween(
+        base,
+        with_('catalog/foo/catalog.yaml', [{ ...foo[0]!, description }, ...foo.slice(1)]),
+      )
+      expect(only(change)).toMatchObject({ name: 'foo', metadata: ['description'] })
+      expect(change.paths.length).toBe(1)
+    }
+  })
+})
+
+test('files that an .indexignore hides are gone, though their paths do not differ', () => {
+  const change = changeBetween(
+    { ...base, 'catalog/.indexignore': '' },
+    { ...base, 'catalog/.indexignore': 'bar' },
+    undefined,
+    { hidden: ['catalog/bar/catalog.yaml'] },
+  )
+  expect(only(change)).toMatchObject({
+    name: 'bar',
+    kind: 'removed',
+    bundles: { removed: [{ name: 'bar.v1' }] },
+  })
+})
+
+test('packages come and go', () => {
+  const change = changeBetween(base, {
+    'catalog/foo/catalog.yaml': foo,
+    'catalog/new/catalog.yaml': [pkg('new')],
+  })
+  expect(change.catalogs[0]?.packages.map(({ name, kind }) => [name, kind])).toEqual([
+    ['bar', 'removed'],
+    ['new', 'added'],
+  ])
+})
+
+test('a default channel, metadata, deprecations and other blobs are told apart', () => {
+  const before = [
+    ...foo,
+    deprecations('foo', [
+      ['olm.bundle', 'foo.v1', 'old'],
+      ['olm.channel', 'stable', 'x'],
+    ]),
+    { schema: 'mine', package: 'foo', v: 1 },
+  ]
+  const after = [
+    pkg('foo', 'fast', { description: 'new' }),
+    ...foo.slice(1),
+    channel('fast', 'foo', ['foo.v2']),
+    deprecations('foo', [
+      ['olm.bundle', 'foo.v1', 'older'],
+      ['olm.package', '', 'gone'],
+    ]),
+    { schema: 'mine', package: 'foo', v: 2 },
+  ]
+  expect(only(changeBetween({ 'catalog/c.yaml': before }, { 'catalog/c.yaml': after }))).toMatchObject({
+    directories: [''],
+    defaultChannel: { before: 'stable', after: 'fast' },
+    metadata: ['description'],
+    channels: { added: ['fast'], removed: [], changed: [] },
+    deprecations: {
+      added: [{ schema: 'olm.package', name: '', message: 'gone' }],
+      removed: [{ schema: 'olm.channel', name: 'stable' }],
+      changed: [{ schema: 'olm.bundle', name: 'foo.v1' }],
+    },
+    others: 1,
+  })
+})
+
+test('a whole catalog can come, with its version, and is told in the order of versions', () => {
+  const layout = {
+    catalogs: [
+      { root: 'catalogs/v4.20', version: '4.20' },
+      { root: 'catalogs/v4.9', version: '4.9' },
+    ],
+  }
+  const change = changeBetween(
+    { 'catalogs/v4.9/foo/c.yaml': foo },
+    { 'catalogs/v4.9/foo/c.yaml': bar, 'catalogs/v4.20/foo/c.yaml': foo },
+    layout,
+  )
+  expect(change.catalogs.map(({ root, version, base }) => [root, version, base !== undefined])).toEqual([
+    ['catalogs/v4.9', '4.9', true],
+    ['catalogs/v4.20', '4.20', false],
+  ])
+  expect(change.catalogs[1]?.packages[0]?.kind).toBe('added')
+  expect(change.references.length).toBe(4)
+})
