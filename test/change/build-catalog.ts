@@ -63,7 +63,7 @@ export function buildCatalog(files: Files, root: string, hidden: readonly string
     loadErrors: [],
     findings: [],
     files: [],
-  } as { -readonly [K in keyof Catalog]: Catalog[K][number][] }
+  } as { -readonly [K in Exclude<keyof Catalog, 'oddities'>]: Catalog[K][number][] }
   for (const [file, content] of Object.entries(files)) {
     if (!file.startsWith(`${root}/`) || hidden.includes(file)) continue
     catalog.files.push({ path: file, bytes: textOf(content).length })
