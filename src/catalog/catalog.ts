@@ -70,6 +70,8 @@ export interface Property {
   readonly mark: Mark
   readonly type: string
   readonly value: Json
+  /** Go's text for a value that does not decode to its type (R19); absent when it does or the type is opaque. */
+  readonly error?: string
 }
 
 export interface RelatedImage {

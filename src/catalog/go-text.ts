@@ -1,0 +1,59 @@
+// Text as opm (a Go program) writes and orders it, where our messages must be its messages. Knows no catalog.
+
+const escapes: Readonly<Record<string, string>> = {
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '\\': '\\\\',
+  '"': '\\"',
+}
+
+/** Go's printable: letters, marks, numbers, punctuation, symbols and the ASCII space; nothing else. */
+const needsEscape = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
+const eachToEscape = new RegExp(needsEscape, 'gu')
+
+/** Go's `%q` of a string: double quotes, and escapes for all that is not printable. A lone surrogate is U+FFFD. */
+export function quote(text: string): string {
+  if (!needsEscape.test(text)) return `"${text}"`
+  return `"${text.toWellFormed().replace(eachToEscape, escapeCharacter)}"`
+}
+
+function escapeCharacter(character: string): string {
+  const named = escapes[character]
+  if (named !== undefined) return named
+  const point = character.codePointAt(0) ?? 0
+  if (point < 0x20 || point === 0x7f) return `\\x${hex(point, 2)}`
+  return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
+}
+
+function hex(value: number, width: number): string {
+  return value.toString(16).padStart(width, '0')
+}
+
+/**
+ * Orders strings as Go does: by the bytes of their UTF-8, which is the order of code points. Differs from
+ * JavaScript's own order only between U+E000..U+FFFF and what lies beyond U+FFFF.
+ */
+export function compareBytes(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length)
+  for (let index = 0; index < shorter; index++) {
+    const left = a.charCodeAt(index)
+    const right = b.charCodeAt(index)
+    if (left !== right) return codePointRank(left) - codePointRank(right)
+  }
+  return a.length - b.length
+}
+
+/** Moves surrogates (which stand for code points beyond U+FFFF) behind all other code units. */
+function codePointRank(unit: number): number {
+  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
+}
+
+/** A copy in Go's order. */
+export function sortedByBytes(texts: Iterable<string>): string[] {
+  return [...texts].sort(compareBytes)
+}

@@ -1,0 +1,23 @@
+// The `priority` of a bundle's `olm.channel` property: an integer until opm v1.73.0, unknown to later ones.
+import type { Json, Property } from '../catalog.ts'
+import { fieldValues } from '../json-fields.ts'
+
+/** Go's text for a priority that is no integer; undefined for a good one, none, or a property of another type. */
+export function priorityError(property: Property): string | undefined {
+  if (property.type !== 'olm.channel') return undefined
+  const wrong = fieldValues(property.value, 'priority').find((value) => !isInteger(value))
+  if (wrong === undefined) return undefined
+  return `json: cannot unmarshal ${kindOf(wrong)} into Go struct field Channel.priority of type int`
+}
+
+/** A JSON number is written by Go from 1e21 on with an exponent, which no integer field takes. */
+function isInteger(value: Json): boolean {
+  return value === null || (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 63)
+}
+
+function kindOf(value: Json): string {
+  if (typeof value === 'number') return `number ${value}`
+  if (typeof value === 'boolean') return 'bool'
+  if (typeof value === 'string') return 'string'
+  return Array.isArray(value) ? 'array' : 'object'
+}

@@ -1,0 +1,154 @@
+// Links one bundle blob: its package, properties, images, version, release and channels, checked in opm's order
+// (R18 to R21, R36 to R38). Goes on after each problem with what is still known.
+import type { BundleBlob, Mark, Property } from '../catalog.ts'
+import { finding } from '../../findings/rule.ts'
+import type { Rule } from '../../findings/rule.ts'
+import { quote } from '../go-text.ts'
+import { textField } from '../json-fields.ts'
+import * as bundleRules from '../model-rules/bundle-rules.ts'
+import { missingPackage, unknownPackage } from '../model-rules/channel-rules.ts'
+import { pullSpecError } from '../pull-spec.ts'
+import { parseRelease } from '../release.ts'
+import { parseVersion } from '../version.ts'
+import { priorityError } from './channel-priority.ts'
+import type { Draft } from './convert.ts'
+import { firstOne, locationOf } from './location.ts'
+import type { ModelBundle } from './model.ts'
+
+const packageType = 'olm.package'
+
+export function addBundle(draft: Draft, blob: BundleBlob): void {
+  const name = quote(blob.name)
+  const complain = <Data extends object>(
+    rule: Rule<Data>,
+    data: Data,
+    message: string,
+    mark: Mark = blob.place,
+  ): void => {
+    draft.complaints.push({ message, finding: finding(rule, locationOf(blob.place, mark), data) })
+  }
+  const object = `bundle ${name}`
+  if (blob.package === '') {
+    return complain(missingPackage, { object }, `package name must be set for bundle ${name}`)
+  }
+  const parent = draft.packages.get(blob.package)
+  if (parent === undefined) {
+    const message = `unknown package ${quote(blob.package)} for bundle ${name}`
+    return complain(unknownPackage, { package: blob.package, object }, message)
+  }
+  const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
+  draft.bundles.set(blob.package, siblings)
+  const data = { package: blob.package, bundle: blob.name }
+  const first = siblings.get(blob.name)
+  if (first !== undefined) {
+    draft.complaints.push({
+      message: `package ${quote(blob.package)} has duplicate bundle ${name}`,
+      finding: finding(bundleRules.duplicateBundle, locationOf(blob.place), data, [
+        firstOne(first.blob.place),
+      ]),
+    })
+    return
+  }
+  const bundle: ModelBundle = { blob, release: '' }
+  siblings.set(blob.name, bundle)
+
+  for (const [index, property] of blob.properties.entries()) {
+    const error = propertyError(draft, property)
+    if (error === undefined) continue
+    const why = `parse property[${index}] of type ${quote(property.type)}: ${error}`
+    complain(
+      bundleRules.invalidProperty,
+      { ...data, index, type: property.type, error },
+      `parse properties for bundle ${name}: ${why}`,
+      property.mark,
+    )
+  }
+
+  const identities = blob.properties.filter((property) => property.type === packageType)
+  const [identity] = identities
+  const subject = `package ${quote(blob.package)} bundle ${name}`
+  if (identity === undefined || identities.length > 1) {
+    complain(
+      bundleRules.notOnePackageProperty,
+      { ...data, found: identities.length },
+      `${subject} must have exactly 1 ${quote(packageType)} property, found ${identities.length}`,
+      identities[1]?.mark,
+    )
+  } else {
+    const packageName = textField(identity.value, 'packageName')
+    if (packageName !== blob.package) {
+      const why = `does not match ${quote(packageType)} property ${quote(packageName)}`
+      const message = `package ${quote(blob.package)} ${why}`
+      complain(bundleRules.packageMismatch, { ...data, packageName }, message, identity.mark)
+    }
+  }
+
+  if (draft.ruleSet.pullSpecs) {
+    for (const { field, image, mark } of images(blob)) {
+      const error = image === '' ? undefined : pullSpecError(image)
+      if (error === undefined) continue
+      const message = `${subject} ${field}: invalid image pull spec ${quote(image)}: ${error}`
+      complain(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
+    }
+  }
+
+  if (identity !== undefined && identities.length === 1 && identity.error === undefined) {
+    readVersion(draft, bundle, identity, complain)
+  }
+
+  let placed = false
+  for (const channel of parent.channels.values()) {
+    const entry = channel.entries.get(blob.name)
+    if (entry === undefined) continue
+    entry.bundle = bundle
+    placed = true
+  }
+  if (!placed) {
+    const message = `package ${quote(blob.package)}, bundle ${name} not found in any channel entries`
+    complain(bundleRules.bundleInNoChannel, data, message)
+  }
+}
+
+function propertyError(draft: Draft, property: Property): string | undefined {
+  return property.error ?? (draft.ruleSet.integerPriority ? priorityError(property) : undefined)
+}
+
+function* images(blob: BundleBlob): Iterable<{ field: string; image: string; mark?: Mark }> {
+  yield { field: 'image', image: blob.image, ...(blob.imageMark && { mark: blob.imageMark }) }
+  for (const [index, related] of blob.relatedImages.entries()) {
+    yield { field: `relatedImages[${index}].image`, image: related.image, mark: related.mark }
+  }
+}
+
+function readVersion(
+  draft: Draft,
+  bundle: ModelBundle,
+  identity: Property,
+  complain: <Data extends object>(rule: Rule<Data>, data: Data, message: string, mark?: Mark) => void,
+): void {
+  const data = { package: bundle.blob.package, bundle: bundle.blob.name }
+  const name = quote(bundle.blob.name)
+  const text = textField(identity.value, 'version')
+  const version = parseVersion(text)
+  if (version.ok) {
+    bundle.version = version.value
+  } else {
+    const message = `error parsing bundle ${name} version ${quote(text)}: ${version.error}`
+    complain(
+      bundleRules.invalidVersion,
+      { ...data, version: text, error: version.error },
+      message,
+      identity.mark,
+    )
+  }
+  if (!draft.ruleSet.releases) return
+  const release = textField(identity.value, 'release')
+  if (release === '') return
+  const parsed = parseRelease(release)
+  if (parsed.ok) {
+    bundle.release = release
+  } else {
+    const message = `error parsing bundle ${name} release version ${quote(release)}: ${parsed.error}`
+    complain(bundleRules.invalidRelease, { ...data, release, error: parsed.error }, message, identity.mark)
+  }
+}

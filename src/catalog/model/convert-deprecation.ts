@@ -1,0 +1,104 @@
+// Links one olm.deprecations blob: each entry finds the package, channel or bundle it deprecates (R24, R25).
+import type { DeprecationBlob, DeprecationEntry } from '../catalog.ts'
+import { finding } from '../../findings/rule.ts'
+import type { Rule } from '../../findings/rule.ts'
+import { quote } from '../go-text.ts'
+import * as deprecationRules from '../model-rules/deprecation-rules.ts'
+import { missingPackage, unknownPackage } from '../model-rules/channel-rules.ts'
+import type { Draft } from './convert.ts'
+import { locationOf } from './location.ts'
+import type { ModelPackage } from './model.ts'
+
+/** Adds the blob's deprecations to the draft. `index` counts the catalog's deprecation blobs. */
+export function addDeprecations(draft: Draft, blob: DeprecationBlob, index: number): void {
+  const at = locationOf(blob.place)
+  const object = 'this olm.deprecations blob'
+  if (blob.package === '') {
+    draft.complaints.push({
+      message: `package name must be set for deprecation item ${index}`,
+      finding: finding(missingPackage, at, { object }),
+    })
+    return
+  }
+  const parent = draft.packages.get(blob.package)
+  if (parent === undefined) {
+    draft.complaints.push({
+      message: `cannot apply deprecations to an unknown package ${quote(blob.package)}`,
+      finding: finding(unknownPackage, at, { package: blob.package, object }),
+    })
+    return
+  }
+  if (draft.deprecated.has(blob.package)) {
+    draft.complaints.push({
+      message: `expected a maximum of one deprecation per package: ${quote(blob.package)}`,
+      finding: finding(deprecationRules.severalDeprecations, at, { package: blob.package }),
+    })
+    return
+  }
+  draft.deprecated.add(blob.package)
+  const references = new Set<string>()
+  for (const [entryIndex, entry] of blob.entries.entries()) {
+    addEntry(draft, parent, blob, entry, entryIndex, references)
+  }
+}
+
+function addEntry(
+  draft: Draft,
+  parent: ModelPackage,
+  blob: DeprecationBlob,
+  entry: DeprecationEntry,
+  index: number,
+  references: Set<string>,
+): void {
+  const { schema, name } = entry
+  const inPackage = `package ${quote(blob.package)}`
+  const reference = `declcfg.PackageScopedReference{Schema:${quote(schema)}, Name:${quote(name)}}`
+  const complain = <Data extends object>(rule: Rule<Data>, data: Data, message: string): void => {
+    draft.complaints.push({ message, finding: finding(rule, locationOf(blob.place, entry.mark), data) })
+  }
+  const data = { package: blob.package, schema, name }
+  if (schema === '') {
+    const message = `schema must be set for deprecation entry [${index}] for ${inPackage}`
+    return complain(deprecationRules.deprecationWithoutSchema, { package: blob.package, index }, message)
+  }
+  const key = JSON.stringify([schema, name])
+  if (references.has(key)) {
+    const message = `duplicate deprecation entry ${reference} for ${inPackage}`
+    return complain(deprecationRules.duplicateDeprecation, data, message)
+  }
+  references.add(key)
+  const missing = (what: string): void => {
+    const message = `cannot deprecate ${what} ${quote(name)} for ${inPackage}: ${what} not found`
+    complain(deprecationRules.unknownDeprecatedObject, data, message)
+  }
+  switch (schema) {
+    case 'olm.bundle': {
+      const bundle = draft.bundles.get(blob.package)?.get(name)
+      if (bundle === undefined) return missing('bundle')
+      bundle.deprecation = { place: blob.place, entry }
+      return
+    }
+    case 'olm.channel': {
+      const channel = parent.channels.get(name)
+      if (channel === undefined) return missing('channel')
+      channel.deprecation = { place: blob.place, entry }
+      return
+    }
+    case 'olm.package': {
+      if (name === '') {
+        parent.deprecation = { place: blob.place, entry }
+        return
+      }
+      const message = `package name must be empty for deprecated ${inPackage} (specified ${quote(name)})`
+      return complain(deprecationRules.namedPackageDeprecation, { package: blob.package, name }, message)
+    }
+    default: {
+      const message = `cannot deprecate object ${reference} referenced by entry ${index} for ${inPackage}: object schema unknown`
+      return complain(
+        deprecationRules.unknownDeprecationSchema,
+        { package: blob.package, schema },
+        message,
+      )
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// The catalog as opm links it: packages hold channels, channels hold entries, entries find their bundle.
+// Made by convert.ts even from a catalog with problems, with what could be linked; plain values otherwise.
+import type {
+  BlobPlace,
+  BundleBlob,
+  ChannelBlob,
+  ChannelEntry,
+  DeprecationEntry,
+  PackageBlob,
+} from '../catalog.ts'
+import type { Finding } from '../../findings/finding.ts'
+import type { Version } from '../version.ts'
+
+export interface ModelPackage {
+  readonly blob: PackageBlob
+  /** In load order. */
+  readonly channels: Map<string, ModelChannel>
+  deprecation?: ModelDeprecation
+}
+
+export interface ModelChannel {
+  readonly name: string
+  /** Absent for the empty channel that opm invents where `defaultChannel` names none. */
+  readonly blob?: ChannelBlob
+  /** By entry name, in load order, the first of each name. */
+  readonly entries: Map<string, ModelEntry>
+  deprecation?: ModelDeprecation
+}
+
+export interface ModelEntry {
+  readonly entry: ChannelEntry
+  /** Absent for an entry without a bundle blob. */
+  bundle?: ModelBundle
+}
+
+export interface ModelBundle {
+  readonly blob: BundleBlob
+  /** Absent where it did not parse. */
+  version?: Version
+  /** Empty where there is none. */
+  release: string
+  deprecation?: ModelDeprecation
+}
+
+export interface ModelDeprecation {
+  /** The olm.deprecations blob that holds the entry. */
+  readonly place: BlobPlace
+  readonly entry: DeprecationEntry
+}
+
+/** One problem of the conversion: what we say, and what opm would say if it were the first. */
+export interface Complaint {
+  readonly finding: Finding
+  /** opm's flat message. Absent where opm notices only in its tree of errors. */
+  readonly message?: string
+}

@@ -1,0 +1,156 @@
+// opm's checks of the linked catalog, which it reports as a tree of all errors (R26 to R35, R39 to R41).
+// Texts and findings are made side by side, so that neither can say what the other does not.
+import { leaf, node } from '../error-tree.ts'
+import type { ErrorTree } from '../error-tree.ts'
+import type { Finding } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { Rule } from '../../findings/rule.ts'
+import type { Mark } from '../catalog.ts'
+import { compareBytes, quote, sortedByBytes } from '../go-text.ts'
+import * as channelRules from '../model-rules/channel-rules.ts'
+import * as packageRules from '../model-rules/package-rules.ts'
+import type { RuleSet } from '../rule-set.ts'
+import { upgradeGraph } from '../upgrade-graph.ts'
+import { versionText } from '../version.ts'
+import { locationOf } from './location.ts'
+import { deprecationCauses, entryCauses } from './validate-entry.ts'
+import type { ModelBundle, ModelChannel, ModelPackage } from './model.ts'
+
+export interface ModelVerdict {
+  /** opm's tree, siblings in the order of their names where opm's order is random. Absent when all is well. */
+  readonly tree?: ErrorTree
+  readonly findings: readonly Finding[]
+}
+
+/** Validates linked packages. Never throws. */
+export function validateModel(packages: ReadonlyMap<string, ModelPackage>, ruleSet: RuleSet): ModelVerdict {
+  const findings: Finding[] = []
+  const causes: ErrorTree[] = []
+  for (const [name, parent] of byName(packages)) {
+    causes.push(...node(`invalid package ${quote(name)}`, packageCauses(parent, ruleSet, findings)))
+  }
+  const [tree] = node('invalid index', causes)
+  return { ...(tree && { tree }), findings }
+}
+
+function packageCauses(parent: ModelPackage, ruleSet: RuleSet, findings: Finding[]): ErrorTree[] {
+  const { blob } = parent
+  const at = locationOf(blob.place)
+  const data = { package: blob.name }
+  const causes: ErrorTree[] = []
+  if (blob.defaultChannel === '') {
+    causes.push(leaf('default channel must be set'))
+    findings.push(finding(packageRules.noDefaultChannel, at, data))
+  }
+  if (parent.channels.size === 0) {
+    causes.push(leaf('package must contain at least one channel'))
+    findings.push(finding(packageRules.packageWithoutChannel, at, data))
+  }
+  for (const [name, channel] of byName(parent.channels)) {
+    const found = channelCauses(parent, channel, ruleSet, findings)
+    causes.push(...node(`invalid channel ${quote(name)}`, found))
+  }
+  if (ruleSet.uniqueVersions) causes.push(...duplicateVersions(parent, findings))
+  causes.push(...deprecationCauses(blob.name, 'the package', parent.deprecation, findings))
+  return causes
+}
+
+function channelCauses(
+  parent: ModelPackage,
+  channel: ModelChannel,
+  ruleSet: RuleSet,
+  findings: Finding[],
+): ErrorTree[] {
+  const causes: ErrorTree[] = []
+  if (channel.entries.size === 0) {
+    causes.push(leaf('channel must contain at least one bundle'))
+    // An invented channel is told of as the unknown default channel that it stands for.
+    if (channel.blob !== undefined) {
+      const data = { package: parent.blob.name, channel: channel.name }
+      findings.push(finding(channelRules.emptyChannel, locationOf(channel.blob.place), data))
+    }
+  } else {
+    causes.push(...graphCauses(parent, channel, ruleSet, findings))
+  }
+  for (const [name, entry] of byName(channel.entries)) {
+    const found = entryCauses(parent.blob.name, channel, entry, ruleSet, findings)
+    causes.push(...node(`invalid bundle ${quote(name)}`, found))
+  }
+  const object = `channel ${quote(channel.name)}`
+  causes.push(...deprecationCauses(parent.blob.name, object, channel.deprecation, findings))
+  return causes
+}
+
+function graphCauses(
+  parent: ModelPackage,
+  channel: ModelChannel,
+  ruleSet: RuleSet,
+  findings: Finding[],
+): ErrorTree[] {
+  const entries = [...channel.entries.values()].map(({ entry }) => entry)
+  const graph = upgradeGraph(entries, ruleSet)
+  const data = { package: parent.blob.name, channel: channel.name }
+  const complain = <Data extends object>(rule: Rule<Data>, more: Data, mark?: Mark): void => {
+    if (channel.blob === undefined) return
+    findings.push(finding(rule, locationOf(channel.blob.place, mark), more))
+  }
+  const markOf = (name: string): Mark | undefined => channel.entries.get(name)?.entry.mark
+  if (graph.heads.length === 0) {
+    complain(channelRules.noHead, data)
+    return [leaf('no channel head found in graph')]
+  }
+  if (graph.heads.length > 1) {
+    complain(channelRules.severalHeads, { ...data, heads: graph.heads })
+    return [leaf(`multiple channel heads found in graph: ${graph.heads.join(', ')}`)]
+  }
+  if (graph.cycle) {
+    const path = graph.cycle.join(' -> ')
+    complain(channelRules.replacesCycle, { ...data, cycle: graph.cycle }, markOf(graph.cycle[0] ?? ''))
+    return [leaf(`detected cycle in replaces chain of upgrade graph: ${path}`)]
+  }
+  if (graph.stranded.length === 0) return []
+  for (const entry of graph.stranded) {
+    complain(channelRules.strandedBundle, { ...data, entry }, markOf(entry))
+  }
+  return [leaf(`channel contains one or more stranded bundles: ${graph.stranded.join(', ')}`)]
+}
+
+/** R28. Bundles are told apart by name, over all channels. */
+function duplicateVersions(parent: ModelPackage, findings: Finding[]): ErrorTree[] {
+  const versions = new Map<string, Map<string, ModelBundle | undefined>>()
+  for (const channel of parent.channels.values()) {
+    for (const [name, { bundle }] of channel.entries) {
+      const version = versionKey(bundle)
+      if (version === undefined) continue
+      const bundles = versions.get(version) ?? new Map<string, ModelBundle | undefined>()
+      versions.set(version, bundles.set(name, bundle))
+    }
+  }
+  const groups: string[] = []
+  for (const [version, bundles] of byName(versions)) {
+    if (bundles.size < 2) continue
+    const names = sortedByBytes(bundles.keys())
+    groups.push(`{${version}: [${names.join(', ')}]}`)
+    const places = names
+      .flatMap((name) => bundles.get(name)?.blob.place ?? [])
+      .map((place) => locationOf(place))
+    // Entries without a bundle count as 0.0.0 for opm; they have their own finding.
+    if (places.length < 2) continue
+    const data = { package: parent.blob.name, version, bundles: names }
+    const others = places.slice(0, -1).map((at) => ({ at, note: `also version ${version}` }))
+    findings.push(finding(packageRules.duplicateVersion, places.at(-1), data, others))
+  }
+  return groups.length === 0 ? [] : [leaf(`duplicate versions found in bundles: [${groups.join(' ')}]`)]
+}
+
+/** What must be unique; undefined for a version that could not be read (that is a finding of its own). */
+function versionKey(bundle: ModelBundle | undefined): string | undefined {
+  if (bundle === undefined) return '0.0.0'
+  if (bundle.version === undefined) return undefined
+  const version = versionText(bundle.version)
+  return bundle.release === '' ? version : `${version}-${bundle.release}`
+}
+
+function byName<Value>(map: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...map].sort(([a], [b]) => compareBytes(a, b))
+}
