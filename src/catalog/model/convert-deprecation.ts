@@ -94,11 +94,7 @@ function addEntry(
     }
     default: {
       const message = `cannot deprecate object ${reference} referenced by entry ${index} for ${inPackage}: object schema unknown`
-      return complain(
-        deprecationRules.unknownDeprecationSchema,
-        { package: blob.package, schema },
-        message,
-      )
+      return complain(deprecationRules.unknownDeprecationSchema, { package: blob.package, schema }, message)
     }
   }
 }
