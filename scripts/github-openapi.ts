@@ -1,0 +1,137 @@
+// Writes src/sandbox/github-openapi.json: what GitHub's own OpenAPI document says about the operations that the
+// sandbox answers, both directions. The document's package weighs 385 MB, so it is fetched into a temporary
+// folder when this is run and is never a dependency. Run: node scripts/github-openapi.ts [UNPACKED_PACKAGE]
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { operations as wanted } from './github-operations.ts'
+
+const packageName = '@octokit/openapi@23.0.2'
+const target = join(import.meta.dirname, '..', 'src', 'sandbox', 'github-openapi.json')
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+type Node = { [key: string]: Json }
+
+// Prose and samples: nothing a validator reads. `title` and `format: repo.nwo` and the like stay harmless, titles go.
+const prose = new Set([
+  'description',
+  'example',
+  'examples',
+  'title',
+  'summary',
+  'externalDocs',
+  'deprecated',
+])
+
+/** A schema without prose, with OpenAPI 3.0's `nullable` written as JSON Schema writes it. */
+function plain(node: Json, insideProperties = false): Json {
+  if (Array.isArray(node)) return node.map((item) => plain(item))
+  if (node === null || typeof node !== 'object') return node
+  const result: Node = {}
+  for (const [key, value] of Object.entries(node)) {
+    if (!insideProperties && (prose.has(key) || key.startsWith('x-') || key === 'nullable')) continue
+    const literal = !insideProperties && (key === 'enum' || key === 'default')
+    result[key] = literal ? value : plain(value, key === 'properties' && !insideProperties)
+  }
+  if (insideProperties || node['nullable'] !== true) return result
+  if (typeof result['type'] !== 'string') return { anyOf: [{ type: 'null' }, result] }
+  if (Array.isArray(result['enum']) && !result['enum'].includes(null))
+    result['enum'] = [...result['enum'], null]
+  return { ...result, type: [result['type'], 'null'] }
+}
+
+function main(unpacked: string): void {
+  const text = readFileSync(join(unpacked, 'generated', 'api.github.com.json'), 'utf8')
+  const document = JSON.parse(text) as { paths: Record<string, Node>; info: { version: string } } & Node
+  const resolve = (node: Json): Node => {
+    const reference = (node as Node)['$ref']
+    if (typeof reference !== 'string') return node as Node
+    let found: Json = document
+    for (const step of reference.slice(2).split('/')) found = (found as Node)[step] as Json
+    return resolve(found)
+  }
+  const jsonSchema = (holder: Node): Json => {
+    const content = (holder['content'] ?? {}) as Node
+    const media = (content['application/json'] ?? content['application/scim+json']) as Node | undefined
+    return media?.['schema'] === undefined ? null : plain(media['schema'])
+  }
+
+  const operations: Node = {}
+  for (const line of wanted) {
+    const [method = '', path = ''] = line.split(' ')
+    const operation = document.paths[path]?.[method.toLowerCase()] as Node | undefined
+    if (operation === undefined) throw new Error(`GitHub's document has no ${line}`)
+    const shared = (document.paths[path]?.['parameters'] ?? []) as Json[]
+    const body = operation['requestBody'] === undefined ? undefined : resolve(operation['requestBody'])
+    operations[line] = {
+      id: operation['operationId'] ?? null,
+      parameters: [...shared, ...((operation['parameters'] ?? []) as Json[])].map((parameter) => {
+        const { name, in: place, required, schema } = resolve(parameter)
+        return {
+          name: name ?? null,
+          in: place ?? null,
+          required: required ?? false,
+          schema: plain(schema ?? {}),
+        }
+      }),
+      ...(body === undefined
+        ? {}
+        : { body: { required: body['required'] ?? false, schema: jsonSchema(body) } }),
+      responses: Object.fromEntries(
+        Object.entries(operation['responses'] as Node).map(([status, response]) => [
+          status,
+          jsonSchema(resolve(response)),
+        ]),
+      ),
+    }
+  }
+
+  const schemas: Node = {}
+  const collect = (node: Json): void => {
+    if (Array.isArray(node)) node.forEach(collect)
+    else if (node !== null && typeof node === 'object') {
+      const reference = node['$ref']
+      if (typeof reference === 'string') {
+        const name = reference.replace('#/components/schemas/', '')
+        if (!(name in schemas)) {
+          schemas[name] = {}
+          schemas[name] = plain(resolve(node))
+          collect(schemas[name])
+        }
+      }
+      Object.values(node).forEach(collect)
+    }
+  }
+  collect(operations)
+
+  // One operation or schema a line: small, and a new version still diffs readably.
+  const lines = (entries: Node): string =>
+    Object.keys(entries)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${JSON.stringify(entries[key])}`)
+      .join(',\n')
+  const output = `{"source":${JSON.stringify(`${packageName}, api.github.com ${document.info.version}`)},
+"operations":{\n${lines(operations)}\n},
+"components":{"schemas":{\n${lines(schemas)}\n}}}\n`
+  writeFileSync(target, output)
+  console.log(
+    `${Object.keys(operations).length} operations, ${Object.keys(schemas).length} schemas, ${output.length} characters`,
+  )
+}
+
+const given = process.argv[2]
+if (given !== undefined) main(given)
+else {
+  const folder = mkdtempSync(join(tmpdir(), 'github-openapi-'))
+  try {
+    const archive = execFileSync('npm', ['pack', '--silent', packageName], {
+      cwd: folder,
+      encoding: 'utf8',
+    }).trim()
+    execFileSync('tar', ['xzf', archive], { cwd: folder })
+    main(join(folder, 'package'))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}

@@ -1,0 +1,270 @@
+// The git side of the sandbox: real bare repositories, changed through the git program in a closed environment.
+// It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
+// commit of the network is reachable by its id in every repository of it.
+import { spawn } from 'node:child_process'
+import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+
+/** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
+export type FileChange =
+  string | Uint8Array | null | { readonly content: string | Uint8Array; readonly mode: Mode }
+export type Mode = '100644' | '100755' | '120000'
+export type Files = Readonly<Record<string, FileChange>>
+
+export interface Signature {
+  readonly name: string
+  readonly email: string
+  /** Milliseconds since the epoch. */
+  readonly at: number
+}
+
+export class GitFailure extends Error {
+  readonly status: number | null
+  constructor(args: readonly string[], status: number | null, stderr: string) {
+    super(`git ${args.slice(0, 2).join(' ')} ended with ${String(status)}: ${stderr.trim()}`)
+    this.name = 'GitFailure'
+    this.status = status
+  }
+}
+
+// Nothing of the machine's or the user's configuration may change what the sandbox does.
+export const closedEnvironment: Readonly<Record<string, string>> = {
+  PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_TERMINAL_PROMPT: '0',
+}
+
+/** Runs git on a bare repository and returns its output as bytes. Throws a GitFailure on another exit status than 0. */
+export async function gitBytes(
+  path: string,
+  args: readonly string[],
+  input?: Iterable<Uint8Array>,
+): Promise<Buffer> {
+  const child = spawn('git', ['--git-dir', path, ...args], { env: closedEnvironment, stdio: 'pipe' })
+  const output: Buffer[] = []
+  const errors: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  // A git that ends early closes its input; its exit status then tells, not the broken pipe.
+  child.stdin.on('error', () => undefined)
+  for (const chunk of input ?? [])
+    if (!child.stdin.write(chunk) && !child.stdin.destroyed)
+      await Promise.race([new Promise((resolve) => child.stdin.once('drain', resolve)), ended])
+  child.stdin.end()
+  const status = await ended
+  if (status !== 0) throw new GitFailure(args, status, Buffer.concat(errors).toString())
+  return Buffer.concat(output)
+}
+
+export async function git(path: string, ...args: string[]): Promise<string> {
+  return (await gitBytes(path, args)).toString()
+}
+
+/** True or false by exit status 0 or 1; any other status throws. */
+export async function gitAsks(path: string, ...args: string[]): Promise<boolean> {
+  try {
+    await gitBytes(path, args)
+    return true
+  } catch (error) {
+    if (error instanceof GitFailure && error.status === 1) return false
+    throw error
+  }
+}
+
+const configuration = `[core]
+\trepositoryformatversion = 0
+\tbare = true
+\tfsync = none
+[gc]
+\tauto = 0
+[http]
+\treceivepack = true
+[uploadpack]
+\tallowFilter = true
+\tallowAnySHA1InWant = true
+\tallowReachableSHA1InWant = true
+[receive]
+\thideRefs = refs/pull
+\tadvertisePushOptions = true
+[transfer]
+\tunpackLimit = 200
+`
+
+/** Lays out an empty bare repository by hand (faster than starting git for it); `sharing` makes it a fork's. */
+export async function createBare(path: string, branch: string, sharing?: string): Promise<void> {
+  await mkdir(join(path, 'refs', 'heads'), { recursive: true })
+  if (sharing === undefined) await mkdir(join(path, 'objects', 'pack'), { recursive: true })
+  else await symlink(relative(path, join(sharing, 'objects')), join(path, 'objects'))
+  await writeFile(join(path, 'HEAD'), `ref: refs/heads/${branch}\n`)
+  await writeFile(join(path, 'config'), configuration)
+}
+
+export async function removeBare(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true })
+}
+
+function* importStream(
+  ref: string,
+  parent: string | undefined,
+  files: Files,
+  message: string,
+  by: Signature,
+) {
+  const line = (text: string) => Buffer.from(`${text}\n`)
+  const data = (content: string | Uint8Array) => {
+    const bytes = Buffer.from(content)
+    return Buffer.concat([line(`data ${bytes.length}`), bytes, line('')])
+  }
+  yield line(`commit ${ref}`)
+  yield line(`committer ${by.name} <${by.email}> ${Math.floor(by.at / 1000)} +0000`)
+  yield data(message)
+  if (parent !== undefined) yield line(`from ${parent}`)
+  for (const [path, change] of Object.entries(files)) {
+    // Quoted, so that a path may hold anything but NUL.
+    const quoted = `"${path.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')}"`
+    if (change === null) yield line(`D ${quoted}`)
+    else {
+      const given = typeof change === 'string' || change instanceof Uint8Array ? undefined : change
+      yield line(`M ${given?.mode ?? '100644'} inline ${quoted}`)
+      yield data(given?.content ?? (change as string | Uint8Array))
+    }
+  }
+}
+
+let scratch = 0
+
+/**
+ * Makes a commit of `files` on top of `parent` (all its other files stay) and returns its id.
+ * No ref is changed: who calls this decides where it goes.
+ */
+export async function commitFiles(
+  path: string,
+  parent: string | undefined,
+  files: Files,
+  message: string,
+  by: Signature,
+): Promise<string> {
+  const ref = `refs/scratch/${++scratch}`
+  await gitBytes(
+    path,
+    ['fast-import', '--quiet', '--date-format=raw'],
+    importStream(ref, parent, files, message, by),
+  )
+  const sha = (await git(path, 'rev-parse', ref)).trim()
+  await git(path, 'update-ref', '-d', ref)
+  return sha
+}
+
+/** All files below a folder, links and executable bits included, `.git` left out. */
+export async function filesOf(directory: string): Promise<Files> {
+  const files: Record<string, FileChange> = {}
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const full = join(entry.parentPath, entry.name)
+    const path = relative(directory, full).split(sep).join('/')
+    if (!entry.isFile() || path === '.git' || path.startsWith('.git/')) continue
+    const content = await readFile(full)
+    const executable = ((await stat(full)).mode & 0o100) !== 0
+    files[path] = executable ? { content, mode: '100755' } : content
+  }
+  return files
+}
+
+/** Branches (`refs/heads/`) and tags with their ids. */
+export async function refsOf(path: string): Promise<Map<string, string>> {
+  const text = await git(path, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/tags')
+  return new Map(
+    text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.split(' ') as [string, string]),
+  )
+}
+
+/** Sets a ref; with `expected` only from that value ('' for: must not exist). */
+export async function setRef(path: string, ref: string, sha: string, expected?: string): Promise<void> {
+  await git(path, 'update-ref', ref, sha, ...(expected === undefined ? [] : [expected || '0'.repeat(40)]))
+}
+
+export async function deleteRef(path: string, ref: string): Promise<void> {
+  await git(path, 'update-ref', '-d', ref)
+}
+
+/** The commit that a branch, tag, full ref or id means, or undefined. */
+export async function resolveCommit(path: string, name: string): Promise<string | undefined> {
+  if (name.startsWith('-')) return undefined
+  const candidates = /^[0-9a-f]{40}$/.test(name)
+    ? [name]
+    : [
+        `refs/heads/${name}`,
+        `refs/tags/${name}`,
+        `refs/${name}`,
+        ...(/^[0-9a-f]{7,39}$/.test(name) ? [name] : []),
+      ]
+  for (const candidate of candidates)
+    try {
+      return (
+        await git(path, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`)
+      ).trim()
+    } catch (error) {
+      if (!(error instanceof GitFailure)) throw error
+    }
+  return undefined
+}
+
+export async function isAncestor(path: string, ancestor: string, commit: string): Promise<boolean> {
+  return await gitAsks(path, 'merge-base', '--is-ancestor', ancestor, commit)
+}
+
+/** The best common ancestor, or undefined for unrelated histories. */
+export async function mergeBase(path: string, one: string, other: string): Promise<string | undefined> {
+  try {
+    return (await git(path, 'merge-base', one, other)).trim()
+  } catch (error) {
+    if (error instanceof GitFailure && error.status === 1) return undefined
+    throw error
+  }
+}
+
+/** The tree of merging `head` into `base`, or undefined when they conflict. */
+export async function mergedTree(path: string, base: string, head: string): Promise<string | undefined> {
+  try {
+    return (await git(path, 'merge-tree', '--write-tree', '--no-messages', base, head)).split('\n')[0]
+  } catch (error) {
+    if (error instanceof GitFailure && error.status === 1) return undefined
+    throw error
+  }
+}
+
+export async function commitTree(
+  path: string,
+  tree: string,
+  parents: readonly string[],
+  message: string,
+  by: Signature,
+): Promise<string> {
+  const who = `${by.name} <${by.email}> ${Math.floor(by.at / 1000)} +0000`
+  const text = [`tree ${tree}`, ...parents.map((it) => `parent ${it}`), `author ${who}`, `committer ${who}`]
+  const object = Buffer.from(`${text.join('\n')}\n\n${message}\n`)
+  return (await gitBytes(path, ['hash-object', '-t', 'commit', '-w', '--stdin'], [object])).toString().trim()
+}
+
+const updateHook = `#!/bin/sh
+if grep -qxF -- "$1" "$GIT_DIR/protected-branches"; then
+  echo "error: GH006: Protected branch update failed for $1." >&2
+  exit 1
+fi
+`
+
+/** Makes pushes to these branches be refused, as a protection rule does: by a hook, with GitHub's code in the message. */
+export async function protectBranches(path: string, branches: Iterable<string>): Promise<void> {
+  await writeFile(join(path, 'protected-branches'), [...branches].map((it) => `refs/heads/${it}\n`).join(''))
+  await mkdir(join(path, 'hooks'), { recursive: true })
+  await writeFile(join(path, 'hooks', 'update'), updateHook, { mode: 0o755 })
+}

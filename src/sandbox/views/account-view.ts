@@ -1,0 +1,147 @@
+// Accounts, apps, installations and teams as GitHub's REST answers and webhooks show them.
+import type { Account, App, Installation, Payload, Permissions, Team, World } from '../world.ts'
+
+/** GitHub's opaque id of an object: unique, and never to be taken apart. */
+export function nodeId(kind: string, id: number | string): string {
+  return Buffer.from(`${kind}:${id}`).toString('base64')
+}
+
+/** An account; null when it was deleted ("ghost"). */
+export function accountView(world: World, account: Account): Payload | null {
+  return account.deleted ? null : livingAccountView(world, account)
+}
+
+function livingAccountView(world: World, account: Account): Payload {
+  const { id, login, type } = account
+  const url = `${world.base}/users/${encodeURIComponent(login)}`
+  return {
+    login,
+    id,
+    node_id: nodeId(type, id),
+    avatar_url: `${world.base}/avatars/u/${id}`,
+    gravatar_id: '',
+    url,
+    html_url: `${world.base}/${type === 'Bot' ? `apps/${login.replace('[bot]', '')}` : login}`,
+    followers_url: `${url}/followers`,
+    following_url: `${url}/following{/other_user}`,
+    gists_url: `${url}/gists{/gist_id}`,
+    starred_url: `${url}/starred{/owner}{/repo}`,
+    subscriptions_url: `${url}/subscriptions`,
+    organizations_url: `${url}/orgs`,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events{/privacy}`,
+    received_events_url: `${url}/received_events`,
+    type,
+    user_view_type: 'public',
+    site_admin: false,
+  }
+}
+
+/** What `GET /users/{username}` adds: the profile. */
+export function profileView(world: World, account: Account): Payload {
+  const repositories = [...world.repos].filter((it) => it.owner === account && !it.private && !it.deleted)
+  return {
+    ...livingAccountView(world, account),
+    name: null,
+    company: null,
+    blog: '',
+    location: null,
+    email: null,
+    hireable: null,
+    bio: null,
+    twitter_username: null,
+    public_repos: repositories.length,
+    public_gists: 0,
+    followers: 0,
+    following: 0,
+    created_at: account.createdAt,
+    updated_at: account.createdAt,
+  }
+}
+
+export function organizationView(world: World, account: Account): Payload {
+  const url = `${world.base}/orgs/${account.login}`
+  return {
+    login: account.login,
+    id: account.id,
+    node_id: nodeId('Organization', account.id),
+    url,
+    repos_url: `${url}/repos`,
+    events_url: `${url}/events`,
+    hooks_url: `${url}/hooks`,
+    issues_url: `${url}/issues`,
+    members_url: `${url}/members{/member}`,
+    public_members_url: `${url}/public_members{/member}`,
+    avatar_url: `${world.base}/avatars/u/${account.id}`,
+    description: null,
+  }
+}
+
+export function teamView(world: World, team: Team): Payload {
+  const url = `${world.base}/organizations/${team.organization.id}/team/${team.id}`
+  return {
+    id: team.id,
+    node_id: nodeId('Team', team.id),
+    name: team.slug,
+    slug: team.slug,
+    description: null,
+    privacy: 'closed',
+    notification_setting: 'notifications_enabled',
+    permission: 'pull',
+    type: 'organization',
+    organization_id: team.organization.id,
+    url,
+    html_url: `${world.base}/orgs/${team.organization.login}/teams/${team.slug}`,
+    members_url: `${url}/members{/member}`,
+    repositories_url: `${url}/repos`,
+    parent: null,
+  }
+}
+
+export function appView(world: World, app: App): Payload {
+  return {
+    id: app.id,
+    client_id: `Iv1.${app.id}`,
+    slug: app.slug,
+    node_id: nodeId('App', app.id),
+    owner: livingAccountView(world, app.owner),
+    name: app.slug,
+    description: '',
+    external_url: `${world.base}/apps/${app.slug}`,
+    html_url: `${world.base}/apps/${app.slug}`,
+    created_at: app.createdAt,
+    updated_at: app.createdAt,
+    permissions: shownPermissions(app.permissions),
+    events: app.events,
+  }
+}
+
+export function installationView(world: World, installation: Installation): Payload {
+  const { id, app, account } = installation
+  return {
+    id,
+    account: livingAccountView(world, account),
+    repository_selection: 'selected',
+    access_tokens_url: `${world.base}/app/installations/${id}/access_tokens`,
+    repositories_url: `${world.base}/installation/repositories`,
+    html_url: `${world.base}/settings/installations/${id}`,
+    app_id: app.id,
+    client_id: `Iv1.${app.id}`,
+    app_slug: app.slug,
+    target_id: account.id,
+    target_type: account.type,
+    permissions: shownPermissions(installation.permissions),
+    events: app.events,
+    created_at: installation.createdAt,
+    updated_at: installation.createdAt,
+    single_file_name: null,
+    has_multiple_single_files: false,
+    single_file_paths: [],
+    suspended_by: null,
+    suspended_at: installation.suspendedAt,
+  }
+}
+
+export function shownPermissions(permissions: Permissions): Permissions {
+  return { ...permissions, metadata: 'read' }
+}

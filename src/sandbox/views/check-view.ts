@@ -1,0 +1,212 @@
+// Check runs, suites, statuses and workflow runs as GitHub's REST answers and webhooks show them.
+import type {
+  Annotation,
+  CheckRun,
+  CheckSuite,
+  Payload,
+  Repo,
+  Status,
+  Workflow,
+  WorkflowRun,
+  World,
+} from '../world.ts'
+import { accountView, appView, nodeId } from './account-view.ts'
+import { readCommit, shortCommitView } from './commit-view.ts'
+import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
+
+/** Open pull requests of the repository's own branches at this commit: GitHub lists none for forks. */
+function pullsAt(world: World, repo: Repo, sha: string): Payload[] {
+  const small = (it: Repo): Payload => ({ id: it.id, url: apiUrl(world, it), name: it.name })
+  return [...repo.pulls.values()]
+    .filter((it) => it.state === 'open' && it.headSha === sha && it.headRepo === repo)
+    .map((it) => ({
+      id: it.id,
+      number: it.number,
+      url: `${apiUrl(world, repo)}/pulls/${it.number}`,
+      head: { ref: it.headRef, sha: it.headSha, repo: small(repo) },
+      base: { ref: it.baseRef, sha: it.baseSha, repo: small(repo) },
+    }))
+}
+
+export function runView(world: World, run: CheckRun): Payload {
+  const { repo, app, sha } = run.suite
+  const url = `${apiUrl(world, repo)}/check-runs/${run.id}`
+  const html = `${webUrl(world, repo)}/runs/${run.id}`
+  return {
+    id: run.id,
+    name: run.name,
+    node_id: nodeId('CheckRun', run.id),
+    head_sha: sha,
+    external_id: run.externalId ?? '',
+    url,
+    html_url: html,
+    details_url: run.detailsUrl ?? html,
+    status: run.status,
+    conclusion: run.conclusion,
+    started_at: run.startedAt,
+    completed_at: run.completedAt,
+    output: {
+      title: run.title,
+      summary: run.summary,
+      text: run.text,
+      annotations_count: run.annotations.length,
+      annotations_url: `${url}/annotations`,
+    },
+    check_suite: { id: run.suite.id },
+    app: appView(world, app),
+    pull_requests: pullsAt(world, repo, sha),
+  }
+}
+
+export function annotationView(world: World, run: CheckRun, annotation: Annotation): Payload {
+  const {
+    path,
+    start_line,
+    end_line,
+    start_column,
+    end_column,
+    annotation_level,
+    title,
+    message,
+    raw_details,
+  } = annotation
+  return {
+    path,
+    blob_href: `${webUrl(world, run.suite.repo)}/blob/${run.suite.sha}/${path}`,
+    start_line,
+    end_line,
+    start_column: start_column ?? null,
+    end_column: end_column ?? null,
+    annotation_level,
+    title: title ?? null,
+    message,
+    raw_details: raw_details ?? null,
+  }
+}
+
+const badness = [
+  'success',
+  'neutral',
+  'skipped',
+  'stale',
+  'cancelled',
+  'timed_out',
+  'action_required',
+  'failure',
+]
+
+/** A suite's conclusion is its worst run's, once all are completed. */
+export function suiteState(suite: CheckSuite): {
+  readonly status: string
+  readonly conclusion: string | null
+} {
+  const latest = latestRuns(suite.runs)
+  if (latest.length === 0) return { status: 'queued', conclusion: null }
+  if (latest.some((it) => it.status !== 'completed')) return { status: 'in_progress', conclusion: null }
+  const worst = Math.max(...latest.map((it) => badness.indexOf(it.conclusion ?? 'success')))
+  return { status: 'completed', conclusion: badness[worst] ?? 'failure' }
+}
+
+/** The newest run of each name. */
+export function latestRuns(runs: readonly CheckRun[]): CheckRun[] {
+  const byName = new Map<string, CheckRun>()
+  for (const run of runs) byName.set(`${run.suite.app.id} ${run.name}`, run)
+  return [...byName.values()]
+}
+
+export async function suiteView(world: World, suite: CheckSuite): Promise<Payload> {
+  const { id, repo, sha } = suite
+  const url = `${apiUrl(world, repo)}/check-suites/${id}`
+  return {
+    id,
+    node_id: nodeId('CheckSuite', id),
+    head_branch: suite.branch,
+    head_sha: sha,
+    ...suiteState(suite),
+    url,
+    before: suite.before,
+    after: sha,
+    pull_requests: pullsAt(world, repo, sha),
+    app: appView(world, suite.app),
+    repository: repositoryView(world, repo),
+    created_at: suite.createdAt,
+    updated_at: suite.updatedAt,
+    head_commit: shortCommitView(await readCommit(repo.path, sha)),
+    latest_check_runs_count: latestRuns(suite.runs).length,
+    check_runs_url: `${url}/check-runs`,
+    rerequestable: true,
+    runs_rerequestable: true,
+  }
+}
+
+export function statusView(world: World, repo: Repo, status: Status): Payload {
+  const { id, sha, state, context, description, targetUrl, creator, createdAt } = status
+  return {
+    url: `${apiUrl(world, repo)}/statuses/${sha}`,
+    avatar_url: `${world.base}/avatars/u/${creator.id}`,
+    id,
+    node_id: nodeId('StatusContext', id),
+    state,
+    description,
+    target_url: targetUrl,
+    context,
+    created_at: createdAt,
+    updated_at: createdAt,
+    creator: accountView(world, creator),
+  }
+}
+
+export function workflowView(world: World, repo: Repo, workflow: Workflow): Payload {
+  const path = `.github/workflows/${workflow.file}`
+  return {
+    id: workflow.id,
+    node_id: nodeId('Workflow', workflow.id),
+    name: workflow.name,
+    path,
+    state: 'active',
+    created_at: repo.createdAt,
+    updated_at: repo.createdAt,
+    url: `${apiUrl(world, repo)}/actions/workflows/${workflow.id}`,
+    html_url: `${webUrl(world, repo)}/blob/${repo.defaultBranch}/${path}`,
+    badge_url: `${webUrl(world, repo)}/actions/workflows/${workflow.file}/badge.svg`,
+  }
+}
+
+export async function workflowRunView(world: World, repo: Repo, run: WorkflowRun): Promise<Payload> {
+  const url = `${apiUrl(world, repo)}/actions/runs/${run.id}`
+  return {
+    id: run.id,
+    name: run.workflow.name,
+    node_id: nodeId('WorkflowRun', run.id),
+    head_branch: run.branch,
+    head_sha: run.sha,
+    path: `.github/workflows/${run.workflow.file}`,
+    display_title: run.workflow.name,
+    run_number: run.number,
+    run_attempt: 1,
+    event: run.event,
+    status: run.status,
+    conclusion: run.conclusion,
+    workflow_id: run.workflow.id,
+    check_suite_id: run.id,
+    url,
+    html_url: `${webUrl(world, repo)}/actions/runs/${run.id}`,
+    pull_requests: [],
+    created_at: run.createdAt,
+    updated_at: run.updatedAt,
+    run_started_at: run.createdAt,
+    actor: accountView(world, run.actor),
+    triggering_actor: accountView(world, run.actor),
+    jobs_url: `${url}/jobs`,
+    logs_url: `${url}/logs`,
+    check_suite_url: `${apiUrl(world, repo)}/check-suites/${run.id}`,
+    artifacts_url: `${url}/artifacts`,
+    cancel_url: `${url}/cancel`,
+    rerun_url: `${url}/rerun`,
+    previous_attempt_url: null,
+    workflow_url: `${apiUrl(world, repo)}/actions/workflows/${run.workflow.id}`,
+    head_commit: shortCommitView(await readCommit(repo.path, run.sha)),
+    repository: repositoryView(world, repo),
+    head_repository: repositoryView(world, repo),
+  }
+}

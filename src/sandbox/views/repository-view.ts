@@ -1,0 +1,136 @@
+// Repositories, branches and refs as GitHub's REST answers and webhooks show them.
+import type { Payload, Repo, World } from '../world.ts'
+import { accountView, nodeId } from './account-view.ts'
+
+export const fullName = (repo: Repo): string => `${repo.owner.login}/${repo.name}`
+export const apiUrl = (world: World, repo: Repo): string => `${world.base}/repos/${fullName(repo)}`
+export const webUrl = (world: World, repo: Repo): string => `${world.base}/${fullName(repo)}`
+
+const addresses: readonly string[] = [
+  'archive/{archive_format}{/ref}',
+  'assignees{/user}',
+  'git/blobs{/sha}',
+  'branches{/branch}',
+  'collaborators{/collaborator}',
+  'comments{/number}',
+  'commits{/sha}',
+  'compare/{base}...{head}',
+  'contents/{+path}',
+  'contributors',
+  'deployments',
+  'downloads',
+  'events',
+  'forks',
+  'git/commits{/sha}',
+  'git/refs{/sha}',
+  'git/tags{/sha}',
+  'hooks',
+  'issues/comments{/number}',
+  'issues/events{/number}',
+  'issues{/number}',
+  'keys{/key_id}',
+  'labels{/name}',
+  'languages',
+  'merges',
+  'milestones{/number}',
+  'notifications{?since,all,participating}',
+  'pulls{/number}',
+  'releases{/id}',
+  'stargazers',
+  'statuses/{sha}',
+  'subscribers',
+  'subscription',
+  'tags',
+  'teams',
+  'git/trees{/sha}',
+]
+
+// The field for an address is its fixed words: `git/blobs{/sha}` is blobs_url, but `git/refs` is git_refs_url.
+function fieldOf(address: string): string {
+  const words = address.split('{')[0]?.replace(/\/$/, '') ?? ''
+  const short = {
+    'git/blobs': 'blobs',
+    'git/trees': 'trees',
+    'issues/comments': 'issue_comment',
+    'issues/events': 'issue_events',
+  }
+  return `${short[words as keyof typeof short] ?? words.replace('/', '_')}_url`
+}
+
+const fields = addresses.map((address) => [fieldOf(address), address] as const)
+
+/** A repository; what the longer form adds is harmless in the shorter ones, so there is one form. */
+export function repositoryView(world: World, repo: Repo): Payload {
+  const url = apiUrl(world, repo)
+  const html = webUrl(world, repo)
+  const open = [...repo.pulls.values()].filter((it) => it.state === 'open').length
+  const forks = [...world.repos].filter((it) => it.parent === repo && !it.deleted).length
+  return {
+    id: repo.id,
+    node_id: nodeId('Repository', repo.id),
+    name: repo.name,
+    full_name: fullName(repo),
+    private: repo.private,
+    visibility: repo.private ? 'private' : 'public',
+    owner: accountView(world, repo.owner),
+    html_url: html,
+    description: null,
+    fork: repo.parent !== null,
+    url,
+    ...Object.fromEntries(fields.map(([field, address]) => [field, `${url}/${address}`])),
+    created_at: repo.createdAt,
+    updated_at: repo.pushedAt,
+    pushed_at: repo.pushedAt,
+    git_url: `${html.replace(/^http/, 'git')}.git`,
+    ssh_url: `git@${new URL(world.base).host}:${fullName(repo)}.git`,
+    clone_url: `${html}.git`,
+    svn_url: html,
+    homepage: null,
+    size: 0,
+    stargazers_count: 0,
+    watchers_count: 0,
+    language: null,
+    has_issues: true,
+    has_projects: true,
+    has_downloads: true,
+    has_wiki: true,
+    has_pages: false,
+    has_discussions: false,
+    forks_count: forks,
+    mirror_url: null,
+    archived: repo.archived,
+    disabled: false,
+    open_issues_count: open,
+    license: null,
+    allow_forking: true,
+    is_template: false,
+    web_commit_signoff_required: false,
+    topics: [],
+    forks,
+    open_issues: open,
+    watchers: 0,
+    default_branch: repo.defaultBranch,
+  }
+}
+
+/** What `GET /repos/{owner}/{repo}` adds. */
+export function fullRepositoryView(world: World, repo: Repo): Payload {
+  return {
+    ...repositoryView(world, repo),
+    network_count: 0,
+    subscribers_count: 0,
+    ...(repo.parent === null
+      ? {}
+      : { parent: repositoryView(world, repo.parent), source: repositoryView(world, repo.parent) }),
+  }
+}
+
+export function refView(world: World, repo: Repo, ref: string, sha: string): Payload {
+  const url = apiUrl(world, repo)
+  return {
+    ref,
+    node_id: nodeId('Ref', `${repo.id}:${ref}`),
+    url: `${url}/git/${ref}`,
+    object: { sha, type: 'commit', url: `${url}/git/commits/${sha}` },
+  }
+}

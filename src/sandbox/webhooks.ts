@@ -1,0 +1,251 @@
+// Webhooks to the apps: signed, recorded, redeliverable, and lost, doubled, delayed or reordered on order.
+// As on GitHub nothing is sent again by itself.
+import { createHmac, randomUUID } from 'node:crypto'
+import { request } from 'node:http'
+import { accountView, organizationView, nodeId } from './views/account-view.ts'
+import { repositoryView } from './views/repository-view.ts'
+import type { Account, App, Installation, Payload, Repo, World } from './world.ts'
+
+export interface Delivery {
+  readonly id: number
+  readonly guid: string
+  readonly app: App
+  readonly event: string
+  readonly action: string | null
+  readonly installation: Installation
+  readonly repo: Repo | null
+  readonly payload: Payload
+  readonly redelivery: boolean
+  deliveredAt: string
+  /** The receiver's answer; 0 while there is none. */
+  status: number
+  seconds: number
+  requestHeaders: Record<string, string>
+  responseHeaders: Record<string, string>
+  responseBody: string
+}
+
+export type DeliveryMatcher = (delivery: Pick<Delivery, 'event' | 'action' | 'payload' | 'guid'>) => boolean
+type Treatment = 'drop' | 'double' | 'hold' | { readonly delay: number } | { readonly reorder: number }
+
+interface Rule {
+  readonly matches: DeliveryMatcher
+  readonly treatment: Treatment
+  readonly held: Delivery[]
+}
+
+// GitHub gives a receiver ten seconds.
+const patience = 10_000
+
+export class Webhooks {
+  readonly deliveries: Delivery[] = []
+  readonly #world: World
+  readonly #target: () => string | undefined
+  readonly #rules: Rule[] = []
+  readonly #pending = new Set<Promise<void>>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #closed = false
+
+  constructor(world: World, target: () => string | undefined) {
+    this.#world = world
+    this.#target = target
+  }
+
+  /** Sends an event of a repository to every app that is installed there and has subscribed to it. */
+  emit(
+    event: string,
+    action: string | null,
+    repo: Repo,
+    sender: Account,
+    payload: Payload,
+    only?: App,
+  ): void {
+    for (const installation of this.#world.installations.values()) {
+      const { app, suspendedAt, repositories } = installation
+      if (suspendedAt !== null || !repositories.has(repo) || (only !== undefined && only !== app)) continue
+      if (only === undefined && !app.events.includes(event)) continue
+      this.emitTo(
+        installation,
+        event,
+        action,
+        sender,
+        { ...payload, repository: repositoryView(this.#world, repo) },
+        repo,
+      )
+    }
+  }
+
+  /** Sends an event to one installation's app, subscribed or not: installation events always come. */
+  emitTo(
+    installation: Installation,
+    event: string,
+    action: string | null,
+    sender: Account,
+    payload: Payload,
+    repo: Repo | null = null,
+  ): void {
+    const organization = installation.account.type === 'Organization' ? installation.account : undefined
+    const delivery = this.#create(installation, event, action, repo, randomUUID(), false, {
+      ...(action === null ? {} : { action }),
+      ...payload,
+      ...(organization && repo ? { organization: organizationView(this.#world, organization) } : {}),
+      // A deleted account still sends: GitHub then names its placeholder, the user "ghost".
+      sender: accountView(this.#world, sender) ?? { login: 'ghost', id: 10137, type: 'User' },
+      ...('installation' in payload
+        ? {}
+        : { installation: { id: installation.id, node_id: nodeId('Installation', installation.id) } }),
+    })
+    this.#treat(delivery)
+  }
+
+  #create(
+    installation: Installation,
+    event: string,
+    action: string | null,
+    repo: Repo | null,
+    guid: string,
+    redelivery: boolean,
+    payload: Payload,
+  ): Delivery {
+    const delivery: Delivery = {
+      id: this.#world.nextId(),
+      guid,
+      app: installation.app,
+      event,
+      action,
+      installation,
+      repo,
+      payload,
+      redelivery,
+      deliveredAt: this.#world.timestamp(),
+      status: 0,
+      seconds: 0,
+      requestHeaders: {},
+      responseHeaders: {},
+      responseBody: '',
+    }
+    this.deliveries.push(delivery)
+    return delivery
+  }
+
+  #treat(delivery: Delivery): void {
+    const rule = this.#rules.find((it) => it.matches(delivery))
+    const treatment = rule?.treatment
+    if (rule === undefined || treatment === undefined) return this.#send(delivery)
+    if (treatment === 'drop') return
+    if (treatment === 'hold') rule.held.push(delivery)
+    else if (treatment === 'double') {
+      this.#send(delivery)
+      this.#send(delivery)
+    } else if ('delay' in treatment) {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer)
+        this.#send(delivery)
+      }, treatment.delay)
+      this.#timers.add(timer)
+    } else if (rule.held.push(delivery) >= treatment.reorder)
+      for (const late of rule.held.splice(0).reverse()) this.#send(late)
+  }
+
+  #send(delivery: Delivery): void {
+    const target = delivery.app.webhookTarget ?? this.#target()
+    if (target === undefined || this.#closed) return
+    const sending = this.#post(delivery, target).finally(() => this.#pending.delete(sending))
+    this.#pending.add(sending)
+  }
+
+  async #post(delivery: Delivery, target: string): Promise<void> {
+    const body = Buffer.from(JSON.stringify(delivery.payload))
+    const sign = (algorithm: string): string =>
+      createHmac(algorithm, delivery.app.webhookSecret).update(body).digest('hex')
+    delivery.requestHeaders = {
+      accept: '*/*',
+      'content-type': 'application/json',
+      'user-agent': 'GitHub-Hookshot/sandbox',
+      'x-github-delivery': delivery.guid,
+      'x-github-event': delivery.event,
+      'x-github-hook-id': String(delivery.app.id),
+      'x-github-hook-installation-target-id': String(delivery.app.id),
+      'x-github-hook-installation-target-type': 'integration',
+      'x-hub-signature': `sha1=${sign('sha1')}`,
+      'x-hub-signature-256': `sha256=${sign('sha256')}`,
+    }
+    const started = performance.now()
+    await new Promise<void>((resolve) => {
+      const outgoing = request(
+        target,
+        {
+          method: 'POST',
+          headers: { ...delivery.requestHeaders, 'content-length': body.length },
+          timeout: patience,
+        },
+        (response) => {
+          const chunks: Buffer[] = []
+          response.on('data', (chunk: Buffer) => chunks.push(chunk))
+          response.on('close', () => {
+            delivery.status = response.statusCode ?? 0
+            delivery.responseBody = Buffer.concat(chunks).toString()
+            delivery.responseHeaders = Object.fromEntries(
+              Object.entries(response.headers).map(([name, value]) => [name, String(value)]),
+            )
+            resolve()
+          })
+        },
+      )
+      outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')))
+      // A receiver that is down is an ordinary thing: the delivery stays without a status.
+      outgoing.on('error', () => resolve())
+      outgoing.end(body)
+    })
+    delivery.seconds = (performance.now() - started) / 1000
+  }
+
+  /** Sends a delivery once more, under the same GUID. */
+  redeliver(delivery: Delivery): Delivery {
+    const { installation, event, action, repo, guid, payload } = delivery
+    const again = this.#create(installation, event, action, repo, guid, true, payload)
+    this.#send(again)
+    return again
+  }
+
+  #rule(matches: DeliveryMatcher, treatment: Treatment): () => void {
+    const rule: Rule = { matches, treatment, held: [] }
+    this.#rules.push(rule)
+    return () => {
+      const index = this.#rules.indexOf(rule)
+      if (index >= 0) this.#rules.splice(index, 1)
+      for (const late of rule.held.splice(0)) this.#send(late)
+    }
+  }
+
+  /** Matching deliveries are never sent (they stay in the list, to be redelivered). Each of these returns its own end. */
+  drop(matches: DeliveryMatcher = () => true): () => void {
+    return this.#rule(matches, 'drop')
+  }
+  double(matches: DeliveryMatcher = () => true): () => void {
+    return this.#rule(matches, 'double')
+  }
+  delay(matches: DeliveryMatcher, milliseconds: number): () => void {
+    return this.#rule(matches, { delay: milliseconds })
+  }
+  /** Gathers matching deliveries and sends each `window` of them in reverse order; what remains goes out at the end. */
+  reorder(matches: DeliveryMatcher = () => true, window = 2): () => void {
+    return this.#rule(matches, { reorder: window })
+  }
+  /** Keeps matching deliveries back; the returned end sends them. */
+  hold(matches: DeliveryMatcher = () => true): () => void {
+    return this.#rule(matches, 'hold')
+  }
+
+  /** Resolves when no delivery is on its way. Held, dropped and delayed ones do not count. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const timer of this.#timers) clearTimeout(timer)
+    this.#timers.clear()
+    await this.settled()
+  }
+}
