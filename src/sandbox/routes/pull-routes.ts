@@ -4,7 +4,7 @@ import { commitTree, mergedTree, setRef } from '../git-store.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { addReview, createPull, dismissReview, editPull, requestReviews, withdrawReviews } from '../pulls.ts'
-import type { PullChanges, ReviewEvent } from '../pulls.ts'
+import type { ReviewEvent } from '../pulls.ts'
 import { computeMergeability, followRefs } from '../pushes.ts'
 import {
   Refusal,
