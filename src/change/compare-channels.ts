@@ -1,8 +1,8 @@
 // The channels of one package before and after: entries, edges, heads. The order of entries says nothing.
 import type { ChannelBlob, ChannelEntry } from '../catalog/catalog.ts'
+import { upgradeGraph } from '../catalog/upgrade-graph.ts'
 import { differingFields, type BlobComparer } from './blob-text.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
-import { headOf } from './channel-head.ts'
 
 /** What differs between the channels of `base` and `result`, sorted by name. */
 export function compareChannels(
@@ -68,4 +68,10 @@ export function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
     new Set([...a.skips, ...b.skips]).size === new Set(a.skips).size &&
     new Set(a.skips).size === new Set(b.skips).size
   )
+}
+
+/** The only head of a channel; undefined where there is none, or more than one. */
+function headOf(entries: readonly ChannelEntry[]): string | undefined {
+  const { heads } = upgradeGraph(entries)
+  return heads.length === 1 ? heads[0] : undefined
 }

@@ -1,0 +1,56 @@
+// A published bundle with other content under the same name. What is installed, mirrored or resolved depends on it,
+// so it is immutable; only what catalogs show of it may be rendered anew (bundle-metadata-edited).
+import type { BundleBlob } from '../../../catalog/catalog.ts'
+import { canonical } from '../../../change/blob-text.ts'
+import type { PackageChange } from '../../../change/change.ts'
+import { locate, upgradeRule, type BothSides } from './upgrade-rule.ts'
+
+type Edited = { bundle: string; fields: readonly string[] }
+
+export const bundleEdited = upgradeRule<Edited>({
+  id: 'bundle-edited',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'A published bundle keeps its content',
+  say: ({ bundle, fields }) => ({
+    what: `published bundle "${bundle}" is edited: ${fields.join(', ')}`,
+    why: 'Clusters that installed it have something else under the same name and version, and are never upgraded to this.',
+    fix: 'Restore the bundle as it was, and publish the correction as a new version that replaces it.',
+  }),
+  find: (change, sides) => edits(change, sides, false),
+})
+
+export const bundleMetadataEdited = upgradeRule<Edited>({
+  id: 'bundle-metadata-edited',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'The displayed metadata of a published bundle stays as it was rendered',
+  say: ({ bundle }) => ({
+    what: `the metadata of published bundle "${bundle}" is edited (olm.csv.metadata or olm.bundle.object)`,
+    why: 'Image, version, dependencies and related images are the same; what the catalog shows or serves of it is not.',
+    fix: 'Check that it was rendered from the same image, for instance to move it to another metadata format.',
+  }),
+  find: (change, sides) => edits(change, sides, true),
+})
+
+function* edits({ name: of, bundles }: PackageChange, { base, result }: BothSides, metadataOnly: boolean) {
+  for (const { name, fields, place } of bundles.changed) {
+    const before = base?.catalog.bundles.find((bundle) => bundle.package === of && bundle.name === name)
+    const after = result?.catalog.bundles.find((bundle) => bundle.package === of && bundle.name === name)
+    const onlyMetadata =
+      fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
+        ? resolution(before) === resolution(after)
+        : false
+    if (onlyMetadata === metadataOnly)
+      yield { at: locate(place), about: [name], data: { bundle: name, fields } }
+  }
+}
+
+/** All properties by which a bundle is resolved and installed, without the two that describe it. */
+function resolution(bundle: BundleBlob): string {
+  return bundle.properties
+    .filter(({ type }) => type !== 'olm.csv.metadata' && type !== 'olm.bundle.object')
+    .map(({ type, value }) => canonical([type, value]))
+    .sort()
+    .join()
+}

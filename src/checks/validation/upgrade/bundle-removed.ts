@@ -1,0 +1,23 @@
+// Bundles that were published and are gone. Whether the author may do that is for the ownership check to say; whether
+// somebody loses their upgrade path, for installed-version-stranded.
+import { packagePlace, someOf, upgradeRule } from './upgrade-rule.ts'
+
+export const bundleRemoved = upgradeRule<{ bundles: readonly string[] }>({
+  id: 'bundle-removed',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A published bundle stays in the catalog',
+  say: ({ bundles }) => ({
+    what: `${bundles.length === 1 ? 'published bundle' : `${bundles.length} published bundles`} removed: ${someOf(bundles)}`,
+    why: 'Clusters that pin or reinstall a removed version can no longer do so.',
+    fix: 'Keep the bundles, and deprecate or skip those that nobody should install any more.',
+  }),
+  *find({ kind, bundles }, sides) {
+    if (kind !== 'changed' || bundles.removed.length === 0) return
+    yield {
+      at: packagePlace(sides),
+      about: [],
+      data: { bundles: bundles.removed.map(({ name }) => name) },
+    }
+  },
+})

@@ -1,0 +1,38 @@
+// A channel that is gone: subscriptions to it find nothing any more. One that was deprecated first has been announced.
+import type { PackageChange } from '../../../change/change.ts'
+import { packagePlace, upgradeRule, type BothSides } from './upgrade-rule.ts'
+
+export const channelRemoved = upgradeRule<{ channel: string }>({
+  id: 'channel-removed',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'A channel is deprecated before it is removed',
+  say: ({ channel }) => ({
+    what: `channel "${channel}" is removed without having been deprecated`,
+    why: 'Every subscription to it stops getting updates, and nobody was told.',
+    fix: 'Keep the channel, deprecate it (olm.deprecations) with a message that names its successor, and remove it later.',
+  }),
+  find: (change, sides) => removals(change, sides, false),
+})
+
+export const deprecatedChannelRemoved = upgradeRule<{ channel: string }>({
+  id: 'deprecated-channel-removed',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A deprecated channel is removed when nobody needs it any more',
+  say: ({ channel }) => ({
+    what: `deprecated channel "${channel}" is removed`,
+    why: 'Subscriptions that still follow it stop getting updates.',
+    fix: 'If it has been deprecated for long enough, nothing.',
+  }),
+  find: (change, sides) => removals(change, sides, true),
+})
+
+function* removals({ kind, channels }: PackageChange, sides: BothSides, deprecated: boolean) {
+  const { base } = sides
+  if (kind !== 'changed' || !base) return
+  for (const channel of channels.removed) {
+    const was = base.isDeprecated('olm.channel', channel) || base.isDeprecated('olm.package', '')
+    if (was === deprecated) yield { at: packagePlace(sides), about: [channel], data: { channel } }
+  }
+}

@@ -1,0 +1,36 @@
+// A channel whose head becomes an older version: new installations get less than before.
+import { compareVersions } from '../../../catalog/version.ts'
+import { locate, upgradeRule, versionOf } from './upgrade-rule.ts'
+
+export const headMovesBackwards = upgradeRule<{
+  channel: string
+  before: string
+  after: string
+  versions: readonly [before: string, after: string]
+}>({
+  id: 'head-moves-backwards',
+  severity: 'warning',
+  since: '0.1.0',
+  title: "A channel's head never becomes an older version",
+  say: ({ channel, before, after, versions }) => ({
+    what: `the head of channel "${channel}" goes back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
+    why: 'New installations get an older version than before, and an installed newer one is not taken back by itself.',
+    fix: 'Publish the correction as a newer version; keep the withdrawn one in the channel and let the new head skip it.',
+  }),
+  *find({ channels }, sides) {
+    for (const { name: channel, head } of channels.changed) {
+      const { before, after } = head
+      if (before === undefined || after === undefined || before === after) continue
+      const old = versionOf(before, sides)
+      const now = versionOf(after, sides)
+      const blob = sides.result?.channels.find(({ name }) => name === channel)
+      if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
+      const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
+      yield {
+        at: locate(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
+        about: [channel],
+        data: { channel, before, after, versions: [text(before), text(after)] },
+      }
+    }
+  },
+})

@@ -1,0 +1,48 @@
+// Versions that could be upgraded to their channel's head before this change and cannot after it, whether they were
+// taken out or lost the edge that led on. Channels that are gone altogether belong to channel-removed.
+import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
+import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
+import { locate, someOf, upgradeRule, versionOf } from './upgrade-rule.ts'
+
+export const installedVersionStranded = upgradeRule<{
+  channel: string
+  bundles: readonly string[]
+  head: string
+}>({
+  id: 'installed-version-stranded',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Every version that could be upgraded still can be',
+  say: ({ channel, bundles, head }) => ({
+    what: `in channel "${channel}" ${someOf(bundles)} ${bundles.length === 1 ? 'has' : 'have'} no way to ${head} any more`,
+    why: 'Clusters with these versions installed stop getting updates, silently.',
+    fix: `Let ${head}, or an entry that leads to it, replace or skip them, or cover them by a skipRange.`,
+  }),
+  *find({ kind }, sides) {
+    const { base, result } = sides
+    if (kind !== 'changed' || !base || !result) return
+    for (const after of result.channels) {
+      const before = base.channels.find(({ name }) => name === after.name)
+      const heads = upgradeGraph(after.entries).heads
+      // Without a head there is no telling who is stranded; opm's rules refuse such a channel.
+      if (!before || heads.length === 0) continue
+      // Entries of the base are what people can have from this channel; what it only names, they cannot.
+      const installed = before.entries.map(({ name }) => {
+        const version = versionOf(name, sides)
+        return version ? { name, version } : { name }
+      })
+      const could = reachingHead(before.entries, installed)
+      const can = reachingHead(after.entries, installed)
+      const stranded = [...could].filter((name) => !can.has(name))
+      if (stranded.length === 0) continue
+      const [first] = heads
+      const head = heads.length === 1 && first !== undefined ? first : `a head (${heads.join(', ')})`
+      const entry = after.entries.find(({ name }) => name === first)
+      yield {
+        at: locate(after.place, entry?.mark),
+        about: [after.name],
+        data: { channel: after.name, bundles: stranded, head },
+      }
+    }
+  },
+})

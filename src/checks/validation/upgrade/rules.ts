@@ -1,0 +1,23 @@
+// Every rule that compares base and result, in the order of their pages. A new rule is one file and one line here.
+import { bundleEdited, bundleMetadataEdited } from './bundle-edited.ts'
+import { bundleRemoved } from './bundle-removed.ts'
+import { channelRemoved, deprecatedChannelRemoved } from './channel-removed.ts'
+import { defaultChannelChanged } from './default-channel-changed.ts'
+import { headMovesBackwards } from './head-moves-backwards.ts'
+import { installedVersionStranded } from './installed-version-stranded.ts'
+import { newlyDeprecated } from './newly-deprecated.ts'
+import { packageRemoved } from './package-removed.ts'
+import type { UpgradeRule } from './upgrade-rule.ts'
+
+export const upgradeRules: readonly UpgradeRule[] = [
+  bundleEdited,
+  bundleMetadataEdited,
+  bundleRemoved,
+  channelRemoved,
+  defaultChannelChanged,
+  deprecatedChannelRemoved,
+  headMovesBackwards,
+  installedVersionStranded,
+  newlyDeprecated,
+  packageRemoved,
+]
