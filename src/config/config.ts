@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { finding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
 import { configUnreadable } from './config-unreadable.ts'
+import { permissionsSchema } from './permissions.ts'
 
 /** Where the configuration lies in a repository. */
 export const configPath = '.github/catalog-bot.yml'
@@ -44,14 +45,32 @@ export const configSchema = z.strictObject({
       packages: z
         .record(z.string(), z.array(z.string().min(1)))
         .default({})
-        .describe('Owners by package name: logins, or teams as organization/team.'),
+        .describe(
+          'Owners by package name: logins, logins with their account id as login:id, or teams as organization/team.',
+        ),
       maintainers: z
         .array(z.string().min(1))
         .default([])
         .describe('People and teams who look after the repository itself, besides those in config.yaml.'),
+      maintainerRoles: z
+        .array(z.enum(['admin', 'maintain', 'write']))
+        .default(['admin', 'maintain'])
+        .describe('Roles on the repository whose holders count as maintainers; empty: only those listed.'),
     })
     .prefault({})
-    .describe('Who may change what.'),
+    .describe('Who owns what.'),
+  permissions: permissionsSchema,
+  approvals: z
+    .strictObject({
+      carryOver: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether an approval survives a push that leaves every file it covered byte for byte the same. Retargets and configuration changes void it all the same.',
+        ),
+    })
+    .prefault({})
+    .describe('When a yes counts.'),
   rules: z
     .record(
       z.string(),

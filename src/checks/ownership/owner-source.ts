@@ -1,0 +1,134 @@
+// What every owner source gives: people, or a reason why it gives nobody. A source that is not understood whole
+// is not understood at all: half-read lists of owners are how squatters get in (T27).
+import type { Location } from '../../findings/finding.ts'
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
+import type { Node, ParsedNode } from 'yaml'
+import { parseLogin } from './principal.ts'
+import type { Principal } from './principal.ts'
+
+/** One thing wrong with an owner source. */
+export interface SourceProblem {
+  readonly at: Location
+  /** For people, without a full stop: `reviewers must be a list of logins`. */
+  readonly problem: string
+}
+
+/** A source read whole, or why it was not. */
+export type Read<T> =
+  | { readonly kind: 'read'; readonly value: T }
+  | { readonly kind: 'broken'; readonly problems: readonly [SourceProblem, ...SourceProblem[]] }
+
+export const broken = (at: Location, problem: string): Read<never> => ({
+  kind: 'broken',
+  problems: [{ at, problem }],
+})
+
+/** A YAML document as owner files use it: its top-level mapping, with places. Keys are unique. */
+export interface OwnerDocument {
+  readonly file: string
+  entry(key: string): { readonly key: string; readonly node: Node | null } | undefined
+  readonly keys: readonly string[]
+  place(node: unknown): Location
+}
+
+// The largest owner file that is read: the largest real one is under 4 KiB.
+const largest = 256 * 1024
+
+/**
+ * Reads the text of a YAML owner file: one document, a mapping or nothing, no duplicate keys, no aliases, no tags.
+ * Scalars stay text (`failsafe`), so a login such as `0x10` or `null` is not turned into something else.
+ */
+export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
+  const start: Location = { file, line: 1, column: 1 }
+  if (text.length > largest) return broken(start, `it is larger than ${largest / 1024} KiB`)
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    schema: 'failsafe',
+    uniqueKeys: true,
+    strict: true,
+  })
+  const place = (node: unknown): Location => {
+    const offset = (node as { range?: [number, number, number] } | null)?.range?.[0]
+    if (offset === undefined) return start
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const list = Array.isArray(documents) ? documents : []
+  if (list.length > 1) return broken(start, 'it holds more than one document')
+  const document = list[0]
+  if (document === undefined)
+    return { kind: 'read', value: { file, keys: [], entry: () => undefined, place } }
+  const error = document.errors[0] ?? document.warnings[0]
+  if (error !== undefined) {
+    const { line, col } = lines.linePos(error.pos[0])
+    return broken(
+      { file, line: Math.max(line, 1), column: Math.max(col, 1) },
+      error.message.split('\n')[0] ?? 'it is not YAML',
+    )
+  }
+  const root = document.contents as ParsedNode | null
+  if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
+    return { kind: 'read', value: { file, keys: [], entry: () => undefined, place } }
+  if (!isMap(root)) return broken(place(root), 'it must be a mapping')
+  const entries = new Map<string, Node | null>()
+  for (const pair of root.items) {
+    if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
+      return broken(place(pair.key), 'its keys must be plain text')
+    entries.set(pair.key.value, pair.value as Node | null)
+  }
+  return {
+    kind: 'read',
+    value: {
+      file,
+      keys: [...entries.keys()],
+      entry: (key) => {
+        const node = entries.get(key)
+        return node === undefined ? undefined : { key, node }
+      },
+      place,
+    },
+  }
+}
+
+/** The texts of a list at a key; nothing for an absent or empty one. A single text in place of a list is an error (T26). */
+export function readTexts(document: OwnerDocument, key: string): Read<readonly { text: string; at: Location }[]> {
+  const entry = document.entry(key)
+  if (entry === undefined) return { kind: 'read', value: [] }
+  return textsOf(document, entry.node, key)
+}
+
+/** Like readTexts, for a node that was found otherwise; `key` is what messages call it. */
+export function textsOf(
+  document: OwnerDocument,
+  node: Node | null,
+  key: string,
+): Read<readonly { text: string; at: Location }[]> {
+  if (node === null || (isScalar(node) && (node.value === null || node.value === '')))
+    return { kind: 'read', value: [] }
+  if (!isSeq(node)) return broken(document.place(node), `${key} must be a list`)
+  const texts: { text: string; at: Location }[] = []
+  for (const item of node.items) {
+    if (!isScalar(item) || typeof item.value !== 'string' || item.value === '')
+      return broken(document.place(item), `${key} must hold plain names`)
+    texts.push({ text: item.value, at: document.place(item) })
+  }
+  return { kind: 'read', value: texts }
+}
+
+/** A list of logins at a key, each checked; one bad entry breaks the list. */
+export function readPeople(
+  document: OwnerDocument,
+  key: string,
+  parse: (text: string) => Principal | undefined = parseLogin,
+): Read<readonly Principal[]> {
+  const texts = readTexts(document, key)
+  if (texts.kind === 'broken') return texts
+  const people: Principal[] = []
+  for (const { text, at } of texts.value) {
+    const principal = parse(text)
+    if (principal === undefined) return broken(at, `${key} holds ${JSON.stringify(text)}, which is not a login`)
+    people.push(principal)
+  }
+  return { kind: 'read', value: people }
+}

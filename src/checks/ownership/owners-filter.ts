@@ -1,0 +1,47 @@
+// The file patterns of OWNERS filters. Prow takes any RE2 expression; here only literal text, `.*`, `\.` and the
+// anchors are understood, because whoever may edit an OWNERS file would otherwise choose how long we search (T52).
+
+/** True when the pattern is found in a path relative to the OWNERS file's directory. */
+export type Filter = (relative: string) => boolean
+
+// Characters that mean something in RE2. Escaped, each stands for itself.
+const special = /[\\.+*?()|[\]{}^$]/
+
+/** A filter for the pattern, or undefined where it uses more than is understood. Matching is linear in the path. */
+export function parseFilter(pattern: string): Filter | undefined {
+  const anchoredStart = pattern.startsWith('^')
+  const anchoredEnd = pattern.endsWith('$') && !pattern.endsWith('\\$')
+  const body = pattern.slice(anchoredStart ? 1 : 0, anchoredEnd ? -1 : undefined)
+  const pieces: string[] = ['']
+  for (let at = 0; at < body.length; at += 1) {
+    const char = body.charAt(at)
+    if (char === '.' && body.charAt(at + 1) === '*') {
+      pieces.push('')
+      at += 1
+    } else if (char === '\\' && at + 1 < body.length && special.test(body.charAt(at + 1))) {
+      pieces.push(pieces.pop() + body.charAt(at + 1))
+      at += 1
+    } else if (special.test(char)) return undefined
+    else pieces.push(pieces.pop() + char)
+  }
+  return (relative) => matches(relative, pieces, anchoredStart, anchoredEnd)
+}
+
+function matches(text: string, pieces: readonly string[], start: boolean, end: boolean): boolean {
+  const first = pieces[0] ?? ''
+  const last = pieces.at(-1) ?? ''
+  if (pieces.length === 1) {
+    if (start && end) return text === first
+    if (start) return text.startsWith(first)
+    return end ? text.endsWith(first) : text.includes(first)
+  }
+  let from = start ? (text.startsWith(first) ? first.length : -1) : after(text, first, 0)
+  for (const piece of pieces.slice(1, -1)) if (from >= 0) from = after(text, piece, from)
+  if (from < 0) return false
+  return end ? text.length - last.length >= from && text.endsWith(last) : after(text, last, from) >= 0
+}
+
+function after(text: string, piece: string, from: number): number {
+  const at = text.indexOf(piece, from)
+  return at < 0 ? -1 : at + piece.length
+}

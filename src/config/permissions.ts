@@ -1,0 +1,106 @@
+// The permission table: who decides on which kind of change. Rows are roles, columns are kinds of change, and a
+// cell says who must agree. It never says less than the floor of its row: a stranger decides nothing alone.
+import { z } from 'zod'
+
+/**
+ * Who must agree before a change lands:
+ * `alone` nobody besides the author; `owner` an owner of the package, or a maintainer, other than the author;
+ * `maintainer` a maintainer other than the author; `refused` the bot does not land it at all.
+ */
+const anyone = z.enum(['alone', 'owner', 'maintainer', 'refused'])
+const someoneElse = z.enum(['owner', 'maintainer', 'refused'])
+
+export type Consent = z.output<typeof anyone>
+
+/** Kinds of change a pull request can make to a package, each explained as the table's reader sees it. */
+export const changeKinds = {
+  'add-bundle': 'A new bundle in a package that exists.',
+  'edit-bundle': 'A published bundle gets other content under the same name.',
+  'remove-bundle': 'A bundle disappears from a catalog, though people may have installed it.',
+  'add-edge': 'New channels, new entries in a channel, or other upgrade edges of an entry that stays.',
+  'remove-entry': 'An entry leaves a channel: whoever installed it is left without upgrades there.',
+  'remove-channel': 'A channel disappears: its subscribers are left without upgrades.',
+  'edit-default-channel': 'New subscribers of the package get another channel.',
+  'edit-metadata': 'The description, the icon, or blobs of schemas of its own.',
+  deprecate: 'Deprecations are added, changed or taken back.',
+  'update-reference': 'The image of an existing entry in a list of references.',
+  'edit-sources': 'Templates, release configuration and other files of the package beside its blobs.',
+  'add-to-catalog': 'A package that exists is added to one more catalog.',
+  'add-package': 'A package that no catalog has yet, and its first owners.',
+  'remove-package': 'A package disappears from a catalog.',
+  'edit-owners': 'The list of the people who own the package.',
+} as const
+
+export type ChangeKind = keyof typeof changeKinds
+export const changeKindNames = Object.keys(changeKinds) as readonly ChangeKind[]
+
+export type Role = 'owner' | 'maintainer' | 'contributor' | 'bot'
+
+type Row = Record<ChangeKind, Consent>
+
+const byOwners: Row = {
+  'add-bundle': 'alone',
+  'edit-bundle': 'maintainer',
+  'remove-bundle': 'maintainer',
+  'add-edge': 'alone',
+  'remove-entry': 'maintainer',
+  'remove-channel': 'maintainer',
+  'edit-default-channel': 'alone',
+  'edit-metadata': 'alone',
+  deprecate: 'alone',
+  'update-reference': 'alone',
+  'edit-sources': 'alone',
+  'add-to-catalog': 'alone',
+  'add-package': 'maintainer',
+  'remove-package': 'maintainer',
+  'edit-owners': 'owner',
+}
+
+const byMaintainers = Object.fromEntries(changeKindNames.map((kind) => [kind, 'alone'])) as Row
+
+const byBots: Row = { ...byOwners, 'edit-owners': 'maintainer' }
+
+/** Strangers need the consent of whoever could have made the change alone. */
+const byContributors = Object.fromEntries(
+  changeKindNames.map((kind) => [kind, byOwners[kind] === 'alone' ? 'owner' : byOwners[kind]]),
+) as Row
+
+/** What the table says where the configuration says nothing. */
+export const defaultPermissions: Readonly<Record<Role, Readonly<Row>>> = {
+  owner: byOwners,
+  maintainer: byMaintainers,
+  contributor: byContributors,
+  bot: byBots,
+}
+
+function row<Cell extends z.ZodEnum>(role: Role, cell: (kind: ChangeKind) => Cell) {
+  const columns = changeKindNames.map((kind) => [
+    kind,
+    (cell(kind) as unknown as z.ZodEnum<{ alone: 'alone' }>)
+      .default(defaultPermissions[role][kind] as 'alone')
+      .describe(changeKinds[kind]),
+  ])
+  return z
+    .strictObject(Object.fromEntries(columns) as Record<ChangeKind, z.ZodDefault<z.ZodType<Consent>>>)
+    .prefault({})
+}
+
+/**
+ * An owner never changes the list of owners alone where the change adds people (T05), so that cell cannot say so;
+ * a contributor decides nothing alone; a bot never decides who owns something.
+ */
+export const permissionsSchema = z
+  .strictObject({
+    owner: row('owner', (kind) => (kind === 'edit-owners' ? someoneElse : anyone)).describe(
+      'People who own the package.',
+    ),
+    maintainer: row('maintainer', () => anyone).describe('People who look after the repository.'),
+    contributor: row('contributor', () => someoneElse).describe('Everybody else.'),
+    bot: row('bot', (kind) => (kind === 'edit-owners' ? someoneElse : anyone)).describe(
+      'Accounts of GitHub Apps that are listed as owners, with a branch in this repository itself.',
+    ),
+  })
+  .prefault({})
+  .describe('Who must agree to a change: rows are the roles of its author, columns the kinds of change.')
+
+export type Permissions = z.output<typeof permissionsSchema>
