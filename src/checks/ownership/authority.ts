@@ -1,0 +1,133 @@
+// Who owns a path: the union of what the configured sources say about it, from one tree (the base tip's, for every
+// decision). A source that is broken gives nobody. Names people only; whether somebody is one of them is asked of
+// GitHub in people.ts.
+import type { Config } from '../../config/config.ts'
+import { readCatalogOwners } from './catalog-owners.ts'
+import { readCiYaml } from './ci-yaml.ts'
+import { codeownersOf, codeownersPaths, readCodeowners } from './codeowners.ts'
+import type { CodeownersLine } from './codeowners.ts'
+import { configYamlPath, readMaintainers } from './config-yaml.ts'
+import { catalogOwnersName, ciYamlPath } from './owner-files.ts'
+import { broken } from './owner-source.ts'
+import type { Read, SourceProblem } from './owner-source.ts'
+import { aliasesPath, approversOf, directoriesAbove, ownersName, readAliases, readOwnersFile } from './owners-file.ts'
+import type { Aliases, OwnersFile } from './owners-file.ts'
+import { distinct, parsePrincipal } from './principal.ts'
+import type { Principal } from './principal.ts'
+
+export interface Authority {
+  /**
+   * Owners of what `path` says of one package. `directory` is its package directory, '' where the layout has none;
+   * without a package (a template, a README) the directory speaks for itself.
+   */
+  ownersOf(path: string, directory: string, packageName?: string): readonly Principal[]
+  readonly maintainers: readonly Principal[]
+  /** What was broken among the sources that were looked at so far. Each problem once. */
+  problems(): readonly SourceProblem[]
+}
+
+export interface OwnerTexts {
+  /** Whether the tree has a file at this path. */
+  has(path: string): boolean
+  text(path: string): string | undefined
+}
+
+/** Reads authority from the owner files of one tree; every file is read at most once, and only when it is needed. */
+export function readAuthority(tree: OwnerTexts, config: Config): Authority {
+  const { sources } = config.owners
+  const problems = new Map<string, readonly SourceProblem[]>()
+  const cached = new Map<string, Read<unknown> | undefined>()
+
+  function read<T>(path: string, parse: (file: string, text: string) => Read<T>): Read<T> | undefined {
+    if (!cached.has(path)) {
+      const text = tree.text(path)
+      const result = !tree.has(path)
+        ? undefined
+        : text === undefined
+          ? broken({ file: path, line: 1, column: 1 }, 'it could not be read')
+          : parse(path, text)
+      cached.set(path, result)
+      if (result?.kind === 'broken') problems.set(path, result.problems)
+    }
+    return cached.get(path) as Read<T> | undefined
+  }
+
+  const fromCiYaml = (directory: string): readonly Principal[] => {
+    const file = directory === '' ? undefined : read(ciYamlPath(directory), readCiYaml)
+    return file?.kind === 'read' ? file.value.reviewers : []
+  }
+
+  const fromCodeowners = (path: string): readonly Principal[] => {
+    const place = codeownersPaths.find((candidate) => tree.has(candidate))
+    const file = place === undefined ? undefined : read<readonly CodeownersLine[]>(place, readCodeowners)
+    return file?.kind === 'read' ? codeownersOf(path, file.value) : []
+  }
+
+  const fromOwners = (path: string): readonly Principal[] => {
+    const aliases = read<Aliases>(aliasesPath, readAliases)
+    if (aliases?.kind === 'broken') return []
+    const files = new Map<string, Read<OwnersFile>>()
+    for (const directory of directoriesAbove(path)) {
+      const file = read<OwnersFile>(directory === '' ? ownersName : `${directory}/${ownersName}`, readOwnersFile)
+      if (file !== undefined) files.set(directory, file)
+    }
+    return approversOf(path, files, aliases?.value ?? new Map()) ?? []
+  }
+
+  const fromCatalogOwners = (path: string): readonly Principal[] => {
+    const people: Principal[] = []
+    for (const directory of directoriesAbove(path)) {
+      const file = read(directory === '' ? catalogOwnersName : `${directory}/${catalogOwnersName}`, readCatalogOwners)
+      if (file?.kind === 'broken') return []
+      people.push(...(file?.value ?? []))
+    }
+    return people
+  }
+
+  const fromConfig = (names: readonly string[], where: 'packages' | 'maintainers'): readonly Principal[] => {
+    const people: Principal[] = []
+    const lists =
+      where === 'maintainers'
+        ? [config.owners.maintainers]
+        : names.filter((name) => Object.hasOwn(config.owners.packages, name)).map((name) => config.owners.packages[name])
+    for (const text of lists.flatMap((list) => list ?? [])) {
+      const principal = parsePrincipal(text)
+      // One bad name takes the whole list with it, as in every other source.
+      if (principal === undefined) {
+        problems.set(`config ${text}`, [
+          {
+            at: { file: '.github/catalog-bot.yml', line: 1, column: 1 },
+            problem: `${JSON.stringify(text)} is not login, login:id or organization/team`,
+          },
+        ])
+        return []
+      }
+      people.push(principal)
+    }
+    return people
+  }
+
+  const uses = (source: (typeof sources)[number]): boolean => sources.includes(source)
+
+  function maintainers(): readonly Principal[] {
+    const file = uses('config.yaml') ? read(configYamlPath, readMaintainers) : undefined
+    return distinct([...(file?.kind === 'read' ? file.value : []), ...fromConfig([], 'maintainers')])
+  }
+
+  return {
+    ownersOf: (path, directory, packageName) => {
+      // ci.yaml lies by directory; the configuration's map is by package, and a directory's own name is one too.
+      const places = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
+      const names = new Set(packageName === undefined ? places : [...places, packageName])
+      return distinct([
+        ...(uses('ci.yaml') ? places.flatMap(fromCiYaml) : []),
+        ...(uses('codeowners') ? fromCodeowners(path) : []),
+        ...(uses('owners') ? fromOwners(path) : []),
+        ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
+        ...(uses('packages') ? fromConfig([...names], 'packages') : []),
+      ])
+    },
+    maintainers: maintainers(),
+    problems: () => [...problems.values()].flat(),
+  }
+}

@@ -1,0 +1,61 @@
+// Which files say who owns something, and which of them a decision needs. Names and places only; reading is done
+// by the modules named for each format.
+import type { Change } from '../../change/change.ts'
+import { codeownersPaths } from './codeowners.ts'
+import { configYamlPath } from './config-yaml.ts'
+import { aliasesPath, directoriesAbove, ownersName } from './owners-file.ts'
+
+export const catalogOwnersName = 'CATALOG_OWNERS'
+
+export type OwnerFile =
+  | { readonly kind: 'ci.yaml'; readonly directory: string }
+  | { readonly kind: 'codeowners' }
+  /** `directory` is the path of the directory that the file speaks for, '' for the root. */
+  | { readonly kind: 'owners' | 'catalog-owners'; readonly directory: string }
+  | { readonly kind: 'aliases' }
+  | { readonly kind: 'config.yaml' }
+
+const ciYaml = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
+
+/** What an owner file speaks for, by its path alone; undefined for every other path. */
+export function ownerFileAt(path: string): OwnerFile | undefined {
+  const directory = ciYaml.exec(path)?.groups?.directory
+  if (directory !== undefined) return { kind: 'ci.yaml', directory }
+  if ((codeownersPaths as readonly string[]).includes(path)) return { kind: 'codeowners' }
+  if (path === aliasesPath) return { kind: 'aliases' }
+  if (path === configYamlPath) return { kind: 'config.yaml' }
+  const name = path.slice(path.lastIndexOf('/') + 1)
+  const above = path.slice(0, Math.max(0, path.lastIndexOf('/')))
+  if (name === ownersName) return { kind: 'owners', directory: above }
+  if (name === catalogOwnersName) return { kind: 'catalog-owners', directory: above }
+  return undefined
+}
+
+/** Where `ci.yaml` of a package directory lies. */
+export const ciYamlPath = (directory: string): string => `operators/${directory}/ci.yaml`
+
+/**
+ * The owner files that deciding on a change needs, sorted: those of the base that speak for a touched path, and
+ * those that the change itself touches. The shell reads each at the base tip and in the result, where it exists;
+ * a file that exists and was not read counts as broken.
+ */
+export function ownerFilePaths(basePaths: readonly string[], change: Change): string[] {
+  const existing = new Set(basePaths)
+  const wanted = new Set<string>([...codeownersPaths, aliasesPath, configYamlPath])
+  for (const { path, role } of change.paths) {
+    for (const above of directoriesAbove(path)) {
+      wanted.add(join(above, ownersName))
+      wanted.add(join(above, catalogOwnersName))
+    }
+    if ('directory' in role && role.directory) wanted.add(ciYamlPath(role.directory))
+    if (ownerFileAt(path) !== undefined) existing.add(path)
+  }
+  // A catalog without package directories: the package's name is all there is to look up.
+  for (const catalog of change.catalogs)
+    for (const { name } of catalog.packages) wanted.add(ciYamlPath(name))
+  return [...wanted].filter((path) => existing.has(path)).toSorted()
+}
+
+function join(directory: string, name: string): string {
+  return directory === '' ? name : `${directory}/${name}`
+}
