@@ -34,6 +34,11 @@ export interface Snapshot {
   /** Latest first is not assumed: the full history, in the order given (T28). */
   readonly reviews: readonly Review[]
   readonly comments: readonly Comment[]
+  /**
+   * Who pushed the head (T24). Null: GitHub does not say. Absent: nobody asked, as in an offline check.
+   * Never taken from commits: their authors are free text (T22).
+   */
+  readonly pusher?: Person | null
   /** True for a pull request of a stack that does not stand directly on the protected branch (T17). */
   readonly stacked: boolean
 }

@@ -12,4 +12,10 @@ export interface Approval {
   readonly source: 'review' | 'command'
   /** The review's or the comment's id. */
   readonly sourceId: number
+  /**
+   * Digest of the configuration it was given under, and what the approved change did, as coverage() says it. Both
+   * let an approval outlive a push that leaves those files as they were, where the configuration allows it (T15).
+   */
+  readonly config?: string
+  readonly covers?: ReadonlyMap<string, string>
 }

@@ -2,6 +2,7 @@
 // fetches that; `judge` turns the answers into an outcome. Both are pure, so every check is tested without a world.
 import type { Config } from '../config/config.ts'
 import type { Change } from '../change/change.ts'
+import type { UserId } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { CheckId } from '../findings/rule.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -23,6 +24,17 @@ export interface CheckInput {
     readonly result: ReadonlyMap<string, string>
   }
   readonly approvals: readonly Approval[]
+  /**
+   * The pull request's epoch: how often its head, its base branch or the configuration has changed (T21).
+   * Approvals of another epoch are void. Absent: 0, for a state that was never seen before.
+   */
+  readonly epoch?: number
+  /** Digest of the configuration at the base. Absent: approvals of earlier heads are never carried over. */
+  readonly configDigest?: string
+  /** The accounts that listed logins had when they were first seen, by lower-case login (T25). Absent: none seen yet. */
+  readonly accounts?: ReadonlyMap<string, UserId>
+  /** Packages by directory name over all catalogs of the base, where the shell has them; touched catalogs count anyway. */
+  readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
 }
 
 /** Someone who can move the pull request on, and how. */

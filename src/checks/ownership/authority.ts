@@ -4,13 +4,21 @@
 import type { Config } from '../../config/config.ts'
 import { readCatalogOwners } from './catalog-owners.ts'
 import { readCiYaml } from './ci-yaml.ts'
-import { codeownersOf, codeownersPaths, readCodeowners } from './codeowners.ts'
+import { codeownersPaths } from '../../change/classify-path.ts'
+import { codeownersOf, readCodeowners } from './codeowners.ts'
 import type { CodeownersLine } from './codeowners.ts'
 import { configYamlPath, readMaintainers } from './config-yaml.ts'
 import { catalogOwnersName, ciYamlPath } from './owner-files.ts'
 import { broken } from './owner-source.ts'
 import type { Read, SourceProblem } from './owner-source.ts'
-import { aliasesPath, approversOf, directoriesAbove, ownersName, readAliases, readOwnersFile } from './owners-file.ts'
+import {
+  aliasesPath,
+  approversOf,
+  directoriesAbove,
+  ownersName,
+  readAliases,
+  readOwnersFile,
+} from './owners-file.ts'
 import type { Aliases, OwnersFile } from './owners-file.ts'
 import { distinct, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
@@ -68,7 +76,10 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, Read<OwnersFile>>()
     for (const directory of directoriesAbove(path)) {
-      const file = read<OwnersFile>(directory === '' ? ownersName : `${directory}/${ownersName}`, readOwnersFile)
+      const file = read<OwnersFile>(
+        directory === '' ? ownersName : `${directory}/${ownersName}`,
+        readOwnersFile,
+      )
       if (file !== undefined) files.set(directory, file)
     }
     return approversOf(path, files, aliases?.value ?? new Map()) ?? []
@@ -77,7 +88,10 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
   const fromCatalogOwners = (path: string): readonly Principal[] => {
     const people: Principal[] = []
     for (const directory of directoriesAbove(path)) {
-      const file = read(directory === '' ? catalogOwnersName : `${directory}/${catalogOwnersName}`, readCatalogOwners)
+      const file = read(
+        directory === '' ? catalogOwnersName : `${directory}/${catalogOwnersName}`,
+        readCatalogOwners,
+      )
       if (file?.kind === 'broken') return []
       people.push(...(file?.value ?? []))
     }
@@ -89,7 +103,9 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
     const lists =
       where === 'maintainers'
         ? [config.owners.maintainers]
-        : names.filter((name) => Object.hasOwn(config.owners.packages, name)).map((name) => config.owners.packages[name])
+        : names
+            .filter((name) => Object.hasOwn(config.owners.packages, name))
+            .map((name) => config.owners.packages[name])
     for (const text of lists.flatMap((list) => list ?? [])) {
       const principal = parsePrincipal(text)
       // One bad name takes the whole list with it, as in every other source.

@@ -5,9 +5,6 @@ import { parseLogin, parseTeam } from './principal.ts'
 import type { Principal } from './principal.ts'
 import type { Read, SourceProblem } from './owner-source.ts'
 
-/** Where GitHub looks, in this order; the first that exists is the only one. */
-export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
-
 export interface CodeownersLine {
   readonly pattern: string
   readonly segments: readonly string[]
@@ -34,9 +31,7 @@ export function readCodeowners(file: string, text: string): Read<readonly Codeow
       else lines.push(parsed)
     }
   const [first, ...rest] = problems
-  return first === undefined
-    ? { kind: 'read', value: lines }
-    : { kind: 'broken', problems: [first, ...rest] }
+  return first === undefined ? { kind: 'read', value: lines } : { kind: 'broken', problems: [first, ...rest] }
 }
 
 /** The owners of a path: those of the last line that matches it; nobody where none does. Case matters. */
@@ -139,7 +134,8 @@ function covers(pattern: string, name: string): boolean {
   const tokens: { kind: 'any' | 'one' | 'char'; char: string }[] = []
   for (let at = 0; at < pattern.length; at += 1) {
     const char = pattern.charAt(at)
-    if (char === '\\' && at + 1 < pattern.length) tokens.push({ kind: 'char', char: pattern.charAt((at += 1)) })
+    if (char === '\\' && at + 1 < pattern.length)
+      tokens.push({ kind: 'char', char: pattern.charAt((at += 1)) })
     else tokens.push({ kind: char === '*' ? 'any' : char === '?' ? 'one' : 'char', char })
   }
   // Greedy with one point of return: linear in practice, quadratic at worst.

@@ -1,7 +1,7 @@
 // Which files say who owns something, and which of them a decision needs. Names and places only; reading is done
 // by the modules named for each format.
 import type { Change } from '../../change/change.ts'
-import { codeownersPaths } from './codeowners.ts'
+import { codeownersPaths } from '../../change/classify-path.ts'
 import { configYamlPath } from './config-yaml.ts'
 import { aliasesPath, directoriesAbove, ownersName } from './owners-file.ts'
 
@@ -51,8 +51,7 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     if (ownerFileAt(path) !== undefined) existing.add(path)
   }
   // A catalog without package directories: the package's name is all there is to look up.
-  for (const catalog of change.catalogs)
-    for (const { name } of catalog.packages) wanted.add(ciYamlPath(name))
+  for (const catalog of change.catalogs) for (const { name } of catalog.packages) wanted.add(ciYamlPath(name))
   return [...wanted].filter((path) => existing.has(path)).toSorted()
 }
 

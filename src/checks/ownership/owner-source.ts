@@ -2,7 +2,7 @@
 // is not understood at all: half-read lists of owners are how squatters get in (T27).
 import type { Location } from '../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
-import type { Node, ParsedNode } from 'yaml'
+import type { Node } from 'yaml'
 import { parseLogin } from './principal.ts'
 import type { Principal } from './principal.ts'
 
@@ -67,7 +67,7 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
       error.message.split('\n')[0] ?? 'it is not YAML',
     )
   }
-  const root = document.contents as ParsedNode | null
+  const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, place } }
   if (!isMap(root)) return broken(place(root), 'it must be a mapping')
@@ -75,7 +75,7 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   for (const pair of root.items) {
     if (!isScalar(pair.key) || typeof pair.key.value !== 'string')
       return broken(place(pair.key), 'its keys must be plain text')
-    entries.set(pair.key.value, pair.value as Node | null)
+    entries.set(pair.key.value, pair.value)
   }
   return {
     kind: 'read',
@@ -92,7 +92,10 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
 }
 
 /** The texts of a list at a key; nothing for an absent or empty one. A single text in place of a list is an error (T26). */
-export function readTexts(document: OwnerDocument, key: string): Read<readonly { text: string; at: Location }[]> {
+export function readTexts(
+  document: OwnerDocument,
+  key: string,
+): Read<readonly { text: string; at: Location }[]> {
   const entry = document.entry(key)
   if (entry === undefined) return { kind: 'read', value: [] }
   return textsOf(document, entry.node, key)
@@ -127,7 +130,8 @@ export function readPeople(
   const people: Principal[] = []
   for (const { text, at } of texts.value) {
     const principal = parse(text)
-    if (principal === undefined) return broken(at, `${key} holds ${JSON.stringify(text)}, which is not a login`)
+    if (principal === undefined)
+      return broken(at, `${key} holds ${JSON.stringify(text)}, which is not a login`)
     people.push(principal)
   }
   return { kind: 'read', value: people }

@@ -15,6 +15,8 @@ export const aliasesPath = 'OWNERS_ALIASES'
 /** One OWNERS file. Names are lower case and still unresolved: a login or an alias. */
 export interface OwnersFile {
   readonly noParentOwners: boolean
+  /** Text that is equal when the filters are; empty without any. */
+  readonly filters: string
   /** Approvers and the files below the directory that they approve. */
   readonly approvers: readonly { readonly matches: Filter; readonly names: readonly string[] }[]
 }
@@ -32,7 +34,14 @@ const keys = [
   'emeritus_approvers',
   'emeritus_reviewers',
 ]
-const filterKeys = ['approvers', 'reviewers', 'required_reviewers', 'labels', 'emeritus_approvers', 'emeritus_reviewers']
+const filterKeys = [
+  'approvers',
+  'reviewers',
+  'required_reviewers',
+  'labels',
+  'emeritus_approvers',
+  'emeritus_reviewers',
+]
 const optionKeys = ['no_parent_owners', 'auto_approve_unowned_subfolders']
 
 /** Reads an OWNERS file's text. Keys that Prow does not know break it. */
@@ -49,7 +58,8 @@ export function readOwnersFile(file: string, text: string): Read<OwnersFile> {
   if (approvers.kind === 'broken') return approvers
   if (filters !== undefined && document.value.entry('approvers') !== undefined)
     return broken(document.value.place(filters.node), 'approvers and filters exclude one another')
-  return { kind: 'read', value: { ...options.value, approvers: approvers.value } }
+  const shape = filters === undefined ? '' : JSON.stringify(filters.node)
+  return { kind: 'read', value: { ...options.value, filters: shape, approvers: approvers.value } }
 }
 
 /** Reads OWNERS_ALIASES: `aliases` maps a name to a list of logins. */
@@ -60,7 +70,8 @@ export function readAliases(file: string, text: string): Read<Aliases> {
   if (stray !== undefined) return stray
   const node = document.value.entry('aliases')?.node
   const aliases = new Map<string, readonly Principal[]>()
-  if (node === undefined || node === null || (isScalar(node) && !node.value)) return { kind: 'read', value: aliases }
+  if (node === undefined || node === null || (isScalar(node) && !node.value))
+    return { kind: 'read', value: aliases }
   if (!isMap(node)) return broken(document.value.place(node), 'aliases must be a mapping')
   for (const pair of node.items) {
     const name = isScalar(pair.key) ? String(pair.key.value).toLowerCase() : ''
@@ -72,7 +83,8 @@ export function readAliases(file: string, text: string): Read<Aliases> {
       if (principal === undefined) return broken(at, `${JSON.stringify(member)} is not a login`)
       members.push(principal)
     }
-    if (name === '' || aliases.has(name)) return broken(document.value.place(pair.key), 'an alias needs one name')
+    if (name === '' || aliases.has(name))
+      return broken(document.value.place(pair.key), 'an alias needs one name')
     aliases.set(name, members)
   }
   return { kind: 'read', value: aliases }
@@ -148,7 +160,10 @@ function readOptions(document: OwnerDocument): Read<{ noParentOwners: boolean }>
     const key = isScalar(pair.key) ? String(pair.key.value) : ''
     const value = isScalar(pair.value) ? String(pair.value.value) : ''
     if (!optionKeys.includes(key) || !['true', 'false'].includes(value))
-      return broken(document.place(pair.key), `the option ${JSON.stringify(key)} is not known or not true or false`)
+      return broken(
+        document.place(pair.key),
+        `the option ${JSON.stringify(key)} is not known or not true or false`,
+      )
     if (key === 'no_parent_owners') noParentOwners = value === 'true'
   }
   return { kind: 'read', value: { noParentOwners } }

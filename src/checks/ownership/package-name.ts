@@ -1,4 +1,4 @@
-// Which names a new package or path may have, and which look like one that exists (T06, T08).
+// Which names a new package may have, and which look like one that exists (T06).
 // Names that exist already are never judged: a strict rule must not lock out who was there first.
 
 /** A package name as Kubernetes takes it for a label: lower case, digits, inner hyphens, at most 63 characters. */
@@ -36,32 +36,4 @@ export function skeleton(name: string): string {
 /** A path as a file system without case and with one form of accents would see it: two such paths collide there. */
 export function foldedPath(path: string): string {
   return path.normalize('NFKC').toLowerCase()
-}
-
-// Deep and long paths break tools before they help anybody; the deepest real path has six components.
-const longestPath = 512
-const longestName = 255
-const deepest = 16
-
-/** Characters of a package's file names: letters, digits and `._+@~=,-`, not beginning with a hyphen. */
-const plainName = /^[A-Za-z0-9_.+@~=,][A-Za-z0-9_.+@~=,-]*$/
-
-// Names that Windows takes for devices, with or without an extension.
-const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i
-
-/** Why a path is odd, for people; undefined for an ordinary one. */
-export function oddness(path: string): string | undefined {
-  if (path.length > longestPath) return `it is longer than ${longestPath} characters`
-  const names = path.split('/')
-  if (names.length > deepest) return `it is more than ${deepest} directories deep`
-  for (const name of names) {
-    if (name === '') return 'it has an empty component'
-    if (name === '.' || name === '..') return `it has the component ${name}`
-    if (name.length > longestName) return `one of its names is longer than ${longestName} characters`
-    if (/^\.git$/i.test(name)) return 'it reaches into .git'
-    if (!plainName.test(name)) return 'a name in it is not made of letters, digits and ._+@~=,- alone'
-    if (name.endsWith('.')) return 'a name in it ends in a dot'
-    if (deviceName.test(name)) return `${name} is the name of a device on some systems`
-  }
-  return undefined
 }

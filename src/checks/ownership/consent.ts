@@ -1,0 +1,243 @@
+// Whether a demand is met: by its author's own rights, by the yes of people who may say it, or not yet. Every
+// answer that is missing keeps the demand open; nothing here is ever met by an empty list.
+import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
+import type { CheckInput } from '../check.ts'
+import type { Approval } from '../approval.ts'
+import { coverage, isCurrent } from './approvals.ts'
+import type { Demand } from './demands.ts'
+import { isBot } from './people.ts'
+import type { Account, Holds, People, Unanswered } from './people.ts'
+import { loginOf } from './principal.ts'
+import type { Principal } from './principal.ts'
+
+export type Met =
+  | { readonly kind: 'met'; readonly by: 'author' | 'approval' }
+  /** `by`: who must say yes. `isOwner`: whether the author owns what is changed. */
+  | {
+      readonly kind: 'open'
+      readonly by: 'owner' | 'maintainer'
+      readonly kinds: readonly ChangeKind[]
+      readonly isOwner: boolean
+      readonly reused?: { readonly login: string; readonly was: number; readonly now: number }
+    }
+  | { readonly kind: 'refused'; readonly kinds: readonly ChangeKind[] }
+  | { readonly kind: 'unknown'; readonly open: readonly Unanswered[] }
+
+const strictness: Readonly<Record<Consent, number>> = { alone: 0, owner: 1, maintainer: 2, refused: 3 }
+
+export class Consents {
+  readonly #input: CheckInput
+  readonly #people: People
+  readonly #author: Account | undefined
+  readonly #coverage: ReadonlyMap<string, string>
+
+  constructor(input: CheckInput, everybody: People) {
+    this.#input = input
+    this.#people = everybody
+    const { author } = input.snapshot
+    this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
+    this.#coverage = coverage(input.change)
+  }
+
+  /** Whether the demand is met, and what it lacks otherwise. */
+  meets(demand: Demand): Met {
+    const standing = this.#standing(demand)
+    const { permissions } = this.#input.config
+    const wanted = demand.kinds.map((kind) => ({
+      kind,
+      consent: leastStrict(permissions, standing.roles, kind),
+    }))
+    let needed = wanted.reduce<Consent>(
+      (worst, { consent }) => (stricter(consent, worst) ? consent : worst),
+      'alone',
+    )
+    // Nobody makes themselves an owner alone, whatever the table says (I5).
+    if (needed === 'alone' && this.#addsItself(demand)) needed = 'owner'
+    // Apps and whole teams become owners by a maintainer's decision (T05).
+    if (needed === 'owner' && demand.ownerEdit?.added.some(isNoPerson)) needed = 'maintainer'
+    // A reused login says that the list of owners is out of date: its other names may be as well.
+    if (standing.reused && strictness[needed] < strictness.maintainer) needed = 'maintainer'
+    // A package that somebody adds has no owners yet whose word could count.
+    if (needed === 'owner' && demand.kinds.includes('add-package')) needed = 'maintainer'
+    if (needed === 'alone') return { kind: 'met', by: 'author' }
+    const open: Unanswered[] = [...standing.open]
+    if (needed !== 'refused') {
+      const given = this.#given(demand, needed)
+      if (given.kind === 'yes') return { kind: 'met', by: 'approval' }
+      if (given.kind === 'unknown') open.push(...given.open)
+    }
+    if (open.length > 0) return { kind: 'unknown', open }
+    const kinds = wanted.filter(({ consent }) => consent !== 'alone').map(({ kind }) => kind)
+    if (needed === 'refused')
+      return {
+        kind: 'refused',
+        kinds: wanted.filter(({ consent }) => consent === 'refused').map(({ kind }) => kind),
+      }
+    return {
+      kind: 'open',
+      by: needed,
+      kinds,
+      isOwner: standing.roles.includes('owner') || standing.roles.includes('bot'),
+      ...(standing.reused && { reused: standing.reused }),
+    }
+  }
+
+  /** Whether somebody with a say in all of these demands, or their author, said yes to this very head by command. */
+  confirmed(demands: readonly Demand[]): Holds {
+    const { snapshot } = this.#input
+    const epoch = this.#input.epoch ?? 0
+    const current = this.#input.approvals.filter((approval) => isCurrent(approval, snapshot, epoch))
+    if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
+      return { kind: 'yes' }
+    return firstYes(
+      current
+        .filter(({ user }) => user !== this.#author?.id)
+        .map(
+          (approval) => () =>
+            this.hasSayInAll({ id: approval.user, login: approval.login.toLowerCase() }, demands),
+        ),
+    )
+  }
+
+  /** Whether an account owns everything the demands are about, or is a maintainer. */
+  hasSayInAll(account: Account, demands: readonly Demand[]): Holds {
+    const owns = demands.map(({ owners }) => this.#people.isAmong(account, owners))
+    if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
+    return this.#or(this.#people.isMaintainer(account), owns)
+  }
+
+  /** Whether an account owns anything the demands are about, or is a maintainer. */
+  hasSay(account: Account, demands: readonly Demand[]): Holds {
+    const owns = firstYes(
+      demands.map(
+        ({ owners }) =>
+          () =>
+            this.#people.isAmong(account, owners),
+      ),
+    )
+    return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
+  }
+
+  #or(maintainer: Holds, owns: readonly Holds[]): Holds {
+    if (maintainer.kind !== 'no') return maintainer
+    const open = owns.flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
+    return open.length > 0 && owns.every(({ kind }) => kind !== 'no')
+      ? { kind: 'unknown', open }
+      : { kind: 'no' }
+  }
+
+  /** The author's certain roles towards what a demand is about, and what would be needed to know the others. */
+  #standing(demand: Demand): {
+    roles: readonly Role[]
+    open: readonly Unanswered[]
+    reused?: { login: string; was: number; now: number }
+  } {
+    const author = this.#author
+    if (author === undefined) return { roles: ['contributor'], open: [] }
+    const owns = this.#people.isAmong(author, demand.owners)
+    if (owns.kind === 'yes' && isBot(author)) {
+      // An App's rights cover its own branches here, not one that others may have made it build on (T23).
+      return this.#pushesHere() ? { roles: ['bot'], open: [] } : { roles: ['contributor'], open: [] }
+    }
+    const { permissions } = this.#input.config
+    if (owns.kind === 'yes' && demand.kinds.every((kind) => permissions.owner[kind] === 'alone'))
+      return { roles: ['owner'], open: [] }
+    const maintains = this.#people.isMaintainer(author)
+    const roles: Role[] = []
+    if (owns.kind === 'yes') roles.push('owner')
+    if (maintains.kind === 'yes') roles.push('maintainer')
+    const open = [owns, maintains].flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
+    return {
+      roles: roles.length > 0 ? roles : ['contributor'],
+      open: maintains.kind === 'yes' ? [] : open,
+      ...(owns.kind === 'no' && owns.reused && { reused: { ...owns.reused, now: author.id } }),
+    }
+  }
+
+  #pushesHere(): boolean {
+    const { headRepository, repository, pusher, author } = this.#input.snapshot
+    return (
+      headRepository !== null &&
+      headRepository.owner.toLowerCase() === repository.owner.toLowerCase() &&
+      headRepository.name.toLowerCase() === repository.name.toLowerCase() &&
+      (pusher === undefined || (pusher !== null && pusher.id === author?.id))
+    )
+  }
+
+  #addsItself(demand: Demand): boolean {
+    return (demand.ownerEdit?.added ?? []).some(
+      (principal) =>
+        // Membership in a team is not looked up for this: a team that is added may hold the author.
+        principal.kind === 'team' ||
+        (principal.kind === 'user' &&
+          (principal.login === this.#author?.login || principal.id === this.#author?.id)),
+    )
+  }
+
+  /** Whether somebody who may say yes to the demand did. */
+  #given(demand: Demand, needed: 'owner' | 'maintainer'): Holds {
+    const added = demand.ownerEdit?.added ?? []
+    return firstYes(
+      this.#input.approvals
+        .filter((approval) => this.#counts(approval, demand))
+        .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
+        .filter((account) => !isBot(account))
+        // Whoever is made an owner by the change has no voice in it.
+        .filter(
+          (account) =>
+            !added.some(
+              (principal) =>
+                principal.kind === 'user' &&
+                (principal.login === account.login || principal.id === account.id),
+            ),
+        )
+        .map((account) => () => {
+          const owns: Holds =
+            needed === 'owner' ? this.#people.isAmong(account, demand.owners) : { kind: 'no' }
+          return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
+        }),
+    )
+  }
+
+  #counts(approval: Approval, demand: Demand): boolean {
+    const { snapshot, config, configDigest } = this.#input
+    if (this.#author === undefined || approval.user === this.#author.id) return false
+    if (isCurrent(approval, snapshot, this.#input.epoch ?? 0)) return true
+    // Carried over: the same rules, the same branch, and not a byte of the package differs.
+    const covered = approval.covers?.get(demand.directory)
+    return (
+      config.approvals.carryOver &&
+      approval.baseRef === snapshot.baseRef &&
+      approval.config !== undefined &&
+      approval.config === configDigest &&
+      covered !== undefined &&
+      covered === this.#coverage.get(demand.directory)
+    )
+  }
+}
+
+function isNoPerson(principal: Principal): boolean {
+  return principal.kind !== 'user' || principal.login.endsWith('[bot]')
+}
+
+function stricter(a: Consent, b: Consent): boolean {
+  return strictness[a] > strictness[b]
+}
+
+/** The mildest cell among the roles somebody holds. */
+function leastStrict(permissions: Permissions, roles: readonly Role[], kind: ChangeKind): Consent {
+  return roles
+    .map((role) => permissions[role][kind])
+    .reduce<Consent>((best, cell) => (stricter(best, cell) ? cell : best), 'refused')
+}
+
+/** Yes if any is; else unknown if any is; else no. Of nothing: no. Stops at the first yes. */
+function firstYes(candidates: readonly (() => Holds)[]): Holds {
+  const open: Unanswered[] = []
+  for (const candidate of candidates) {
+    const holds = candidate()
+    if (holds.kind === 'yes') return holds
+    if (holds.kind === 'unknown') open.push(...holds.open)
+  }
+  return open.length > 0 ? { kind: 'unknown', open } : { kind: 'no' }
+}

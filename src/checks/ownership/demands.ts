@@ -1,0 +1,281 @@
+// What must be agreed to before a change may land, path by path: which package a path and its content speak of,
+// who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
+import { classifyPath } from '../../change/classify-path.ts'
+import type { PackageChange, TouchedPath } from '../../change/change.ts'
+import type { ChangeKind } from '../../config/permissions.ts'
+import type { Finding, Location } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { CheckInput } from '../check.ts'
+import type { Authority } from './authority.ts'
+import { ownerEdit } from './owner-edit.ts'
+import type { OwnerEdit } from './owner-edit.ts'
+import { ownerFileAt } from './owner-files.ts'
+import type { Principal } from './principal.ts'
+import { packageContentMismatch } from './rules/package-content-mismatch.ts'
+import { repositoryPaths, speakersOf } from './speakers.ts'
+import type { Speakers } from './speakers.ts'
+
+export interface Demand {
+  readonly path: string
+  readonly at: Location
+  /** The catalog it is about, where it is about one. */
+  readonly catalog?: string
+  /** The package directory the path lies in; '' where the layout has none. */
+  readonly directory: string
+  /** The package (or, where no blob names one, the directory) that is changed. */
+  readonly package: string
+  readonly kinds: readonly ChangeKind[]
+  /** Owners at the base. */
+  readonly owners: readonly Principal[]
+  /** For a file that lists owners: what it does to them. */
+  readonly ownerEdit?: OwnerEdit
+}
+
+export interface Demands {
+  readonly demands: readonly Demand[]
+  /** Paths outside all packages. */
+  readonly outside: readonly TouchedPath[]
+  /** What cannot be agreed to at all. */
+  readonly findings: readonly Finding[]
+}
+
+export function demandsOf(input: CheckInput, authority: Authority, result: Authority): Demands {
+  const known = new KnownPackages(input)
+  const demands: Demand[] = []
+  const outside: TouchedPath[] = []
+  const findings: Finding[] = []
+  for (const path of input.change.paths) {
+    const { role } = path
+    const at: Location = { file: path.path, line: 1, column: 1 }
+    if (role.kind === 'infrastructure') outside.push(path)
+    else if (role.kind === 'owners') {
+      if (role.directory === undefined) outside.push(path)
+      else {
+        const owners = authority.ownersOf(path.path, role.directory)
+        const edit = ownerEdit(path.path, input, owners, authority, result)
+        findings.push(...edit.findings)
+        demands.push({
+          path: path.path,
+          at,
+          directory: role.directory,
+          package: role.directory,
+          kinds: known.isDirectory(role.directory)
+            ? [edit.changesOwners ? 'edit-owners' : 'edit-sources']
+            : ['add-package'],
+          owners,
+          ownerEdit: edit,
+        })
+      }
+    } else if (role.kind === 'operator')
+      demands.push({
+        path: path.path,
+        at,
+        directory: role.directory,
+        package: role.directory,
+        kinds: [known.isDirectory(role.directory) ? 'edit-sources' : 'add-package'],
+        owners: authority.ownersOf(path.path, role.directory),
+      })
+    else {
+      const found = inCatalog(path, role, at, input, known, authority)
+      if (found === undefined) outside.push(path)
+      else {
+        demands.push(...found.demands)
+        findings.push(...found.findings)
+      }
+    }
+  }
+  demands.push(...unattributed(input, known, demands, authority))
+  findings.push(...takenBundleNames(input))
+  return { demands, outside, findings }
+}
+
+/** A path of a catalog; undefined where neither its place nor its content belongs to a package. */
+function inCatalog(
+  path: TouchedPath,
+  role: { readonly catalog: string; readonly directory: string },
+  at: Location,
+  input: CheckInput,
+  known: KnownPackages,
+  authority: Authority,
+): { demands: Demand[]; findings: Finding[] } | undefined {
+  const { directory } = role
+  const speakers = known.speakers(role.catalog)
+  const spoken = speakers?.of(path.path).packages ?? new Map<string, never>()
+  const changes = input.change.catalogs.find(({ root }) => root === role.catalog)?.packages ?? []
+  if (spoken.size === 0) {
+    if (directory === '') return undefined
+    const kind = known.isDirectory(directory) ? 'edit-sources' : 'add-package'
+    const owners = authority.ownersOf(path.path, directory)
+    return {
+      demands: [{ path: path.path, at, directory, package: directory, kinds: [kind], owners }],
+      findings: [],
+    }
+  }
+  const demands: Demand[] = []
+  const findings: Finding[] = []
+  for (const [name, mark] of spoken) {
+    const place: Location = { file: path.path, line: mark.line, column: mark.column }
+    const home = known.foreignHome(name, directory, role.catalog)
+    if (home !== undefined)
+      findings.push(finding(packageContentMismatch, place, { path: path.path, package: name, home }))
+    const change = changes.find((candidate) => candidate.name === name)
+    demands.push({
+      path: path.path,
+      at: place,
+      catalog: role.catalog,
+      directory,
+      package: name,
+      kinds: change ? kindsOf(change, known.has(name, directory, role.catalog)) : ['edit-sources'],
+      owners: authority.ownersOf(path.path, directory, name),
+    })
+  }
+  return { demands, findings }
+}
+
+/** The kinds of change to one package of one catalog. `exists`: the base has it already, if only in another catalog. */
+export function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] {
+  if (change.kind === 'added') return [exists ? 'add-to-catalog' : 'add-package']
+  if (change.kind === 'removed') return ['remove-package']
+  const { bundles, channels, deprecations } = change
+  const kinds = new Set<ChangeKind>()
+  if (bundles.added.length > 0) kinds.add('add-bundle')
+  if (bundles.changed.length > 0) kinds.add('edit-bundle')
+  if (bundles.removed.length > 0) kinds.add('remove-bundle')
+  if (channels.added.length > 0) kinds.add('add-edge')
+  if (channels.removed.length > 0) kinds.add('remove-channel')
+  for (const { entries } of channels.changed) {
+    kinds.add(entries.removed.length > 0 ? 'remove-entry' : 'add-edge')
+    if (entries.added.length > 0 || entries.changed.length > 0) kinds.add('add-edge')
+  }
+  if (change.defaultChannel) kinds.add('edit-default-channel')
+  if (change.metadata.length > 0 || change.others > 0) kinds.add('edit-metadata')
+  if (deprecations.added.length + deprecations.removed.length + deprecations.changed.length > 0)
+    kinds.add('deprecate')
+  // Nothing that the catalog's words have a name for: comments, order, formatting.
+  return kinds.size === 0 ? ['edit-sources'] : [...kinds]
+}
+
+/**
+ * A package that differs although no touched path speaks of it: a file outside its directory hides or shows it, such
+ * as an ignore file. Its owners must agree all the same.
+ */
+function unattributed(
+  input: CheckInput,
+  known: KnownPackages,
+  demands: readonly Demand[],
+  authority: Authority,
+): Demand[] {
+  const key = (catalog: string | undefined, name: string): string => JSON.stringify([catalog ?? null, name])
+  const spoken = new Set(demands.map((demand) => key(demand.catalog, demand.package)))
+  return input.change.catalogs.flatMap(({ root, packages }) =>
+    packages
+      .filter(({ name }) => !spoken.has(key(root, name)))
+      .map((change): Demand => {
+        const directory = change.directories.find((candidate) => candidate !== '') ?? ''
+        const path = [root, directory].filter((part) => part !== '').join('/')
+        return {
+          path,
+          at: { file: path, line: 1, column: 1 },
+          catalog: root,
+          directory,
+          package: change.name,
+          kinds: kindsOf(change, known.has(change.name, directory, root)),
+          owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
+        }
+      }),
+  )
+}
+
+/** New bundles that carry the name of another package's bundle: both would claim the same ClusterServiceVersion. */
+function takenBundleNames({ change }: CheckInput): Finding[] {
+  return change.catalogs.flatMap((catalog) => {
+    const { result, packages } = catalog
+    const toPath = repositoryPaths(catalog)
+    const owners = new Map<string, Set<string>>()
+    for (const { name, package: owner } of result?.bundles ?? [])
+      owners.set(name, (owners.get(name) ?? new Set()).add(owner))
+    return packages.flatMap(({ name: packageName, bundles }) =>
+      bundles.added.flatMap(({ name, place }) => {
+        const other = [...(owners.get(name) ?? [])].find((owner) => owner !== packageName)
+        if (other === undefined) return []
+        const path = toPath(place.file)
+        const at: Location = { file: path, line: place.line, column: place.column }
+        return [
+          finding(packageContentMismatch, at, {
+            path,
+            package: packageName,
+            home: other,
+            bundle: name,
+          }),
+        ]
+      }),
+    )
+  })
+}
+
+/** Which packages and directories the base has, as far as anybody told us. */
+class KnownPackages {
+  readonly #input: CheckInput
+  readonly #directories: ReadonlySet<string>
+  readonly #speakers: ReadonlyMap<string, Speakers>
+
+  constructor(input: CheckInput) {
+    this.#input = input
+    this.#directories = packageDirectories(input)
+    this.#speakers = new Map(input.change.catalogs.map((catalog) => [catalog.root, speakersOf(catalog)]))
+  }
+
+  speakers(root: string): Speakers | undefined {
+    return this.#speakers.get(root)
+  }
+
+  isDirectory(name: string): boolean {
+    return this.#directories.has(name)
+  }
+
+  /** Packages that a directory holds at the base, in whatever catalog. */
+  #held(directory: string): ReadonlySet<string> {
+    const names = new Set(this.#input.packagesByDirectory?.get(directory))
+    for (const speakers of this.#speakers.values()) for (const name of speakers.at(directory)) names.add(name)
+    return names
+  }
+
+  /** Whether the base has this package in this directory: in this catalog or, for a package of the directory's name, in any. */
+  has(name: string, directory: string, root: string): boolean {
+    const held = this.#held(directory)
+    if (held.has(name)) return true
+    if (directory === '') return false
+    // A directory that holds other packages gets one more; one that nobody could look into is taken by its name.
+    const here = this.#speakers.get(root)?.at(directory).size ?? 0
+    return here === 0 && held.size === 0 && name === directory && this.isDirectory(directory)
+  }
+
+  /** Where a package belongs that a file in `directory` speaks of, when that is somewhere else. */
+  foreignHome(name: string, directory: string, root: string): string | undefined {
+    if (this.#speakers.get(root)?.at(directory).has(name)) return undefined
+    const held = this.#held(directory)
+    if (held.has(name)) return undefined
+    for (const speakers of this.#speakers.values())
+      for (const home of speakers.homes(name))
+        if (home !== directory) return home === '' ? 'the catalog' : home
+    for (const [home, names] of this.#input.packagesByDirectory ?? [])
+      if (home !== directory && names.includes(name)) return home
+    return name !== directory && this.isDirectory(name) ? name : undefined
+  }
+}
+
+/** The package directories of the base, by the layout. */
+export function packageDirectories(input: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> {
+  const directories = new Set<string>()
+  for (const path of input.basePaths) {
+    const role = classifyPath(path, input.layout)
+    // An owner file at a package's place does not make the package exist: it may have been left behind.
+    if (
+      'directory' in role &&
+      role.directory &&
+      (role.kind !== 'owners' || ownerFileAt(path)?.kind === 'ci.yaml')
+    )
+      directories.add(role.directory)
+  }
+  return directories
+}

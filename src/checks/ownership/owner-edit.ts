@@ -1,0 +1,122 @@
+// What a change to a package's owner file does to its owners (T05): whom it adds, whether anybody is left. Compares
+// the file as the base has it with the file as it would be; decides nothing.
+import type { Finding } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { CheckInput } from '../check.ts'
+import type { Authority } from './authority.ts'
+import { readCatalogOwners } from './catalog-owners.ts'
+import { readCiYaml } from './ci-yaml.ts'
+import type { OwnerFile } from './owner-files.ts'
+import { ownerFileAt } from './owner-files.ts'
+import type { Read } from './owner-source.ts'
+import { readOwnersFile } from './owners-file.ts'
+import { principalKey, principalName } from './principal.ts'
+import type { Principal } from './principal.ts'
+import { ownerFileBroken } from './rules/owner-file-broken.ts'
+
+export interface OwnerEdit {
+  readonly added: readonly Principal[]
+  readonly removed: readonly Principal[]
+  /** Whether the edit needs somebody else's consent: it adds people, leaves nobody else, or changes switches. */
+  readonly changesOwners: boolean
+  /** For people: `adds mallory`, `leaves no other owner`. */
+  readonly words: string
+  readonly findings: readonly Finding[]
+}
+
+/** `owners` are those of the base for this file's package; `base` and `result` the authority of the two trees. */
+export function ownerEdit(
+  path: string,
+  input: CheckInput,
+  owners: readonly Principal[],
+  base: Authority,
+  result: Authority,
+): OwnerEdit {
+  const touched = input.change.paths.find((candidate) => candidate.path === path)
+  const file = ownerFileAt(path)
+  const directory = touched && 'directory' in touched.role ? (touched.role.directory ?? '') : ''
+  const findings: Finding[] = []
+  const text = input.ownerFiles.result.get(path)
+  const after =
+    touched?.after === undefined
+      ? undefined
+      : text === undefined || file === undefined
+        ? unreadable(path)
+        : readAny(file, path, text)
+  if (after?.kind === 'broken')
+    for (const { at, problem } of after.problems)
+      findings.push(finding(ownerFileBroken, at, { path, problem }))
+
+  const baseText = input.ownerFiles.base.get(path)
+  const before = baseText === undefined || file === undefined ? undefined : readAny(file, path, baseText)
+  // Owners are compared over all sources, so that a list that moves from one file to another adds nobody.
+  const newOwners = result.ownersOf(path, directory)
+  const oldOwners = base.ownersOf(path, directory)
+  const had = new Set(owners.map(principalKey))
+  const has = new Set(newOwners.map(principalKey))
+  const author = input.snapshot.author?.login.toLowerCase()
+  const others = (list: readonly Principal[]): readonly Principal[] =>
+    list.filter((principal) => principal.kind !== 'user' || principal.login !== author)
+
+  const added = newOwners.filter((principal) => !had.has(principalKey(principal)))
+  const removed = oldOwners.filter((principal) => !has.has(principalKey(principal)))
+  const structure = (read: Read<Shape> | undefined): string =>
+    read?.kind === 'read' ? read.value.structure : ''
+  const wordsFor = [
+    added.length > 0 && `adds ${added.map(principalName).join(', ')}`,
+    removed.length > 0 && `removes ${removed.map(principalName).join(', ')}`,
+    removed.length > 0 && newOwners.length === 0 && 'leaves no owner',
+    removed.length > 0 &&
+      others(newOwners).length === 0 &&
+      others(oldOwners).length > 0 &&
+      'leaves no other owner',
+    structure(before) !== structure(after) && 'changes the rules by which owners are found',
+  ].filter((word) => word !== false)
+  const changesOwners =
+    findings.length > 0 ||
+    added.length > 0 ||
+    (removed.length > 0 &&
+      (newOwners.length === 0 || (others(newOwners).length === 0 && others(oldOwners).length > 0))) ||
+    structure(before) !== structure(after)
+  return { added, removed, changesOwners, words: wordsFor.join('; ') || 'the people stay the same', findings }
+}
+
+/** What is compared besides the people. */
+interface Shape {
+  readonly structure: string
+}
+
+function readAny(file: OwnerFile, path: string, text: string): Read<Shape> {
+  switch (file.kind) {
+    case 'ci.yaml': {
+      const read = readCiYaml(path, text)
+      return read.kind === 'broken'
+        ? read
+        : { kind: 'read', value: { structure: [...read.value.switches].toSorted().join(' ') } }
+    }
+    case 'owners': {
+      const read = readOwnersFile(path, text)
+      // Filters decide per path who approves; whatever they do is more than a list of people.
+      return read.kind === 'broken'
+        ? read
+        : {
+            kind: 'read',
+            value: { structure: (read.value.noParentOwners ? 'alone' : '') + read.value.filters },
+          }
+    }
+    case 'catalog-owners': {
+      const read = readCatalogOwners(path, text)
+      return read.kind === 'broken' ? read : { kind: 'read', value: { structure: '' } }
+    }
+    case 'codeowners':
+    case 'aliases':
+    case 'config.yaml':
+      // Repository-wide: never a package's own, so never asked for here.
+      return unreadable(path)
+  }
+}
+
+const unreadable = (path: string): Read<never> => ({
+  kind: 'broken',
+  problems: [{ at: { file: path, line: 1, column: 1 }, problem: 'it could not be read' }],
+})

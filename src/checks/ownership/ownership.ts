@@ -1,0 +1,291 @@
+// The ownership check: an author may change exactly what they own, decided on place and content of everything that
+// would land, by owner files of the base tip. What an author may not do alone waits for the people who may say yes.
+import type { Finding } from '../../findings/finding.ts'
+import { compareFindings } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { Check, CheckInput, CheckOutcome, Waiting } from '../check.ts'
+import { questionKey } from '../questions.ts'
+import type { Answers, Question } from '../questions.ts'
+import { objections } from './approvals.ts'
+import { readAuthority } from './authority.ts'
+import type { Authority } from './authority.ts'
+import { Consents } from './consent.ts'
+import type { Met } from './consent.ts'
+import { demandsOf } from './demands.ts'
+import type { Demand } from './demands.ts'
+import { people } from './people.ts'
+import type { Unanswered } from './people.ts'
+import { loginOf, principalName } from './principal.ts'
+import type { Principal } from './principal.ts'
+import { changeRefused } from './rules/change-refused.ts'
+import { changesRequested } from './rules/changes-requested.ts'
+import { consentMissing } from './rules/consent-missing.ts'
+import { foreignPush } from './rules/foreign-push.ts'
+import { newPackage } from './rules/new-package.ts'
+import { notOwner } from './rules/not-owner.ts'
+import { outsidePackages } from './rules/outside-packages.ts'
+import { ownerFileChange } from './rules/owner-file-change.ts'
+import { ownerLoginReused } from './rules/owner-login-reused.ts'
+import { ownerSourceBroken } from './rules/owner-source-broken.ts'
+import { ownerUnknown } from './rules/owner-unknown.ts'
+import { findSuspiciousPaths } from './suspicious-paths.ts'
+
+export { approvalsFromReviews, coverage } from './approvals.ts'
+export { ownerFilePaths } from './owner-files.ts'
+export { ownershipRules } from './rules.ts'
+
+export const ownership: Check = {
+  id: 'ownership',
+  title: 'Whoever changes something may change it',
+  // Asking is judging with an ear on what is looked up: so nothing is asked that does not decide anything.
+  ask: (input, answers) => {
+    const asked = new Map<string, Question>()
+    judge(input, {
+      get: (question) => {
+        asked.set(questionKey(question), question)
+        return answers.get(question)
+      },
+    })
+    return [...asked.values()]
+  },
+  judge,
+}
+
+function judge(input: CheckInput, answers: Answers): CheckOutcome {
+  const authority = readAuthority(baseTree(input), input.config)
+  const result = readAuthority(resultTree(input), input.config)
+  const everybody = people(answers, input.accounts ?? new Map(), authority.maintainers, input.config)
+  const consents = new Consents(input, everybody)
+  const { demands, outside, findings: impossible } = demandsOf(input, authority, result)
+  const findings: Finding[] = [...findSuspiciousPaths(input), ...impossible]
+  const unanswered: Unanswered[] = []
+  const open: { demand: Demand; met: Extract<Met, { kind: 'open' }> }[] = []
+
+  for (const demand of demands) {
+    const met = consents.meets(demand)
+    if (met.kind === 'unknown') unanswered.push(...met.open)
+    if (met.kind === 'refused')
+      findings.push(
+        finding(changeRefused, demand.at, { path: demand.path, package: demand.package, kinds: met.kinds }),
+      )
+    if (met.kind === 'open') open.push({ demand, met })
+    const accounts = newOwners(demand, answers)
+    findings.push(...accounts.findings)
+    unanswered.push(...accounts.unanswered)
+  }
+  for (const { demand, met } of open) findings.push(...explain(demand, met, input, authority))
+  const maintainers = maintainerNames(input, authority)
+  for (const { path } of outside)
+    findings.push(
+      finding(outsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers }),
+    )
+
+  const waiting: Waiting[] = [...waitingFor(open, input, authority)]
+  if (outside.length > 0)
+    waiting.push({
+      what: `a maintainer merges it by hand: ${count(outside.length, 'path')} outside all packages`,
+      who: maintainers,
+    })
+
+  for (const review of objections(input.snapshot)) {
+    if (review.author === null) continue
+    const reviewer = { id: review.author.id, login: loginOf(review.author) }
+    const say = consents.hasSay(reviewer, demands)
+    if (say.kind === 'unknown') unanswered.push(...say.open)
+    if (say.kind !== 'yes') continue
+    findings.push(finding(changesRequested, undefined, { reviewer: reviewer.login }))
+    waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login] })
+  }
+
+  const push = foreignPusher(input, consents, demands, authority)
+  findings.push(...push.findings)
+  waiting.push(...push.waiting)
+  unanswered.push(...push.unanswered)
+
+  for (const { at, problem } of authority.problems())
+    findings.push(finding(ownerSourceBroken, at, { path: at.file, problem }))
+
+  return {
+    check: 'ownership',
+    findings: findings.toSorted(compareFindings),
+    unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
+    waiting,
+    summary: summary(input, demands),
+  }
+}
+
+function baseTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
+  const paths = new Set(input.basePaths)
+  return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.base.get(path) }
+}
+
+/** The tree that would land, as far as owner files go. Used to see what a change does to them, never to allow anything. */
+function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
+  const paths = new Set(input.basePaths)
+  for (const { path, after } of input.change.paths)
+    if (after === undefined) paths.delete(path)
+    else paths.add(path)
+  return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.result.get(path) }
+}
+
+/** Why a demand is open, at the path it is about. */
+function explain(
+  demand: Demand,
+  met: Extract<Met, { kind: 'open' }>,
+  input: CheckInput,
+  authority: Authority,
+): Finding[] {
+  const { path, at, package: name } = demand
+  const author = input.snapshot.author?.login ?? 'a deleted account'
+  const unblock = whoMay(demand, met.by, input, authority)
+  const findings: Finding[] = []
+  if (met.reused) findings.push(finding(ownerLoginReused, at, { package: name, ...met.reused }))
+  if (demand.kinds.includes('add-package'))
+    findings.push(finding(newPackage, at, { path, package: name, unblock }))
+  else if (demand.ownerEdit?.changesOwners)
+    findings.push(
+      finding(ownerFileChange, at, { path, package: name, change: demand.ownerEdit.words, unblock }),
+    )
+  else if (met.isOwner || (met.by === 'maintainer' && met.reused === undefined))
+    findings.push(finding(consentMissing, at, { path, package: name, kinds: met.kinds, by: met.by, unblock }))
+  else
+    findings.push(
+      finding(notOwner, at, {
+        path,
+        package: name,
+        author,
+        owners: demand.owners.filter(isPerson).map(principalName),
+        unblock,
+      }),
+    )
+  return findings
+}
+
+/** One line for each group of people who could say yes to the same things. */
+function waitingFor(
+  open: readonly { demand: Demand; met: Extract<Met, { kind: 'open' }> }[],
+  input: CheckInput,
+  authority: Authority,
+): Waiting[] {
+  const groups = new Map<
+    string,
+    { by: 'owner' | 'maintainer'; who: readonly string[]; packages: Set<string> }
+  >()
+  for (const { demand, met } of open) {
+    const who = whoMay(demand, met.by, input, authority)
+    const key = `${met.by} ${who.join(' ')}`
+    const group = groups.get(key) ?? { by: met.by, who, packages: new Set<string>() }
+    group.packages.add(demand.package)
+    groups.set(key, group)
+  }
+  return [...groups.values()].map(({ by, who, packages }) => {
+    const names = list([...packages])
+    return {
+      what: by === 'owner' ? `an owner of ${names} approves` : `a maintainer approves the change to ${names}`,
+      who,
+    }
+  })
+}
+
+/** Logins and teams that could say yes: the owners where their word is enough and there are any, else maintainers. */
+function whoMay(
+  demand: Demand,
+  by: 'owner' | 'maintainer',
+  input: CheckInput,
+  authority: Authority,
+): readonly string[] {
+  const author = input.snapshot.author === null ? '' : loginOf(input.snapshot.author)
+  const owners =
+    by === 'maintainer'
+      ? []
+      : demand.owners
+          .filter(isPerson)
+          .map(principalName)
+          .filter((name) => name !== author)
+  return owners.length > 0 ? owners : maintainerNames(input, authority)
+}
+
+function maintainerNames(input: CheckInput, authority: Authority): readonly string[] {
+  const author = input.snapshot.author === null ? '' : loginOf(input.snapshot.author)
+  return authority.maintainers
+    .filter(isPerson)
+    .map(principalName)
+    .filter((name) => name !== author)
+}
+
+/** Somebody who can answer: Apps and addresses approve nothing. */
+function isPerson(principal: Principal): boolean {
+  return principal.kind === 'team' || (principal.kind === 'user' && !principal.login.endsWith('[bot]'))
+}
+
+/** People whom an owner file would add must exist (T05); what GitHub does not say keeps the gate shut. */
+function newOwners(demand: Demand, answers: Answers): { findings: Finding[]; unanswered: Unanswered[] } {
+  const findings: Finding[] = []
+  const unanswered: Unanswered[] = []
+  for (const principal of demand.ownerEdit?.added ?? []) {
+    if (principal.kind !== 'user') continue
+    const { login } = principal
+    const answer = answers.get({ kind: 'user', login })
+    if (answer.kind === 'unknown')
+      unanswered.push({
+        question: `whether the account ${login} exists`,
+        reason: answer.reason,
+        retryAfter: answer.retryAfter,
+      })
+    if (answer.kind === 'nobody')
+      findings.push(finding(ownerUnknown, demand.at, { path: demand.path, login }))
+  }
+  return { findings, unanswered }
+}
+
+/** A head that somebody else pushed, or nobody knows who, is confirmed by somebody with a say (T24). */
+function foreignPusher(
+  input: CheckInput,
+  consents: Consents,
+  demands: readonly Demand[],
+  authority: Authority,
+): { findings: Finding[]; waiting: Waiting[]; unanswered: readonly Unanswered[] } {
+  const { pusher, author, head } = input.snapshot
+  const nothing = { findings: [], waiting: [], unanswered: [] }
+  if (pusher === undefined || (pusher !== null && pusher.id === author?.id)) return nothing
+  const pushed =
+    pusher === null
+      ? ({ kind: 'no' } as const)
+      : consents.hasSayInAll({ id: pusher.id, login: loginOf(pusher) }, demands)
+  if (pushed.kind === 'yes') return nothing
+  const confirmed = consents.confirmed(demands)
+  if (confirmed.kind === 'yes') return nothing
+  const open = [pushed, confirmed].flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
+  if (open.length > 0) return { ...nothing, unanswered: open }
+  const who = [...(author === null ? [] : [loginOf(author)]), ...maintainerNames(input, authority)]
+  const name = pusher?.login ?? 'an account that is not known'
+  return {
+    findings: [
+      finding(foreignPush, undefined, {
+        pusher: name,
+        author: author?.login ?? 'a deleted account',
+        head,
+        unblock: who,
+      }),
+    ],
+    waiting: [{ what: `somebody confirms ${head.slice(0, 12)}, which ${name} pushed`, who }],
+    unanswered: [],
+  }
+}
+
+function summary(input: CheckInput, demands: readonly Demand[]): string {
+  const packages = new Set(demands.map((demand) => demand.package))
+  return `${count(input.change.paths.length, 'path')}, ${count(packages.size, 'package')}`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}
+
+function list(names: readonly string[]): string {
+  return names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+}
+
+function distinctBy<T>(values: readonly T[], key: (value: T) => string): readonly T[] {
+  return [...new Map(values.map((value) => [key(value), value])).values()]
+}

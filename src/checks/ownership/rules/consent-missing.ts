@@ -1,0 +1,24 @@
+import type { ChangeKind } from '../../../config/permissions.ts'
+import { changeKinds } from '../../../config/permissions.ts'
+import type { Rule } from '../../../findings/rule.ts'
+import { nameList } from '../name-list.ts'
+
+export const consentMissing: Rule<{
+  path: string
+  package: string
+  kinds: readonly ChangeKind[]
+  by: 'owner' | 'maintainer'
+  unblock: readonly string[]
+}> = {
+  id: 'consent-missing',
+  check: 'ownership',
+  severity: 'warning',
+  title: 'Changes that reach beyond the author are agreed to by a second person',
+  say: ({ path, package: name, kinds, by, unblock }) => ({
+    what: `${path} makes a change to package ${name} that needs ${
+      by === 'owner' ? 'another owner or a maintainer' : 'a maintainer'
+    }: ${kinds.join(', ')}`,
+    why: kinds.map((kind) => changeKinds[kind]).join(' '),
+    fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}; or leave that part out.`,
+  }),
+}

@@ -1,0 +1,19 @@
+import type { Rule } from '../../../findings/rule.ts'
+
+const modes: Readonly<Record<string, string>> = {
+  '100755': 'an executable',
+  '120000': 'a symbolic link',
+  '160000': 'a submodule',
+}
+
+export const fileMode: Rule<{ path: string; mode: string }> = {
+  id: 'file-mode',
+  check: 'ownership',
+  severity: 'error',
+  title: 'Every file is a plain file, mode 100644',
+  say: ({ path, mode }) => ({
+    what: `${path} would be ${modes[mode] ?? 'something else than a plain file'} (mode ${mode})`,
+    why: 'Links and submodules make readers see other content than the one that was checked.',
+    fix: 'Commit it as a plain file, for example with git update-index --chmod=-x, or remove it.',
+  }),
+}

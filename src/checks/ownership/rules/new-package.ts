@@ -1,0 +1,14 @@
+import type { Rule } from '../../../findings/rule.ts'
+import { nameList } from '../name-list.ts'
+
+export const newPackage: Rule<{ path: string; package: string; unblock: readonly string[] }> = {
+  id: 'new-package',
+  check: 'ownership',
+  severity: 'warning',
+  title: 'A new package and its first owners are agreed to by a maintainer',
+  say: ({ path, package: name, unblock }) => ({
+    what: `${path} adds package ${name}, which the base branch does not have`,
+    why: 'A name is taken once: a maintainer decides who gets it and who owns it.',
+    fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}.`,
+  }),
+}

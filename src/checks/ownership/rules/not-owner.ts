@@ -1,0 +1,22 @@
+import type { Rule } from '../../../findings/rule.ts'
+import { nameList } from '../name-list.ts'
+
+export const notOwner: Rule<{
+  path: string
+  package: string
+  author: string
+  owners: readonly string[]
+  unblock: readonly string[]
+}> = {
+  id: 'not-owner',
+  check: 'ownership',
+  severity: 'warning',
+  title: 'Whoever changes a package owns it, or an owner agrees',
+  say: ({ path, package: name, author, owners, unblock }) => ({
+    what: `${path} belongs to package ${name}, which ${author} does not own; ${
+      owners.length > 0 ? `its owners are ${nameList(owners)}` : 'nobody is listed as its owner'
+    }`,
+    why: 'Clusters install what the catalog says, so only those who answer for a package change it.',
+    fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}.`,
+  }),
+}

@@ -1,0 +1,96 @@
+// Paths that nobody's rights make acceptable: odd ones, links and submodules, and new names that look like
+// existing ones (T06, T07, T08). What disappears is never judged: cleaning up must stay possible.
+import { classifyPath } from '../../change/classify-path.ts'
+import type { Finding, Location } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { CheckInput } from '../check.ts'
+import { packageDirectories } from './demands.ts'
+import { foldedPath, isPackageName, skeleton } from './package-name.ts'
+import { confusableName } from './rules/confusable-name.ts'
+import { fileMode } from './rules/file-mode.ts'
+import { oddPath } from './rules/odd-path.ts'
+import { repositoryPaths } from './speakers.ts'
+
+export function findSuspiciousPaths(input: CheckInput): Finding[] {
+  const { change } = input
+  const arriving = change.paths.filter(({ after }) => after !== undefined)
+  return [
+    ...arriving.flatMap(({ path, role, after }) => {
+      const at: Location = { file: path, line: 1, column: 1 }
+      const found: Finding[] = []
+      if (role.kind === 'infrastructure' && role.odd !== undefined)
+        found.push(finding(oddPath, at, { path, problem: role.odd }))
+      // Scripts of the repository itself may be executable: the bot never lands those.
+      const plain = after?.mode === '100644' || (after?.mode === '100755' && role.kind === 'infrastructure')
+      if (after && !plain) found.push(finding(fileMode, at, { path, mode: after.mode }))
+      return found
+    }),
+    ...findCollidingPaths(input),
+    ...findConfusableNames(input),
+  ]
+}
+
+/** New paths that differ from another one of the result by case or by the form of its letters alone. */
+function findCollidingPaths({ change, basePaths }: CheckInput): Finding[] {
+  const gone = new Set(change.paths.filter(({ after }) => after === undefined).map(({ path }) => path))
+  const added = change.paths.filter(({ before, after }) => before === undefined && after !== undefined)
+  if (added.length === 0) return []
+  const taken = new Map<string, string>()
+  for (const path of basePaths)
+    if (!gone.has(path)) for (const prefix of prefixes(path)) taken.set(foldedPath(prefix), prefix)
+  const findings: Finding[] = []
+  for (const { path } of added) {
+    for (const prefix of prefixes(path)) {
+      const folded = foldedPath(prefix)
+      const other = taken.get(folded)
+      if (other === undefined) taken.set(folded, prefix)
+      else if (other !== prefix) {
+        findings.push(
+          finding(confusableName, { file: path, line: 1, column: 1 }, { path, name: prefix, like: other }),
+        )
+        break
+      }
+    }
+  }
+  return findings
+}
+
+/** The path and the directories above it. */
+function prefixes(path: string): string[] {
+  const names = path.split('/')
+  return names.map((_, index) => names.slice(0, index + 1).join('/'))
+}
+
+/** New package directories and packages whose names break the grammar or look like existing ones. */
+function findConfusableNames(input: CheckInput): Finding[] {
+  const { change, layout } = input
+  const existing = new Set(packageDirectories(input))
+  for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)
+  for (const names of input.packagesByDirectory?.values() ?? []) for (const name of names) existing.add(name)
+  const bySkeleton = new Map([...existing].map((name) => [skeleton(name), name]))
+
+  const fresh = new Map<string, Location>()
+  for (const { path, after } of change.paths) {
+    const role = classifyPath(path, layout)
+    if (after && 'directory' in role && role.directory && !existing.has(role.directory))
+      fresh.set(role.directory, { file: path, line: 1, column: 1 })
+  }
+  for (const catalog of change.catalogs) {
+    const toPath = repositoryPaths(catalog)
+    for (const { name, place } of catalog.result?.packages ?? [])
+      if (!existing.has(name) && !fresh.has(name))
+        fresh.set(name, { file: toPath(place.file), line: place.line, column: place.column })
+  }
+
+  return [...fresh].flatMap(([name, at]) => {
+    if (!isPackageName(name))
+      return [
+        finding(oddPath, at, {
+          path: at.file,
+          problem: `the package name ${JSON.stringify(name)} is not lower-case letters, digits and inner hyphens`,
+        }),
+      ]
+    const like = bySkeleton.get(skeleton(name))
+    return like === undefined ? [] : [finding(confusableName, at, { path: at.file, name, like })]
+  })
+}
