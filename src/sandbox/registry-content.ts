@@ -1,0 +1,233 @@
+// What the sandbox's registry holds, in memory: manifests, tags, blobs, uploads; and its answers about them.
+// Who may ask, and what goes wrong on order, is not decided here.
+import type { IncomingHttpHeaders } from 'node:http'
+import { buildImage, digestOf, mediaTypes } from './registry-image.ts'
+import type { ImageContent, Stored } from './registry-image.ts'
+
+/** Standing oddities, each known from a registry in the wild. */
+export interface Quirks {
+  /** HEAD answers with this status whatever is there (Nexus, some proxies). */
+  headStatus?: number
+  /** Docker-Content-Digest names another digest, or is left out (ECR, proxies). */
+  digestHeader?: 'wrong' | 'missing'
+  /** Blobs come from another address by a 307, as from object storage. */
+  redirectBlobs?: boolean
+}
+
+interface Shelf {
+  readonly manifests: Map<string, Stored>
+  readonly tags: Map<string, string>
+  readonly blobs: Map<string, Buffer>
+}
+
+export interface Reply {
+  readonly status: number
+  readonly headers?: Record<string, string>
+  readonly body?: Uint8Array | string
+}
+
+/** One request for content, already understood. */
+export interface ContentRequest {
+  readonly method: string
+  readonly path: string
+  readonly repository: string
+  readonly reference: string
+  readonly headers: IncomingHttpHeaders
+  readonly url: URL
+  readonly body: Buffer
+}
+
+const accepted = new Set<string>(Object.values(mediaTypes))
+
+/** An answer with the error document of the distribution specification. */
+export const problem = (
+  status: number,
+  code: string,
+  message = code,
+  headers: Record<string, string> = {},
+): Reply => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({ errors: [{ code, message, detail: null }] }),
+})
+
+export class RegistryContent {
+  readonly quirks: Quirks = {}
+  readonly #shelves = new Map<string, Shelf>()
+  readonly #uploads = new Map<string, Buffer[]>()
+  #uploadCount = 0
+
+  #shelf(repository: string): Shelf {
+    const known = this.#shelves.get(repository)
+    if (known !== undefined) return known
+    const shelf: Shelf = { manifests: new Map(), tags: new Map(), blobs: new Map() }
+    this.#shelves.set(repository, shelf)
+    return shelf
+  }
+
+  /** Puts an image there, with a tag if one is given, and returns its digest and a reference without a host. */
+  putImage(
+    repository: string,
+    tag: string | undefined,
+    content: ImageContent = {},
+  ): { readonly digest: string; readonly reference: string } {
+    const { top, manifests, blobs } = buildImage(content)
+    const shelf = this.#shelf(repository)
+    for (const { digest, bytes } of blobs) shelf.blobs.set(digest, bytes)
+    for (const manifest of [...manifests, top]) shelf.manifests.set(manifest.digest, manifest)
+    if (tag !== undefined) shelf.tags.set(tag, top.digest)
+    return { digest: top.digest, reference: `${repository}@${top.digest}` }
+  }
+
+  /** Puts a manifest's bytes there as they are, sound or not, for what no builder makes. */
+  putManifest(repository: string, tag: string | undefined, mediaType: string, bytes: Uint8Array): string {
+    const digest = digestOf(bytes)
+    this.#shelf(repository).manifests.set(digest, { digest, mediaType, bytes: Buffer.from(bytes) })
+    if (tag !== undefined) this.#shelf(repository).tags.set(tag, digest)
+    return digest
+  }
+
+  removeTag(repository: string, tag: string): void {
+    this.#shelf(repository).tags.delete(tag)
+  }
+
+  /** What a tag or digest names now, for assertions. */
+  manifest(repository: string, reference: string): Stored | undefined {
+    const shelf = this.#shelves.get(repository)
+    return shelf?.manifests.get(shelf.tags.get(reference) ?? reference)
+  }
+
+  blob(repository: string, digest: string): Buffer | undefined {
+    return this.#shelves.get(repository)?.blobs.get(digest)
+  }
+
+  getManifest({ method, headers, repository, reference }: ContentRequest): Reply {
+    if (method === 'HEAD' && this.quirks.headStatus !== undefined) return { status: this.quirks.headStatus }
+    const stored = this.manifest(repository, reference)
+    if (stored === undefined)
+      return this.#shelves.has(repository) ? problem(404, 'MANIFEST_UNKNOWN') : problem(404, 'NAME_UNKNOWN')
+    const wanted = (headers.accept ?? '').split(',').map((it) => it.split(';')[0]?.trim())
+    if (!wanted.includes(stored.mediaType))
+      return problem(
+        404,
+        'MANIFEST_UNKNOWN',
+        `manifest found, but accept header does not support ${stored.mediaType}`,
+      )
+    const { digestHeader } = this.quirks
+    const digest = digestHeader === 'wrong' ? digestOf(Buffer.from('another')) : stored.digest
+    return {
+      status: 200,
+      headers: {
+        'content-type': stored.mediaType,
+        'content-length': String(stored.bytes.length),
+        ...(digestHeader === 'missing' ? {} : { 'docker-content-digest': digest }),
+      },
+      body: stored.bytes,
+    }
+  }
+
+  receiveManifest({ headers, repository, reference, body: bytes }: ContentRequest): Reply {
+    const mediaType = (headers['content-type'] ?? '').split(';')[0]?.trim() ?? ''
+    let content: {
+      mediaType?: string
+      config?: { digest: string }
+      layers?: { digest: string; urls?: string[] }[]
+      manifests?: { digest: string }[]
+    }
+    try {
+      content = JSON.parse(bytes.toString()) as typeof content
+    } catch {
+      return problem(400, 'MANIFEST_INVALID')
+    }
+    if (!accepted.has(mediaType) || (content.mediaType !== undefined && content.mediaType !== mediaType))
+      return problem(400, 'MANIFEST_INVALID')
+    const shelf = this.#shelf(repository)
+    const blobs = [
+      ...(content.config ? [content.config] : []),
+      ...(content.layers ?? []).filter((it) => it.urls === undefined),
+    ]
+    if (blobs.some((it) => !shelf.blobs.has(it.digest))) return problem(400, 'MANIFEST_BLOB_UNKNOWN')
+    if ((content.manifests ?? []).some((it) => !shelf.manifests.has(it.digest)))
+      return problem(400, 'MANIFEST_BLOB_UNKNOWN')
+    const digest = digestOf(bytes)
+    if (reference.includes(':') && reference !== digest) return problem(400, 'DIGEST_INVALID')
+    shelf.manifests.set(digest, { digest, mediaType, bytes })
+    if (!reference.includes(':')) shelf.tags.set(reference, digest)
+    return {
+      status: 201,
+      headers: { location: `/v2/${repository}/manifests/${digest}`, 'docker-content-digest': digest },
+    }
+  }
+
+  getBlob({ method, headers: asked, path, url, repository, reference }: ContentRequest): Reply {
+    const bytes = this.blob(repository, reference)
+    if (bytes === undefined) return problem(404, 'BLOB_UNKNOWN')
+    if (this.quirks.redirectBlobs === true && method === 'GET' && path.startsWith('/v2/'))
+      return { status: 307, headers: { location: `${url.origin}${path.replace('/v2/', '/storage/')}` } }
+    const headers = { 'content-type': 'application/octet-stream', 'docker-content-digest': reference }
+    const [, from] = /^bytes=(\d+)-$/.exec(asked.range ?? '') ?? []
+    if (from === undefined || Number(from) >= bytes.length)
+      return { status: 200, headers: { ...headers, 'content-length': String(bytes.length) }, body: bytes }
+    const range = `bytes ${from}-${bytes.length - 1}/${bytes.length}`
+    return {
+      status: 206,
+      headers: { ...headers, 'content-range': range },
+      body: bytes.subarray(Number(from)),
+    }
+  }
+
+  listTags({ repository, url }: ContentRequest): Reply {
+    const shelf = this.#shelves.get(repository)
+    if (shelf === undefined) return problem(404, 'NAME_UNKNOWN')
+    const last = url.searchParams.get('last') ?? ''
+    const rest = [...shelf.tags.keys()].sort().filter((it) => it > last)
+    const size = Number(url.searchParams.get('n') ?? 1000)
+    const tags = rest.slice(0, size)
+    const next = `</v2/${repository}/tags/list?n=${size}&last=${tags.at(-1) ?? ''}>; rel="next"`
+    const headers = { 'content-type': 'application/json', ...(rest.length > size ? { link: next } : {}) }
+    return { status: 200, headers, body: JSON.stringify({ name: repository, tags }) }
+  }
+
+  upload({ method, repository, reference: id, url, body }: ContentRequest): Reply {
+    const shelf = this.#shelf(repository)
+    const digest = url.searchParams.get('digest')
+    const store = (bytes: Buffer): Reply => {
+      if (digest === null || digestOf(bytes) !== digest) return problem(400, 'DIGEST_INVALID')
+      shelf.blobs.set(digest, bytes)
+      return {
+        status: 201,
+        headers: { location: `/v2/${repository}/blobs/${digest}`, 'docker-content-digest': digest },
+      }
+    }
+    if (method === 'POST') {
+      const mount = url.searchParams.get('mount')
+      const mounted = mount === null ? undefined : this.blob(url.searchParams.get('from') ?? '', mount)
+      if (mount !== null && mounted !== undefined) {
+        shelf.blobs.set(mount, mounted)
+        return {
+          status: 201,
+          headers: { location: `/v2/${repository}/blobs/${mount}`, 'docker-content-digest': mount },
+        }
+      }
+      if (digest !== null) return store(body)
+      const upload = String(++this.#uploadCount)
+      this.#uploads.set(upload, [])
+      return { status: 202, headers: { location: `/v2/${repository}/blobs/uploads/${upload}`, range: '0-0' } }
+    }
+    const parts = this.#uploads.get(id)
+    if (parts === undefined) return problem(404, 'BLOB_UPLOAD_UNKNOWN')
+    if (method === 'DELETE') {
+      this.#uploads.delete(id)
+      return { status: 204 }
+    }
+    parts.push(body)
+    const bytes = Buffer.concat(parts)
+    if (method === 'PATCH')
+      return {
+        status: 202,
+        headers: { location: `/v2/${repository}/blobs/uploads/${id}`, range: `0-${bytes.length - 1}` },
+      }
+    this.#uploads.delete(id)
+    return store(bytes)
+  }
+}

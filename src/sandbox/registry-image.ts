@@ -1,0 +1,108 @@
+// Makes image content in memory: layers, configurations, manifests and indexes, the same bytes for the same input.
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+
+export const mediaTypes = {
+  ociIndex: 'application/vnd.oci.image.index.v1+json',
+  ociManifest: 'application/vnd.oci.image.manifest.v1+json',
+  dockerList: 'application/vnd.docker.distribution.manifest.list.v2+json',
+  dockerManifest: 'application/vnd.docker.distribution.manifest.v2+json',
+} as const
+export type MediaType = (typeof mediaTypes)[keyof typeof mediaTypes]
+
+export interface ImageContent {
+  readonly labels?: Readonly<Record<string, string>>
+  /** One layer with these files. */
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
+  /** `os/architecture`; with more than one (or `index: true`) the image is an index. */
+  readonly platforms?: readonly string[]
+  readonly index?: boolean
+  readonly format?: 'oci' | 'docker'
+}
+
+export interface Stored {
+  readonly digest: string
+  readonly mediaType: string
+  readonly bytes: Buffer
+}
+
+export interface BuiltImage {
+  readonly top: Stored
+  /** The manifests below an index. */
+  readonly manifests: readonly Stored[]
+  readonly blobs: readonly Stored[]
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+export function buildImage({
+  labels = {},
+  files = {},
+  platforms = ['linux/amd64'],
+  index,
+  format = 'oci',
+}: ImageContent): BuiltImage {
+  const oci = format === 'oci'
+  const store = (mediaType: string, bytes: Buffer): Stored => ({ digest: digestOf(bytes), mediaType, bytes })
+  const json = (mediaType: string, value: unknown): Stored =>
+    store(mediaType, Buffer.from(JSON.stringify(value)))
+  const descriptor = ({ digest, mediaType, bytes }: Stored): object => ({
+    mediaType,
+    digest,
+    size: bytes.length,
+  })
+  const tar = tarOf(files)
+  const layer = store(
+    oci ? 'application/vnd.oci.image.layer.v1.tar+gzip' : 'application/vnd.docker.image.rootfs.diff.tar.gzip',
+    gzipSync(tar),
+  )
+  const images = platforms.map((platform) => {
+    const [os = 'linux', architecture = 'amd64', variant] = platform.split('/')
+    const config = json(
+      oci ? 'application/vnd.oci.image.config.v1+json' : 'application/vnd.docker.container.image.v1+json',
+      {
+        created: '1970-01-01T00:00:00Z',
+        os,
+        architecture,
+        ...(variant === undefined ? {} : { variant }),
+        config: { Labels: labels },
+        rootfs: { type: 'layers', diff_ids: [digestOf(tar)] },
+        history: [{ created: '1970-01-01T00:00:00Z', created_by: 'sandbox' }],
+      },
+    )
+    const mediaType = oci ? mediaTypes.ociManifest : mediaTypes.dockerManifest
+    const body = { schemaVersion: 2, mediaType, config: descriptor(config), layers: [descriptor(layer)] }
+    const platformOf = { os, architecture, ...(variant === undefined ? {} : { variant }) }
+    return { config, manifest: json(mediaType, body), platform: platformOf }
+  })
+  const [first] = images
+  if (first === undefined) throw new Error('an image needs a platform')
+  const blobs = [layer, ...images.map((it) => it.config)]
+  if (images.length === 1 && index !== true) return { top: first.manifest, manifests: [], blobs }
+  const mediaType = oci ? mediaTypes.ociIndex : mediaTypes.dockerList
+  const manifests = images.map(({ manifest, platform }) => ({ ...descriptor(manifest), platform }))
+  const top = json(mediaType, { schemaVersion: 2, mediaType, manifests })
+  return { top, manifests: images.map((it) => it.manifest), blobs }
+}
+
+/** A ustar archive of plain files, in the order given, with no times and no owners. */
+function tarOf(files: Readonly<Record<string, string | Uint8Array>>): Buffer {
+  const parts: Buffer[] = []
+  for (const [path, content] of Object.entries(files)) {
+    const bytes = Buffer.from(content)
+    const header = Buffer.alloc(512)
+    // A name beyond 100 bytes goes on in the prefix field, cut at a slash.
+    const cut = path.length > 100 ? path.indexOf('/', path.length - 101) : -1
+    header.write(path.slice(cut + 1), 0)
+    header.write('0000644\0' + '0000000\0' + '0000000\0', 100)
+    header.write(`${bytes.length.toString(8).padStart(11, '0')}\0${'0'.repeat(11)}\0        0`, 124)
+    header.write('ustar\u000000', 257)
+    if (cut > 0) header.write(path.slice(0, cut), 345)
+    const sum = header.reduce((total, byte) => total + byte, 0)
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148)
+    parts.push(header, bytes, Buffer.alloc((512 - (bytes.length % 512)) % 512))
+  }
+  return Buffer.concat([...parts, Buffer.alloc(1024)])
+}

@@ -1,0 +1,232 @@
+// A small OCI registry in one process: pull, push, tags, tokens, and the misbehaviour of real registries on order.
+// Everything is in memory. It is as strict about Accept as ghcr.io is.
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { RegistryGuard } from './registry-auth.ts'
+import type { RegistryAuth } from './registry-auth.ts'
+import { RegistryContent, problem } from './registry-content.ts'
+import type { ContentRequest, Reply } from './registry-content.ts'
+import type { ImageContent } from './registry-image.ts'
+
+export interface RegistryOptions {
+  /** 0 or nothing: any free one. */
+  readonly port?: number
+  readonly auth?: RegistryAuth
+  /** PEM texts; without them it speaks plain HTTP. */
+  readonly tls?: { readonly key: string; readonly cert: string }
+}
+
+export type RegistryRequestKind = 'ping' | 'token' | 'manifest' | 'blob' | 'upload' | 'tags' | 'other'
+
+export interface RegistryRequest {
+  readonly method: string
+  readonly kind: RegistryRequestKind
+  readonly path: string
+  readonly repository: string
+  /** A tag or digest; '' where there is none. */
+  readonly reference: string
+  /** The answer's; 0 when none was given. */
+  readonly status: number
+  /** Whether credentials or a token came along. */
+  readonly authorized: boolean
+}
+
+type Asked = Omit<RegistryRequest, 'status'>
+export type RegistryMatcher = (request: Asked) => boolean
+
+interface StatusOutcome {
+  readonly status: number
+  readonly code?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+}
+export type RegistryOutcome = StatusOutcome | { readonly delay: number } | { readonly disconnect: true }
+
+interface Fault {
+  readonly matches: RegistryMatcher
+  readonly outcome: RegistryOutcome
+  left: number
+}
+
+const name = '([a-z0-9]+(?:[._/-]+[a-z0-9]+)*)'
+const shapes: readonly (readonly [RegistryRequestKind, RegExp])[] = [
+  ['ping', /^\/v2\/?$/],
+  ['token', /^\/token$/],
+  ['manifest', new RegExp(`^/v2/${name}/manifests/([^/]+)$`)],
+  ['upload', new RegExp(`^/v2/${name}/blobs/uploads/([^/]*)$`)],
+  ['blob', new RegExp(`^/(?:v2|storage)/${name}/blobs/([^/]+)$`)],
+  ['tags', new RegExp(`^/v2/${name}/tags/list()$`)],
+]
+
+export class Registry extends RegistryContent {
+  readonly requests: RegistryRequest[] = []
+  readonly #server: Server
+  readonly #secure: boolean
+  readonly #guard: RegistryGuard
+  readonly #faults: Fault[] = []
+
+  constructor(options: RegistryOptions) {
+    super()
+    const listener = (request: IncomingMessage, response: ServerResponse): void => {
+      this.#serve(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)))
+    }
+    this.#secure = options.tls !== undefined
+    this.#server = options.tls === undefined ? createServer(listener) : createTlsServer(options.tls, listener)
+    this.#guard = new RegistryGuard(options.auth ?? { kind: 'none' }, () => this.url)
+  }
+
+  async listen(port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(port, '127.0.0.1', resolve)
+    })
+  }
+
+  /** `127.0.0.1:port`: what stands before the repository in a reference. */
+  get host(): string {
+    return `127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+  get url(): string {
+    return `${this.#secure ? 'https' : 'http'}://${this.host}`
+  }
+
+  /** The next `times` matching requests end so; a delay is followed by the ordinary answer. */
+  fail(matches: RegistryMatcher, outcome: RegistryOutcome, times = Number.POSITIVE_INFINITY): () => void {
+    const fault: Fault = { matches, outcome, left: times }
+    this.#faults.push(fault)
+    return () => {
+      fault.left = 0
+    }
+  }
+
+  /** The next `times` requests are too many. */
+  limitRate(retryAfterSeconds: number, times = 1, matches: RegistryMatcher = () => true): () => void {
+    return this.fail(
+      matches,
+      { status: 429, code: 'TOOMANYREQUESTS', headers: { 'retry-after': String(retryAfterSeconds) } },
+      times,
+    )
+  }
+
+  /** Puts an image there, with a tag if one is given, and returns its digest and a whole reference by it. */
+  override putImage(
+    repository: string,
+    tag: string | undefined,
+    content: ImageContent = {},
+  ): { readonly digest: string; readonly reference: string } {
+    const { digest, reference } = super.putImage(repository, tag, content)
+    return { digest, reference: `${this.host}/${reference}` }
+  }
+
+  async stop(): Promise<void> {
+    await new Promise((resolve) => {
+      this.#server.close(resolve)
+      this.#server.closeAllConnections()
+    })
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.url)
+    const method = request.method ?? 'GET'
+    const [kind, found] = classify(url.pathname)
+    const [, repository = '', reference = ''] = found ?? []
+    const authorized = request.headers.authorization !== undefined
+    const asked: Asked = {
+      method,
+      kind,
+      path: url.pathname,
+      repository,
+      reference: decodeURIComponent(reference),
+      authorized,
+    }
+    const fault = this.#faults.find((it) => it.left > 0 && it.matches(asked))
+    if (fault !== undefined) fault.left -= 1
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    if (fault !== undefined && 'disconnect' in fault.outcome) {
+      this.requests.push({ ...asked, status: 0 })
+      response.destroy()
+      return
+    }
+    if (fault !== undefined && 'delay' in fault.outcome) await wait(fault.outcome.delay)
+    const reply =
+      fault !== undefined && 'status' in fault.outcome
+        ? refusal(fault.outcome)
+        : this.#answer(request, asked, url, Buffer.concat(chunks))
+    this.requests.push({ ...asked, status: reply.status })
+    const body = Buffer.from(reply.body ?? '')
+    const headers = {
+      'docker-distribution-api-version': 'registry/2.0',
+      'content-length': String(body.length),
+      ...reply.headers,
+    }
+    response.writeHead(reply.status, headers).end(method === 'HEAD' ? undefined : body)
+  }
+
+  #answer(request: IncomingMessage, asked: Asked, url: URL, body: Buffer): Reply {
+    const { method, kind, repository, path } = asked
+    if (kind === 'token') {
+      const token = this.#guard.issue(
+        request,
+        url,
+        new URLSearchParams(method === 'POST' ? body.toString() : ''),
+      )
+      return token === undefined
+        ? problem(401, 'UNAUTHORIZED')
+        : {
+            status: 200,
+            headers: { 'content-type': 'application/json' },
+            body: JSON.stringify({ ...token, access_token: token.token }),
+          }
+    }
+    if (kind === 'other') return problem(404, 'NAME_INVALID')
+    // Object storage asks for no token: the address alone opens it.
+    if (!path.startsWith('/storage/')) {
+      const action = method === 'GET' || method === 'HEAD' ? 'pull' : 'push'
+      const denial = this.#guard.check(request, kind === 'ping' ? undefined : { repository, action })
+      if (denial !== undefined)
+        return problem(
+          denial.status,
+          denial.status === 401 ? 'UNAUTHORIZED' : 'DENIED',
+          undefined,
+          denial.headers,
+        )
+    }
+    const wanted: ContentRequest = { ...asked, headers: request.headers, url, body }
+    switch (kind) {
+      case 'ping':
+        return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
+      case 'manifest':
+        return method === 'PUT' ? this.receiveManifest(wanted) : this.getManifest(wanted)
+      case 'blob':
+        return this.getBlob(wanted)
+      case 'tags':
+        return this.listTags(wanted)
+      case 'upload':
+        return this.upload(wanted)
+    }
+  }
+}
+
+function classify(path: string): [RegistryRequestKind, RegExpExecArray | null] {
+  for (const [kind, shape] of shapes) {
+    const found = shape.exec(path)
+    if (found !== null) return [kind, found]
+  }
+  return ['other', null]
+}
+
+function refusal(outcome: StatusOutcome): Reply {
+  if (outcome.body !== undefined)
+    return { status: outcome.status, headers: { ...outcome.headers }, body: outcome.body }
+  return problem(outcome.status, outcome.code ?? 'UNKNOWN', undefined, { ...outcome.headers })
+}
+
+export async function startRegistry(options: RegistryOptions = {}): Promise<Registry> {
+  const registry = new Registry(options)
+  await registry.listen(options.port ?? 0)
+  return registry
+}
