@@ -142,6 +142,9 @@ export class Consents {
     const { permissions } = this.#input.config
     if (owns.kind === 'yes' && demand.kinds.every((kind) => permissions.owner[kind] === 'alone'))
       return { roles: ['owner'], open: [] }
+    // One question after the other: most owners are known by the first, and what was only not asked yet will be.
+    if (owns.kind === 'unknown' && owns.open.every(({ retryAfter }) => retryAfter === 0))
+      return { roles: ['contributor'], open: owns.open }
     const maintains = this.#people.isMaintainer(author)
     const roles: Role[] = []
     if (owns.kind === 'yes') roles.push('owner')
