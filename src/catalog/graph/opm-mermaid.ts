@@ -1,0 +1,49 @@
+// Upgrade graphs as Mermaid text, as `opm alpha render-graph` prints them: for scripts that read opm's output.
+// Like opm it puts names into the text as they are; for pictures in comments see draw-mermaid.ts.
+import type { ChannelGraph, PackageGraph } from './package-graph.ts'
+
+const arrow = { replaces: 'replace', skips: 'skip' } as const
+
+/** opm's text for these packages (without `--minimum-edge` and v0 semantics), ending in a newline. */
+export function opmMermaid(packages: readonly PackageGraph[]): string {
+  const lines = [
+    'graph LR',
+    '  classDef deprecated fill:#E8960F',
+    '  classDef skipped stroke:#FF0000,stroke-width:4px',
+    '  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px',
+  ]
+  for (const { name, channels } of packages) {
+    lines.push(`  %% package "${name}"`, `  subgraph "${name}"`)
+    for (const channel of channels) lines.push(...channelLines(name, channel))
+    lines.push('  end')
+  }
+  for (const { name, deprecated } of packages) if (deprecated) lines.push(`style ${name} fill:#989695`)
+  for (const { name, channels } of packages)
+    for (const channel of channels)
+      if (channel.deprecated) lines.push(`style ${name}-${channel.name} fill:#DCD0FF`)
+  const deprecated = packages.flatMap(({ name, channels }) =>
+    channels.flatMap((channel) =>
+      channel.nodes
+        .filter((node) => node.isEntry && node.deprecated)
+        .map((node) => `${name}-${channel.name}-${node.name}`),
+    ),
+  )
+  if (deprecated.length > 0) lines.push(`class ${deprecated.sort().join()} deprecated`)
+  return `${lines.join('\n')}\n`
+}
+
+function channelLines(packageName: string, { name, nodes, edges }: ChannelGraph): string[] {
+  const id = `${packageName}-${name}`
+  const node = (bundle: string) => `${id}-${bundle}["${bundle}"]`
+  const lines = [`    %% channel "${name}"`, `    subgraph ${id}["${name}"]`]
+  for (const { name: to, isEntry } of nodes) {
+    if (!isEntry) continue
+    lines.push(`      ${node(to)}`)
+    for (const edge of edges) {
+      if (edge.to !== to) continue
+      const label = edge.kind === 'skipRange' ? `"skipRange(${edge.range ?? ''})"` : arrow[edge.kind]
+      lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
+    }
+  }
+  return [...lines, '    end']
+}

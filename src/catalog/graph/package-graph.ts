@@ -1,0 +1,151 @@
+// The upgrade graphs of packages as data: nodes and edges of every channel, edges from old to new, as opm's
+// `alpha render-graph` finds them (opm-validate 4.7). Draws nothing.
+import type { Catalog, ChannelBlob, ChannelEntry } from '../catalog.ts'
+import { textField } from '../json-fields.ts'
+import { upgradeGraph } from '../upgrade-graph.ts'
+import { compareVersions, parseVersion, type Version } from '../version.ts'
+import { inRange, parseVersionRange } from '../version-range.ts'
+
+export interface PackageGraph {
+  readonly name: string
+  readonly deprecated: boolean
+  /** Sorted by name. */
+  readonly channels: readonly ChannelGraph[]
+}
+
+export interface ChannelGraph {
+  readonly name: string
+  readonly isDefault: boolean
+  readonly deprecated: boolean
+  /** The only head; absent where there is none, or more than one. */
+  readonly head?: string
+  /** Entries by descending version, then names that only edges mention, in the order of their mention. */
+  readonly nodes: readonly GraphNode[]
+  /** In the order in which opm prints them: per entry its skips, what its skipRange covers, what it replaces. */
+  readonly edges: readonly GraphEdge[]
+}
+
+export interface GraphNode {
+  readonly name: string
+  /** Text of the bundle's version; absent where no bundle of that name states one that parses. */
+  readonly version?: string
+  /** False for a name that only an edge mentions. */
+  readonly isEntry: boolean
+  readonly deprecated: boolean
+  /** Whether an entry of the channel skips it by name. */
+  readonly skipped: boolean
+}
+
+export interface GraphEdge {
+  readonly kind: 'replaces' | 'skips' | 'skipRange'
+  readonly from: string
+  readonly to: string
+  /** The range, for edges of kind `skipRange`. */
+  readonly range?: string
+}
+
+/**
+ * The graphs of all packages that have channels, or of the one named, sorted by name. Broken catalogs have graphs too.
+ * An entry that its own skipRange covers has an edge to itself, as opm draws it.
+ */
+export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
+  const channels = new Map<string, ChannelBlob[]>()
+  for (const channel of catalog.channels)
+    if (only === undefined || channel.package === only)
+      channels.set(channel.package, [...(channels.get(channel.package) ?? []), channel])
+  const versions = new Map<string, Map<string, Version & { text: string }>>()
+  for (const bundle of catalog.bundles) {
+    if (only !== undefined && bundle.package !== only) continue
+    const text = bundle.properties
+      .filter(({ type }) => type === 'olm.package')
+      .map(({ value }) => textField(value, 'version'))
+      .join('')
+    const parsed = parseVersion(text)
+    let its = versions.get(bundle.package)
+    if (!its) versions.set(bundle.package, (its = new Map<string, Version & { text: string }>()))
+    if (parsed.ok && !its.has(bundle.name)) its.set(bundle.name, { ...parsed.value, text })
+  }
+  const deprecated = new Set(
+    catalog.deprecations.flatMap((blob) =>
+      blob.entries.map(({ schema, name }) => `${blob.package}\n${schema}\n${name}`),
+    ),
+  )
+  return [...channels]
+    .sort(([a], [b]) => compareText(a, b))
+    .map(([name, its]) => {
+      const isDeprecated = (schema: string, object: string) => deprecated.has(`${name}\n${schema}\n${object}`)
+      const defaultChannel = catalog.packages.find((blob) => blob.name === name)?.defaultChannel
+      return {
+        name,
+        deprecated: isDeprecated('olm.package', ''),
+        channels: its
+          .sort((a, b) => compareText(a.name, b.name))
+          .map((channel) =>
+            channelGraph(
+              channel,
+              versions.get(name) ?? new Map(),
+              isDeprecated,
+              channel.name === defaultChannel,
+            ),
+          ),
+      }
+    })
+}
+
+function channelGraph(
+  { name, entries }: ChannelBlob,
+  versions: ReadonlyMap<string, Version & { text: string }>,
+  isDeprecated: (schema: string, name: string) => boolean,
+  isDefault: boolean,
+): ChannelGraph {
+  const { heads, skipped } = upgradeGraph(entries)
+  const [head] = heads
+  const sorted = [...entries].sort((a, b) => compareEntries(a, b, versions))
+  const edges = sorted.flatMap((entry) => edgesInto(entry, entries, versions))
+  const node = (bundle: string, isEntry: boolean): GraphNode => {
+    const version = versions.get(bundle)?.text
+    return {
+      name: bundle,
+      ...(version !== undefined && { version }),
+      isEntry,
+      deprecated: isDeprecated('olm.bundle', bundle),
+      skipped: skipped.has(bundle),
+    }
+  }
+  const nodes = new Map(sorted.map((entry) => [entry.name, node(entry.name, true)]))
+  for (const { from } of edges) if (!nodes.has(from)) nodes.set(from, node(from, false))
+  return {
+    name,
+    isDefault,
+    deprecated: isDeprecated('olm.channel', name),
+    ...(heads.length === 1 && head !== undefined && { head }),
+    nodes: [...nodes.values()],
+    edges,
+  }
+}
+
+function edgesInto(
+  { name: to, replaces, skips, skipRange }: ChannelEntry,
+  entries: readonly ChannelEntry[],
+  versions: ReadonlyMap<string, Version>,
+): GraphEdge[] {
+  const edges: GraphEdge[] = skips.map((from) => ({ kind: 'skips', from, to }))
+  const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
+  if (range?.ok)
+    for (const { name: from } of entries)
+      if (inRange(versions.get(from) ?? noVersion, range.value))
+        edges.push({ kind: 'skipRange', from, to, range: skipRange })
+  if (replaces !== '') edges.push({ kind: 'replaces', from: replaces, to })
+  return edges
+}
+
+/** opm looks versions up in a map: a name without one has the zero version. */
+const noVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
+
+function compareEntries(a: ChannelEntry, b: ChannelEntry, versions: ReadonlyMap<string, Version>): number {
+  return compareVersions(versions.get(b.name) ?? noVersion, versions.get(a.name) ?? noVersion)
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
