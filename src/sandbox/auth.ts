@@ -71,8 +71,9 @@ export class Credentials {
     return token
   }
 
-  revoke(header: string | undefined): void {
-    this.#tokens.delete(tokenIn(header) ?? '')
+  /** Ends the token that this very caller came with. */
+  revoke(caller: Caller): void {
+    for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)
   }
 
   /** Who sends this Authorization header. Throws GitHub's 401 for a token or JWT that is not valid (any more). */

@@ -52,9 +52,15 @@ function compile(route: Route): { route: Route; pattern: RegExp; names: string[]
   const wide = greedy.test(route.template) ? names.at(-1) : undefined
   const source = route.template
     .replace(/[.[\]]/g, '\\$&')
-    .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.+)' : '([^/]+)'))
-  // A commit's name may hold slashes too: commits/{ref}/check-runs of a branch `topic/one`.
-  return { route, names, pattern: new RegExp(`^${source.replace('/commits/([^/]+)', '/commits/(.+?)')}$`) }
+    .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.*)' : '([^/]+)'))
+  // A commit's name may hold slashes too: commits/{ref}/check-runs of a branch `topic/one`. The root has no path.
+  return {
+    route,
+    names,
+    pattern: new RegExp(
+      `^${source.replace('/commits/([^/]+)', '/commits/(.+?)').replace('/contents/(.*)', '/contents(?:/(.*))?')}$`,
+    ),
+  }
 }
 
 export class Router {
@@ -65,7 +71,9 @@ export class Router {
 
   constructor(options: RouterOptions) {
     this.#options = options
-    this.#table = options.routes.map(compile)
+    // Longer templates first: `commits/{ref}/status` must not be taken for a commit of that name.
+    const segments = ({ template }: Route): number => template.split('/').length
+    this.#table = [...options.routes].sort((one, other) => segments(other) - segments(one)).map(compile)
   }
 
   async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
@@ -74,7 +82,7 @@ export class Router {
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
     const asked = { method, template, path: url.pathname }
-    let who = 'unknown'
+    let who = this.#guess(request)
     const fault = faults.take(asked)
     const drop = (): void => {
       record({ ...asked, who, status: 0 })
@@ -120,6 +128,15 @@ export class Router {
     if (fault !== undefined && 'applyThenFail' in fault)
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
     record({ ...asked, who, status: send(request, response, reply) })
+  }
+
+  /** A name for the log before anything is checked: faults hit a request wherever it comes from. */
+  #guess(request: IncomingMessage): string {
+    try {
+      return nameOf(this.#options.credentials.identify(request.headers.authorization))
+    } catch {
+      return 'unknown'
+    }
   }
 
   #match(method: string, path: string): Matched | undefined {

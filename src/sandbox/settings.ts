@@ -1,5 +1,5 @@
 // How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, apps, protection.
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { commitFiles, createBare, filesOf, protectBranches, setRef } from './git-store.ts'
 import type { Files, Signature } from './git-store.ts'
@@ -245,6 +245,14 @@ export class Settings {
     }
     world.apps.set(id, app)
     return app
+  }
+
+  /** Someone agreed to an app's manifest in the browser: the code that GitHub sends back, good for one conversion. */
+  acceptManifest(manifest: Omit<NewApp, 'privateKey' | 'webhookSecret'>): string {
+    const code = randomBytes(20).toString('hex')
+    const webhookSecret = randomBytes(20).toString('hex')
+    this.state.world.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
+    return code
   }
 
   install(app: App, account: Account, repositories: readonly Repo[]): Installation {

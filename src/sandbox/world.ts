@@ -240,6 +240,8 @@ export interface World {
   readonly repos: Set<Repo>
   readonly apps: Map<number, App>
   readonly installations: Map<number, Installation>
+  /** What converting a manifest's code will make: the app, once. */
+  readonly manifests: Map<string, () => App>
   /** One counter for every kind of id, so that an id of the wrong kind is never right by accident. */
   nextId(): number
   /** Milliseconds since the epoch. */
@@ -259,6 +261,7 @@ export function createWorld(directory: string, now: () => number): World {
     repos: new Set(),
     apps: new Map(),
     installations: new Map(),
+    manifests: new Map(),
     nextId: () => ++last,
     now,
     timestamp: () => timestampOf(now()),

@@ -86,6 +86,8 @@ export interface Furnished {
   /** Octokit as the app (JWT) and as its installation. */
   readonly asApp: Octokit
   readonly octokit: Octokit
+  /** Octokit with any other token. */
+  client(token: string): Octokit
   token(options?: { repositoryNames?: string[]; permissions?: Record<string, string> }): Promise<string>
   stop(): Promise<void>
 }
@@ -140,6 +142,7 @@ export async function furnish(options: Partial<GitHubOptions> = {}): Promise<Fur
     directory,
     asApp,
     octokit,
+    client,
     token: async (more = {}) => {
       const { data } = await asApp.rest.apps.createInstallationAccessToken({
         installation_id: installation.id,

@@ -1,7 +1,7 @@
 // REST routes of the app itself and of accounts: installations, tokens, deliveries, users, teams, the rate limit.
 import { narrowed } from '../auth.ts'
 import type { GitHubState } from '../github-state.ts'
-import { Refusal, created, idParam, invalid, notFound, ok, page, route } from '../route.ts'
+import { Refusal, created, idParam, invalid, noContent, notFound, ok, page, route } from '../route.ts'
 import type { Call, Route } from '../route.ts'
 import { hourlyLimit } from '../router.ts'
 import { appView, installationView, profileView, shownPermissions } from '../views/account-view.ts'
@@ -33,6 +33,23 @@ export function appRoutes(state: GitHubState): Route[] {
           ? {}
           : { repositories: [...repositories].map((it) => repositoryView(world, it)) }),
       })
+    }),
+    route('POST /app-manifests/{code}/conversions', 'anyone', (call) => {
+      const code = call.params['code'] ?? ''
+      const make = world.manifests.get(code)
+      if (make === undefined) throw notFound()
+      world.manifests.delete(code)
+      const app = make()
+      return created({
+        ...appView(world, app),
+        client_secret: app.webhookSecret.split('').reverse().join(''),
+        webhook_secret: app.webhookSecret,
+        pem: app.privateKey,
+      })
+    }),
+    route('DELETE /installation/token', 'installation', (call) => {
+      credentials.revoke(call.caller)
+      return noContent()
     }),
     repoInstallation(state),
     ...['GET /orgs/{org}/installation', 'GET /users/{username}/installation'].map((operation) =>

@@ -325,6 +325,8 @@ function objectRoutes(world: World): Route[] {
       const commit = await resolveCommit(repo.path, ref)
       if (commit === undefined) throw new Refusal(404, `No commit found for the ref ${ref}`)
       const path = (params['path'] ?? '').replace(/\/$/, '')
+      if (path === '')
+        return ok((await readTree(repo, commit)).map((it) => contentView(world, repo, ref, it)))
       const [entry] = await readTree(repo, commit, '--', path)
       if (entry === undefined) throw notFound()
       if (entry.type === 'tree') {
