@@ -1,0 +1,160 @@
+// The images check: every image that a change names for the first time is there, is what its digest says, and is
+// allowed. Asks registries through questions; only a definite answer is held against the author.
+import { formatImageReference } from '../../bundle/image-reference.ts'
+import { compareFindings, type Finding } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { Check, CheckInput, CheckOutcome } from '../check.ts'
+import type { Answers, ImageAnswer } from '../questions.ts'
+import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
+import { digestMismatch } from './rules/digest-mismatch.ts'
+import { imageByTag } from './rules/image-by-tag.ts'
+import { imageMissing } from './rules/image-missing.ts'
+import { imageUnsupported } from './rules/image-unsupported.ts'
+import { malformedReference } from './rules/malformed-reference.ts'
+import { platformMissing } from './rules/platform-missing.ts'
+import { registryBlocked } from './rules/registry-blocked.ts'
+import { registryNotAllowed } from './rules/registry-not-allowed.ts'
+import { tagMoved } from './rules/tag-moved.ts'
+
+export const imagesCheck: Check = {
+  id: 'images',
+  title: 'Every image exists and is allowed',
+  ask: (input) =>
+    askable(input).flatMap((image) => [
+      { kind: 'image', reference: image.text } as const,
+      ...(taggedForm(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+    ]),
+  judge,
+}
+
+// A private image and a missing one look alike from outside; minutes change nothing about that.
+const privateRetry = 900
+
+function judge(input: CheckInput, answers: Answers): CheckOutcome {
+  const images = namedImages(input.change.references)
+  const findings: Finding[] = []
+  const unanswered: CheckOutcome['unanswered'][number][] = []
+  for (const image of images) {
+    const { text: reference, at, elsewhere, parsed } = image
+    if (!parsed.reference) {
+      findings.push(finding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere))
+      continue
+    }
+    const allowed = input.config.images.registries
+    if (!isAllowedRegistry(parsed.reference, allowed)) {
+      findings.push(finding(registryNotAllowed, at, { reference, allowed }, elsewhere))
+      continue
+    }
+    const answer = answers.get({ kind: 'image', reference })
+    const unknown = unknownReason(answer)
+    if (unknown) unanswered.push({ question: `does ${reference} exist?`, ...unknown })
+    findings.push(...judgeAnswer(image, answer))
+    if (parsed.reference.digest === undefined)
+      findings.push(
+        finding(
+          imageByTag,
+          at,
+          { reference, ...(answer.kind === 'ok' && { digest: answer.digest }) },
+          elsewhere,
+        ),
+      )
+    if (answer.kind === 'ok') {
+      findings.push(...judgeTag(image, answers))
+      const platforms = judgePlatforms(image, answer, input.config.images.platforms)
+      if (platforms === 'not-told')
+        unanswered.push({
+          question: `for which platforms is ${reference} there?`,
+          reason: 'they were not asked for yet',
+          retryAfter: 0,
+        })
+      else findings.push(...platforms)
+    }
+  }
+  return {
+    check: 'images',
+    findings: findings.sort(compareFindings),
+    unanswered,
+    waiting: [],
+    summary: summaryOf(images),
+  }
+}
+
+/** What is worth asking: readable references in registries that the repository allows. */
+function askable({ change, config }: CheckInput): readonly NamedImage[] {
+  return namedImages(change.references).filter(
+    ({ parsed: { reference } }) => reference && isAllowedRegistry(reference, config.images.registries),
+  )
+}
+
+/** The reference by its tag alone, when a digest stands beside it: asked too, to see where the tag went. */
+function taggedForm({ parsed: { reference } }: NamedImage): [string] | undefined {
+  if (reference?.tag === undefined || reference.digest === undefined) return undefined
+  const { host, repository, tag } = reference
+  return [formatImageReference({ host, repository, tag })]
+}
+
+function judgeAnswer(
+  { text: reference, at, elsewhere }: NamedImage,
+  answer: ImageAnswer,
+): readonly Finding[] {
+  switch (answer.kind) {
+    case 'missing':
+      return [finding(imageMissing, at, { reference, reason: answer.reason }, elsewhere)]
+    case 'digest-mismatch':
+      return [finding(digestMismatch, at, { reference, reason: answer.reason }, elsewhere)]
+    case 'unsupported':
+      return [finding(imageUnsupported, at, { reference, reason: answer.reason }, elsewhere)]
+    case 'malformed':
+      return [finding(malformedReference, at, { reference, reason: answer.reason }, elsewhere)]
+    case 'blocked':
+      return [finding(registryBlocked, at, { reference, reason: answer.reason }, elsewhere)]
+    case 'ok':
+    case 'missing-or-private':
+    case 'unknown':
+      return []
+  }
+}
+
+function unknownReason(answer: ImageAnswer): { reason: string; retryAfter: number } | undefined {
+  if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
+  if (answer.kind === 'missing-or-private')
+    return {
+      reason: `it does not exist, or it is private and may not be seen: ${answer.reason}`,
+      retryAfter: privateRetry,
+    }
+  return undefined
+}
+
+// Only a definite answer counts here too, and no answer is no reason to wait: the digest is what is installed.
+function judgeTag(image: NamedImage, answers: Answers): readonly Finding[] {
+  const tagged = taggedForm(image)
+  const { digest, tag } = image.parsed.reference ?? {}
+  if (!tagged || digest === undefined || tag === undefined) return []
+  const answer = answers.get({ kind: 'image', reference: tagged[0] })
+  if (answer.kind !== 'ok' || answer.digest === digest || !digest.startsWith('sha256:')) return []
+  const { text: reference, at, elsewhere } = image
+  return [finding(tagMoved, at, { reference, tag, digest, now: answer.digest }, elsewhere)]
+}
+
+function judgePlatforms(
+  image: NamedImage,
+  answer: Extract<ImageAnswer, { kind: 'ok' }>,
+  wanted: readonly string[],
+): readonly Finding[] | 'not-told' {
+  if (wanted.length === 0 || image.isBundle) return []
+  if (answer.platforms === undefined) return 'not-told'
+  const offered = answer.platforms
+  const missing = wanted.filter((platform) => !offered.includes(platform))
+  if (missing.length === 0) return []
+  return [finding(platformMissing, image.at, { reference: image.text, missing, offered }, image.elsewhere)]
+}
+
+function summaryOf(images: readonly NamedImage[]): string {
+  if (images.length === 0) return 'no image is named for the first time'
+  const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
+  return `${count(images.length, 'image')} in ${count(hosts.size, 'registry', 'registries')}`
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`
+}

@@ -1,0 +1,59 @@
+// The images that a change names, each once, with all the places that name it. What is asked about one of them
+// and what is judged start here.
+import {
+  parseImageReference,
+  type ImageReference,
+  type ParsedImageReference,
+} from '../../bundle/image-reference.ts'
+import type { NewReference } from '../../change/change.ts'
+import type { Location } from '../../findings/finding.ts'
+
+export interface NamedImage {
+  /** As written. */
+  readonly text: string
+  readonly parsed: ParsedImageReference
+  /** The first place, and the others in the order of the change. */
+  readonly at: Location
+  readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
+  /** True when the reference is some bundle's own image. */
+  readonly isBundle: boolean
+}
+
+// A finding that lists hundreds of places is read by nobody; the data beside it says how many there are.
+const mostPlaces = 20
+
+/** Groups references by their text, in the order in which each first appears. */
+export function namedImages(references: readonly NewReference[]): readonly NamedImage[] {
+  const byText = new Map<string, NewReference[]>()
+  for (const reference of references) {
+    const same = byText.get(reference.reference)
+    if (same) same.push(reference)
+    else byText.set(reference.reference, [reference])
+  }
+  return [...byText].flatMap(([text, [first, ...others]]) =>
+    first === undefined
+      ? []
+      : [
+          {
+            text,
+            parsed: parseImageReference(text),
+            at: first.at,
+            elsewhere: others
+              .slice(0, mostPlaces)
+              .map(({ at, bundle }) => ({ at, note: `also named by ${bundle}` })),
+            isBundle: [first, ...others].some(({ role }) => role === 'bundle'),
+          },
+        ],
+  )
+}
+
+/** True when the reference's name is an allowed entry or lies below one: exact host, whole path segments. */
+export function isAllowedRegistry(reference: ImageReference, allowed: readonly string[]): boolean {
+  if (allowed.length === 0) return true
+  const name = `${reference.host}/${reference.repository}`
+  return allowed.some((entry) => {
+    const [host = '', ...path] = entry.replace(/\/+$/, '').split('/')
+    const wanted = [host.toLowerCase(), ...path].join('/')
+    return name === wanted || name.startsWith(`${wanted}/`)
+  })
+}

@@ -1,0 +1,23 @@
+// Every rule of the images check, in the order of their ids. A plain array: no discovery, no registration.
+import type { AnyRule } from '../../findings/rule.ts'
+import { digestMismatch } from './rules/digest-mismatch.ts'
+import { imageByTag } from './rules/image-by-tag.ts'
+import { imageMissing } from './rules/image-missing.ts'
+import { imageUnsupported } from './rules/image-unsupported.ts'
+import { malformedReference } from './rules/malformed-reference.ts'
+import { platformMissing } from './rules/platform-missing.ts'
+import { registryBlocked } from './rules/registry-blocked.ts'
+import { registryNotAllowed } from './rules/registry-not-allowed.ts'
+import { tagMoved } from './rules/tag-moved.ts'
+
+export const imageRules: readonly AnyRule[] = [
+  digestMismatch,
+  imageByTag,
+  imageMissing,
+  imageUnsupported,
+  malformedReference,
+  platformMissing,
+  registryBlocked,
+  registryNotAllowed,
+  tagMoved,
+]

@@ -1,0 +1,13 @@
+import type { Rule } from '../../../findings/rule.ts'
+
+export const malformedReference: Rule<{ reference: string; reason: string }> = {
+  id: 'malformed-reference',
+  check: 'images',
+  severity: 'error',
+  title: 'Every image reference follows the reference grammar',
+  say: ({ reference, reason }) => ({
+    what: `${JSON.stringify(reference)} is not an image reference: ${reason}`,
+    why: 'No container runtime understands it.',
+    fix: 'Write it as registry/path@sha256:digest, without a scheme, in lower case.',
+  }),
+}

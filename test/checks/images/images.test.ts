@@ -1,0 +1,184 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import type { NewReference } from '../../../src/change/change.ts'
+import type { CheckInput } from '../../../src/checks/check.ts'
+import { imagesCheck } from '../../../src/checks/images/images.ts'
+import { imageRules } from '../../../src/checks/images/rules.ts'
+import { answersFrom, questionKey, type ImageAnswer } from '../../../src/checks/questions.ts'
+import { defaultConfig, type Config } from '../../../src/config/config.ts'
+
+const digest = `sha256:${'a'.repeat(64)}`
+const other = `sha256:${'b'.repeat(64)}`
+const pinned = `quay.io/org/app@${digest}`
+const ok: ImageAnswer = { kind: 'ok', digest, mediaType: 'x', size: 1 }
+
+function input(
+  references: readonly (string | Partial<NewReference>)[],
+  images: Partial<Config['images']> = {},
+) {
+  return {
+    config: { ...defaultConfig, images: { ...defaultConfig.images, ...images } },
+    change: {
+      paths: [],
+      catalogs: [],
+      references: references.map((given, index) => ({
+        at: { file: 'c.yaml', line: index + 1, column: 1 },
+        package: 'app',
+        bundle: `app.v${index}`,
+        role: 'related' as const,
+        ...(typeof given === 'string' ? { reference: given } : { reference: pinned, ...given }),
+      })),
+    },
+  } as unknown as CheckInput
+}
+const answers = (known: Record<string, ImageAnswer> = {}) =>
+  answersFrom(
+    new Map(
+      Object.entries(known).map(([reference, answer]) => [questionKey({ kind: 'image', reference }), answer]),
+    ),
+  )
+const judged = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
+  imagesCheck.judge(given, answers(known))
+const rulesOf = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
+  judged(given, known).findings.map(({ rule, at }) => `${at?.line} ${rule}`)
+const asked = (given: CheckInput) =>
+  imagesCheck.ask(given, answers()).map((question) => (question.kind === 'image' ? question.reference : ''))
+
+describe('what is asked', () => {
+  test('each image once, however often it is named', () => {
+    expect(asked(input([pinned, pinned, 'quay.io/org/b:1']))).toEqual([pinned, 'quay.io/org/b:1'])
+  })
+  test('the tag beside a digest is asked for too', () => {
+    expect(asked(input([`quay.io/org/app:v1@${digest}`]))).toEqual([
+      `quay.io/org/app:v1@${digest}`,
+      'quay.io/org/app:v1',
+    ])
+  })
+  test('nothing about malformed references and registries that are not allowed', () => {
+    expect(asked(input(['Docker://x', 'evil.example/a', pinned], { registries: ['quay.io'] }))).toEqual([
+      pinned,
+    ])
+  })
+})
+
+describe('what is held against the author', () => {
+  test('an image that is there, by digest, is fine', () => {
+    const outcome = judged(input([pinned]), { [pinned]: ok })
+    expect(outcome).toEqual({
+      check: 'images',
+      findings: [],
+      unanswered: [],
+      waiting: [],
+      summary: '1 image in 1 registry',
+    })
+  })
+  test.each<[ImageAnswer['kind'], string]>([
+    ['missing', 'image-missing'],
+    ['digest-mismatch', 'digest-mismatch'],
+    ['unsupported', 'image-unsupported'],
+    ['malformed', 'malformed-reference'],
+    ['blocked', 'registry-blocked'],
+  ])('the definite answer %s is the finding %s, an error', (kind, rule) => {
+    const outcome = judged(input([pinned]), { [pinned]: { kind, reason: 'so it is' } as ImageAnswer })
+    expect(outcome.findings).toMatchObject([{ rule, severity: 'error', at: { line: 1 } }])
+    expect(outcome.findings[0]?.what).toContain('so it is')
+    expect(outcome.unanswered).toEqual([])
+  })
+  test.each<Extract<ImageAnswer, { kind: 'unknown' | 'missing-or-private' }>>([
+    { kind: 'missing-or-private', reason: '401' },
+    { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 7 },
+  ])('$kind waits, says so and blames nobody', (answer) => {
+    const outcome = judged(input([pinned]), { [pinned]: answer })
+    expect(outcome.findings).toEqual([])
+    expect(outcome.unanswered).toMatchObject([
+      { question: `does ${pinned} exist?`, reason: expect.stringContaining(answer.reason) },
+    ])
+  })
+  test('a question that was never answered waits', () => {
+    expect(judged(input([pinned])).unanswered).toHaveLength(1)
+  })
+  test('malformed references are told with their reason', () => {
+    expect(rulesOf(input(['docker://quay.io/x', '$IMAGE', '']))).toEqual([
+      '1 malformed-reference',
+      '2 malformed-reference',
+      '3 malformed-reference',
+    ])
+  })
+  test('one image at many places is one finding with related places', () => {
+    const outcome = judged(input([pinned, pinned, pinned]), { [pinned]: { kind: 'missing', reason: '404' } })
+    expect(outcome.findings).toHaveLength(1)
+    expect(outcome.findings[0]?.related).toHaveLength(2)
+  })
+})
+
+describe('tags', () => {
+  test('an image by tag is a warning that names the digest', () => {
+    const outcome = judged(input(['quay.io/org/app:v1']), { 'quay.io/org/app:v1': ok })
+    expect(outcome.findings).toMatchObject([{ rule: 'image-by-tag', severity: 'warning', data: { digest } }])
+    expect(rulesOf(input(['quay.io/org/app']), { 'quay.io/org/app': ok })).toEqual(['1 image-by-tag'])
+  })
+  test('a tag that moved away from its digest is a warning; one that cannot be asked is not', () => {
+    const both = `quay.io/org/app:v1@${digest}`
+    const known = (tag: ImageAnswer) => ({ [both]: ok, 'quay.io/org/app:v1': tag })
+    expect(rulesOf(input([both]), known({ ...ok, digest: other }))).toEqual(['1 tag-moved'])
+    expect(rulesOf(input([both]), known(ok))).toEqual([])
+    const unknown = judged(input([both]), known({ kind: 'unknown', reason: '', retryAfter: 1 }))
+    expect([unknown.findings, unknown.unanswered]).toEqual([[], []])
+  })
+})
+
+describe('registries that are allowed', () => {
+  test.each([
+    ['quay.io', true],
+    ['quay.io/org', true],
+    ['quay.io/org/', true],
+    ['QUAY.io/org', true],
+    ['quay.io/org/app', true],
+    ['quay.io/or', false],
+    ['quay.io/organization', false],
+    ['quay', false],
+    ['io', false],
+    ['quay.io:443', false],
+    ['docker.io', false],
+    ['quay.io/org/app/sub', false],
+  ])('%s: %s', (entry, allowed) => {
+    expect(rulesOf(input([pinned], { registries: [entry] }), { [pinned]: ok })).toEqual(
+      allowed ? [] : ['1 registry-not-allowed'],
+    )
+  })
+  test('a host that only begins like an allowed one is not allowed', () => {
+    const reference = `quay.io.evil.example/org/app@${digest}`
+    expect(rulesOf(input([reference], { registries: ['quay.io'] }))).toEqual(['1 registry-not-allowed'])
+  })
+})
+
+describe('platforms', () => {
+  const wanted = { platforms: ['linux/amd64', 'linux/arm64'] }
+  test('a related image without a wanted platform is an error', () => {
+    const outcome = judged(input([pinned], wanted), { [pinned]: { ...ok, platforms: ['linux/amd64'] } })
+    expect(outcome.findings).toMatchObject([{ rule: 'platform-missing', data: { missing: ['linux/arm64'] } }])
+  })
+  test('a bundle image carries files and is not looked at', () => {
+    expect(rulesOf(input([{ role: 'bundle' }], wanted), { [pinned]: { ...ok, platforms: [] } })).toEqual([])
+  })
+  test('platforms that nobody asked for yet are waited for', () => {
+    expect(judged(input([pinned], wanted), { [pinned]: ok }).unanswered).toHaveLength(1)
+  })
+})
+
+describe('the rules', () => {
+  test.each(imageRules.map((rule) => [rule.id, rule] as const))(
+    '%s has its page, with the box as it is',
+    (id, rule) => {
+      const page = readFileSync(new URL(`../../../docs/rules/${id}.md`, import.meta.url), 'utf8')
+      expect(page).toContain(`# ${id}\n\n${rule.title}.\n`)
+      expect(page).toMatch(new RegExp(`\\| ${rule.check} +\\| ${rule.severity} +\\|`))
+      for (const part of ['## What', '## Why', '## Fix', '## Example', `# ${id}`])
+        expect(page).toContain(part)
+    },
+  )
+  test('are sorted, and each id is used once', () => {
+    const ids = imageRules.map(({ id }) => id)
+    expect(ids).toEqual([...new Set(ids)].sort())
+  })
+})
