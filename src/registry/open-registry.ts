@@ -7,7 +7,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
 import { authorizedExchange } from './authorized-exchange.ts'
-import type { CredentialSource } from './credentials.ts'
+import { credentialIdentity } from './credential-identity.ts'
+import { findCredential, type CredentialSource } from './credentials.ts'
 import type { EgressOptions } from './egress-policy.ts'
 import { endpointsOf, type Endpoint, type Mirror } from './endpoints.ts'
 import type { Resolve } from './guarded-connector.ts'
@@ -55,6 +56,8 @@ export interface FetchedManifest {
 export interface RegistryClient extends Registry {
   /** The manifest behind a reference, its bytes verified. Rejects with a RegistryError. */
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
+  /** Names the credential that a reference is asked with, without telling it: for keys of caches. */
+  identity(reference: string): Promise<string>
   /** A blob of the reference's repository, exactly as large and with the digest that its descriptor says. */
   fetchBlob(reference: ImageReference, descriptor: Descriptor, signal?: AbortSignalLike): Promise<Uint8Array>
 }
@@ -158,9 +161,9 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     const { manifest, digest, mediaType, bytes } = await get(endpoint, reference, signal)
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
     if (manifest.kind === 'index') return { ...answer, platforms: indexPlatforms(manifest.manifests) }
-    if (manifest.config.size > configLimit) return answer
+    if (manifest.config.size > configLimit) return { ...answer, platforms: [] }
     const platform = configPlatform(await blob(endpoint, manifest.config, signal))
-    return platform ? { ...answer, platforms: [platformText(platform)] } : answer
+    return { ...answer, platforms: platform ? [platformText(platform)] : [] }
   }
 
   async function blob(
@@ -228,6 +231,18 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       everywhere({ ...reference, digest: descriptor.digest }, (endpoint) =>
         blob(endpoint, descriptor, signal),
       ),
+    async identity(text) {
+      const { reference } = parseImageReference(text)
+      if (!reference) return 'anonymous'
+      try {
+        return credentialIdentity(
+          await findCredential(options.credentials ?? [], reference.host, reference.repository),
+        )
+      } catch {
+        // Whatever is wrong with the credentials is told by resolve(); its answers are not remembered anyway.
+        return 'unreadable'
+      }
+    },
     close: () => transport.close(),
   }
 }

@@ -1,0 +1,130 @@
+// Looks up every reference of a catalog: with progress, a summary by registry, and a way to go on where an
+// earlier run stopped. Works through any Registry; prints nothing.
+import { parseImageReference } from '../bundle/image-reference.ts'
+import type { ImageAnswer } from '../checks/questions.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { AbortSignalLike, Registry } from '../ports/registry.ts'
+
+export interface ScanOptions {
+  readonly clock: Clock
+  /** Lookups under way at once, over all registries; each registry has its own window besides. Default 64. */
+  readonly concurrency?: number
+  /** Answers of an earlier run: those that were definite are taken over, the others asked again. */
+  readonly earlier?: ReadonlyMap<string, ImageAnswer>
+  /** Called for each answer, in the order in which they come: write them down, and a killed run can be resumed. */
+  readonly onAnswer?: (reference: string, answer: ImageAnswer) => void
+  /** Called at most every `progressEvery` milliseconds (default 1,000), and once at the end. */
+  readonly onProgress?: (progress: ScanProgress) => void
+  readonly progressEvery?: number
+  readonly signal?: AbortSignalLike
+}
+
+export interface ScanProgress {
+  readonly done: number
+  readonly total: number
+  /** Lookups per second since the start, taken-over answers not counted. */
+  readonly rate: number
+  /** Seconds until the end at that rate; undefined until something is known. */
+  readonly remaining: number | undefined
+}
+
+export interface ScanReport {
+  readonly answers: ReadonlyMap<string, ImageAnswer>
+  /** By host, most references first. References that name no host are under ''. */
+  readonly registries: readonly RegistrySummary[]
+  /** False when the scan was called off before its end. */
+  readonly complete: boolean
+}
+
+export interface RegistrySummary {
+  readonly host: string
+  readonly total: number
+  readonly byKind: Readonly<Partial<Record<ImageAnswer['kind'], number>>>
+}
+
+/** Resolves each distinct reference once. Never rejects for what registries say. */
+export async function scanImages(
+  registry: Registry,
+  references: Iterable<string>,
+  options: ScanOptions,
+): Promise<ScanReport> {
+  const { clock } = options
+  const all = [...new Set(references)]
+  const answers = new Map<string, ImageAnswer>()
+  const open: string[] = []
+  for (const reference of all) {
+    const earlier = options.earlier?.get(reference)
+    if (earlier && isDefinite(earlier)) answers.set(reference, earlier)
+    else open.push(reference)
+  }
+  // Round-robin over the hosts, so that a slow registry does not hold up the others behind it.
+  const queue = interleave(open)
+  const started = clock.now()
+  let reported = started
+  let asked = 0
+  const report = () => {
+    const seconds = (clock.now() - started) / 1000
+    const rate = seconds > 0 ? asked / seconds : 0
+    const left = all.length - answers.size
+    options.onProgress?.({
+      done: answers.size,
+      total: all.length,
+      rate,
+      remaining: left === 0 ? 0 : rate > 0 ? left / rate : undefined,
+    })
+    reported = clock.now()
+  }
+  let next = 0
+  const worker = async () => {
+    while (next < queue.length && !options.signal?.aborted) {
+      const reference = queue[next] as string
+      next += 1
+      const answer = await registry.resolve(reference, options.signal)
+      if (options.signal?.aborted) return
+      asked += 1
+      answers.set(reference, answer)
+      options.onAnswer?.(reference, answer)
+      if (clock.now() - reported >= (options.progressEvery ?? 1000)) report()
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(options.concurrency ?? 64, queue.length) }, worker))
+  report()
+  return { answers, registries: summarize(answers), complete: answers.size === all.length }
+}
+
+/** Answers that a later run need not ask for again. */
+export function isDefinite(answer: ImageAnswer): boolean {
+  return !['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
+}
+
+function summarize(answers: ReadonlyMap<string, ImageAnswer>): readonly RegistrySummary[] {
+  const hosts = new Map<string, Partial<Record<ImageAnswer['kind'], number>>>()
+  for (const [reference, { kind }] of answers) {
+    const host = hostOf(reference)
+    const counts = hosts.get(host) ?? {}
+    hosts.set(host, { ...counts, [kind]: (counts[kind] ?? 0) + 1 })
+  }
+  return [...hosts]
+    .map(([host, byKind]) => ({ host, total: Object.values(byKind).reduce((a, b) => a + b, 0), byKind }))
+    .sort((a, b) => b.total - a.total || (a.host < b.host ? -1 : 1))
+}
+
+function interleave(references: readonly string[]): readonly string[] {
+  const byHost = new Map<string, string[]>()
+  for (const reference of references) {
+    const host = hostOf(reference)
+    const same = byHost.get(host)
+    if (same) same.push(reference)
+    else byHost.set(host, [reference])
+  }
+  const queues = [...byHost.values()]
+  const longest = queues.reduce((most, { length }) => Math.max(most, length), 0)
+  const result: string[] = []
+  for (let index = 0; index < longest; index += 1)
+    for (const queue of queues) if (index < queue.length) result.push(queue[index] as string)
+  return result
+}
+
+function hostOf(reference: string): string {
+  return parseImageReference(reference).reference?.host ?? ''
+}

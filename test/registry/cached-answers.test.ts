@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals'
+import type { ImageAnswer } from '../../src/checks/questions.ts'
+import { withBudget } from '../../src/registry/budget.ts'
+import { cachedAnswers } from '../../src/registry/cached-answers.ts'
+import { scanImages, type ScanProgress } from '../../src/registry/scan-images.ts'
+import { handClock } from './hand-clock.ts'
+
+const hex = 'a'.repeat(64)
+const ok: ImageAnswer = { kind: 'ok', digest: `sha256:${hex}`, mediaType: 'x', size: 1 }
+
+/** A registry that answers from a table and counts, and a store that forgets by a clock of its own. */
+function world(answers: (reference: string) => ImageAnswer = () => ok) {
+  const asked: string[] = []
+  const clock = handClock(0)
+  const kept = new Map<string, { value: unknown; until: number }>()
+  const reads: number[] = []
+  return {
+    asked,
+    clock,
+    reads,
+    registry: {
+      async resolve(reference: string) {
+        asked.push(reference)
+        return answers(reference)
+      },
+      close: async () => undefined,
+    },
+    store: {
+      async getCached(space: string, keys: readonly string[]) {
+        reads.push(keys.length)
+        return new Map(
+          keys.flatMap((key) => {
+            const found = kept.get(`${space} ${key}`)
+            return found && found.until > clock.now()
+              ? [[key, JSON.parse(JSON.stringify(found.value)) as unknown]]
+              : []
+          }),
+        )
+      },
+      async putCached(space: string, values: ReadonlyMap<string, unknown>, ttl = Infinity) {
+        for (const [key, value] of values)
+          kept.set(`${space} ${key}`, { value, until: clock.now() + ttl * 1000 })
+      },
+    },
+  }
+}
+
+describe('answers are remembered', () => {
+  const day = 24 * 3600 * 1000
+  const cases: [string, string, ImageAnswer, number | undefined][] = [
+    ['a digest for seven days', `q.io/a@sha256:${hex}`, ok, 7 * day],
+    ['a tag for ten minutes', 'q.io/a:1', ok, 600_000],
+    ['a missing image for a minute', `q.io/a@sha256:${hex}`, { kind: 'missing', reason: '' }, 60_000],
+    ['what may be private for a minute', 'q.io/a:1', { kind: 'missing-or-private', reason: '' }, 60_000],
+    ['unknown never', 'q.io/a:1', { kind: 'unknown', reason: '', retryAfter: 1 }, undefined],
+    ['blocked never', 'q.io/a:1', { kind: 'blocked', reason: '' }, undefined],
+  ]
+  test.each(cases)('%s', async (_name, reference, answer, life) => {
+    const { registry, store, asked, clock } = world(() => answer)
+    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    expect(await cached.resolve(reference)).toEqual(answer)
+    clock.advance((life ?? 1) - 1)
+    expect(await cached.resolve(reference)).toEqual(answer)
+    expect(asked).toHaveLength(life === undefined ? 2 : 1)
+    clock.advance(2)
+    await cached.resolve(reference)
+    expect(asked).toHaveLength(life === undefined ? 3 : 2)
+  })
+  test('what one credential saw is not told to another, nor an answer without platforms to who wants them', async () => {
+    const { registry, store, asked } = world()
+    for (const [who, variant] of [
+      ['one', ''],
+      ['two', ''],
+      ['one', 'platforms'],
+    ] as const)
+      await cachedAnswers(registry, { store, identity: async () => who, variant }).resolve('q.io/a:1')
+    expect(asked).toHaveLength(3)
+  })
+  test('many references cost one read, and the second time no request', async () => {
+    const { registry, store, asked, reads } = world()
+    const references = Array.from(
+      { length: 500 },
+      (_, n) => `q.io/a@sha256:${n.toString(16).padStart(64, '0')}`,
+    )
+    for (let round = 0; round < 2; round += 1) {
+      const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+      expect(await cached.resolveAll([...references, ...references])).toHaveLength(1000)
+    }
+    expect(asked).toHaveLength(500)
+    expect(reads).toEqual([500, 500])
+  })
+  test('the same question at the same time is asked once', async () => {
+    const { registry, store, asked } = world()
+    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    await Promise.all(Array.from({ length: 10 }, () => cached.resolve('q.io/a:1')))
+    expect(asked).toHaveLength(1)
+  })
+})
+
+describe('a budget', () => {
+  test('ends with so many hosts and references; what was let through once may come again', async () => {
+    const { registry, asked } = world()
+    const limited = withBudget(registry, { hosts: 2, references: 3 })
+    const kinds = []
+    for (const reference of ['a.io/x:1', 'b.io/x:1', 'c.io/x:1', 'a.io/x:2', 'a.io/x:3', 'a.io/x:1'])
+      kinds.push((await limited.resolve(reference)).kind)
+    expect(kinds).toEqual(['ok', 'ok', 'unknown', 'ok', 'unknown', 'ok'])
+    expect(asked).toHaveLength(4)
+  })
+})
+
+describe('a scan', () => {
+  const references = ['a.io/x:1', 'a.io/x:2', 'a.io/x:3', 'b.io/x:1', 'a.io/x:1', 'BAD']
+  const say = (reference: string): ImageAnswer =>
+    reference === 'BAD'
+      ? { kind: 'malformed', reason: '' }
+      : reference === 'b.io/x:1'
+        ? { kind: 'unknown', reason: '', retryAfter: 1 }
+        : ok
+
+  test('asks each reference once, hosts in turn, and sums up by registry', async () => {
+    const { registry, asked, clock } = world(say)
+    const report = await scanImages(registry, references, { clock, concurrency: 1 })
+    expect(asked).toEqual(['a.io/x:1', 'b.io/x:1', 'BAD', 'a.io/x:2', 'a.io/x:3'])
+    expect(report.complete).toBe(true)
+    expect(report.registries).toEqual([
+      { host: 'a.io', total: 3, byKind: { ok: 3 } },
+      { host: '', total: 1, byKind: { malformed: 1 } },
+      { host: 'b.io', total: 1, byKind: { unknown: 1 } },
+    ])
+  })
+  test('goes on where an earlier run stopped, asking again what was not definite', async () => {
+    const first = world(say)
+    const stop = new AbortController()
+    const written = new Map<string, ImageAnswer>()
+    const report = await scanImages(first.registry, references, {
+      clock: first.clock,
+      concurrency: 1,
+      signal: stop.signal,
+      onAnswer: (reference, answer) => {
+        written.set(reference, answer)
+        if (written.size === 3) stop.abort()
+      },
+    })
+    expect([report.complete, written.size]).toEqual([false, 3])
+    const second = world(say)
+    const rest = await scanImages(second.registry, references, { clock: second.clock, earlier: written })
+    expect(second.asked.sort()).toEqual(['a.io/x:2', 'a.io/x:3', 'b.io/x:1'])
+    expect([rest.complete, rest.answers.size]).toEqual([true, 5])
+  })
+  test('tells its progress, its rate and how long it will take', async () => {
+    const { registry, clock } = world()
+    const slow = {
+      ...registry,
+      resolve: async (reference: string) => (clock.advance(500), registry.resolve(reference)),
+    }
+    const seen: ScanProgress[] = []
+    await scanImages(
+      slow,
+      Array.from({ length: 8 }, (_, n) => `a.io/x:${n}`),
+      {
+        clock,
+        concurrency: 1,
+        onProgress: (progress) => seen.push(progress),
+      },
+    )
+    expect(seen[0]).toEqual({ done: 2, total: 8, rate: 2, remaining: 3 })
+    expect(seen.at(-1)).toEqual({ done: 8, total: 8, rate: 2, remaining: 0 })
+  })
+})
