@@ -1,0 +1,26 @@
+// The fields that the format has beside a given one.
+import { blobShapes, propertyShapes, shapeOf } from '../../catalog/known-fields.ts'
+import type { Shape } from '../../catalog/known-fields.ts'
+
+/**
+ * Names of the known fields of the mapping in which `path` (`entries[3].replace`) stands. Below a property's
+ * `value` those of every closed type, since the path does not say which type it is.
+ */
+export function knownFieldsAt(schema: string, path: string): string[] {
+  const steps = path
+    .replaceAll(/\[\d+\]/g, '')
+    .split('.')
+    .slice(0, -1)
+  let shape: Shape | undefined = Object.hasOwn(blobShapes, schema) ? blobShapes[schema] : undefined
+  for (const step of steps) {
+    if (typeof shape !== 'object') break
+    shape = shapeOf(shape, step)
+  }
+  if (typeof shape === 'object') return Object.keys(shape)
+  if (shape !== 'any') return []
+  return [
+    ...new Set(
+      Object.values(propertyShapes).flatMap((its) => (typeof its === 'object' ? Object.keys(its) : [])),
+    ),
+  ]
+}

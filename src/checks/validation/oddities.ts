@@ -1,0 +1,21 @@
+// Oddities as rules take them: by kind, with their place and what they are about.
+import type { Oddity } from '../../catalog/catalog.ts'
+import type { Location } from '../../findings/finding.ts'
+import type { CatalogView } from './catalog-view.ts'
+
+export type PlacedOddity<Kind extends Oddity['kind'] = Oddity['kind']> = Extract<Oddity, { kind: Kind }> & {
+  readonly file: string
+}
+
+/** The catalog's oddities of one kind. */
+export function odditiesOf<Kind extends Oddity['kind']>(view: CatalogView, kind: Kind): PlacedOddity<Kind>[] {
+  return (view.catalog.oddities ?? []).filter((oddity): oddity is PlacedOddity<Kind> => oddity.kind === kind)
+}
+
+/** The place of an oddity, and the names that lead to it. */
+export function aboutOddity(oddity: PlacedOddity, what: string): { at: Location; about: string[] } {
+  const { file, mark, schema, package: inPackage, name } = oddity
+  // The package of a package blob is its name.
+  const owner = schema === 'olm.package' ? name : inPackage
+  return { at: { file, line: mark.line, column: mark.column }, about: [owner, schema, name, what] }
+}

@@ -1,0 +1,61 @@
+// Ranges that blang reads without complaint and in another sense than people do (reference: registry 1.5,
+// opm-validate 2.9). Judges the text; which ranges a catalog has is for rules to know.
+import { inRange, parseVersionRange } from '../../catalog/version-range.ts'
+import type { Comparator } from '../../catalog/version-range.ts'
+import type { Version } from '../../catalog/version.ts'
+
+export type RangeTrap =
+  /** A token of one character is dropped: the `-` of a hyphen range, a lone `!`, a comma between blanks. */
+  | { readonly kind: 'dropped-token'; readonly part: string }
+  /** `^`, `~` and the like are dropped in front of a wildcard, which leaves one exact version. */
+  | { readonly kind: 'dropped-operator'; readonly part: string }
+  /** `1.x.x` ends below 1.1.0, not below 2.0.0. */
+  | { readonly kind: 'double-wildcard'; readonly part: string }
+  /** An alternative that no version satisfies: `!=1.5.x`, `=1.0.0 =2.0.0`, `>2.0.0 <1.0.0`. */
+  | { readonly kind: 'matches-nothing'; readonly part: string }
+
+/** The first trap in a range that parses; undefined for a plain range and for one that does not parse. */
+export function findRangeTrap(text: string): RangeTrap | undefined {
+  const range = parseVersionRange(text)
+  if (!range.ok) return undefined
+  const terms = text.replaceAll(/([<>=]) +/g, '$1').split(' ')
+  for (const part of terms) {
+    if (/^[\x21-\x7e]$/.test(part)) return { kind: 'dropped-token', part }
+    if (!part.includes('x')) continue
+    if (/\.x\.x$/.test(part)) return { kind: 'double-wildcard', part }
+    if (!/^(?:[<>]=?|={0,2}|!=?)[0-9]/.test(part)) return { kind: 'dropped-operator', part }
+  }
+  const alternatives = text.split(' || ')
+  for (const [index, comparators] of range.value.alternatives.entries()) {
+    // `a || || b` has an alternative without comparators, which matches nothing and hurts nobody.
+    if (comparators.length === 0 || isSatisfiable(comparators)) continue
+    return { kind: 'matches-nothing', part: alternatives[index]?.trim() ?? text }
+  }
+  return undefined
+}
+
+/**
+ * Whether some version satisfies all comparators. Versions have a least one above each bound, so it is enough to
+ * try the bounds, what comes right after them, and the least of all; each `!=` can rule out one more.
+ */
+function isSatisfiable(comparators: readonly Comparator[]): boolean {
+  const range = { alternatives: [comparators] }
+  const least: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
+  const exclusions = comparators.filter(({ operator }) => operator === '!=').length
+  for (const bound of [least, ...comparators.map(({ version }) => version)]) {
+    let candidate = bound
+    for (let step = 0; step <= exclusions + 1; step++) {
+      if (inRange(candidate, range)) return true
+      candidate = successor(candidate)
+    }
+  }
+  return false
+}
+
+/** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */
+function successor(version: Version): Version {
+  const patch = typeof version.patch === 'bigint' ? version.patch + 1n : version.patch + 1
+  return version.prerelease.length > 0
+    ? { ...version, prerelease: [...version.prerelease, 0] }
+    : { ...version, patch, prerelease: [0] }
+}

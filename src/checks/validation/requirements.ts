@@ -1,0 +1,51 @@
+// What bundles require of others, wherever it is written: properties and, inside them, constraints. Reads only.
+import type { Location } from '../../findings/finding.ts'
+import { textField } from '../../catalog/json-fields.ts'
+import { placeOf } from './catalog-rule.ts'
+import type { BundleView, CatalogView, PackageView } from './catalog-view.ts'
+import { readConstraint } from './constraint.ts'
+import type { Constraint } from './constraint.ts'
+
+export interface PackageRequirement {
+  readonly in: PackageView
+  readonly by: BundleView
+  readonly at: Location
+  readonly packageName: string
+  readonly versionRange: string
+  /** False inside a constraint: there it may be one of several alternatives. */
+  readonly alone: boolean
+}
+
+/** Every bundle of the catalog with its package. */
+export function* bundlesOf(
+  catalog: CatalogView,
+): Generator<{ readonly package: PackageView; readonly bundle: BundleView }> {
+  for (const its of catalog.packages) for (const bundle of its.bundles) yield { package: its, bundle }
+}
+
+/** Every package that a bundle requires, by property or inside a constraint, in document order. */
+export function* packageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
+  for (const { package: its, bundle } of bundlesOf(catalog)) {
+    for (const { type, value, mark } of bundle.blob.properties) {
+      const where = { in: its, by: bundle, at: placeOf(bundle.blob.place, mark) }
+      if (type === 'olm.package.required') {
+        const packageName = textField(value, 'packageName')
+        yield { ...where, packageName, versionRange: textField(value, 'versionRange'), alone: true }
+      } else if (type === 'olm.constraint') {
+        const { constraint } = readConstraint(value)
+        if (constraint === undefined) continue
+        for (const part of partsOf(constraint)) {
+          if (part.kind !== 'package') continue
+          const { packageName, versionRange } = part
+          yield { ...where, packageName, versionRange, alone: part === constraint }
+        }
+      }
+    }
+  }
+}
+
+/** A constraint and all that is nested in it. */
+export function* partsOf(constraint: Constraint): Generator<Constraint> {
+  yield constraint
+  if ('constraints' in constraint) for (const nested of constraint.constraints) yield* partsOf(nested)
+}

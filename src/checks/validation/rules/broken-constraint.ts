@@ -1,0 +1,28 @@
+// An olm.constraint that OLM's resolver cannot decode. To opm every value is fine.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { readConstraint } from '../constraint.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const brokenConstraint = catalogRule<{ bundle: string; path: string; problem: string }>({
+  id: 'broken-constraint',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Constraints have the structure that OLM can decode',
+  say: ({ bundle, path, problem }) => ({
+    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${path},`} ${problem}`,
+    why: 'opm accepts any value here; OLM decodes it only when somebody installs the Operator, and then fails.',
+    fix: 'A constraint has exactly one of gvk, package, cel, all, any and not, and may have a failureMessage.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const { value, mark } of bundle.properties('olm.constraint')) {
+        for (const { path, problem } of readConstraint(value).problems)
+          yield {
+            at: placeOf(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, path, problem],
+            data: { bundle: bundle.blob.name, path, problem },
+          }
+      }
+    }
+  },
+})

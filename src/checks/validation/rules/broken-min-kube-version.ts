@@ -1,0 +1,31 @@
+// A minKubeVersion that is no version: OLM never finds the requirement met.
+import { parseVersion } from '../../../catalog/version.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { csvMetadataOf } from '../csv-metadata.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const brokenMinKubeVersion = catalogRule<{ bundle: string; version: string; problem: string }>({
+  id: 'broken-min-kube-version',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'minKubeVersion is a version',
+  say: ({ bundle, version, problem }) => ({
+    what: `minKubeVersion "${version}" of ${bundle} is no version: ${problem}`,
+    why: 'OLM compares it with the version of the cluster before it installs; one that does not parse is never met.',
+    fix: 'Write three numbers, without a "v": 1.25.0.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const { metadata, mark } of csvMetadataOf(bundle)) {
+        const text = metadata.minKubeVersion
+        const version = parseVersion(text)
+        if (text === '' || version.ok) continue
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name],
+          data: { bundle: bundle.blob.name, version: text, problem: version.error },
+        }
+      }
+    }
+  },
+})

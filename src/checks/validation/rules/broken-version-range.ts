@@ -1,0 +1,32 @@
+// A required version range that OLM cannot parse. opm parses skipRange only.
+import { parseVersionRange } from '../../../catalog/version-range.ts'
+import { catalogRule } from '../catalog-rule.ts'
+import { packageRequirements } from '../requirements.ts'
+
+export const brokenVersionRange = catalogRule<{
+  bundle: string
+  required: string
+  range: string
+  problem: string
+}>({
+  id: 'broken-version-range',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Required version ranges can be parsed',
+  say: ({ bundle, required, range, problem }) => ({
+    what: `${bundle} requires package "${required}" in "${range}", which is no version range: ${problem}`,
+    why: 'OLM parses it only when somebody installs the Operator, and then fails.',
+    fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
+  }),
+  *find(catalog) {
+    for (const { in: its, by, at, packageName, versionRange } of packageRequirements(catalog)) {
+      const range = parseVersionRange(versionRange)
+      if (range.ok) continue
+      yield {
+        at,
+        about: [its.name, by.blob.name, packageName],
+        data: { bundle: by.blob.name, required: packageName, range: versionRange, problem: range.error },
+      }
+    }
+  },
+})

@@ -1,0 +1,55 @@
+// Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
+import { compareVersions } from '../../../catalog/version.ts'
+import { textField } from '../../../catalog/json-fields.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import type { BundleView } from '../catalog-view.ts'
+
+export const buildMetadataOnlyVersions = catalogRule<{
+  bundle: string
+  version: string
+  other: string
+  otherVersion: string
+}>({
+  id: 'build-metadata-only-versions',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Versions of a package differ in more than their build metadata',
+  say: ({ bundle, version, other, otherVersion }) => ({
+    what: `${bundle} (${version}) and ${other} (${otherVersion}) differ only in their build metadata`,
+    why: 'Versions are compared without what follows the "+", so to OLM neither of the two is newer, and ranges cannot tell them apart.',
+    fix: 'Give the later one a higher patch version, or a release.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      const seen = new Map<string, BundleView>()
+      for (const bundle of its.bundles) {
+        const { version, versionText } = bundle
+        if (version === undefined || isReleased(bundle)) continue
+        const key = versionText.split('+')[0] ?? ''
+        const other = seen.get(key)
+        if (other === undefined) {
+          seen.set(key, bundle)
+          continue
+        }
+        if (other.versionText === versionText || other.version === undefined) continue
+        if (compareVersions(other.version, version) !== 0) continue
+        yield {
+          at: placeOf(bundle.blob.place),
+          about: [its.name, bundle.blob.name, other.blob.name],
+          data: {
+            bundle: bundle.blob.name,
+            version: versionText,
+            other: other.blob.name,
+            otherVersion: other.versionText,
+          },
+          related: [{ at: placeOf(other.blob.place), note: other.blob.name }],
+        }
+      }
+    }
+  },
+})
+
+/** Releases order what versions do not. */
+function isReleased(bundle: BundleView): boolean {
+  return bundle.properties('olm.package').some(({ value }) => textField(value, 'release') !== '')
+}

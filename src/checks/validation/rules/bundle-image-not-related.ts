@@ -1,0 +1,22 @@
+// A bundle whose own image is missing from its related images. Rendering puts it there; mirroring relies on it.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const bundleImageNotRelated = catalogRule<{ bundle: string; image: string }>({
+  id: 'bundle-image-not-related',
+  severity: 'warning',
+  since: '0.1.0',
+  title: "A bundle's image is one of its related images",
+  say: ({ bundle, image }) => ({
+    what: `the related images of ${bundle} do not name its own image, ${image}`,
+    why: 'Tools that mirror a catalog copy the related images; without the bundle itself the copy cannot be installed.',
+    fix: 'Add it to relatedImages, or render the bundle again.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      const { name, image, relatedImages, place, imageMark } = bundle.blob
+      if (image === '' || relatedImages.some((related) => related.image === image)) continue
+      yield { at: placeOf(place, imageMark), about: [its.name, name], data: { bundle: name, image } }
+    }
+  },
+})

@@ -1,0 +1,45 @@
+// A channel name that differs from another only by case or blanks, or that nobody can type as they see it.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+
+export const channelNameTrap = catalogRule<{
+  channel: string
+  trap: 'blanks' | 'invisible' | 'twin'
+  twin: string
+}>({
+  id: 'channel-name-trap',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Channel names can be told apart and typed as they are seen',
+  say: ({ channel, trap, twin }) => ({
+    what: {
+      blanks: `the channel name "${channel}" has blanks in it`,
+      invisible: `the channel name ${JSON.stringify(channel)} has characters that cannot be seen`,
+      twin: `the channel names "${channel}" and "${twin}" differ only by upper and lower case`,
+    }[trap],
+    why: 'People type the channel into a Subscription by hand, and the wrong one gives no error but waits for ever.',
+    fix: 'Use a name of letters, digits, dots and dashes that no other channel of the package resembles.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      const seen = new Map<string, string>()
+      for (const { blob } of its.channels) {
+        const channel = blob.name
+        const twin = seen.get(channel.toLowerCase())
+        seen.set(channel.toLowerCase(), channel)
+        const trap = /[\p{C}\u2028\u2029]/u.test(channel)
+          ? 'invisible'
+          : /\s/u.test(channel)
+            ? 'blanks'
+            : twin !== undefined && twin !== channel
+              ? 'twin'
+              : undefined
+        if (trap !== undefined)
+          yield {
+            at: placeOf(blob.place),
+            about: [its.name, channel],
+            data: { channel, trap, twin: twin ?? '' },
+          }
+      }
+    }
+  },
+})

@@ -1,0 +1,23 @@
+// JSON objects one after the other in a file that opm reads as YAML: only the first is loaded, without a word.
+import { catalogRule } from '../catalog-rule.ts'
+import { aboutOddity, odditiesOf } from '../oddities.ts'
+
+export const concatenatedJson = catalogRule<{ name: string }>({
+  id: 'concatenated-json',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'A file of JSON objects starts with the first of them',
+  say: ({ name }) => ({
+    what: `the objects after the first one${name === '' ? '' : ` ("${name}")`} are not read`,
+    why:
+      'A file that does not start with "{" is read as YAML, where a document ends with its first value: ' +
+      'everything behind it is missing from the catalog.',
+    fix: 'Remove what stands before the first "{" (a comment, "---", a byte order mark), or put "---" between the objects.',
+  }),
+  *find(catalog) {
+    for (const oddity of odditiesOf(catalog, 'dropped-text')) {
+      if (!oddity.text.trimStart().startsWith('{')) continue
+      yield { ...aboutOddity(oddity, 'objects'), data: { name: oddity.name } }
+    }
+  },
+})

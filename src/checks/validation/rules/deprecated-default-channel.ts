@@ -1,0 +1,30 @@
+// The default channel is deprecated, the package is not: whoever chooses no channel gets a deprecated one.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+
+export const deprecatedDefaultChannel = catalogRule<{ channel: string; others: number }>({
+  id: 'deprecated-default-channel',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'The default channel is not deprecated',
+  say: ({ channel, others }) => ({
+    what: `the default channel "${channel}" is deprecated`,
+    why: 'Everyone who subscribes without choosing a channel lands in the one that is to be left.',
+    fix:
+      others > 0
+        ? 'Make another channel the default.'
+        : 'Add a channel that is to be used, or deprecate the whole package.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      if (its.blob === undefined || its.isDeprecated('olm.package', '')) continue
+      const channel = its.blob.defaultChannel
+      for (const { place, entries } of its.deprecations) {
+        for (const { schema, name, mark } of entries) {
+          if (schema !== 'olm.channel' || name !== channel) continue
+          const others = its.channels.filter(({ blob }) => !its.isDeprecated('olm.channel', blob.name)).length
+          yield { at: placeOf(place, mark), about: [its.name, channel], data: { channel, others } }
+        }
+      }
+    }
+  },
+})

@@ -1,0 +1,58 @@
+// An entry that replaces or skips a newer version: installed Operators would go backwards.
+import { compareVersions } from '../../../catalog/version.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { newerThanHead } from '../highest-entry.ts'
+
+export const downgradeEdge = catalogRule<{
+  channel: string
+  entry: string
+  version: string
+  edge: 'replaces' | 'skips'
+  target: string
+  targetVersion: string
+}>({
+  id: 'downgrade-edge',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Entries replace and skip only older versions',
+  say: ({ entry, version, edge, target, targetVersion }) => ({
+    what: `${entry} (${version}) ${edge} ${target}, which is newer (${targetVersion})`,
+    why: 'Clusters that run the newer version are moved back to the older one, which few Operators survive.',
+    fix: `Remove the edge, or let ${target} replace ${entry}.`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      for (const channel of its.channels) {
+        const { blob } = channel
+        // A channel that ends below its highest version has a rule of its own.
+        const highest = newerThanHead(its, channel)
+        for (const { name, mark, replaces, skips } of blob.entries) {
+          const own = its.bundle(name)
+          if (own?.version === undefined) continue
+          const edges = [['replaces', replaces] as const, ...skips.map((skip) => ['skips', skip] as const)]
+          for (const [edge, target] of edges) {
+            const other = its.bundle(target)
+            if (
+              other?.version === undefined ||
+              other === highest ||
+              compareVersions(other.version, own.version) <= 0
+            )
+              continue
+            yield {
+              at: placeOf(blob.place, mark),
+              about: [its.name, blob.name, name, target],
+              data: {
+                channel: blob.name,
+                entry: name,
+                version: own.versionText,
+                edge,
+                target,
+                targetVersion: other.versionText,
+              },
+            }
+          }
+        }
+      }
+    }
+  },
+})

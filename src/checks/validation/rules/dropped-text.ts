@@ -1,0 +1,27 @@
+// Text behind the end of a document's root value: opm's reader stops there and drops the rest without a word.
+import { catalogRule } from '../catalog-rule.ts'
+import { aboutOddity, odditiesOf } from '../oddities.ts'
+
+export const droppedText = catalogRule<{ text: string }>({
+  id: 'dropped-text',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Every line of a file is read',
+  say: ({ text }) => ({
+    what: `everything from here to the end of the document is dropped: ${excerpt(text)}`,
+    why: 'opm reads one value from each document and ignores what follows it, so this part is not in the catalog.',
+    fix: 'Put "---" on a line of its own before it, indent it like what stands above, or remove it.',
+  }),
+  *find(catalog) {
+    for (const oddity of odditiesOf(catalog, 'dropped-text')) {
+      // Objects that were meant to be read one after the other are another mistake.
+      if (oddity.text.trimStart().startsWith('{')) continue
+      yield { ...aboutOddity(oddity, oddity.text), data: { text: oddity.text } }
+    }
+  },
+})
+
+function excerpt(text: string): string {
+  const line = text.trim().split('\n')[0] ?? ''
+  return JSON.stringify(line.length > 60 ? `${line.slice(0, 60)}...` : line)
+}

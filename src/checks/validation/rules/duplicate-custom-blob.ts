@@ -1,0 +1,33 @@
+// Two custom blobs of the same schema, package and name: the format wants these three to be unique, opm does not look.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { isTemplate } from './template-in-catalog.ts'
+
+export const duplicateCustomBlob = catalogRule<{ schema: string; name: string }>({
+  id: 'duplicate-custom-blob',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Schema, package and name together are unique',
+  say: ({ schema, name }) => ({
+    what: `there is more than one blob of schema "${schema}" with the name "${name}" in this package`,
+    why: 'Readers identify a blob by schema, package and name: which of these they get is chance.',
+    fix: 'Remove the copies, or give each its own name.',
+  }),
+  *find({ catalog }) {
+    const seen = new Map<string, (typeof catalog.others)[number]>()
+    for (const blob of catalog.others) {
+      const { schema, package: inPackage, name, place } = blob
+      // A blob without a name is not meant to be told apart.
+      if (name === '' || isTemplate(schema)) continue
+      const key = JSON.stringify([schema, inPackage, name])
+      const first = seen.get(key)
+      if (first === undefined) seen.set(key, blob)
+      else
+        yield {
+          at: placeOf(place),
+          about: [inPackage, schema, name],
+          data: { schema, name },
+          related: [{ at: placeOf(first.place), note: 'the first one' }],
+        }
+    }
+  },
+})

@@ -1,0 +1,34 @@
+// The same property twice in a bundle, value and all. opm counts only olm.package.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+/** Of these two only a summary is kept, which cannot tell equal from similar; each has rules of its own. */
+const summarised = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
+
+export const duplicateProperty = catalogRule<{ bundle: string; type: string }>({
+  id: 'duplicate-property',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A bundle says each property once',
+  say: ({ bundle, type }) => ({
+    what: `${bundle} has the same property of type ${type} twice`,
+    why: 'Repeated properties are noise for the resolver, and usually the sign of a file that was merged by hand.',
+    fix: 'Remove one of the two.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      const seen = new Set<string>()
+      for (const { type, value, mark } of bundle.blob.properties) {
+        if (summarised.has(type)) continue
+        const key = `${type} ${JSON.stringify(value)}`
+        if (seen.has(key))
+          yield {
+            at: placeOf(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, key],
+            data: { bundle: bundle.blob.name, type },
+          }
+        seen.add(key)
+      }
+    }
+  },
+})

@@ -1,0 +1,31 @@
+// The same related image twice, name and all.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const duplicateRelatedImage = catalogRule<{ bundle: string; image: string }>({
+  id: 'duplicate-related-image',
+  severity: 'info',
+  since: '0.1.0',
+  title: 'Related images are listed once',
+  say: ({ bundle, image }) => ({
+    what: `${bundle} lists the related image ${image} twice under the same name`,
+    why: 'It does no harm; it usually means that the list was put together by hand or from two sources.',
+    fix: 'Remove one of the two.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      const seen = new Set<string>()
+      for (const { name, image, mark } of bundle.blob.relatedImages) {
+        if (image === '') continue
+        const key = JSON.stringify([name, image])
+        if (seen.has(key))
+          yield {
+            at: placeOf(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, name, image],
+            data: { bundle: bundle.blob.name, image },
+          }
+        seen.add(key)
+      }
+    }
+  },
+})

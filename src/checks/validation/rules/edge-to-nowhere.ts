@@ -1,0 +1,63 @@
+// An edge to a name that no bundle of the package and no entry of its channels has.
+// Allowed on purpose: a channel may end at a version that was removed. A slip of the pen looks the same.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { similarName } from '../similar-name.ts'
+import { listed } from '../listed.ts'
+
+export const edgeToNowhere = catalogRule<{
+  channel: string
+  entry: string
+  edge: 'replaces' | 'skips'
+  targets: readonly string[]
+  near: string
+}>({
+  id: 'edge-to-nowhere',
+  severity: 'info',
+  since: '0.1.0',
+  title: 'Edges lead to bundles that the package has',
+  say: ({ entry, edge, targets, near }) => ({
+    what: `${entry} ${edge} ${listed(targets)}: the package has no such bundle${targets.length > 1 ? 's' : ''}`,
+    why: 'The edge serves only clusters that still run a bundle removed from the catalog; with a misspelt name, nobody.',
+    fix: near === '' ? `Check the name${targets.length > 1 ? 's' : ''}.` : `Did you mean ${near}?`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      const names = its.bundles.map(({ blob }) => blob.name)
+      for (const { blob } of its.channels) {
+        for (const { name, mark, replaces, skips } of blob.entries) {
+          const isMissing = (target: string) => target !== '' && its.bundle(target) === undefined
+          const groups = [
+            ['replaces', [replaces].filter(isMissing)],
+            ['skips', skips.filter(isMissing)],
+          ] as const
+          for (const [edge, targets] of groups) {
+            const [first] = targets
+            if (first === undefined) continue
+            yield {
+              at: placeOf(blob.place, mark),
+              about: [its.name, blob.name, name, edge],
+              data: {
+                channel: blob.name,
+                entry: name,
+                edge,
+                targets,
+                near: similarVersionless(first, names),
+              },
+            }
+          }
+        }
+      }
+    }
+  },
+})
+
+/** A near name of the same version: the neighbours of `foo.v1.0.1` are other releases, not slips. */
+function similarVersionless(target: string, names: readonly string[]): string {
+  const digits = target.replaceAll(/\D/g, '')
+  return (
+    similarName(
+      target,
+      names.filter((name) => name.replaceAll(/\D/g, '') === digits),
+    ) ?? ''
+  )
+}

@@ -1,0 +1,19 @@
+// A catalog without a single package: opm finds nothing wrong with it, and clusters find nothing in it.
+import { catalogRule } from '../catalog-rule.ts'
+
+export const emptyCatalog = catalogRule<{ files: number }>({
+  id: 'empty-catalog',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A catalog has at least one package',
+  say: ({ files }) => ({
+    what: files === 0 ? 'the catalog has no files' : 'the catalog has no package',
+    why: 'An empty catalog is valid and useless; more often than not its files lie elsewhere or are ignored.',
+    fix: 'Check the directory and its .indexignore, or remove the catalog.',
+  }),
+  *find({ catalog }) {
+    // A catalog that could not be read is not known to be empty.
+    if (catalog.packages.length === 0 && catalog.loadErrors.length === 0)
+      yield { about: ['', 'catalog'], data: { files: catalog.files.length } }
+  },
+})

@@ -1,0 +1,42 @@
+// A channel whose head is older than another of its entries: who subscribes gets the older one.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { newerThanHead } from '../highest-entry.ts'
+
+export const headNotHighest = catalogRule<{
+  channel: string
+  head: string
+  headVersion: string
+  highest: string
+  highestVersion: string
+}>({
+  id: 'head-not-highest',
+  severity: 'warning',
+  since: '0.1.0',
+  title: "A channel's head is its highest version",
+  say: ({ channel, head, headVersion, highest, highestVersion }) => ({
+    what: `the head of channel "${channel}" is ${head} (${headVersion}), but ${highest} (${highestVersion}) is newer`,
+    why: 'Subscriptions install the head, so nobody gets the newer version from this channel.',
+    fix: `Let ${highest} replace the head, or take it out of the channel if it was withdrawn.`,
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      for (const channel of its.channels) {
+        const { blob, head } = channel
+        const highest = newerThanHead(its, channel)
+        const own = head && its.bundle(head.name)
+        if (head === undefined || own === undefined || highest === undefined) continue
+        yield {
+          at: placeOf(blob.place, head.mark),
+          about: [its.name, blob.name, highest.blob.name],
+          data: {
+            channel: blob.name,
+            head: head.name,
+            headVersion: own.versionText,
+            highest: highest.blob.name,
+            highestVersion: highest.versionText,
+          },
+        }
+      }
+    }
+  },
+})

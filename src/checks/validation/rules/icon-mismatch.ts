@@ -1,0 +1,34 @@
+// An icon whose bytes are not of the media type that it claims. opm's own check of this is switched off upstream.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+
+/** Names that mean the same. */
+const synonyms: Readonly<Record<string, string>> = {
+  'image/jpg': 'image/jpeg',
+  'image/svg': 'image/svg+xml',
+  'image/vnd.microsoft.icon': 'image/x-icon',
+}
+
+export const iconMismatch = catalogRule<{ claims: string; looksLike: string }>({
+  id: 'icon-mismatch',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Icons are of the media type that they claim',
+  say: ({ claims, looksLike }) => ({
+    what: `the icon claims to be ${claims === '' ? 'of no media type' : `"${claims}"`}, and its bytes ${
+      looksLike === '' ? 'are no picture' : `are ${looksLike}`
+    }`,
+    why: 'Browsers trust the media type that the catalog serves, and then show a broken picture.',
+    fix: looksLike.startsWith('image/')
+      ? `Set mediatype to ${looksLike}.`
+      : 'Put a picture there: SVG (image/svg+xml) or PNG (image/png).',
+  }),
+  *find({ catalog }) {
+    for (const { name, place, icon } of catalog.packages) {
+      if (icon === undefined || icon.bytes === 0) continue
+      const claims = icon.mediatype.toLowerCase().split(';')[0]?.trim() ?? ''
+      const looksLike = icon.looksLike ?? ''
+      if ((synonyms[claims] ?? claims) === looksLike) continue
+      yield { at: placeOf(place, icon.mark), about: [name], data: { claims: icon.mediatype, looksLike } }
+    }
+  },
+})

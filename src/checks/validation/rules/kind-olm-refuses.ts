@@ -1,0 +1,54 @@
+// A manifest of a kind that OLM does not install from bundles: the install plan fails (reference: install 1.7).
+import { textField } from '../../../catalog/json-fields.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+/** What OLM v0 takes: kinds with code of their own, and kinds that it applies as they are. */
+const accepted = new Set([
+  'ClusterServiceVersion',
+  'CustomResourceDefinition',
+  'ClusterRole',
+  'ClusterRoleBinding',
+  'Role',
+  'RoleBinding',
+  'ServiceAccount',
+  'Service',
+  'Secret',
+  'ConfigMap',
+  'PrometheusRule',
+  'ServiceMonitor',
+  'PodDisruptionBudget',
+  'PriorityClass',
+  'VerticalPodAutoscaler',
+  'ConsoleYAMLSample',
+  'ConsoleQuickStart',
+  'ConsoleCLIDownload',
+  'ConsoleLink',
+  'ConsolePlugin',
+  'NetworkPolicy',
+])
+
+export const kindOlmRefuses = catalogRule<{ bundle: string; kind: string; name: string }>({
+  id: 'kind-olm-refuses',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Bundles hold only kinds that OLM installs',
+  say: ({ bundle, kind, name }) => ({
+    what: `${bundle} holds the ${kind} "${name}", a kind that OLM does not install from bundles`,
+    why: 'OLM v0 fails the whole installation over one object of an unknown kind.',
+    fix: 'Let the Operator create it when it runs, and take it out of the bundle.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const { value, mark } of bundle.properties('olm.bundle.object')) {
+        const [kind, name] = [textField(value, 'kind'), textField(value, 'name')]
+        if (kind === '' || accepted.has(kind)) continue
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, kind, name],
+          data: { bundle: bundle.blob.name, kind, name },
+        }
+      }
+    }
+  },
+})

@@ -1,0 +1,47 @@
+// A group, version or kind that no Kubernetes API can have.
+import { textField } from '../../../catalog/json-fields.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+/** What the API server accepts: a DNS name, a DNS label that starts with a letter, a Go-like name. */
+const patterns = {
+  group: /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/,
+  version: /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/,
+  kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
+} as const
+
+export const malformedGvk = catalogRule<{
+  bundle: string
+  type: string
+  part: keyof typeof patterns
+  value: string
+}>({
+  id: 'malformed-gvk',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Group, version and kind are ones that an API can have',
+  say: ({ bundle, type, part, value }) => ({
+    what:
+      value === ''
+        ? `${type} of ${bundle} has no ${part}`
+        : `${type} of ${bundle} has the ${part} "${value}", which no API can have`,
+    why: 'OLM compares these letter by letter to find who provides an API; one that cannot exist is never found.',
+    fix: 'Copy group, version and kind from the CustomResourceDefinition: example.com, v1alpha1, Example.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const { type, value, mark } of bundle.blob.properties) {
+        if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
+        for (const part of ['group', 'version', 'kind'] as const) {
+          const text = textField(value, part)
+          if (patterns[part].test(text)) continue
+          yield {
+            at: placeOf(bundle.blob.place, mark),
+            about: [its.name, bundle.blob.name, type, part, text],
+            data: { bundle: bundle.blob.name, type, part, value: text },
+          }
+        }
+      }
+    }
+  },
+})

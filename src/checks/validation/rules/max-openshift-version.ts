@@ -1,0 +1,40 @@
+// An olm.maxOpenShiftVersion that OpenShift cannot read: a number, where YAML has already lost `4.10`'s last digit,
+// or a text that is no version of the platform. opm takes any value.
+import type { Json } from '../../../catalog/catalog.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const maxOpenshiftVersion = catalogRule<{ bundle: string; problem: string }>({
+  id: 'max-openshift-version',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'olm.maxOpenShiftVersion is one text such as "4.20"',
+  say: ({ bundle, problem }) => ({
+    what: `olm.maxOpenShiftVersion of ${bundle} ${problem}`,
+    why: 'It keeps clusters from upgrading to a platform that the Operator does not support; one that cannot be read keeps nobody.',
+    fix: `Write the value in quotes, major and minor version only: '4.20'.`,
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      const properties = bundle.properties('olm.maxOpenShiftVersion')
+      for (const [index, { value, mark }] of properties.entries()) {
+        const problem = index > 0 ? 'is given more than once' : problemOf(value)
+        if (problem === undefined) continue
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, String(index)],
+          data: { bundle: bundle.blob.name, problem },
+        }
+      }
+    }
+  },
+})
+
+function problemOf(value: Json): string | undefined {
+  if (typeof value === 'number') return `is the number ${value}, not a text`
+  if (typeof value !== 'string') return 'is not a text'
+  // OpenShift's operator-lifecycle-manager parses it tolerantly: a patch version is allowed, though it means nothing.
+  return /^v?\d+\.\d+(?:\.\d+)?$/.test(value.trim())
+    ? undefined
+    : `is "${value}", which is no version of the platform`
+}

@@ -1,0 +1,46 @@
+// A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
+import type { Json } from '../../../catalog/catalog.ts'
+import { textField } from '../../../catalog/json-fields.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const missingRequiredApi = catalogRule<{
+  bundle: string
+  group: string
+  version: string
+  kind: string
+}>({
+  id: 'missing-required-api',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'The APIs that bundles require are provided by the catalog',
+  say: ({ bundle, group, version, kind }) => ({
+    what: `${bundle} requires ${kind}.${version}.${group}, which no bundle in the catalog provides`,
+    why: 'It installs only on clusters where another catalog offers an Operator with this API.',
+    fix: 'Correct group, version and kind, add the Operator that provides it, or tell users which catalog has it.',
+  }),
+  *find(catalog) {
+    const provided = new Set<string>()
+    for (const { bundle } of bundlesOf(catalog))
+      for (const { value } of bundle.properties('olm.gvk')) provided.add(keyOf(value))
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const { value, mark } of bundle.properties('olm.gvk.required')) {
+        const [group, version, kind] = [
+          textField(value, 'group'),
+          textField(value, 'version'),
+          textField(value, 'kind'),
+        ]
+        if (kind === '' || provided.has(keyOf(value))) continue
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, group, version, kind],
+          data: { bundle: bundle.blob.name, group, version, kind },
+        }
+      }
+    }
+  },
+})
+
+function keyOf(value: Json): string {
+  return `${textField(value, 'group')}/${textField(value, 'version')}/${textField(value, 'kind')}`
+}

@@ -1,0 +1,41 @@
+// A required package that this catalog cannot give. Another catalog of the cluster may have it.
+import { inRange, parseVersionRange } from '../../../catalog/version-range.ts'
+import { catalogRule } from '../catalog-rule.ts'
+import { packageRequirements } from '../requirements.ts'
+
+export const missingRequiredPackage = catalogRule<{
+  bundle: string
+  required: string
+  versionRange: string
+  isPresent: boolean
+}>({
+  id: 'missing-required-package',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'The packages that bundles require are in the catalog',
+  say: ({ bundle, required, versionRange, isPresent }) => ({
+    what: isPresent
+      ? `${bundle} requires package "${required}" in ${versionRange}, and no version in the catalog is in that range`
+      : `${bundle} requires package "${required}", which the catalog does not have`,
+    why: 'It installs only on clusters where another catalog offers the required package.',
+    fix: `Add a fitting version of "${required}" to the catalog, correct the requirement, or tell users which catalog has it.`,
+  }),
+  *find(catalog) {
+    for (const { in: its, by, at, packageName, versionRange, alone } of packageRequirements(catalog)) {
+      // Inside a constraint it may be one of several ways; an empty name has a rule of its own.
+      if (!alone || packageName === '') continue
+      const required = catalog.package(packageName)
+      const isPresent = required?.blob !== undefined
+      if (isPresent) {
+        const range = parseVersionRange(versionRange)
+        if (!range.ok || required.bundles.some(({ version }) => version && inRange(version, range.value)))
+          continue
+      }
+      yield {
+        at,
+        about: [its.name, by.blob.name, packageName],
+        data: { bundle: by.blob.name, required: packageName, versionRange, isPresent },
+      }
+    }
+  },
+})

@@ -1,0 +1,28 @@
+// A field that is one slip away from one that opm knows. opm ignores it, so what it should have said is not said.
+import { blobShapes } from '../../../catalog/known-fields.ts'
+import { catalogRule } from '../catalog-rule.ts'
+import { knownFieldsAt } from '../fields-at.ts'
+import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { similarName } from '../similar-name.ts'
+
+export const misspeltField = catalogRule<{ path: string; field: string; known: string; schema: string }>({
+  id: 'misspelt-field',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Fields are spelt as the format spells them',
+  say: ({ field, known, schema }) => ({
+    what: `${schema} has no field "${field}": "${known}" was probably meant`,
+    why: 'opm ignores fields that it does not know, so what this one says has no effect and nobody is told.',
+    fix: `Rename it to "${known}", or remove it.`,
+  }),
+  *find(catalog) {
+    for (const oddity of odditiesOf(catalog, 'unknown-field')) {
+      if (!Object.hasOwn(blobShapes, oddity.schema)) continue
+      const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
+      const known = similarName(field, knownFieldsAt(oddity.schema, oddity.path))
+      if (known === undefined) continue
+      const data = { path: oddity.path, field, known, schema: oddity.schema }
+      yield { ...aboutOddity(oddity, oddity.path), data }
+    }
+  },
+})

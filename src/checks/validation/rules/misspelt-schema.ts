@@ -1,0 +1,29 @@
+// A schema one slip away from one that opm reads. opm keeps such a blob unread.
+import { blobShapes } from '../../../catalog/known-fields.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { similarName } from '../similar-name.ts'
+import { isTemplate } from './template-in-catalog.ts'
+
+export const misspeltSchema = catalogRule<{ schema: string; known: string }>({
+  id: 'misspelt-schema',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Schemas are spelt as the format spells them',
+  say: ({ schema, known }) => ({
+    what: `opm does not know the schema "${schema}": "${known}" was probably meant`,
+    why: 'Schemas are compared letter by letter; a blob of an unknown one is kept and never read.',
+    fix: `Write "${known}".`,
+  }),
+  *find({ catalog }) {
+    for (const { schema, package: inPackage, name, place } of catalog.others) {
+      const known = misspeltFor(schema)
+      if (known !== undefined)
+        yield { at: placeOf(place), about: [inPackage, schema, name], data: { schema, known } }
+    }
+  },
+})
+
+/** The schema that was probably meant, where another one was written. */
+export function misspeltFor(schema: string): string | undefined {
+  return isTemplate(schema) ? undefined : similarName(schema, Object.keys(blobShapes))
+}

@@ -1,0 +1,43 @@
+// Both formats of bundle metadata in one package: whole manifests (olm.bundle.object) beside the extract made of
+// them (olm.csv.metadata). Half a migration, in most cases.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import type { BundleView } from '../catalog-view.ts'
+
+export const mixedMetadataFormats = catalogRule<{ objects: string; metadata: string; withObjects: number }>({
+  id: 'mixed-metadata-formats',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'The bundles of a package carry their metadata in one format',
+  say: ({ objects, metadata, withObjects }) => ({
+    what:
+      objects === metadata
+        ? `${objects} carries olm.bundle.object and olm.csv.metadata`
+        : `${withObjects} bundle${withObjects === 1 ? '' : 's'} (first ${objects}) of this package carry olm.bundle.object, others (first ${metadata}) olm.csv.metadata`,
+    why: 'Whole manifests make catalogs many times larger, and consoles show the two formats differently.',
+    fix: 'Render with `--migrate-level bundle-object-to-csv-metadata`.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      // A bundle without an image has nothing but its objects: it cannot be migrated.
+      const installable = its.bundles.filter(({ blob }) => blob.image !== '')
+      const withObjects = installable.filter((bundle) => has(bundle, 'olm.bundle.object'))
+      const withMetadata = installable.filter((bundle) => has(bundle, 'olm.csv.metadata'))
+      const [objects] = withObjects
+      const metadata = withMetadata.find((bundle) => bundle === objects) ?? withMetadata[0]
+      if (objects === undefined || metadata === undefined) continue
+      yield {
+        at: placeOf(objects.blob.place),
+        about: [its.name],
+        data: {
+          objects: objects.blob.name,
+          metadata: metadata.blob.name,
+          withObjects: withObjects.length,
+        },
+      }
+    }
+  },
+})
+
+function has(bundle: BundleView, type: string): boolean {
+  return bundle.properties(type).length > 0
+}

@@ -1,0 +1,20 @@
+// A required package without a name: nothing can satisfy it.
+import { catalogRule } from '../catalog-rule.ts'
+import { packageRequirements } from '../requirements.ts'
+
+export const namelessRequirement = catalogRule<{ bundle: string }>({
+  id: 'nameless-requirement',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Required packages have a name',
+  say: ({ bundle }) => ({
+    what: `${bundle} requires a package without saying which`,
+    why: 'No package has an empty name, so OLM can never install this bundle.',
+    fix: 'Give packageName, or remove the requirement.',
+  }),
+  *find(catalog) {
+    for (const { in: its, by, at, packageName, alone } of packageRequirements(catalog))
+      if (alone && packageName === '')
+        yield { at, about: [its.name, by.blob.name], data: { bundle: by.blob.name } }
+  },
+})

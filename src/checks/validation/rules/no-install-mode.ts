@@ -1,0 +1,29 @@
+// A channel head that supports no install mode: OLM finds no group of namespaces that it may be installed for.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { csvMetadataOf } from '../csv-metadata.ts'
+
+export const noInstallMode = catalogRule<{ bundle: string; modes: number }>({
+  id: 'no-install-mode',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Channel heads support at least one install mode',
+  say: ({ bundle, modes }) => ({
+    what: `${bundle} ${modes === 0 ? 'lists no install modes' : 'supports none of its install modes'}`,
+    why: 'Whatever namespaces an OperatorGroup chooses, the Operator says that it does not support them, and never starts.',
+    fix: 'Support at least one of OwnNamespace, SingleNamespace, MultiNamespace and AllNamespaces in the ClusterServiceVersion.',
+  }),
+  *find(catalog) {
+    for (const its of catalog.packages) {
+      const heads = new Set(its.channels.map(({ head }) => head?.name))
+      for (const bundle of its.bundles) {
+        const { name, place } = bundle.blob
+        if (!heads.has(name)) continue
+        for (const { metadata, mark } of csvMetadataOf(bundle)) {
+          if (metadata.installModes.some(({ supported }) => supported)) continue
+          const data = { bundle: name, modes: metadata.installModes.length }
+          yield { at: placeOf(place, mark), about: [its.name, name], data }
+        }
+      }
+    }
+  },
+})

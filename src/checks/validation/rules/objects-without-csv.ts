@@ -1,0 +1,30 @@
+// A bundle that is installed from its inline objects, and no ClusterServiceVersion among them.
+import { textField } from '../../../catalog/json-fields.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const objectsWithoutCsv = catalogRule<{ bundle: string; objects: number; csvs: number }>({
+  id: 'objects-without-csv',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A bundle without an image carries exactly one ClusterServiceVersion',
+  say: ({ bundle, objects, csvs }) => ({
+    what: `${bundle} has no image, and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
+    why: 'Without an image OLM installs what stands in olm.bundle.object, and the ClusterServiceVersion is what it installs by.',
+    fix: 'Render the bundle from its image, or add all of its manifests.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      const { name, image, place } = bundle.blob
+      const objects = bundle.properties('olm.bundle.object')
+      if (image !== '' || objects.length === 0) continue
+      const csvs = objects.filter(({ value }) => textField(value, 'kind') === 'ClusterServiceVersion').length
+      if (csvs === 1) continue
+      yield {
+        at: placeOf(place),
+        about: [its.name, name],
+        data: { bundle: name, objects: objects.length, csvs },
+      }
+    }
+  },
+})

@@ -1,0 +1,23 @@
+// A catalog that is larger than what its pod builds a cache of with ease.
+import { catalogRule } from '../catalog-rule.ts'
+import { readableBytes } from '../listed.ts'
+
+export const oversizedCatalog = catalogRule<{ bytes: number; limit: number; packages: number }>({
+  id: 'oversized-catalog',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A catalog stays below the ceiling for catalogs',
+  say: ({ bytes, limit, packages }) => ({
+    what: `the catalog has ${readableBytes(bytes)} in ${packages} packages, more than ${readableBytes(limit)}`,
+    why: 'The pod that serves it reads all of it when it starts, and clusters give that pod little memory and time.',
+    fix: 'Migrate olm.bundle.object to olm.csv.metadata, drop bundles that nobody upgrades from, or split the catalog.',
+  }),
+  *find({ catalog }, limits) {
+    const bytes = catalog.files.reduce((sum, file) => sum + file.bytes, 0)
+    if (bytes > limits.catalog)
+      yield {
+        about: ['', 'catalog'],
+        data: { bytes, limit: limits.catalog, packages: catalog.packages.length },
+      }
+  },
+})

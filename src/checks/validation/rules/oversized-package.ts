@@ -1,0 +1,33 @@
+// A package whose blobs together are larger than what GitHub stores with ease in one file.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { readableBytes } from '../listed.ts'
+
+export const oversizedPackage = catalogRule<{ bytes: number; limit: number; bundles: number }>({
+  id: 'oversized-package',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A package stays below the ceiling for packages',
+  say: ({ bytes, limit, bundles }) => ({
+    what: `the package takes ${readableBytes(bytes)} in ${bundles} bundles, more than ${readableBytes(limit)}`,
+    why: 'GitHub warns about files above 50 MiB and refuses those above 100; every cluster that reads the catalog pays for it too.',
+    fix: 'Remove bundles that nobody upgrades from any more, or migrate olm.bundle.object to olm.csv.metadata.',
+  }),
+  *find(catalog, limits) {
+    for (const its of catalog.packages) {
+      if (its.blob === undefined) continue
+      const blobs = [
+        its.blob,
+        ...its.channels.map(({ blob }) => blob),
+        ...its.bundles.map(({ blob }) => blob),
+        ...its.deprecations,
+      ]
+      const bytes = blobs.reduce((sum, { place }) => sum + place.end - place.start, 0)
+      if (bytes > limits.package)
+        yield {
+          at: placeOf(its.blob.place),
+          about: [its.name],
+          data: { bytes, limit: limits.package, bundles: its.bundles.length },
+        }
+    }
+  },
+})

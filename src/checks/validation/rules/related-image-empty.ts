@@ -1,0 +1,41 @@
+// A related image without an image. Often the reference stands under `value`, as in the bundle's annotations.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { odditiesOf } from '../oddities.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const relatedImageEmpty = catalogRule<{
+  bundle: string
+  name: string
+  index: number
+  hasValue: boolean
+}>({
+  id: 'related-image-empty',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Every related image names an image',
+  say: ({ bundle, name, index, hasValue }) => ({
+    what: `related image ${name === '' ? `number ${index + 1}` : `"${name}"`} of ${bundle} names no image${
+      hasValue ? ', but has a field "value"' : ''
+    }`,
+    why: 'opm skips it, and tools that mirror the catalog do not copy what should stand here.',
+    fix: hasValue ? 'Rename "value" to "image".' : 'Give its image, or remove it.',
+  }),
+  *find(catalog) {
+    const values = new Set(
+      odditiesOf(catalog, 'unknown-field')
+        .filter(({ path }) => /^relatedImages\[\d+\]\.value$/i.test(path))
+        .map(({ package: inPackage, name, path }) => JSON.stringify([inPackage, name, path.split('.')[0]])),
+    )
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const [index, { name, image, mark }] of bundle.blob.relatedImages.entries()) {
+        if (image !== '') continue
+        const hasValue = values.has(JSON.stringify([its.name, bundle.blob.name, `relatedImages[${index}]`]))
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, name, String(index)],
+          data: { bundle: bundle.blob.name, name, index, hasValue },
+        }
+      }
+    }
+  },
+})

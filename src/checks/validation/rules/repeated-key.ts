@@ -1,0 +1,19 @@
+// A key written twice in one mapping: YAML and JSON forbid it, opm takes the last one without a word.
+import { catalogRule } from '../catalog-rule.ts'
+import { aboutOddity, odditiesOf } from '../oddities.ts'
+
+export const repeatedKey = catalogRule<{ path: string }>({
+  id: 'repeated-key',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'No mapping says the same key twice',
+  say: ({ path }) => ({
+    what: `"${path}" is written more than once`,
+    why: 'Only the last one counts; everything under the earlier ones is lost without a message.',
+    fix: 'Keep one of them, with the content of all.',
+  }),
+  *find(catalog) {
+    for (const oddity of odditiesOf(catalog, 'repeated-key'))
+      yield { ...aboutOddity(oddity, oddity.path), data: { path: oddity.path } }
+  },
+})

@@ -1,0 +1,21 @@
+// A schema of one's own in the prefix that belongs to OLM.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { misspeltFor } from './misspelt-schema.ts'
+import { isTemplate } from './template-in-catalog.ts'
+
+export const reservedSchema = catalogRule<{ schema: string }>({
+  id: 'reserved-schema',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Custom schemas keep out of the prefix "olm."',
+  say: ({ schema }) => ({
+    what: `the schema "${schema}" uses the prefix "olm.", which belongs to OLM`,
+    why: 'A later opm may give this name a meaning, and then reads or refuses the blob.',
+    fix: 'Use a prefix of your own, such as a domain name.',
+  }),
+  *find({ catalog }) {
+    for (const { schema, package: inPackage, name, place } of catalog.others)
+      if (/^olm\./i.test(schema) && !isTemplate(schema) && misspeltFor(schema) === undefined)
+        yield { at: placeOf(place), about: [inPackage, schema, name], data: { schema } }
+  },
+})

@@ -1,0 +1,46 @@
+// A skipRange that reaches the version of its own entry, or beyond it.
+import { compareVersions } from '../../../catalog/version.ts'
+import { inRange } from '../../../catalog/version-range.ts'
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { skipRanges } from '../skip-ranges.ts'
+
+export const skipRangeCoversSelf = catalogRule<{
+  channel: string
+  entry: string
+  version: string
+  skipRange: string
+  covered: string
+}>({
+  id: 'skip-range-covers-self',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'A skipRange covers only versions older than its own entry',
+  say: ({ entry, version, skipRange, covered }) => ({
+    what: `the skipRange "${skipRange}" of ${entry} covers ${covered === entry ? 'its own version' : `the newer ${covered}`}`,
+    why: 'A skipRange says which versions may jump to this one; one that reaches this version or newer ones offers a step to itself or back.',
+    fix: `End the range with <${version}.`,
+  }),
+  *find(catalog) {
+    for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
+      if (own.version === undefined) continue
+      const version = own.version
+      const newer = its.bundles.find(
+        (other) =>
+          other.version && compareVersions(other.version, version) > 0 && inRange(other.version, range),
+      )
+      const covered = inRange(version, range) ? own : newer
+      if (covered === undefined) continue
+      yield {
+        at: placeOf(channel.blob.place, entry.mark),
+        about: [its.name, channel.blob.name, entry.name],
+        data: {
+          channel: channel.blob.name,
+          entry: entry.name,
+          version: own.versionText,
+          skipRange: entry.skipRange,
+          covered: covered.blob.name,
+        },
+      }
+    }
+  },
+})

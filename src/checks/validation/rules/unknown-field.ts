@@ -1,0 +1,40 @@
+// A field that the format does not have and that resembles none it has. opm ignores it.
+import { blobShapes } from '../../../catalog/known-fields.ts'
+import { catalogRule } from '../catalog-rule.ts'
+import { knownFieldsAt } from '../fields-at.ts'
+import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { similarName } from '../similar-name.ts'
+
+export const unknownField = catalogRule<{
+  path: string
+  field: string
+  schema: string
+  known: readonly string[]
+}>({
+  id: 'unknown-field',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Blobs have only fields that the format defines',
+  say: ({ field, schema, known }) => ({
+    what: `${schema} has no field "${field}"${known.length > 0 ? ` here, only ${known.join(', ')}` : ''}`,
+    why: 'opm ignores fields that it does not know: they look like settings, and set nothing.',
+    fix: 'Remove the field; what only people need to know fits in a comment.',
+  }),
+  *find(catalog) {
+    for (const oddity of odditiesOf(catalog, 'unknown-field')) {
+      if (!Object.hasOwn(blobShapes, oddity.schema)) continue
+      const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
+      const known = knownFieldsAt(oddity.schema, oddity.path)
+      // Those two have rules of their own, which know what to do about it.
+      if (similarName(field, known) !== undefined || isRelatedImageValue(oddity.path)) continue
+      yield {
+        ...aboutOddity(oddity, oddity.path),
+        data: { path: oddity.path, field, schema: oddity.schema, known },
+      }
+    }
+  },
+})
+
+function isRelatedImageValue(path: string): boolean {
+  return /^relatedImages\[\d+\]\.value$/i.test(path)
+}

@@ -1,0 +1,24 @@
+// A custom blob for a package that the catalog does not have. opm checks that only for its own schemas.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { similarName } from '../similar-name.ts'
+import { isTemplate } from './template-in-catalog.ts'
+
+export const unknownPackageInCustomBlob = catalogRule<{ schema: string; name: string; near: string }>({
+  id: 'unknown-package-in-custom-blob',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Custom blobs speak of packages that the catalog has',
+  say: ({ schema, name, near }) => ({
+    what: `a blob of schema "${schema}" speaks of package "${name}", which the catalog does not have`,
+    why: 'Whoever reads such blobs finds them by their package, so this one is never found.',
+    fix: near === '' ? 'Correct the package, or remove the blob.' : `Did you mean "${near}"?`,
+  }),
+  *find(view) {
+    const names = new Set(view.catalog.packages.map(({ name }) => name))
+    for (const { schema, package: name, name: own, place } of view.catalog.others) {
+      if (name === '' || names.has(name) || isTemplate(schema)) continue
+      const near = similarName(name, names) ?? ''
+      yield { at: placeOf(place), about: [name, schema, own], data: { schema, name, near } }
+    }
+  },
+})

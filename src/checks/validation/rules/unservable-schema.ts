@@ -1,0 +1,26 @@
+// Names of custom blobs that `opm serve` refuses although `opm validate` accepts them (since opm v1.69.0).
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+
+/** opm's own pattern for both names. */
+const servable = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
+
+export const unservableSchema = catalogRule<{ field: 'schema' | 'package'; value: string }>({
+  id: 'unservable-schema',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'The schema and package of a custom blob are names that opm can serve',
+  say: ({ field, value }) => ({
+    what: `opm cannot serve a custom blob whose ${field} is "${value}"`,
+    why: '`opm validate` accepts it, but the pod that serves the catalog refuses it and never starts.',
+    fix: 'Use letters, digits, dots, dashes and underscores only, and start with a letter or a digit.',
+  }),
+  *find({ catalog }) {
+    for (const { schema, package: inPackage, name, place } of catalog.others) {
+      const about = [inPackage, schema, name]
+      if (!servable.test(schema))
+        yield { at: placeOf(place), about, data: { field: 'schema', value: schema } }
+      if (inPackage !== '' && !servable.test(inPackage))
+        yield { at: placeOf(place), about, data: { field: 'package', value: inPackage } }
+    }
+  },
+})

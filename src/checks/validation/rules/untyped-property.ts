@@ -1,0 +1,30 @@
+// A property whose type is empty: nobody can ever ask for it.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+export const untypedProperty = catalogRule<{ bundle: string; type: string }>({
+  id: 'untyped-property',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Every property has a type',
+  say: ({ bundle, type }) => ({
+    what:
+      type === ''
+        ? `a property of ${bundle} has no type`
+        : `a property of ${bundle} has a type with blanks around it: "${type}"`,
+    why: 'Properties are found by their type, letter by letter, so this one is never found.',
+    fix: 'Give the type as it is defined, such as olm.gvk.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const [index, { type, mark }] of bundle.blob.properties.entries()) {
+        if (type !== '' && type.trim() === type) continue
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, type, String(index)],
+          data: { bundle: bundle.blob.name, type },
+        }
+      }
+    }
+  },
+})

@@ -1,0 +1,25 @@
+// A bundle name that no ClusterServiceVersion can have: it becomes the name of an object of the Kubernetes API.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+
+/** A DNS-1123 subdomain, as Kubernetes wants for object names. */
+const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+
+export const unusableBundleName = catalogRule<{ bundle: string }>({
+  id: 'unusable-bundle-name',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'Bundle names are names that Kubernetes objects can have',
+  say: ({ bundle }) => ({
+    what: `no Kubernetes object can be called "${bundle}"`,
+    why: 'OLM creates a ClusterServiceVersion of this name when it installs the bundle, and the API server refuses it.',
+    fix: 'Use lower-case letters, digits, dots and dashes; the usual form is <package>.v<version>.',
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      const { name, place } = bundle.blob
+      if (name !== '' && !subdomain.test(name))
+        yield { at: placeOf(place), about: [its.name, name], data: { bundle: name } }
+    }
+  },
+})

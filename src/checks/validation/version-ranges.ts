@@ -1,0 +1,32 @@
+// Every version range that a catalog's blobs write down, with its place and the names that lead to it.
+import type { Location } from '../../findings/finding.ts'
+import { placeOf } from './catalog-rule.ts'
+import type { CatalogView } from './catalog-view.ts'
+import { packageRequirements } from './requirements.ts'
+
+export interface WrittenRange {
+  readonly at: Location
+  readonly about: readonly string[]
+  readonly range: string
+  /** The field's name, for people. */
+  readonly from: 'skipRange' | 'versionRange'
+}
+
+/** Ranges of channel entries and of required packages; empty ones are left out. */
+export function* versionRanges(catalog: CatalogView): Generator<WrittenRange> {
+  for (const its of catalog.packages) {
+    for (const { blob } of its.channels) {
+      for (const { name, mark, skipRange } of blob.entries)
+        if (skipRange !== '')
+          yield {
+            at: placeOf(blob.place, mark),
+            about: [its.name, blob.name, name],
+            range: skipRange,
+            from: 'skipRange',
+          }
+    }
+  }
+  for (const { in: its, by, at, packageName, versionRange } of packageRequirements(catalog))
+    if (versionRange !== '')
+      yield { at, about: [its.name, by.blob.name, packageName], range: versionRange, from: 'versionRange' }
+}

@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { pageRules, renderIndex, renderPages, renewPage, strayPages } from '../../scripts/rule-pages.ts'
+import type { PageRule } from '../../scripts/rule-pages.ts'
+
+const project = join(import.meta.dirname, '../..')
+const rule: PageRule = {
+  id: 'two-heads',
+  check: 'validation',
+  severity: 'error',
+  title: 'A channel has one head',
+  since: '0.1.0',
+  network: false,
+  origin: 'catalog-bot',
+}
+
+let fixtures: string
+beforeAll(() => {
+  fixtures = mkdtempSync(join(tmpdir(), 'rule-pages-'))
+  const file = join(fixtures, 'two-heads/bad/forked/catalog.yaml')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, 'a: 1\n---\nb: $& 2 # two-heads\n---\nc: 3\n')
+})
+afterAll(() => {
+  rmSync(fixtures, { recursive: true })
+})
+
+describe('pages of rules', () => {
+  test('every page is as the script makes it, and none speaks of a rule that does not exist', () => {
+    for (const [path, text] of renderPages(project)) {
+      expect([path, existsSync(join(project, path))]).toEqual([path, true])
+      expect(readFileSync(join(project, path), 'utf8')).toBe(text)
+    }
+    expect(strayPages(project)).toEqual([])
+  })
+
+  test('no two rules share an id, or their pages would be one', () => {
+    const ids = pageRules.map(({ id }) => id)
+    expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
+  })
+
+  test('box and example are renewed, and what people wrote stays', () => {
+    const page = `# two-heads\n\n<!-- box -->\nold\n<!-- /box -->\n\nBy hand.\n\n<!-- example bad/forked/catalog.yaml -->\nold\n<!-- /example -->\n`
+    const renewed = renewPage(page, rule, fixtures)
+    expect(renewed).toContain('> A channel has one head.')
+    expect(renewed).toContain('| validation | error | 0.1.0 | no | yes |')
+    expect(renewed).toContain('\n\nBy hand.\n\n')
+    expect(renewed).toContain('```yaml\nb: $& 2 # two-heads\n```')
+    expect(renewed).not.toContain('old')
+    expect(renewPage(renewed, rule, fixtures)).toBe(renewed)
+  })
+
+  test('a page without a box, with another title, or with an example that is no fixture is refused', () => {
+    const box = '<!-- box -->\n<!-- /box -->\n'
+    expect(() => renewPage('# two-heads\n', rule, fixtures)).toThrow(/no <!-- box -->/)
+    expect(() => renewPage(`# other\n${box}`, rule, fixtures)).toThrow(/does not begin/)
+    expect(() =>
+      renewPage(`# two-heads\n${box}<!-- example bad/x/catalog.yaml -->\n<!-- /example -->`, rule, fixtures),
+    ).toThrow(/does not exist/)
+  })
+
+  test("the index tells opm's rules from ours", () => {
+    const index = renderIndex([rule, { ...rule, id: 'no-head', origin: 'opm' }])
+    expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Rules of opm'))
+    expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Rules of opm'))
+  })
+})
