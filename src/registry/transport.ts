@@ -127,7 +127,7 @@ export function openTransport(
       const abort = () => stop.abort()
       exchange.signal?.addEventListener('abort', abort)
       try {
-        return await follow(exchange, AbortSignal.any([deadline, stop.signal]))
+        return await follow(exchange, exchange.signal ? AbortSignal.any([deadline, stop.signal]) : deadline)
       } catch (error) {
         if (stop.signal.aborted)
           throw new RegistryError('aborted', 'the request was called off', { cause: error })

@@ -1,0 +1,165 @@
+// How fast image references are checked: against docker-registry on loopback beside `skopeo inspect --raw`, and
+// against a registry in this process that takes 50 ms over TLS. `npm run bench:registry [-- --quick]`.
+// Exit 1 when a promise of the project is not kept.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Clock } from '../src/ports/clock.ts'
+import { cachedAnswers } from '../src/registry/cached-answers.ts'
+import { loopbackRegistries } from '../src/registry/egress-policy.ts'
+import { openRegistry, type RegistryOptions } from '../src/registry/open-registry.ts'
+import { scanImages } from '../src/registry/scan-images.ts'
+import { missingPrograms, realRegistry } from '../test/registry/real-registry.ts'
+import { imageManifest, loopbackCertificate, scriptedRegistry } from '../test/registry/scripted-registry.ts'
+
+const quick = process.argv.includes('--quick')
+const images = 400
+const clock: Clock = {
+  now: () => performance.now(),
+  sleep: (milliseconds) => new Promise((done) => setTimeout(done, milliseconds)),
+}
+const run = promisify(execFile)
+const failures: string[] = []
+
+function row(...cells: readonly (string | number)[]): void {
+  console.log(
+    cells.map((cell, index) => (index === 0 ? String(cell).padEnd(46) : String(cell).padStart(10))).join(''),
+  )
+}
+
+function promised(kept: boolean, text: string): void {
+  console.log(`${kept ? 'kept  ' : 'BROKEN'}  ${text}`)
+  if (!kept) failures.push(text)
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  await work()
+  return performance.now() - start
+}
+
+/** Milliseconds for all references, each asked once. */
+async function check(references: readonly string[], concurrency: number, options: Partial<RegistryOptions>) {
+  const client = openRegistry({
+    clock,
+    limits: { window: { start: concurrency, most: concurrency } },
+    ...options,
+  })
+  // One request first: the handshake and the code's first run are not what is measured.
+  await client.resolve(references[0] ?? '')
+  let bad = 0
+  const milliseconds = await timed(async () => {
+    const { answers } = await scanImages(client, references, { clock, concurrency })
+    bad = [...answers.values()].filter(({ kind }) => kind !== 'ok').length
+  })
+  await client.close()
+  if (bad > 0) failures.push(`${bad} references were not found`)
+  return milliseconds
+}
+
+async function real(): Promise<void> {
+  const missing = missingPrograms('docker-registry', 'skopeo')
+  if (missing !== undefined)
+    return void console.log(`left out: docker-registry, because ${missing} is not installed`)
+  const registry = await realRegistry()
+  const type = 'application/vnd.oci.image.manifest.v1+json'
+  const base = await registry.push({ layers: [Buffer.alloc(1024)] }, 'bench/app:base', { format: 'oci' })
+  const path = `http://${registry.host}/v2/bench/app/manifests`
+  const manifest = (await (await fetch(`${path}/${base}`, { headers: { accept: type } })).json()) as object
+  const references: string[] = []
+  for (let index = 0; index < images; index += 1) {
+    const body = JSON.stringify({ ...manifest, annotations: { number: String(index) } })
+    const reply = await fetch(`${path}/v${index}`, { method: 'PUT', body, headers: { 'content-type': type } })
+    references.push(`${registry.host}/bench/app@${reply.headers.get('docker-content-digest')}`)
+  }
+  const egress = loopbackRegistries(registry.host)
+  console.log(`\ndocker-registry on loopback, ${images} images by digest; milliseconds per image`)
+  row('', 'at 1', 'at 16', 'at 64')
+  const concurrencies = [1, 16, 64]
+  const ours: number[] = []
+  const careless: number[] = []
+  for (const concurrency of concurrencies) {
+    ours.push((await check(references, concurrency, { egress })) / images)
+    careless.push((await check(references, concurrency, { egress, keepAliveAfterHead: false })) / images)
+  }
+  row('catalog-bot', ...ours.map((value) => value.toFixed(2)))
+  row('catalog-bot, connection closed after HEAD', ...careless.map((value) => value.toFixed(2)))
+  const sample = references.slice(0, quick ? 30 : 100)
+  const skopeo: number[] = []
+  for (const concurrency of concurrencies) {
+    let next = 0
+    const worker = async () => {
+      for (let reference = sample[next++]; reference !== undefined; reference = sample[next++])
+        await run('skopeo', ['inspect', '--raw', '--no-creds', '--tls-verify=false', `docker://${reference}`])
+    }
+    const milliseconds = await timed(() => Promise.all(Array.from({ length: concurrency }, worker)))
+    skopeo.push(milliseconds / sample.length)
+  }
+  row(`skopeo inspect --raw (${sample.length} images)`, ...skopeo.map((value) => value.toFixed(2)))
+  const factors = skopeo.map((value, index) => value / (ours[index] ?? Infinity))
+  row('times as fast as skopeo', ...factors.map((value) => value.toFixed(1)))
+  promised(Math.min(...factors) >= 12, 'at least 12 times as fast as skopeo inspect --raw')
+  await registry.close()
+}
+
+async function distant(): Promise<void> {
+  const registry = await scriptedRegistry({ tls: true })
+  registry.script = async () => {
+    // The list of requests is for tests: here it would be the memory that is measured.
+    registry.requests.length = 0
+    await clock.sleep(50)
+  }
+  const total = quick ? 1000 : 4000
+  const digest = registry.add('bench/app', 'v1', imageManifest('x'))
+  for (let index = 0; index < total; index += 1) registry.add('bench/app', `v${index}`, imageManifest('x'))
+  const references = Array.from({ length: total }, (_, index) => `${registry.host}/bench/app:v${index}`)
+  const egress = {
+    internal: { [registry.host]: ['127.0.0.1/32'] },
+    certificates: { '127.0.0.1': loopbackCertificate },
+  }
+  const before = registry.connections()
+  const milliseconds = await check(references, 64, { egress })
+  const rate = (total / milliseconds) * 1000
+  console.log(`\na registry 50 ms away, over TLS: ${total} checks at 64`)
+  row('checks per second', rate.toFixed(0))
+  row('connections', registry.connections() - before)
+  promised(rate >= 1000, 'at least 1,000 checks a second at 64')
+
+  registry.script = () => {
+    registry.requests.length = 0
+  }
+  const client = openRegistry({ clock, egress })
+  const memory: number[] = []
+  for (let round = 0; round < (quick ? 4 : 10); round += 1) {
+    for (let at = 0; at < 1000; at += 100)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) => client.resolve(references[(at + index) % total] ?? '')),
+      )
+    globalThis.gc?.()
+    memory.push(process.memoryUsage().heapUsed / 1024 / 1024)
+  }
+  console.log('\nheap after each 1,000 references, MiB')
+  row('', ...memory.map((value) => value.toFixed(1)))
+  if (globalThis.gc) promised((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
+
+  const kept = new Map<string, unknown>()
+  const store = {
+    getCached: async (_space: string, keys: readonly string[]) =>
+      new Map(keys.flatMap((key) => (kept.has(key) ? [[key, kept.get(key)] as const] : []))),
+    putCached: async (_space: string, values: ReadonlyMap<string, unknown>) => {
+      for (const [key, value] of values) kept.set(key, value)
+    },
+  }
+  const cached = cachedAnswers(client, { store, identity: (reference) => client.identity(reference) })
+  const byDigest = [`${registry.host}/bench/app@${digest}`]
+  await cached.resolveAll(byDigest)
+  let requests = 0
+  registry.script = () => void (requests += 1)
+  await cached.resolveAll(byDigest)
+  promised(requests === 0, 'a second run over the same digests makes no request')
+  await client.close()
+  await registry.close()
+}
+
+await real()
+await distant()
+process.exit(failures.length === 0 ? 0 : 1)
