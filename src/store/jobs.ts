@@ -1,0 +1,185 @@
+// Jobs on pg-boss: its tables, its fetching and its retries. What it has no policy for is added here:
+//
+//   coalescing      at most one waiting row per key. A job that finds one waiting joins it (the newer data, the earlier
+//                   time, and a retry that backs off is brought forward: there is news), else a row is inserted.
+//   one per key     the key is also pg-boss' group, and fetching allows one active job per group in the database. Its
+//                   'stately' policy looks like that too, but an active key at the head of the queue fails the whole
+//                   fetch there, and keys it believes active come from a cache that is a minute old.
+//   after a crash   active rows are touched every few seconds; one that is silent belongs to a dead process and
+//                   waits again. The embedded database has one process, so at its start every active row is such.
+//
+// Enqueueing and settling hold a lock on the key: the rule "one waiting row" holds between them at every moment.
+import { PgBoss } from 'pg-boss'
+import type { Job } from '../ports/store.ts'
+import { jobsInside, type Database, type Transaction } from './database.ts'
+import { repositoryKey } from './landings.ts'
+
+export const jobSchema = 'catalog_bot_jobs'
+const table = `${jobSchema}.job`
+const queue = 'duty'
+
+/** What one run of a job is known by: a row that was taken again has another count. */
+export interface Taken {
+  readonly id: string
+  readonly key: string
+  readonly run: number
+  readonly job: Job
+}
+
+export interface Jobs {
+  enqueue(sql: Transaction, job: Job, afterSeconds: number): Promise<void>
+  /** Takes up to `most` jobs that may run now. */
+  take(most: number): Promise<readonly Taken[]>
+  complete(taken: Taken): Promise<void>
+  /** Waits again after a back-off; joins an equal job that waits already. */
+  fail(taken: Taken, error: unknown): Promise<void>
+  /** Says that these are still worked on. */
+  touch(taken: readonly Taken[]): Promise<void>
+  /** Jobs whose process was silent for so long wait again, at once. The answer is how many. */
+  recover(silentSeconds: number): Promise<number>
+  stop(): Promise<void>
+}
+
+/** Jobs are equal when they have the same key. */
+export function jobKey(job: Job): string {
+  const repository = repositoryKey(job.repository)
+  switch (job.kind) {
+    case 'pull':
+      return `pull ${repository}#${job.pull}`
+    case 'branch':
+      return `branch ${repository} ${job.branch}`
+    case 'sweep':
+      return `sweep ${repository}`
+  }
+}
+
+export async function openJobs(database: Database, problem: (error: unknown) => void): Promise<Jobs> {
+  const boss = new PgBoss({
+    db: database.forJobs,
+    schema: jobSchema,
+    backend: database.kind === 'embedded' ? 'pglite' : 'postgres',
+    schedule: false,
+    supervise: true,
+    // Finished jobs go every ten minutes; nothing here reads them.
+    maintenanceIntervalSeconds: 600,
+  })
+  boss.on('error', problem)
+  await boss.start()
+  await boss.createQueue(queue, {
+    policy: 'short',
+    // A duty is never given up by count: 2, 4, 8 ... seconds, then every five minutes.
+    retryLimit: 1_000_000,
+    retryDelay: 2,
+    retryBackoff: true,
+    retryDelayMax: 300,
+    // The longest pg-boss takes. Dead processes are told by touch(), which is much faster; a handler that is alive
+    // must not be run twice.
+    expireInSeconds: 24 * 3600 - 1,
+    deleteAfterSeconds: 600,
+  })
+
+  // pg-boss reads a queue's settings once, outside of any transaction that it is given: let that be now. On the one
+  // connection of the embedded database it would wait for the very transaction it is called in.
+  await boss.touch(queue, '00000000-0000-0000-0000-000000000000')
+
+  const waiting = (sql: Transaction, key: string) =>
+    sql.query<{ id: string }>(
+      `SELECT id FROM ${table} WHERE name = '${queue}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
+      [key],
+    )
+  /** Locks the key and tells whether this very run is still the active one. */
+  const stillOurs = async (sql: Transaction, { id, key, run }: Taken): Promise<boolean> => {
+    await sql.lock(`job ${key}`)
+    const rows = await sql.query(
+      `SELECT id FROM ${table} WHERE name = '${queue}' AND id = $1 AND state = 'active' AND retry_count = $2 FOR UPDATE`,
+      [id, run],
+    )
+    return rows.length === 1
+  }
+  const putBack = async (sql: Transaction, { id, key }: Pick<Taken, 'id' | 'key'>, error: unknown) => {
+    const db = jobsInside(sql)
+    if ((await waiting(sql, key)).length > 0) await boss.complete(queue, id, null, { db })
+    else await boss.fail(queue, id, { message: words(error) }, { db })
+  }
+
+  return {
+    enqueue: async (sql, job, afterSeconds) => {
+      const key = jobKey(job)
+      await sql.lock(`job ${key}`)
+      const joined = await sql.query(
+        `UPDATE ${table} SET data = $2::jsonb,
+           start_after = least(start_after, clock_timestamp() + $3::float8 * interval '1 second')
+         WHERE name = '${queue}' AND singleton_key = $1 AND state IN ('created', 'retry') RETURNING id`,
+        [key, JSON.stringify(job), afterSeconds],
+      )
+      if (joined.length > 0) return
+      await boss.send(queue, job, {
+        singletonKey: key,
+        group: { id: key },
+        ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
+        db: jobsInside(sql),
+      })
+    },
+
+    take: async (most) => {
+      const rows = await boss.fetch<Job>(queue, {
+        batchSize: most,
+        groupConcurrency: 1,
+        includeMetadata: true,
+      })
+      return rows.map(({ id, data, retryCount }) => ({ id, key: jobKey(data), run: retryCount, job: data }))
+    },
+
+    complete: (taken) =>
+      database.transaction(async (sql) => {
+        if (await stillOurs(sql, taken)) await boss.complete(queue, taken.id, null, { db: jobsInside(sql) })
+      }),
+
+    fail: (taken, error) =>
+      database.transaction(async (sql) => {
+        if (await stillOurs(sql, taken)) await putBack(sql, taken, error)
+      }),
+
+    touch: async (taken) => {
+      if (taken.length > 0)
+        await boss.touch(
+          queue,
+          taken.map(({ id }) => id),
+        )
+    },
+
+    recover: async (silentSeconds) => {
+      const silent = await database.query<{ id: string; key: string; run: number }>(
+        `SELECT id, singleton_key AS key, retry_count AS run FROM ${table}
+         WHERE name = '${queue}' AND state = 'active'
+           AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $1::float8 * interval '1 second'`,
+        [silentSeconds],
+      )
+      for (const { id, key, run } of silent)
+        await database.transaction(async (sql) => {
+          await sql.lock(`job ${key}`)
+          // Asked again under the lock: the process may have spoken, or another may have put the row back.
+          const rows = await sql.query(
+            `SELECT id FROM ${table} WHERE name = '${queue}' AND id = $1 AND state = 'active' AND retry_count = $2
+               AND coalesce(heartbeat_on, started_on) <= clock_timestamp() - $3::float8 * interval '1 second' FOR UPDATE`,
+            [id, run, silentSeconds],
+          )
+          if (rows.length === 0) return
+          await putBack(sql, { id, key }, new Error('the process that worked on it died'))
+          await sql.query(
+            `UPDATE ${table} SET start_after = clock_timestamp() WHERE name = '${queue}' AND id = $1 AND state = 'retry'`,
+            [id],
+          )
+        })
+      return silent.length
+    },
+
+    stop: () => boss.stop({ graceful: false, close: false }),
+  }
+}
+
+function words(error: unknown): string {
+  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  // pg-boss keeps it as jsonb, which takes neither.
+  return text.replaceAll('\0', '').toWellFormed().slice(0, 2000)
+}

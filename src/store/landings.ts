@@ -1,0 +1,103 @@
+// What the bot is about to land, what it landed, and where it must not: written before the push, settled after it.
+import type { PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { Landing } from '../gate/merge-permit.ts'
+import type { Intent, Lease } from '../ports/store.ts'
+import type { Database } from './database.ts'
+import { schema } from './migrations.ts'
+import { StoreError } from './store-error.ts'
+
+/** One spelling per repository: GitHub does not tell upper from lower case. */
+export function repositoryKey({ owner, name }: RepositoryName): string {
+  return `${owner}/${name}`.toLowerCase()
+}
+
+interface IntentRow {
+  readonly id: number
+  readonly fence: number
+  readonly landing: Landing
+}
+
+export function openLandings(database: Database) {
+  return {
+    beginLanding: (lease: Lease, landing: Landing): Promise<Intent | undefined> =>
+      database.transaction(async (sql) => {
+        // The row stays locked until the intent is written: nobody takes the lease over in between (T44).
+        const held = await sql.query(
+          `SELECT name FROM ${schema}.lease
+           WHERE name = $1 AND fence = $2 AND expires_at > clock_timestamp() FOR UPDATE`,
+          [lease.name, lease.fence],
+        )
+        if (held.length === 0) return undefined
+        const [row] = await sql.query<{ id: number }>(
+          `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing)
+           VALUES ($1, $2, $3, $4, $5::jsonb) RETURNING id`,
+          [lease.name, lease.fence, repositoryKey(landing.repository), landing.pull, JSON.stringify(landing)],
+        )
+        return row && { ...landing, id: row.id, fence: lease.fence }
+      }),
+
+    /** Settling again with the same outcome changes nothing: the process may have died before it heard of the first. */
+    endLanding: (intent: Intent, outcome: 'landed' | 'abandoned' | 'mismatch'): Promise<void> =>
+      database.transaction(async (sql) => {
+        // Settlements of one pull request come one after the other, so that the check below is the index's in words.
+        await sql.lock(`landing ${repositoryKey(intent.repository)}#${intent.pull}`)
+        const [row] = await sql.query<{ outcome: string | null }>(
+          `SELECT outcome FROM ${schema}.intent WHERE id = $1 FOR UPDATE`,
+          [intent.id],
+        )
+        if (row?.outcome === outcome) return
+        if (!row || row.outcome !== null)
+          throw new StoreError(
+            'already-settled',
+            `intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
+          )
+        if (outcome === 'landed') {
+          const landed = await sql.query(
+            `SELECT id FROM ${schema}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
+            [repositoryKey(intent.repository), intent.pull],
+          )
+          if (landed.length > 0)
+            throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
+        }
+        await sql.query(
+          `UPDATE ${schema}.intent SET outcome = $2, ended_at = clock_timestamp() WHERE id = $1`,
+          [intent.id, outcome],
+        )
+      }),
+
+    openLandings: async (repository: RepositoryName): Promise<readonly Intent[]> => {
+      const rows = await database.query<IntentRow>(
+        `SELECT id, fence, landing FROM ${schema}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
+        [repositoryKey(repository)],
+      )
+      return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
+    },
+
+    landingOf: async (repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined> => {
+      const [row] = await database.query<IntentRow>(
+        `SELECT id, fence, landing FROM ${schema}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
+        [repositoryKey(repository), pull],
+      )
+      return row?.landing
+    },
+
+    /** The first reason stays: it is the one that people must look at. */
+    stopLandings: async (repository: RepositoryName, reason: string): Promise<void> => {
+      await database.query(
+        `INSERT INTO ${schema}.stop (repository, reason) VALUES ($1, $2) ON CONFLICT (repository) DO NOTHING`,
+        [repositoryKey(repository), reason.replaceAll('\0', '').toWellFormed()],
+      )
+    },
+    landingsStopped: async (repository: RepositoryName): Promise<string | undefined> => {
+      const [row] = await database.query<{ reason: string }>(
+        `SELECT reason FROM ${schema}.stop WHERE repository = $1`,
+        [repositoryKey(repository)],
+      )
+      return row?.reason
+    },
+    resumeLandings: async (repository: RepositoryName): Promise<void> => {
+      await database.query(`DELETE FROM ${schema}.stop WHERE repository = $1`, [repositoryKey(repository)])
+    },
+  }
+}

@@ -1,0 +1,40 @@
+// Leases with fencing tokens. Time is the database's own, so that instances with different clocks agree on it.
+import type { Lease } from '../ports/store.ts'
+import type { Database } from './database.ts'
+import { schema } from './migrations.ts'
+
+export function openLeases(database: Database) {
+  return {
+    acquireLease: async (name: string, seconds: number): Promise<Lease | undefined> => {
+      const [row] = await database.query<{ fence: number }>(
+        `INSERT INTO ${schema}.lease AS lease (name, fence, expires_at)
+         VALUES ($1, 1, clock_timestamp() + $2::float8 * interval '1 second')
+         ON CONFLICT (name) DO UPDATE SET fence = lease.fence + 1, expires_at = excluded.expires_at
+         WHERE lease.expires_at IS NULL OR lease.expires_at <= clock_timestamp()
+         RETURNING fence`,
+        [name, seconds],
+      )
+      return row && { name, fence: row.fence }
+    },
+    // One that ran out and was taken by nobody since is still ours: its fence is the newest.
+    renewLease: async ({ name, fence }: Lease, seconds: number): Promise<boolean> => {
+      const rows = await database.query(
+        `UPDATE ${schema}.lease SET expires_at = clock_timestamp() + $3::float8 * interval '1 second'
+         WHERE name = $1 AND fence = $2 AND expires_at IS NOT NULL RETURNING name`,
+        [name, fence, seconds],
+      )
+      return rows.length === 1
+    },
+    releaseLease: async ({ name, fence }: Lease): Promise<void> => {
+      await database.query(`UPDATE ${schema}.lease SET expires_at = NULL WHERE name = $1 AND fence = $2`, [
+        name,
+        fence,
+      ])
+    },
+  }
+}
+
+/** Gives all leases back, for the start of the only process there can be: their holders are dead. Fences go on growing. */
+export async function giveBackLeases(database: Database): Promise<void> {
+  await database.query(`UPDATE ${schema}.lease SET expires_at = NULL WHERE expires_at IS NOT NULL`)
+}

@@ -1,0 +1,99 @@
+// The tables, as numbered steps that are applied once, in order, in one transaction. A step that was ever released is
+// never edited: a change is a new step.
+import type { Database } from './database.ts'
+import { StoreError } from './store-error.ts'
+
+export const schema = 'catalog_bot'
+
+const steps: readonly string[] = [
+  `
+  CREATE TABLE ${schema}.delivery (
+    guid text PRIMARY KEY,
+    event text NOT NULL,
+    body bytea NOT NULL,
+    received_at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  CREATE INDEX delivery_received_at ON ${schema}.delivery (received_at);
+
+  CREATE TABLE ${schema}.lease (
+    name text PRIMARY KEY,
+    fence integer NOT NULL,
+    -- Null: given back.
+    expires_at timestamptz
+  );
+
+  CREATE TABLE ${schema}.intent (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    lease text NOT NULL,
+    fence integer NOT NULL,
+    -- Lower case, as GitHub tells names apart; the landing has them as written.
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    landing jsonb NOT NULL,
+    begun_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    outcome text CHECK (outcome IN ('landed', 'abandoned', 'mismatch')),
+    ended_at timestamptz
+  );
+  -- A pull request lands once, whatever the code above believes.
+  CREATE UNIQUE INDEX intent_landed_once ON ${schema}.intent (repository, pull) WHERE outcome = 'landed';
+  CREATE INDEX intent_open ON ${schema}.intent (repository, id) WHERE outcome IS NULL;
+
+  CREATE TABLE ${schema}.stop (
+    repository text PRIMARY KEY,
+    reason text NOT NULL,
+    since timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+
+  -- Values and reports are JSON kept as text: jsonb takes neither NUL nor half surrogates, and authors' files have both.
+  CREATE TABLE ${schema}.cache (
+    space text NOT NULL,
+    key text NOT NULL,
+    value text NOT NULL,
+    expires_at timestamptz,
+    PRIMARY KEY (space, key)
+  );
+  CREATE INDEX cache_expires_at ON ${schema}.cache (expires_at) WHERE expires_at IS NOT NULL;
+
+  CREATE TABLE ${schema}.verdict (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    head text NOT NULL,
+    base text NOT NULL,
+    config text NOT NULL,
+    owner_as_written text NOT NULL,
+    name_as_written text NOT NULL,
+    verdict text NOT NULL,
+    report text NOT NULL,
+    decided_at double precision NOT NULL,
+    PRIMARY KEY (repository, pull, head, base, config)
+  );
+  CREATE INDEX verdict_decided_at ON ${schema}.verdict (decided_at);
+  `,
+]
+
+/**
+ * Brings the tables up to date. Several instances may start at once: one migrates, the others wait for it.
+ * Rejects with StoreError `too-new` when the database knows steps that this program does not.
+ */
+export async function migrate(database: Database): Promise<void> {
+  await database.transaction(async (sql) => {
+    await sql.lock('migrate')
+    await sql.run(`
+      CREATE SCHEMA IF NOT EXISTS ${schema};
+      CREATE TABLE IF NOT EXISTS ${schema}.migration (
+        step integer PRIMARY KEY,
+        applied_at timestamptz NOT NULL DEFAULT clock_timestamp()
+      )`)
+    const [row] = await sql.query<{ last: number | null }>(
+      `SELECT max(step) AS last FROM ${schema}.migration`,
+    )
+    const last = row?.last ?? 0
+    if (last > steps.length)
+      throw new StoreError('too-new', `the database is at step ${last}, this program knows ${steps.length}`)
+    for (const [index, step] of steps.entries()) {
+      if (index < last) continue
+      await sql.run(step)
+      await sql.query(`INSERT INTO ${schema}.migration (step) VALUES ($1)`, [index + 1])
+    }
+  })
+}

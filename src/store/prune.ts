@@ -1,0 +1,20 @@
+// Removes what nobody will ask for again: expired cache rows, old deliveries, old verdicts. Never an intent.
+import type { Database } from './database.ts'
+import { schema } from './migrations.ts'
+
+/** GitHub can redeliver for three days, and people ask "what came in?" for longer. */
+export const keepDeliveriesDays = 14
+/** Verdicts are for people who ask why; after a quarter nobody does. */
+const keepVerdictsDays = 90
+
+export async function prune(database: Database): Promise<void> {
+  await database.query(`DELETE FROM ${schema}.cache WHERE expires_at <= clock_timestamp()`)
+  await database.query(
+    `DELETE FROM ${schema}.delivery WHERE received_at < clock_timestamp() - $1::float8 * interval '1 day'`,
+    [keepDeliveriesDays],
+  )
+  await database.query(
+    `DELETE FROM ${schema}.verdict WHERE decided_at < 1000 * extract(epoch FROM clock_timestamp() - $1::float8 * interval '1 day')`,
+    [keepVerdictsDays],
+  )
+}

@@ -1,0 +1,124 @@
+// The store: what must survive the process, in a Postgres of the process's own or in a shared one.
+import type { Clock } from '../ports/clock.ts'
+import type { Job, Store } from '../ports/store.ts'
+import { openCache } from './cache.ts'
+import type { Database } from './database.ts'
+import { openEmbedded } from './embedded-database.ts'
+import { openJobs } from './jobs.ts'
+import { openLandings } from './landings.ts'
+import { giveBackLeases, openLeases } from './leases.ts'
+import { migrate, schema } from './migrations.ts'
+import { prune } from './prune.ts'
+import { openServer } from './server-database.ts'
+import { StoreError } from './store-error.ts'
+import { openVerdicts } from './verdicts.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+export interface StoreOptions {
+  /** A Postgres server's address. Given: several instances may share it; `dataDirectory` is not used. */
+  readonly databaseUrl?: string
+  /** The embedded database's folder. Neither given: in memory, gone with the process. */
+  readonly dataDirectory?: string
+  /** For pauses between looks. What is compared between instances (leases, expiry) goes by the database's time. */
+  readonly clock: Clock
+  /** Hears of what nobody waits for: handlers that reject, the queue's own faults, lost idle connections. */
+  readonly problem?: (error: unknown, job?: Job) => void
+}
+
+/** Milliseconds between two removals of what has expired. */
+const pruneEvery = 3600_000
+
+/**
+ * Opens the store and brings its tables up to date.
+ * Rejects with StoreError `in-use` (another process has the folder), `unreachable` (no server) or `too-new`.
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { clock, problem = () => undefined } = options
+  const database = options.databaseUrl
+    ? openServer(options.databaseUrl, problem)
+    : await openEmbedded(options.dataDirectory)
+  try {
+    return await build(database, clock, problem)
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+}
+
+async function build(
+  database: Database,
+  clock: Clock,
+  problem: NonNullable<StoreOptions['problem']>,
+): Promise<Store> {
+  await migrate(database)
+  const jobs = await openJobs(database, problem)
+  const embedded = database.kind === 'embedded'
+  if (embedded) {
+    // The folder is ours alone, so whoever held a lease or a job is dead.
+    await giveBackLeases(database)
+    await jobs.recover(0)
+  }
+  const closing = new AbortController()
+  let worker: Worker | undefined
+  const pruning = pruneAtTimes(database, clock, closing.signal, problem)
+
+  return {
+    ...openLeases(database),
+    ...openLandings(database),
+    ...openCache(database),
+    ...openVerdicts(database),
+
+    accept: async ({ guid, event, body }, wanted) => {
+      const answer = await database.transaction(async (sql) => {
+        const added = await sql.query(
+          `INSERT INTO ${schema}.delivery (guid, event, body) VALUES ($1, $2, $3)
+           ON CONFLICT (guid) DO NOTHING RETURNING guid`,
+          [guid, event, body],
+        )
+        if (added.length === 0) return 'duplicate'
+        for (const job of wanted) await jobs.enqueue(sql, job, 0)
+        return 'new'
+      })
+      if (answer === 'new' && wanted.length > 0) worker?.wake()
+      return answer
+    },
+
+    enqueue: async (job, afterSeconds = 0) => {
+      await database.transaction((sql) => jobs.enqueue(sql, job, afterSeconds))
+      worker?.wake()
+    },
+
+    work: async (handler, concurrency) => {
+      if (worker) throw new StoreError('failed', 'jobs are being worked off already')
+      const started = startWorker({ jobs, clock, handler, concurrency, recovers: !embedded, problem })
+      worker = started
+      return {
+        stop: async () => {
+          await started.stop()
+          if (worker === started) worker = undefined
+        },
+      }
+    },
+
+    close: async () => {
+      closing.abort()
+      await worker?.stop()
+      await pruning
+      await jobs.stop()
+      await database.close()
+    },
+  }
+}
+
+async function pruneAtTimes(
+  database: Database,
+  clock: Clock,
+  signal: AbortSignal,
+  problem: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    await clock.sleep(pruneEvery, signal)
+    if (signal.aborted) return
+    await prune(database).catch(problem)
+  }
+}

@@ -1,0 +1,64 @@
+// What was decided for a pull request, for people to look at. Nothing reads a verdict back to act on it.
+import { commitSha, type PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { VerdictRecord } from '../ports/store.ts'
+import type { Database } from './database.ts'
+import { repositoryKey } from './landings.ts'
+import { schema } from './migrations.ts'
+
+interface Row {
+  readonly owner: string
+  readonly name: string
+  readonly head: string
+  readonly base: string
+  readonly config: string
+  readonly verdict: string
+  readonly report: string
+  readonly decided_at: number
+}
+
+export function openVerdicts(database: Database) {
+  return {
+    recordVerdict: async (record: VerdictRecord): Promise<void> => {
+      const { repository, pull, head, base, config, verdict, report, decidedAt } = record
+      await database.query(
+        `INSERT INTO ${schema}.verdict
+           (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::float8)
+         ON CONFLICT (repository, pull, head, base, config)
+         DO UPDATE SET verdict = excluded.verdict, report = excluded.report, decided_at = excluded.decided_at`,
+        [
+          repositoryKey(repository),
+          pull,
+          head,
+          base,
+          config,
+          repository.owner,
+          repository.name,
+          verdict,
+          JSON.stringify(report ?? null),
+          decidedAt,
+        ],
+      )
+    },
+
+    /** Newest first. */
+    verdicts: async (repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]> => {
+      const rows = await database.query<Row>(
+        `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
+         FROM ${schema}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,
+        [repositoryKey(repository), pull],
+      )
+      return rows.map((row) => ({
+        repository: { owner: row.owner, name: row.name },
+        pull,
+        head: commitSha(row.head),
+        base: commitSha(row.base),
+        config: row.config,
+        verdict: row.verdict,
+        report: JSON.parse(row.report) as unknown,
+        decidedAt: row.decided_at,
+      }))
+    },
+  }
+}

@@ -1,0 +1,110 @@
+// Works jobs off: takes as many as there is room for, at once when one was enqueued here, within a second when another
+// instance did, and says of those it works on that they are.
+import type { Clock } from '../ports/clock.ts'
+import type { Job } from '../ports/store.ts'
+import type { Jobs, Taken } from './jobs.ts'
+
+/** Milliseconds between two looks when nothing calls. */
+const poll = 1000
+/** Milliseconds between two signs of life. */
+const beat = 3000
+/** Seconds of silence after which a job is taken to be a dead process's: five beats, for a process that is only busy. */
+const silence = 15
+
+export interface Worker {
+  /** There may be something to do. */
+  wake(): void
+  /** Takes no more jobs and resolves when those that run have ended. */
+  stop(): Promise<void>
+}
+
+export interface WorkerOptions {
+  readonly jobs: Jobs
+  readonly clock: Clock
+  readonly handler: (job: Job) => Promise<void>
+  readonly concurrency: number
+  /** Looks for other instances' dead jobs; the embedded database has no other instances. */
+  readonly recovers: boolean
+  /** Hears of handlers that reject and of databases that do not answer. The job waits again in any case. */
+  readonly problem: (error: unknown, job?: Job) => void
+}
+
+export function startWorker({ jobs, clock, handler, concurrency, recovers, problem }: WorkerOptions): Worker {
+  const running = new Map<string, { taken: Taken; done: Promise<void> }>()
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let calls = 0
+  let answer: (() => void) | undefined
+  const wake = () => {
+    calls += 1
+    answer?.()
+  }
+
+  const run = async (taken: Taken): Promise<void> => {
+    let failure: { readonly error: unknown } | undefined
+    try {
+      await handler(taken.job)
+    } catch (error) {
+      failure = { error }
+      problem(error, taken.job)
+    }
+    try {
+      await (failure ? jobs.fail(taken, failure.error) : jobs.complete(taken))
+    } catch (error) {
+      // It stays active without a sign of life, and is taken again like a dead process's.
+      problem(error, taken.job)
+    }
+    running.delete(taken.id)
+    wake()
+  }
+
+  const loop = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const seen = calls
+      try {
+        const room = concurrency - running.size
+        const taken = room > 0 ? await jobs.take(room) : []
+        for (const one of taken) running.set(one.id, { taken: one, done: run(one) })
+        // As many as asked for: there may be more, and others may have ended meanwhile.
+        if (taken.length > 0 && running.size < concurrency) continue
+      } catch (error) {
+        problem(error)
+      }
+      if (seen !== calls || signal.aborted) continue
+      const called = new Promise<void>((resolve) => (answer = resolve))
+      const pause = new AbortController()
+      await Promise.race([called, clock.sleep(poll, pause.signal)])
+      pause.abort()
+      answer = undefined
+    }
+  }
+
+  // Goes on while the last jobs end: they too need signs of life.
+  const over = new AbortController()
+  const live = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(beat, over.signal)
+      if (over.signal.aborted) return
+      try {
+        await jobs.touch([...running.values()].map(({ taken }) => taken))
+        if (recovers && (await jobs.recover(silence)) > 0) wake()
+      } catch (error) {
+        problem(error)
+      }
+    }
+  }
+
+  const looping = loop()
+  const living = live()
+  return {
+    wake,
+    stop: async () => {
+      stopping.abort()
+      wake()
+      await looping
+      await Promise.all([...running.values()].map(({ done }) => done))
+      over.abort()
+      await living
+    },
+  }
+}

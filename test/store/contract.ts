@@ -1,0 +1,607 @@
+// What every store must do, whatever database is behind it. Run by the files beside this one.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
+import type { Landing } from '../../src/gate/merge-permit.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { Intent, Job, Lease, Store } from '../../src/ports/store.ts'
+import { openStore } from '../../src/store/store.ts'
+
+export const clock: Clock = {
+  now: () => Date.now(),
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, signal?.aborted ? 0 : milliseconds)
+      timer.unref()
+      signal?.addEventListener('abort', () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }),
+}
+
+export interface Setting {
+  /** Where the store's data is; a fresh place for each call. */
+  place(): Promise<{ databaseUrl?: string; dataDirectory?: string }>
+  /** A second store may be opened on the same place. */
+  readonly shared: boolean
+  /** What was written is there after closing and opening again. */
+  readonly lasts: boolean
+}
+
+let names = 0
+export const repository = () => ({ owner: 'Owner', name: `Repository-${++names}` })
+export const pullJob = (pull: number, of = repository()): Job => ({
+  kind: 'pull',
+  installation: 1,
+  repository: of,
+  pull: pullNumber(pull),
+})
+export const delivery = (guid: string) => ({ guid, event: 'push', body: Buffer.from([0, 255, 1, 123]) })
+const landing = (pull: number, of: { owner: string; name: string }): Landing => ({
+  repository: of,
+  pull: pullNumber(pull),
+  baseRef: 'main',
+  base: commitSha('a'.repeat(40)),
+  head: commitSha('b'.repeat(40)),
+  commit: commitSha('c'.repeat(40)),
+  tree: treeSha('d'.repeat(40)),
+  config: 'sha256:1',
+})
+
+export async function until(what: () => boolean, seconds = 10): Promise<void> {
+  const end = Date.now() + seconds * 1000
+  while (!what()) {
+    if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what.toString()}`)
+    await sleep(10)
+  }
+}
+
+export function storeContract(title: string, setting: Setting): void {
+  describe(`a store (${title})`, () => {
+    let place: Awaited<ReturnType<Setting['place']>>
+    let store: Store
+    const problems: unknown[] = []
+    const open = (where = place) => openStore({ ...where, clock, problem: (error) => problems.push(error) })
+    beforeAll(async () => {
+      place = await setting.place()
+      store = await open()
+    }, 60_000)
+    afterAll(async () => store.close())
+
+    let working: { stop(): Promise<void> }[] = []
+    const work = async (handler: (job: Job) => Promise<void>, concurrency = 4, on = store) => {
+      const worker = await on.work(handler, concurrency)
+      working.push(worker)
+      return worker
+    }
+    beforeEach(() => void (problems.length = 0))
+    afterEach(async () => {
+      for (const worker of working) await worker.stop()
+      working = []
+      // Nothing of one test waits for the next.
+      const rest = await store.work(async () => undefined, 50)
+      await sleep(150)
+      await rest.stop()
+    })
+
+    describe('deliveries', () => {
+      test('one is new once; its jobs are run once', async () => {
+        const of = repository()
+        expect(await store.accept(delivery(`once ${of.name}`), [pullJob(1, of)])).toBe('new')
+        expect(await store.accept(delivery(`once ${of.name}`), [pullJob(2, of)])).toBe('duplicate')
+        const seen: Job[] = []
+        await work(async (job) => void seen.push(job))
+        await until(() => seen.length > 0)
+        await sleep(200)
+        expect(seen).toEqual([pullJob(1, of)])
+      })
+
+      test('the same one arriving many times at once is new once', async () => {
+        const of = repository()
+        const answers = await Promise.all(
+          Array.from({ length: 20 }, () => store.accept(delivery(`burst ${of.name}`), [pullJob(1, of)])),
+        )
+        expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
+      })
+
+      test('one whose jobs cannot be written is not remembered either', async () => {
+        const of = repository()
+        const broken = { ...pullJob(1, of), repository: undefined } as unknown as Job
+        await expect(store.accept(delivery(`broken ${of.name}`), [pullJob(2, of), broken])).rejects.toThrow()
+        expect(await store.accept(delivery(`broken ${of.name}`), [])).toBe('new')
+        const seen: Job[] = []
+        await work(async (job) => void seen.push(job))
+        await sleep(300)
+        expect(seen).toEqual([])
+      })
+    })
+
+    describe('jobs', () => {
+      test('of three kinds come out as they went in', async () => {
+        const of = repository()
+        const jobs: Job[] = [
+          pullJob(7, of),
+          { kind: 'branch', installation: 2, repository: of, branch: 'release/ü 1' },
+          { kind: 'sweep', installation: 3, repository: of },
+        ]
+        for (const job of jobs) await store.enqueue(job)
+        const seen: Job[] = []
+        await work(async (job) => void seen.push(job))
+        await until(() => seen.length === 3)
+        expect(seen).toEqual(expect.arrayContaining(jobs))
+      })
+
+      test('equal ones that wait are one, whatever the case of the name; others are not', async () => {
+        const of = repository()
+        const lower = { owner: of.owner.toLowerCase(), name: of.name.toLowerCase() }
+        for (let time = 0; time < 5; time++) await store.enqueue(pullJob(1, time % 2 ? of : lower))
+        await Promise.all(Array.from({ length: 20 }, () => store.enqueue(pullJob(1, of))))
+        await store.enqueue(pullJob(2, of))
+        const seen: number[] = []
+        await work(async (job) => void seen.push(job.kind === 'pull' ? job.pull : 0))
+        await until(() => seen.length >= 2)
+        await sleep(300)
+        expect(seen.sort()).toEqual([1, 2])
+      })
+
+      test('a joined job has the newest data', async () => {
+        const job = pullJob(1)
+        await store.enqueue(job)
+        await store.enqueue({ ...job, installation: 99 })
+        const seen: Job[] = []
+        await work(async (one) => void seen.push(one))
+        await until(() => seen.length === 1)
+        expect(seen[0]?.installation).toBe(99)
+      })
+
+      test('an equal one that arrives while one runs is run once more after it, never beside it', async () => {
+        const job = pullJob(1)
+        let running = 0
+        let most = 0
+        let runs = 0
+        await work(async () => {
+          runs += 1
+          most = Math.max(most, ++running)
+          if (runs === 1) for (let time = 0; time < 10; time++) await store.enqueue(job)
+          await sleep(150)
+          running -= 1
+        })
+        await store.enqueue(job)
+        await until(() => runs === 2)
+        await sleep(500)
+        expect([runs, most]).toEqual([2, 1])
+      })
+
+      test('a busy key does not hold up the others', async () => {
+        const [busy, other] = [pullJob(1), pullJob(2)]
+        let release = () => undefined as void
+        const held = new Promise<void>((resolve) => void (release = resolve))
+        const seen: string[] = []
+        await work(async (job) => {
+          seen.push(job.repository.name)
+          if (job.repository.name === busy.repository.name) await held
+        })
+        await store.enqueue(busy)
+        await until(() => seen.length === 1)
+        await store.enqueue(busy)
+        await store.enqueue(other)
+        await until(() => seen.includes(other.repository.name), 3)
+        release()
+        await until(() => seen.length === 3)
+      })
+
+      test('no more than `concurrency` run at once, and as many do', async () => {
+        let running = 0
+        let most = 0
+        let done = 0
+        const of = repository()
+        for (let pull = 1; pull <= 12; pull++) await store.enqueue(pullJob(pull, of))
+        await work(async () => {
+          most = Math.max(most, ++running)
+          await sleep(50)
+          running -= 1
+          done += 1
+        }, 3)
+        await until(() => done === 12)
+        expect(most).toBe(3)
+      })
+
+      test('one that is enqueued here begins at once', async () => {
+        const began: number[] = []
+        await work(async () => void began.push(performance.now()))
+        await sleep(300)
+        const start = performance.now()
+        await store.enqueue(pullJob(1))
+        await until(() => began.length === 1)
+        expect((began[0] ?? Infinity) - start).toBeLessThan(500)
+      })
+
+      test('a delayed one waits, and an earlier one brings it forward, a later one does not put it off', async () => {
+        const [late, soon] = [pullJob(1), pullJob(2)]
+        await store.enqueue(late, 3600)
+        await store.enqueue(soon, 3600)
+        const seen: string[] = []
+        await work(async (job) => void seen.push(job.repository.name))
+        await sleep(300)
+        expect(seen).toEqual([])
+        await store.enqueue(soon)
+        await store.enqueue(soon, 3600)
+        await until(() => seen.length === 1)
+        expect(seen).toEqual([soon.repository.name])
+        await store.enqueue(late)
+        await until(() => seen.length === 2)
+      })
+
+      test('a delay of a second is about a second', async () => {
+        const start = performance.now()
+        let took = 0
+        await work(async () => void (took = performance.now() - start))
+        await store.enqueue(pullJob(1), 1)
+        await until(() => took > 0)
+        expect(took).toBeGreaterThan(900)
+        expect(took).toBeLessThan(4000)
+      })
+
+      test('one whose handler rejects is tried again after a pause, and news bring that forward', async () => {
+        const job = pullJob(1)
+        const times: number[] = []
+        await work(async () => {
+          times.push(performance.now())
+          if (times.length < 3) throw new Error('not yet \0 \ud800')
+        })
+        await store.enqueue(job)
+        await until(() => times.length === 2, 15)
+        expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(1000)
+        expect(problems.map(String)).toContain('Error: not yet \0 \ud800')
+        const news = performance.now()
+        await sleep(100)
+        await store.enqueue(job)
+        await until(() => times.length === 3)
+        expect((times[2] ?? Infinity) - news).toBeLessThan(1500)
+      }, 30_000)
+
+      test('one that fails while an equal one waits is run by that one, once', async () => {
+        const job = pullJob(1)
+        let runs = 0
+        await work(async () => {
+          runs += 1
+          if (runs > 1) return
+          await store.enqueue(job)
+          throw new Error('first')
+        })
+        await store.enqueue(job)
+        await until(() => runs === 2)
+        await sleep(3000)
+        expect(runs).toBe(2)
+      })
+
+      test('stopping waits for those that run and begins none', async () => {
+        const of = repository()
+        for (let pull = 1; pull <= 5; pull++) await store.enqueue(pullJob(pull, of))
+        let begun = 0
+        let ended = 0
+        const worker = await work(async () => {
+          begun += 1
+          await sleep(200)
+          ended += 1
+        }, 2)
+        await until(() => begun === 2)
+        await worker.stop()
+        expect([begun, ended]).toEqual([2, 2])
+        await sleep(200)
+        expect(begun).toBe(2)
+      })
+
+      test('a thousand of them for a hundred keys overlap for no key and lose none', async () => {
+        const of = repository()
+        const running = new Set<number>()
+        const lastRun = new Map<number, number>()
+        const lastAsked = new Map<number, number>()
+        let overlaps = 0
+        await work(async (job) => {
+          const pull = job.kind === 'pull' ? job.pull : 0
+          if (running.has(pull)) overlaps += 1
+          running.add(pull)
+          lastRun.set(pull, performance.now())
+          await sleep(Math.random() * 10)
+          running.delete(pull)
+        }, 8)
+        for (let round = 0; round < 10; round++)
+          await Promise.all(
+            Array.from({ length: 100 }, async (_, pull) => {
+              lastAsked.set(pull + 1, performance.now())
+              await store.enqueue(pullJob(pull + 1, of))
+            }),
+          )
+        // Every duty is looked at after it was last asked for.
+        await until(() => [...lastAsked].every(([pull, asked]) => (lastRun.get(pull) ?? 0) >= asked), 30)
+        expect(overlaps).toBe(0)
+      }, 60_000)
+    })
+
+    describe('leases', () => {
+      test('one holder at a time, and a greater fence for each', async () => {
+        const name = `lease ${repository().name}`
+        const first = await held(store.acquireLease(name, 60))
+        expect(await store.acquireLease(name, 60)).toBeUndefined()
+        expect(await store.renewLease(first, 60)).toBe(true)
+        await store.releaseLease(first)
+        expect(await store.renewLease(first, 60)).toBe(false)
+        const second = await held(store.acquireLease(name, 60))
+        expect(second.fence).toBeGreaterThan(first.fence)
+        await store.releaseLease(first)
+        expect(await store.acquireLease(name, 60)).toBeUndefined()
+      })
+
+      test('one that ran out can be taken, and its old holder cannot renew it', async () => {
+        const name = `short ${repository().name}`
+        const first = await held(store.acquireLease(name, 0.05))
+        await sleep(100)
+        const second = await held(store.acquireLease(name, 60))
+        expect(second.fence).toBeGreaterThan(first.fence)
+        expect(await store.renewLease(first, 60)).toBe(false)
+        expect(await store.renewLease(second, 60)).toBe(true)
+      })
+
+      test('of many who want it at once one gets it', async () => {
+        const name = `race ${repository().name}`
+        const got = await Promise.all(Array.from({ length: 20 }, () => store.acquireLease(name, 60)))
+        expect(got.filter(Boolean)).toHaveLength(1)
+      })
+    })
+
+    describe('landings', () => {
+      const lease = async (seconds = 60) => held(store.acquireLease(`base ${repository().name}`, seconds))
+
+      test('are open until they are settled, oldest first', async () => {
+        const of = repository()
+        const by = await lease()
+        const first = await begun(store.beginLanding(by, landing(1, of)))
+        const second = await begun(store.beginLanding(by, landing(2, of)))
+        expect(first).toEqual({ ...landing(1, of), id: first.id, fence: by.fence })
+        expect(await store.openLandings(of)).toEqual([first, second])
+        expect(await store.landingOf(of, pullNumber(1))).toBeUndefined()
+        await store.endLanding(first, 'landed')
+        await store.endLanding(second, 'abandoned')
+        expect(await store.openLandings(of)).toEqual([])
+        expect(await store.landingOf(of, pullNumber(1))).toEqual(landing(1, of))
+        expect(await store.landingOf(of, pullNumber(2))).toBeUndefined()
+        expect(
+          await store.landingOf({ owner: of.owner.toUpperCase(), name: of.name }, pullNumber(1)),
+        ).toBeDefined()
+      })
+
+      test('are not begun with a lease that ran out, was given back or was taken over (T44)', async () => {
+        const of = repository()
+        const expired = await lease(0.05)
+        await sleep(100)
+        expect(await store.beginLanding(expired, landing(1, of))).toBeUndefined()
+        const given = await lease()
+        await store.releaseLease(given)
+        expect(await store.beginLanding(given, landing(1, of))).toBeUndefined()
+        const taken = await held(store.acquireLease(given.name, 60))
+        expect(await store.beginLanding(given, landing(1, of))).toBeUndefined()
+        expect(await store.beginLanding({ ...taken, fence: taken.fence + 1 }, landing(1, of))).toBeUndefined()
+        expect(await store.openLandings(of)).toEqual([])
+      })
+
+      test('happen once per pull request: the second is refused', async () => {
+        const of = repository()
+        const by = await lease()
+        const [first, second] = [
+          await begun(store.beginLanding(by, landing(1, of))),
+          await begun(store.beginLanding(by, landing(1, of))),
+        ]
+        await store.endLanding(first, 'landed')
+        await expect(store.endLanding(second, 'landed')).rejects.toMatchObject({
+          code: 'already-landed',
+          retryable: false,
+        })
+        await store.endLanding(second, 'abandoned')
+        expect(await store.openLandings(of)).toEqual([])
+      })
+
+      test('settled twice with one outcome are settled, with another they are an error', async () => {
+        const of = repository()
+        const intent = await begun(store.beginLanding(await lease(), landing(1, of)))
+        await store.endLanding(intent, 'mismatch')
+        await store.endLanding(intent, 'mismatch')
+        await expect(store.endLanding(intent, 'landed')).rejects.toMatchObject({ code: 'already-settled' })
+        await expect(store.endLanding({ ...intent, id: 999_999 }, 'landed')).rejects.toMatchObject({
+          code: 'already-settled',
+        })
+      })
+
+      test('of one pull request settled by many at once land once', async () => {
+        const of = repository()
+        const by = await lease()
+        const intents = await Promise.all(
+          Array.from({ length: 8 }, () => begun(store.beginLanding(by, landing(1, of)))),
+        )
+        const ended = await Promise.allSettled(intents.map((intent) => store.endLanding(intent, 'landed')))
+        expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+      })
+
+      test('of a repository can be stopped with a reason, which stays the first, and resumed', async () => {
+        const of = repository()
+        expect(await store.landingsStopped(of)).toBeUndefined()
+        await store.stopLandings(of, 'the tree is another')
+        await store.stopLandings(of, 'a later reason')
+        expect(await store.landingsStopped(of)).toBe('the tree is another')
+        expect(await store.landingsStopped(repository())).toBeUndefined()
+        await store.resumeLandings(of)
+        expect(await store.landingsStopped(of)).toBeUndefined()
+      })
+    })
+
+    describe('the cache', () => {
+      test('gives back what was put, by space and key, and nothing else', async () => {
+        const space = `space ${repository().name}`
+        const values = new Map<string, unknown>([
+          ['a', { deep: [1, 'ü', null, true] }],
+          ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],
+          ['k'.repeat(10_000), 'long key'],
+          ['null', null],
+          ['quote \' " \\', 0],
+        ])
+        await store.putCached(space, values)
+        expect(await store.getCached(space, [...values.keys(), 'absent'])).toEqual(values)
+        expect(await store.getCached(`${space} other`, ['a'])).toEqual(new Map())
+        await store.putCached(space, new Map([['a', 2]]))
+        expect(await store.getCached(space, ['a', 'a'])).toEqual(new Map([['a', 2]]))
+        expect(await store.getCached(space, [])).toEqual(new Map())
+      })
+
+      test('does not return what has expired, and putting it again makes it fresh', async () => {
+        const space = `ttl ${repository().name}`
+        await store.putCached(space, new Map([['a', 1]]), 0.05)
+        await store.putCached(space, new Map([['b', 1]]), 60)
+        await sleep(100)
+        expect(await store.getCached(space, ['a', 'b'])).toEqual(new Map([['b', 1]]))
+        await store.putCached(space, new Map([['a', 2]]))
+        expect(await store.getCached(space, ['a'])).toEqual(new Map([['a', 2]]))
+      })
+
+      test('takes thousands at a time, also from two writers at once', async () => {
+        const space = `many ${repository().name}`
+        const entries = Array.from({ length: 3000 }, (_, at): [string, unknown] => [`key ${at}`, { at }])
+        await Promise.all([
+          store.putCached(space, new Map(entries)),
+          store.putCached(space, new Map([...entries].reverse())),
+        ])
+        const found = await store.getCached(
+          space,
+          entries.map(([key]) => key),
+        )
+        expect(found.size).toBe(3000)
+        expect(found.get('key 2999')).toEqual({ at: 2999 })
+      })
+    })
+
+    describe('verdicts', () => {
+      test('are kept one per head, base and configuration, newest first', async () => {
+        const of = repository()
+        const record = (head: string, decidedAt: number, verdict: string) => ({
+          repository: of,
+          pull: pullNumber(1),
+          head: commitSha(head.repeat(40)),
+          base: commitSha('0'.repeat(40)),
+          config: 'c',
+          verdict,
+          report: { findings: ['a \0 b'] },
+          decidedAt,
+        })
+        await store.recordVerdict(record('1', 1_700_000_000_001, 'wait'))
+        await store.recordVerdict(record('2', 1_700_000_000_002, 'blocked'))
+        await store.recordVerdict(record('1', 1_700_000_000_003, 'merge'))
+        expect(await store.verdicts(of, pullNumber(1))).toEqual([
+          record('1', 1_700_000_000_003, 'merge'),
+          record('2', 1_700_000_000_002, 'blocked'),
+        ])
+        expect(await store.verdicts(of, pullNumber(2))).toEqual([])
+      })
+    })
+
+    if (setting.lasts)
+      test('has everything still after closing and opening again, and waiting jobs are run', async () => {
+        const where = await setting.place()
+        const of = repository()
+        let opened = await open(where)
+        await opened.accept(delivery('kept'), [pullJob(1, of)])
+        await opened.enqueue(pullJob(2, of), 3600)
+        const by = await held(opened.acquireLease('kept', 60))
+        const intent = await begun(opened.beginLanding(by, landing(1, of)))
+        await opened.putCached('kept', new Map([['a', 1]]))
+        await opened.stopLandings(of, 'why')
+        await opened.close()
+        opened = await open(where)
+        try {
+          expect(await opened.accept(delivery('kept'), [])).toBe('duplicate')
+          expect(await opened.openLandings(of)).toEqual([intent])
+          expect(await opened.getCached('kept', ['a'])).toEqual(new Map([['a', 1]]))
+          expect(await opened.landingsStopped(of)).toBe('why')
+          const seen: Job[] = []
+          await work(async (job) => void seen.push(job), 4, opened)
+          await until(() => seen.length === 1)
+          expect(seen).toEqual([pullJob(1, of)])
+        } finally {
+          await opened.close()
+          working = []
+        }
+      }, 60_000)
+
+    if (setting.shared)
+      describe('with a second instance on the same database', () => {
+        let other: Store
+        beforeAll(async () => void (other = await open()), 60_000)
+        afterAll(async () => other.close())
+
+        test('leases and landings are told apart between them', async () => {
+          const name = `two ${repository().name}`
+          const got = await Promise.all(
+            Array.from({ length: 20 }, (_, at) => (at % 2 ? store : other).acquireLease(name, 60)),
+          )
+          const [winner] = got.filter((lease) => lease !== undefined)
+          expect(got.filter(Boolean)).toHaveLength(1)
+          const of = repository()
+          const intent = await begun(store.beginLanding(winner ?? { name, fence: 0 }, landing(1, of)))
+          expect(await other.openLandings(of)).toEqual([intent])
+        })
+
+        test('every job is run by one of them, none twice at once, and both have work', async () => {
+          const of = repository()
+          const running = new Set<string>()
+          const runs = { here: 0, there: 0 }
+          const asked = new Map<string, number>()
+          const ran = new Map<string, number>()
+          let overlaps = 0
+          const handler = (where: 'here' | 'there') => async (job: Job) => {
+            const key = JSON.stringify(job)
+            if (running.has(key)) overlaps += 1
+            running.add(key)
+            ran.set(key, performance.now())
+            runs[where] += 1
+            await sleep(Math.random() * 10)
+            running.delete(key)
+          }
+          await work(handler('here'), 4, store)
+          await work(handler('there'), 4, other)
+          for (let round = 0; round < 15; round++)
+            await Promise.all(
+              Array.from({ length: 40 }, async (_, pull) => {
+                const job = pullJob(pull + 1, of)
+                asked.set(JSON.stringify(job), performance.now())
+                await (pull % 2 ? store : other).enqueue(job)
+              }),
+            )
+          await until(() => [...asked].every(([key, at]) => (ran.get(key) ?? 0) >= at), 30)
+          expect(overlaps).toBe(0)
+          expect(runs.here).toBeGreaterThan(0)
+          expect(runs.there).toBeGreaterThan(0)
+        }, 60_000)
+
+        test('one delivery that reaches both is new to one', async () => {
+          const of = repository()
+          const answers = await Promise.all(
+            Array.from({ length: 10 }, (_, at) =>
+              (at % 2 ? store : other).accept(delivery(`both ${of.name}`), [pullJob(1, of)]),
+            ),
+          )
+          expect(answers.filter((answer) => answer === 'new')).toHaveLength(1)
+        })
+      })
+  })
+}
+
+async function held(lease: Promise<Lease | undefined>): Promise<Lease> {
+  const value = await lease
+  if (!value) throw new Error('no lease')
+  return value
+}
+
+async function begun(intent: Promise<Intent | undefined>): Promise<Intent> {
+  const value = await intent
+  if (!value) throw new Error('no intent')
+  return value
+}
