@@ -57,3 +57,11 @@ function codePointRank(unit: number): number {
 export function sortedByBytes(texts: Iterable<string>): string[] {
   return [...texts].sort(compareBytes)
 }
+
+const outerSpace =
+  /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+|[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+$/g
+
+/** Go's strings.TrimSpace. JavaScript's trim() would also take a byte order mark, and leave U+0085. */
+export function trimSpace(text: string): string {
+  return text.replace(outerSpace, '')
+}

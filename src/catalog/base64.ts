@@ -1,0 +1,80 @@
+// Go's standard base64: padded, the + and / alphabet, CR and LF ignored wherever they stand.
+
+const values = new Int8Array(128).fill(-1)
+for (const [at, letter] of [
+  ...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+].entries()) {
+  values[letter.charCodeAt(0)] = at
+}
+
+/** The decoded bytes, or the offset (in bytes of the text's UTF-8) that Go complains about. */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
+  const out = new Uint8Array(Math.ceil((text.length * 3) / 4))
+  const { length } = text
+  let size = 0
+  let at = 0
+  while (at < length) {
+    // A group of four; on trouble Go names the offending byte, or where the short group began.
+    let bits = 0
+    let count = 0
+    while (count < 4) {
+      if (at >= length) {
+        if (count === 0) return out.subarray(0, size)
+        return byteLength(text, length) - count
+      }
+      const c = text.charCodeAt(at)
+      at++
+      const value = c < 128 ? (values[c] as number) : -1
+      if (value >= 0) {
+        bits = (bits << 6) | value
+        count++
+        continue
+      }
+      if (c === 0x0a || c === 0x0d) continue
+      if (c !== 0x3d) return byteLength(text, at - 1)
+      return endPadded(text, at, bits, count, out, size)
+    }
+    out[size++] = bits >> 16
+    out[size++] = bits >> 8
+    out[size++] = bits
+  }
+  return out.subarray(0, size)
+}
+
+/** From behind the first `=` on: nothing but the padding that is due, and line ends. */
+function endPadded(
+  text: string,
+  from: number,
+  bits: number,
+  count: number,
+  out: Uint8Array<ArrayBuffer>,
+  size: number,
+): Uint8Array<ArrayBuffer> | number {
+  let at = from
+  if (count < 2) return byteLength(text, at - 1)
+  const skipLineEnds = (): void => {
+    while (at < text.length && (text.charCodeAt(at) === 0x0a || text.charCodeAt(at) === 0x0d)) at++
+  }
+  if (count === 2) {
+    skipLineEnds()
+    if (at >= text.length) return byteLength(text, text.length)
+    if (text.charCodeAt(at) !== 0x3d) return byteLength(text, at)
+    at++
+  }
+  skipLineEnds()
+  if (at < text.length) return byteLength(text, at)
+  const full = bits << (6 * (4 - count))
+  out[size++] = full >> 16
+  if (count === 3) out[size++] = full >> 8
+  return out.subarray(0, size)
+}
+
+/** Bytes of the UTF-8 of the first `end` code units. */
+function byteLength(text: string, end: number): number {
+  let bytes = 0
+  for (let at = 0; at < end; at++) {
+    const c = text.charCodeAt(at)
+    bytes += c < 0x80 ? 1 : c < 0x800 ? 2 : c >= 0xd800 && c <= 0xdfff ? 2 : 3
+  }
+  return bytes
+}

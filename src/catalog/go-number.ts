@@ -1,0 +1,64 @@
+// Numbers as Go (and so opm) writes them. Every number of a catalog passes through a 64-bit float.
+
+/** Go's encoding/json: plain digits from 1e-6 up to 1e21, an exponent beyond. Never for NaN or infinities. */
+export function jsonNumber(value: number): string {
+  if (Object.is(value, -0)) return '-0'
+  const size = Math.abs(value)
+  if (size === 0 || (size >= 1e-6 && size < 1e21)) return plainDigits(value)
+  // Go drops the padding zero of a small negative exponent only: 1e-09 becomes 1e-9.
+  return exponential(shortest(value), 1)
+}
+
+/** Go's `%v` of a float64: `1e+06` from seven digits on. */
+export function goFloat(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf'
+  if (Object.is(value, -0)) return '-0'
+  return generalFormat(value, shortest(value))
+}
+
+/** Go's shortest `%g` of a float32, as the YAML converter writes a number that is a key. */
+export function goFloat32(value: number): string {
+  const single = Math.fround(value)
+  if (Number.isNaN(single)) return '.nan'
+  if (!Number.isFinite(single)) return single > 0 ? '.inf' : '-.inf'
+  if (Object.is(single, -0)) return '-0'
+  if (single === 0) return '0'
+  for (let digits = 1; digits <= 9; digits++) {
+    const text = single.toExponential(digits - 1)
+    if (Math.fround(Number(text)) === single) return generalFormat(single, text)
+  }
+  return generalFormat(single, single.toExponential(8))
+}
+
+function shortest(value: number): string {
+  return value.toExponential()
+}
+
+/** `%g` with the shortest digits: an exponent below -4 and from 6 on. */
+function generalFormat(value: number, scientific: string): string {
+  if (value === 0) return '0'
+  const exponent = Number(scientific.slice(scientific.indexOf('e') + 1))
+  return exponent < -4 || exponent >= 6 ? exponential(scientific, 2) : fixed(scientific, exponent)
+}
+
+function plainDigits(value: number): string {
+  const text = String(value)
+  return text.includes('e') ? fixed(value.toExponential(), Number(text.slice(text.indexOf('e') + 1))) : text
+}
+
+/** The digits of `scientific` written without an exponent. */
+function fixed(scientific: string, exponent: number): string {
+  const sign = scientific.startsWith('-') ? '-' : ''
+  const digits = scientific.slice(sign.length, scientific.indexOf('e')).replace('.', '')
+  if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`
+  if (digits.length <= exponent + 1) return sign + digits + '0'.repeat(exponent + 1 - digits.length)
+  return `${sign}${digits.slice(0, exponent + 1)}.${digits.slice(exponent + 1)}`
+}
+
+function exponential(scientific: string, width: number): string {
+  const at = scientific.indexOf('e')
+  const exponent = scientific.slice(at + 2)
+  const digits = scientific[at + 1] === '+' ? exponent.padStart(2, '0') : exponent.padStart(width, '0')
+  return `${scientific.slice(0, at)}e${scientific[at + 1]}${digits}`
+}

@@ -1,0 +1,78 @@
+// Strings and numbers of JSON, as Go's encoding/json reads them.
+import { hexValue, isDigit } from '../yaml/characters.ts'
+import { JsonError } from './json-error.ts'
+
+const escapes: ReadonlyMap<number, string> = new Map(
+  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
+    ([letter, meaning]) => [letter.charCodeAt(0), meaning],
+  ),
+)
+
+/** A string from its opening quote on. Halves of surrogate pairs become U+FFFD. */
+export function scanString(text: string, from: number): { value: string; end: number } {
+  let at = from + 1
+  let value = ''
+  let pieceStart = at
+  for (;;) {
+    const c = text.charCodeAt(at)
+    if (c === 0x22) break
+    // NaN, behind the end, is not below 0x20 either.
+    if (c < 0x20) throw unexpected(text, at, 'in string literal')
+    if (c !== 0x5c) {
+      if (at >= text.length) throw unexpected(text, at, '')
+      at++
+      continue
+    }
+    value += text.slice(pieceStart, at)
+    const meaning = escapes.get(text.charCodeAt(at + 1))
+    if (meaning !== undefined) {
+      value += meaning
+      at += 2
+    } else if (text.charCodeAt(at + 1) === 0x75) {
+      const unit = scanHex(text, at + 2)
+      at += 6
+      value += String.fromCharCode(unit)
+    } else throw unexpected(text, at + 1, 'in string escape code')
+    pieceStart = at
+  }
+  const tail = text.slice(pieceStart, at)
+  return { value: value === '' ? tail : (value + tail).toWellFormed(), end: at + 1 }
+}
+
+function scanHex(text: string, from: number): number {
+  let unit = 0
+  for (let at = from; at < from + 4; at++) {
+    const digit = at < text.length ? hexValue(text.charCodeAt(at)) : -1
+    if (digit < 0) throw unexpected(text, at, 'in \\u hexadecimal character escape')
+    unit = unit * 16 + digit
+  }
+  return unit
+}
+
+/** The end of the number at `from`. */
+export function scanNumber(text: string, from: number): number {
+  let at = from
+  const digit = (): boolean => at < text.length && isDigit(text.charCodeAt(at))
+  const digits = (context: string): void => {
+    if (!digit()) throw unexpected(text, at, context)
+    while (digit()) at++
+  }
+  if (text.charCodeAt(at) === 0x2d) at++
+  if (text.charCodeAt(at) === 0x30) at++
+  else digits('in numeric literal')
+  if (text.charCodeAt(at) === 0x2e) {
+    at++
+    digits('after decimal point in numeric literal')
+  }
+  if ((text.charCodeAt(at) | 0x20) === 0x65) {
+    at++
+    if (text.charCodeAt(at) === 0x2b || text.charCodeAt(at) === 0x2d) at++
+    digits('in exponent of numeric literal')
+  }
+  return at
+}
+
+function unexpected(text: string, at: number, context: string): JsonError {
+  if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
+  return new JsonError('syntax', context, at)
+}

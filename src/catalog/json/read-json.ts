@@ -1,0 +1,133 @@
+// One JSON value from a text, with positions, as Go's streaming decoder reads it: the same errors at the same places.
+// Keeps its own stack, so nesting costs memory, never the call stack.
+import type { Value } from '../tree.ts'
+import { MapBuilder } from '../tree.ts'
+import { JsonError } from './json-error.ts'
+import { scanNumber, scanString } from './json-scalars.ts'
+
+/** Go's bound on nesting. */
+const maxDepth = 10_000
+
+interface Frame {
+  readonly start: number
+  /** Undefined for a list. */
+  readonly map: MapBuilder | undefined
+  readonly items: Value[]
+  key: { readonly text: string; readonly start: number; readonly end: number } | undefined
+}
+
+export interface JsonResult {
+  readonly value: Value
+  /** Index behind the value. */
+  readonly end: number
+  /** The first number that no float64 holds: Go reads on, and then refuses the whole. */
+  readonly hugeNumber: { readonly text: string; readonly end: number } | undefined
+}
+
+/** Index of the first character that is no JSON white space. */
+export function skipJsonSpace(text: string, from: number): number {
+  let at = from
+  for (; at < text.length; at++) {
+    const c = text.charCodeAt(at)
+    if (c !== 0x20 && c !== 0x0a && c !== 0x0d && c !== 0x09) break
+  }
+  return at
+}
+
+/** Reads the value at `from`. Throws a JsonError. */
+export function readJson(text: string, from: number): JsonResult {
+  const frames: Frame[] = []
+  let hugeNumber: JsonResult['hugeNumber']
+  let at = skipJsonSpace(text, from)
+  for (;;) {
+    // Here a value begins.
+    let value: Value | undefined
+    const start = at
+    const c = text.charCodeAt(at)
+    if (c === 0x7b || c === 0x5b) {
+      const frame: Frame = {
+        start,
+        map: c === 0x7b ? new MapBuilder() : undefined,
+        items: [],
+        key: undefined,
+      }
+      frames.push(frame)
+      if (frames.length > maxDepth) throw unexpected(text, at, 'exceeded max depth')
+      at = skipJsonSpace(text, at + 1)
+      if (frame.map) {
+        if (text.charCodeAt(at) !== 0x7d) {
+          at = readKey(text, at, frame)
+          continue
+        }
+      } else if (text.charCodeAt(at) !== 0x5d) continue
+      value = close(frames, ++at)
+    } else if (c === 0x22) {
+      const scanned = scanString(text, at)
+      at = scanned.end
+      value = { kind: 'string', start, end: at, value: scanned.value, quoted: true }
+    } else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) {
+      at = scanNumber(text, at)
+      const digits = text.slice(start, at)
+      const number = Number(digits)
+      if (!Number.isFinite(number)) hugeNumber ??= { text: digits, end: at }
+      value = { kind: 'number', start, end: at, value: number, text: digits }
+    } else {
+      const word = c === 0x74 ? 'true' : c === 0x66 ? 'false' : c === 0x6e ? 'null' : undefined
+      if (word === undefined) throw unexpected(text, at, 'looking for beginning of value')
+      at = scanWord(text, at, word)
+      value =
+        word === 'null'
+          ? { kind: 'null', start, end: at }
+          : { kind: 'bool', start, end: at, value: word === 'true' }
+    }
+
+    // A value has ended: it goes into its container, which may end too.
+    for (;;) {
+      const frame = frames[frames.length - 1]
+      if (!frame) return { value, end: at, hugeNumber }
+      if (frame.key) frame.map?.set(frame.key.text, frame.key.start, frame.key.end, value)
+      else frame.items.push(value)
+      at = skipJsonSpace(text, at)
+      const next = text.charCodeAt(at)
+      if (next === 0x2c) {
+        at = skipJsonSpace(text, at + 1)
+        if (frame.map) at = readKey(text, at, frame)
+        break
+      }
+      if (next !== (frame.map ? 0x7d : 0x5d)) {
+        throw unexpected(text, at, frame.map ? 'after object key:value pair' : 'after array element')
+      }
+      value = close(frames, ++at)
+    }
+  }
+}
+
+/** Reads `"key":` and the space behind it. */
+function readKey(text: string, from: number, frame: Frame): number {
+  if (text.charCodeAt(from) !== 0x22)
+    throw unexpected(text, from, 'looking for beginning of object key string')
+  const { value, end } = scanString(text, from)
+  frame.key = { text: value, start: from, end }
+  const at = skipJsonSpace(text, end)
+  if (text.charCodeAt(at) !== 0x3a) throw unexpected(text, at, 'after object key')
+  return skipJsonSpace(text, at + 1)
+}
+
+function close(frames: Frame[], end: number): Value {
+  const { start, map, items } = frames.pop() as Frame
+  return map ? map.build(start, end) : { kind: 'list', start, end, items }
+}
+
+function scanWord(text: string, from: number, word: string): number {
+  for (let offset = 1; offset < word.length; offset++) {
+    if (text[from + offset] !== word[offset]) {
+      throw unexpected(text, from + offset, `in literal ${word} (expecting '${word[offset]}')`)
+    }
+  }
+  return from + word.length
+}
+
+function unexpected(text: string, at: number, context: string): JsonError {
+  if (at >= text.length) return new JsonError('end', 'unexpected EOF', at)
+  return new JsonError('syntax', context, at)
+}

@@ -1,0 +1,181 @@
+// The rules about reading a file: what opm refuses while it loads (R3 to R10), and what it drops without a word.
+import type { Rule } from '../findings/rule.ts'
+
+const whyNothingLoads =
+  'opm stops at this: no package of the whole catalog can be served, not only this file.'
+
+export const yamlSyntax: Rule<{ detail: string }> = {
+  id: 'yaml-syntax',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every document can be read as YAML',
+  say: ({ detail }) => ({
+    what: `this cannot be read as YAML: ${detail}`,
+    why: whyNothingLoads,
+    fix: 'Correct the syntax here or in the lines just before. If the file is no part of the catalog, name it in .indexignore.',
+  }),
+}
+
+export const jsonSyntax: Rule<{ detail: string }> = {
+  id: 'json-syntax',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every document of a JSON file can be read as JSON',
+  say: ({ detail }) => ({
+    what: `this cannot be read as JSON: ${detail}`,
+    why: whyNothingLoads,
+    fix: 'Correct the syntax here or just before: a missing comma, an extra one, a missing quote or brace.',
+  }),
+}
+
+export const documentSeparator: Rule<{ text: string }> = {
+  id: 'document-separator',
+  check: 'validation',
+  severity: 'error',
+  title: 'A document separator stands alone on its line',
+  say: ({ text }) => ({
+    what: `the line begins with "---" and goes on with "${shorten(text)}"`,
+    why: `A line that begins with three dashes ends a document, even inside a text, and only a comment may follow. ${whyNothingLoads}`,
+    fix: 'Put what follows on the next line. If the dashes belong to a text, indent the line.',
+  }),
+}
+
+export const notAnObject: Rule<{ found: string }> = {
+  id: 'not-an-object',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every document is an object with fields',
+  say: ({ found }) => ({
+    what: `the document is ${article(found)}, not an object`,
+    why: `A catalog is a series of objects that each say their schema. ${whyNothingLoads}`,
+    fix: 'Write the document as fields ("schema: ...", "name: ..."). A list of blobs becomes one document a blob, with "---" between them. If the file is no part of the catalog, name it in .indexignore.',
+  }),
+}
+
+export const duplicateField: Rule<{ spellings: readonly string[] }> = {
+  id: 'duplicate-field',
+  check: 'validation',
+  severity: 'error',
+  title: 'No two fields of a document differ in case only',
+  say: ({ spellings }) => ({
+    what: `one field is written in ${spellings.length} ways: ${spellings.map((one) => shorten(one)).join(', ')}`,
+    why: `Field names are read without regard to case, so these are the same field. ${whyNothingLoads}`,
+    fix: 'Keep one of them.',
+  }),
+}
+
+export const fieldNotText: Rule<{ field: string; found: string }> = {
+  id: 'field-not-text',
+  check: 'validation',
+  severity: 'error',
+  title: 'schema, package and name are texts',
+  say: ({ field, found }) => ({
+    what: `"${field}" is ${article(found)}, not a text`,
+    why: `YAML reads 1.10, yes, y, null and the like as numbers, truth values or nothing. ${whyNothingLoads}`,
+    fix: found === 'null' ? 'Give it a value, or remove the field.' : 'Put the value in quotes.',
+  }),
+}
+
+export const missingSchema: Rule<{ empty: boolean }> = {
+  id: 'missing-schema',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every document says its schema',
+  say: ({ empty }) => ({
+    what: empty ? 'the document is empty' : 'the document has no "schema"',
+    why: `Without a schema a document means nothing to opm, and an empty one counts as a document. ${whyNothingLoads}`,
+    fix: empty
+      ? 'Remove the document separator ("---") that makes an empty document here: comments and blank lines alone are one too.'
+      : 'Add "schema: olm.package", "olm.channel", "olm.bundle" or "olm.deprecations". If the file is no part of the catalog, name it in .indexignore.',
+  }),
+}
+
+export const wrongFieldType: Rule<{ field: string; wanted: string; found: string }> = {
+  id: 'wrong-field-type',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every field has the type that its schema gives it',
+  say: ({ field, wanted, found }) => ({
+    what:
+      field === ''
+        ? `the value is ${found}, where ${wanted} belongs`
+        : `"${field}" is ${found}, where ${wanted} belongs`,
+    why: whyNothingLoads,
+    fix: wanted === 'a text' ? 'Put the value in quotes.' : `Write ${wanted} here.`,
+  }),
+}
+
+export const badBundleObject: Rule<{ detail: string }> = {
+  id: 'bad-bundle-object',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every olm.bundle.object holds a manifest in base64',
+  say: ({ detail }) => ({
+    what: `this olm.bundle.object cannot be read: ${detail}`,
+    why: whyNothingLoads,
+    fix: 'Render the bundle again; its "data" is the base64 of one manifest.',
+  }),
+}
+
+export const unreadText: Rule<{ text: string }> = {
+  id: 'unread-text',
+  check: 'validation',
+  severity: 'warning',
+  title: 'No text of a file is dropped in silence',
+  say: ({ text }) => ({
+    what: `everything from here to the next "---" is ignored: "${shorten(text)}"`,
+    why: 'opm reads one value a document and drops what stands behind it without an error, so blobs can be missing from the catalog unnoticed.',
+    fix: 'Put a line with "---" before it, if it is a document of its own. In a JSON file nothing but white space may stand before the first brace.',
+  }),
+}
+
+export const repeatedField: Rule<{ key: string }> = {
+  id: 'repeated-field',
+  check: 'validation',
+  severity: 'warning',
+  title: 'No field is written twice in one object',
+  say: ({ key }) => ({
+    what: `"${shorten(key)}" was written before in the same object`,
+    why: 'Only the last value counts; the earlier one is lost without an error.',
+    fix: 'Keep one of them.',
+  }),
+}
+
+export const moreProblems: Rule<{ count: number }> = {
+  id: 'more-problems',
+  check: 'validation',
+  severity: 'error',
+  title: 'A file has few enough problems to list them all',
+  say: ({ count }) => ({
+    what: `${count} more problems of this file are not listed`,
+    why: '',
+    fix: 'Correct the listed ones first; one cause often has many effects.',
+  }),
+}
+
+/** All rules of this module, for the list of rules and their pages. */
+export const loadRules = [
+  yamlSyntax,
+  jsonSyntax,
+  documentSeparator,
+  notAnObject,
+  duplicateField,
+  fieldNotText,
+  missingSchema,
+  wrongFieldType,
+  badBundleObject,
+  unreadText,
+  repeatedField,
+  moreProblems,
+] as const
+
+/** Texts from the file, kept from flooding a sentence. */
+function shorten(text: string): string {
+  const line = text.split('\n', 1)[0] ?? ''
+  return line.length > 60 ? `${line.slice(0, 57)}...` : line
+}
+
+function article(found: string): string {
+  if (found === 'null') return 'null'
+  return `${/^[aeo]/.test(found) ? 'an' : 'a'} ${found === 'bool' ? 'truth value' : found}`
+}

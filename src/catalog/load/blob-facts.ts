@@ -1,0 +1,146 @@
+// A document's meta to the facts of its blob: typed, with places, and with what is wrong in the words opm uses.
+import type {
+  BlobPlace,
+  BundleBlob,
+  ChannelBlob,
+  DeprecationBlob,
+  PackageBlob,
+  Property,
+} from '../catalog.ts'
+import type { Value } from '../tree.ts'
+import { ownCopy } from '../utf8.ts'
+import { bundleObjectError, readBundleObject } from './bundle-object.ts'
+import { bundleType, channelType, deprecationType, packageType } from './blob-types.ts'
+import { csvMetadata } from './csv-metadata.ts'
+import type { Decoded, DecodeProblem } from './decode.ts'
+import { decode, structsOf, textOf, textsOf } from './decode.ts'
+import type { StructType } from './go-type.ts'
+import type { Places } from './places.ts'
+import { plainJson } from './plain-json.ts'
+import { propertyTypes } from './property-types.ts'
+
+export interface ObjectProblem {
+  readonly message: string
+  readonly detail: string
+  readonly at: Value
+}
+
+export interface BlobReading<Blob> {
+  readonly blob: Blob
+  /** Fields of a wrong type, in the order in which Go meets them; opm names the first. */
+  readonly problems: readonly DecodeProblem[]
+  /** Undecodable olm.bundle.object properties: opm meets them when all of the file is decoded. */
+  readonly objectProblems: readonly ObjectProblem[]
+}
+
+interface Source {
+  readonly value: Value
+  readonly place: BlobPlace
+  readonly places: Places
+}
+
+export function readPackage({ value, place, places }: Source): BlobReading<PackageBlob> {
+  const { decoded, problems } = decode(packageType, value)
+  const icon = decoded.fields.get('icon')
+  const iconFacts = typeof icon === 'object' && 'fields' in icon ? iconOf(icon, places) : undefined
+  const blob: PackageBlob = {
+    place,
+    name: text(decoded, 'name'),
+    defaultChannel: text(decoded, 'defaultChannel'),
+    description: text(decoded, 'description'),
+    ...(iconFacts && { icon: iconFacts }),
+  }
+  return { blob, problems, objectProblems: [] }
+}
+
+function iconOf(icon: Decoded, places: Places): PackageBlob['icon'] {
+  const data = icon.fields.get('base64data')
+  const bytes = data instanceof Uint8Array ? data.length : 0
+  const mediatype = text(icon, 'mediatype')
+  return bytes > 0 || mediatype !== '' ? { mediatype, bytes, mark: places.mark(icon.at.start) } : undefined
+}
+
+export function readChannel({ value, place, places }: Source): BlobReading<ChannelBlob> {
+  const { decoded, problems } = decode(channelType, value)
+  const blob: ChannelBlob = {
+    place,
+    name: text(decoded, 'name'),
+    package: text(decoded, 'package'),
+    entries: structsOf(decoded, 'entries').map((entry) => ({
+      mark: places.mark(entry.at.start),
+      name: text(entry, 'name'),
+      replaces: text(entry, 'replaces'),
+      skips: textsOf(entry, 'skips').map(ownCopy),
+      skipRange: text(entry, 'skipRange'),
+    })),
+  }
+  return { blob, problems, objectProblems: [] }
+}
+
+export function readBundle({ value, place, places }: Source): BlobReading<BundleBlob> {
+  const { decoded, problems } = decode(bundleType, value)
+  const names = { name: text(decoded, 'name'), package: text(decoded, 'package') }
+  const objectProblems: ObjectProblem[] = []
+  let lastObject: Uint8Array | undefined
+  const properties = structsOf(decoded, 'properties').map((property, index): Property => {
+    const type = text(property, 'type')
+    const mark = places.mark(property.at.start)
+    const inner = property.sources.get('value')
+    if (type !== 'olm.bundle.object') return { mark, type, ...readProperty(type, inner) }
+    const reading = readBundleObject(inner, lastObject)
+    lastObject = reading.data
+    if (reading.problem !== undefined) {
+      const message = bundleObjectError(names, index, reading.problem)
+      objectProblems.push({ message, detail: reading.problem, at: inner ?? property.at })
+    }
+    return { mark, type, value: reading.summary }
+  })
+  const image = decoded.sources.get('image')
+  const blob: BundleBlob = {
+    place,
+    ...names,
+    image: text(decoded, 'image'),
+    ...(image && { imageMark: places.mark(image.start) }),
+    properties,
+    relatedImages: structsOf(decoded, 'relatedImages').map((related) => ({
+      mark: places.mark(related.at.start),
+      name: text(related, 'name'),
+      image: text(related, 'image'),
+    })),
+  }
+  return { blob, problems, objectProblems }
+}
+
+/** A property's value, and Go's words where opm cannot decode it. */
+function readProperty(type: string, value: Value | undefined): Pick<Property, 'value' | 'error'> {
+  if (!value) return { value: null, error: 'unexpected end of JSON input' }
+  const known: StructType | undefined = propertyTypes.get(type)
+  if (!known) return { value: plainJson(value) }
+  const { decoded, problems } = decode(known, value)
+  const first = problems[0]
+  const data = type === 'olm.csv.metadata' ? csvMetadata(decoded) : plainJson(value)
+  return first ? { value: data, error: first.message } : { value: data }
+}
+
+export function readDeprecation({ value, place, places }: Source): BlobReading<DeprecationBlob> {
+  const { decoded, problems } = decode(deprecationType, value)
+  const blob: DeprecationBlob = {
+    place,
+    package: text(decoded, 'package'),
+    entries: structsOf(decoded, 'entries').map((entry) => {
+      const reference = entry.fields.get('reference')
+      const isStruct = typeof reference === 'object' && 'fields' in reference
+      return {
+        mark: places.mark(entry.at.start),
+        schema: isStruct ? text(reference, 'schema') : '',
+        name: isStruct ? text(reference, 'name') : '',
+        message: text(entry, 'message'),
+      }
+    }),
+  }
+  return { blob, problems, objectProblems: [] }
+}
+
+function text(decoded: Decoded, field: string): string {
+  return ownCopy(textOf(decoded, field))
+}

@@ -1,0 +1,48 @@
+// The types of the four OLM blobs, as opm v1.73 declares them.
+import { bytes, raw, slice, string, struct } from './go-type.ts'
+
+const property = struct('property.Property', { type: string, value: raw })
+
+export const packageType = struct('declcfg.Package', {
+  schema: string,
+  name: string,
+  defaultChannel: string,
+  icon: struct('declcfg.Icon', { base64data: bytes, mediatype: string }),
+  description: string,
+  properties: slice(property),
+})
+
+export const channelType = struct('declcfg.Channel', {
+  schema: string,
+  name: string,
+  package: string,
+  entries: slice(
+    struct('declcfg.ChannelEntry', {
+      name: string,
+      replaces: string,
+      skips: slice(string),
+      skipRange: string,
+    }),
+  ),
+  properties: slice(property),
+})
+
+export const bundleType = struct('declcfg.Bundle', {
+  schema: string,
+  name: string,
+  package: string,
+  image: string,
+  properties: slice(property),
+  relatedImages: slice(struct('declcfg.RelatedImage', { name: string, image: string })),
+})
+
+export const deprecationType = struct('declcfg.Deprecation', {
+  schema: string,
+  package: string,
+  entries: slice(
+    struct('declcfg.DeprecationEntry', {
+      reference: struct('declcfg.PackageScopedReference', { schema: string, name: string }),
+      message: string,
+    }),
+  ),
+})

@@ -1,0 +1,87 @@
+// olm.bundle.object properties: base64 of a manifest, which opm decodes when it loads (facts 1.7, rule R10).
+import type { BundleObject } from '../catalog.ts'
+import { JsonError } from '../json/json-error.ts'
+import { readJson } from '../json/read-json.ts'
+import { quote } from '../go-text.ts'
+import type { Value } from '../tree.ts'
+import { valueAt } from '../tree.ts'
+import { decodeLikeGo, ownCopy } from '../utf8.ts'
+import { decodeYaml } from '../yaml/encoding.ts'
+import { readYaml } from '../yaml/read-yaml.ts'
+import { bundleObjectType } from './property-types.ts'
+import { trimLeadingSpace } from './chunks.ts'
+import { decode } from './decode.ts'
+
+export interface BundleObjectReading {
+  readonly summary: BundleObject
+  /** The manifest's bytes: the next object without data repeats them. */
+  readonly data: Uint8Array
+  /** Go's words for what is wrong. */
+  readonly problem?: string
+}
+
+const nothing = new Uint8Array()
+
+/** Reads one property's value; `previous` is the data of the bundle's property before it. */
+export function readBundleObject(
+  value: Value | undefined,
+  previous: Uint8Array = nothing,
+): BundleObjectReading {
+  const empty: BundleObject = { apiVersion: '', kind: '', name: '', bytes: 0 }
+  if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
+  const { decoded, problems } = decode(bundleObjectType, value)
+  const first = problems[0]
+  if (first) return { summary: empty, data: previous, problem: first.message }
+  const found = decoded.fields.get('data')
+  const data = found instanceof Uint8Array ? found : decoded.fields.has('data') ? nothing : previous
+  const manifest = readManifest(data)
+  if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
+  return { summary: { ...identityOf(manifest.value), bytes: data.length }, data }
+}
+
+/** opm's text for a property that cannot be read. `isDecoded`: its value was fine, the manifest in it is not. */
+export function bundleObjectError(
+  bundle: { name: string; package: string },
+  index: number,
+  problem: string,
+): string {
+  const convert =
+    problem.startsWith('yaml: ') ||
+    problem.startsWith('json: unsupported') ||
+    problem.startsWith('unsupported map key')
+  const what = convert
+    ? `convert bundle object property at index ${index} to JSON`
+    : `parse property at index ${index} as bundle object`
+  return `read bundle objects: package ${quote(bundle.package)}, bundle ${quote(bundle.name)}: ${what}: ${problem}`
+}
+
+/** The manifest, or why it cannot become JSON. What begins with a brace is taken as it is, unread. */
+function readManifest(data: Uint8Array): { value: Value | undefined } | string {
+  const text = trimLeadingSpace(decodeLikeGo(data))
+  if (text.startsWith('{')) return { value: readManifestJson(text) }
+  const result = readYaml(decodeYaml(data))
+  if (result.ok) return { value: result.value }
+  return result.error.stage === 'converting' ? result.error.message : { value: undefined }
+}
+
+function readManifestJson(text: string): Value | undefined {
+  try {
+    return readJson(text, 0).value
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
+}
+
+function identityOf(manifest: Value | undefined): Omit<BundleObject, 'bytes'> {
+  return {
+    apiVersion: textAt(manifest, 'apiVersion'),
+    kind: textAt(manifest, 'kind'),
+    name: textAt(valueAt(manifest, 'metadata'), 'name'),
+  }
+}
+
+function textAt(value: Value | undefined, key: string): string {
+  const found = valueAt(value, key)
+  return found?.kind === 'string' ? ownCopy(found.value) : ''
+}

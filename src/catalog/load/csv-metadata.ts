@@ -1,0 +1,49 @@
+// What is kept of an olm.csv.metadata value: what people see of an Operator, and what rules look at.
+import type { CsvMetadata } from '../catalog.ts'
+import { sortedEntries } from '../json/json-text.ts'
+import { ownCopy } from '../utf8.ts'
+import type { Decoded } from './decode.ts'
+import { structsOf, textOf } from './decode.ts'
+
+/** Annotations that rules, pictures or descriptions of changes use; the rest can be megabytes. */
+const keptAnnotations = new Set([
+  'alm-examples-metadata',
+  'capabilities',
+  'categories',
+  'containerImage',
+  'createdAt',
+  'features.operators.openshift.io/disconnected',
+  'olm.maxOpenShiftVersion',
+  'olm.properties',
+  'olm.skipRange',
+  'olm.substitutesFor',
+  'operatorframework.io/suggested-namespace',
+  'repository',
+  'support',
+])
+const maxAnnotation = 4096
+
+export function csvMetadata(decoded: Decoded): CsvMetadata {
+  const provider = decoded.fields.get('provider')
+  return {
+    displayName: ownCopy(textOf(decoded, 'displayName')),
+    description: textOf(decoded, 'description').length,
+    provider: typeof provider === 'object' && 'fields' in provider ? ownCopy(textOf(provider, 'name')) : '',
+    minKubeVersion: ownCopy(textOf(decoded, 'minKubeVersion')),
+    installModes: structsOf(decoded, 'installModes').map((mode) => ({
+      type: ownCopy(textOf(mode, 'type')),
+      supported: mode.fields.get('supported') === true,
+    })),
+    annotations: Object.fromEntries(keptTexts(decoded)),
+  }
+}
+
+function keptTexts(decoded: Decoded): [string, string][] {
+  const annotations = decoded.sources.get('annotations')
+  if (annotations?.kind !== 'map') return []
+  return sortedEntries(annotations.entries).flatMap(({ key, value }): [string, string][] =>
+    value.kind === 'string' && keptAnnotations.has(key) && value.value.length <= maxAnnotation
+      ? [[key, ownCopy(value.value)]]
+      : [],
+  )
+}

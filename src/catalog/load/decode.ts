@@ -1,0 +1,193 @@
+// Values into Go types, as encoding/json does it: names without regard to case, null changes nothing much, a wrong
+// type is remembered and reading goes on. Gives plain data; the first problem is the one that opm prints.
+import { decodeBase64 } from '../base64.ts'
+import { jsonNumber } from '../go-number.ts'
+import { sortedEntries } from '../json/json-text.ts'
+import type { MapValue, Value } from '../tree.ts'
+import type { GoType, StructType } from './go-type.ts'
+import { uint8 } from './go-type.ts'
+import { goKind } from './meta.ts'
+
+export interface DecodeProblem {
+  readonly message: string
+  readonly at: Value
+  /** The field's path from the root, in Go's spelling: `entries.skips`. Empty at the root itself. */
+  readonly field: string
+  readonly wanted: string
+  readonly found: string
+}
+
+/** A decoded struct: the values of its fields, and where they came from. */
+export interface Decoded {
+  readonly fields: Map<string, DecodedValue>
+  readonly sources: Map<string, Value>
+  readonly at: Value
+}
+
+export type DecodedValue = string | boolean | number | Uint8Array | Value | Decoded | DecodedList | undefined
+export type DecodedList = DecodedValue[]
+
+export interface DecodeResult {
+  readonly decoded: Decoded
+  readonly problems: readonly DecodeProblem[]
+}
+
+export function decode(type: StructType, value: Value): DecodeResult {
+  const decoder = new Decoder()
+  const before: Decoded = { fields: new Map(), sources: new Map(), at: value }
+  const decoded = decoder.value(type, value, before, '', []) as Decoded
+  return { decoded: decoded ?? before, problems: decoder.problems }
+}
+
+class Decoder {
+  readonly problems: DecodeProblem[] = []
+
+  /** `before` is what the field held already: null keeps it, and a struct is filled on. */
+  value(
+    type: GoType,
+    value: Value,
+    before: DecodedValue,
+    owner: string,
+    path: readonly string[],
+  ): DecodedValue {
+    if (type.kind === 'raw') return value
+    if (value.kind === 'null')
+      return type.kind === 'slice' || type.kind === 'map' || type.kind === 'bytes' ? undefined : before
+    switch (type.kind) {
+      case 'string':
+        if (value.kind === 'string') return value.value
+        break
+      case 'bool':
+        if (value.kind === 'bool') return value.value
+        break
+      case 'int':
+        if (value.kind === 'number') return this.int(type, value, before, owner, path)
+        break
+      case 'bytes':
+        if (value.kind === 'string') return this.base64(value, before)
+        if (value.kind === 'list') return this.byteList(value, owner, path)
+        break
+      case 'slice':
+        if (value.kind === 'list') {
+          const old = Array.isArray(before) ? before : []
+          return value.items.map((item, at) => this.value(type.element, item, old[at], owner, path))
+        }
+        break
+      case 'map':
+        if (value.kind === 'map') {
+          for (const { value: inner } of sortedEntries(value.entries)) {
+            this.value(type.element, inner, undefined, owner, path)
+          }
+          return value
+        }
+        break
+      case 'struct':
+        if (value.kind === 'map') return this.struct(type, value, before, path)
+    }
+    this.mismatch(type, value, goKind(value), owner, path)
+    return before
+  }
+
+  private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]): Decoded {
+    const result: Decoded =
+      before !== undefined && isDecoded(before)
+        ? { ...before, at: value }
+        : { fields: new Map(), sources: new Map(), at: value }
+    const owner = type.name.slice(type.name.indexOf('.') + 1)
+    for (const { key, value: inner } of sortedEntries(value.entries)) {
+      const field = fieldName(type, key)
+      if (field === undefined) continue
+      const fieldType = type.fields[field] as GoType
+      const decoded = this.value(fieldType, inner, result.fields.get(field), owner, [...path, field])
+      result.fields.set(field, decoded)
+      result.sources.set(field, inner)
+    }
+    return result
+  }
+
+  private int(
+    type: GoType & { kind: 'int' },
+    value: Value & { kind: 'number' },
+    before: DecodedValue,
+    owner: string,
+    path: readonly string[],
+  ): DecodedValue {
+    const text = jsonNumber(value.value)
+    // Go parses the text, so a fraction or an exponent is no integer, whatever its value.
+    if (/^-?\d+$/.test(text) && value.value >= type.min && value.value <= type.max && fits(text, type.max)) {
+      return value.value
+    }
+    this.mismatch(type, value, `number ${text}`, owner, path)
+    return before
+  }
+
+  private base64(value: Value & { kind: 'string' }, before: DecodedValue): DecodedValue {
+    const decoded = decodeBase64(value.value)
+    if (typeof decoded !== 'number') return decoded
+    const message = `illegal base64 data at input byte ${decoded}`
+    this.problems.push({ message, at: value, field: '', wanted: 'base64', found: 'text that is not base64' })
+    return before
+  }
+
+  private byteList(value: Value & { kind: 'list' }, owner: string, path: readonly string[]): Uint8Array {
+    const numbers = value.items.map((item) => this.value(uint8, item, 0, owner, path))
+    return Uint8Array.from(numbers, (number) => (typeof number === 'number' ? number : 0))
+  }
+
+  private mismatch(type: GoType, at: Value, found: string, owner: string, path: readonly string[]): void {
+    const field = path.join('.')
+    const into =
+      field === ''
+        ? `Go value of type ${type.name}`
+        : `Go struct field ${owner}.${field} of type ${type.name}`
+    this.problems.push({
+      message: `json: cannot unmarshal ${found} into ${into}`,
+      at,
+      field,
+      wanted: type.name,
+      found,
+    })
+  }
+}
+
+/** 2^63 itself is one too many, but as a float it is not more than the bound. */
+function fits(text: string, max: number): boolean {
+  return max < 2 ** 53 || (BigInt(text) < 2n ** 63n && BigInt(text) >= -(2n ** 63n))
+}
+
+/** The field that a key means: its exact name, or one that is the same but for case. */
+function fieldName(type: StructType, key: string): string | undefined {
+  if (Object.hasOwn(type.fields, key)) return key
+  // Go folds the long s and the Kelvin sign to the letters s and k, too.
+  const folded = key.toLowerCase().replaceAll('ſ', 's')
+  for (const name of Object.keys(type.fields)) if (name.toLowerCase() === folded) return name
+  return undefined
+}
+
+function isDecoded(value: DecodedValue): value is Decoded {
+  return typeof value === 'object' && 'fields' in value
+}
+
+/** The text of a field; empty where it is absent, null or wrong. */
+export function textOf(decoded: Decoded, field: string): string {
+  const value = decoded.fields.get(field)
+  return typeof value === 'string' ? value : ''
+}
+
+/** The structs of a list field; a null item is an empty struct. */
+export function structsOf(decoded: Decoded, field: string): Decoded[] {
+  const list = decoded.fields.get(field)
+  if (!Array.isArray(list)) return []
+  const at = decoded.sources.get(field) ?? decoded.at
+  return list.map((item, index) => {
+    if (item !== undefined && isDecoded(item)) return item
+    const source = at.kind === 'list' ? (at.items[index] ?? at) : at
+    return { fields: new Map(), sources: new Map(), at: source }
+  })
+}
+
+/** The texts of a list field; a null item is an empty text. */
+export function textsOf(decoded: Decoded, field: string): string[] {
+  const list = decoded.fields.get(field)
+  return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : '')) : []
+}

@@ -1,0 +1,263 @@
+// A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind (facts 1.4).
+// Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
+import { JsonError } from '../json/json-error.ts'
+import type { JsonResult } from '../json/read-json.ts'
+import { readJson, skipJsonSpace } from '../json/read-json.ts'
+import { markedJson } from '../json/marked-json.ts'
+import { quote, trimSpace } from '../go-text.ts'
+import { ByteOffsets, characterWidth, decodeLikeGo, decodeStrictly } from '../utf8.ts'
+import type { YamlText } from '../yaml/encoding.ts'
+import { decodeYaml, hasRefused } from '../yaml/encoding.ts'
+import { readYaml } from '../yaml/read-yaml.ts'
+import type { Chunk } from './chunks.ts'
+import { chunksOf, trimLeadingSpace } from './chunks.ts'
+import type { Meta, MetaProblem } from './meta.ts'
+import { joinedMessage, missingSchema, readMeta } from './meta.ts'
+import { Places } from './places.ts'
+
+/** How far the decoder looks ahead for an opening brace. */
+const lookAhead = 4096
+
+/** Beyond this many decoded JSON objects a mistake no longer makes the decoder try YAML. */
+const maxBeforeSwitch = 1
+
+export interface Document {
+  /** Byte offsets of its text in the file. */
+  readonly start: number
+  readonly end: number
+  readonly places: Places
+  /** Absent where the document has a problem. */
+  readonly meta?: Meta
+  readonly problem?: DocumentProblem
+  /** Offset (in the text of `places`) where text begins that opm drops without a word. */
+  readonly unread?: number
+}
+
+export interface DocumentProblem {
+  readonly kind: 'yaml' | 'json' | 'separator' | 'missing-schema' | 'meta'
+  /** opm's text, whole. */
+  readonly message: string
+  /** The parser's own words, without opm's prefixes. */
+  readonly detail: string
+  /** Offsets in the text of `places`. */
+  readonly at: number
+  readonly end?: number
+  readonly meta?: readonly MetaProblem[]
+}
+
+const convertingPrefix = 'error converting YAML to JSON: '
+const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
+
+export function* documentsOf(bytes: Uint8Array): Generator<Document> {
+  const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
+  if (peeked.startsWith('{')) yield* jsonDocuments(bytes)
+  else yield* yamlDocuments(bytes, 0, 0)
+}
+
+function* yamlDocuments(bytes: Uint8Array, from: number, line: number, column = 0): Generator<Document> {
+  for (const chunk of chunksOf(bytes, from, line, decodeLikeGo)) {
+    if (chunk.badSeparator) yield separatorProblem(bytes, chunk)
+    if (chunk.end > chunk.start) yield yamlDocument(bytes, chunk, chunk.start === from ? column : 0)
+  }
+}
+
+function separatorProblem(bytes: Uint8Array, chunk: Chunk): Document {
+  const { text, start, line } = chunk.badSeparator as NonNullable<Chunk['badSeparator']>
+  const lineFeed = bytes.indexOf(0x0a, start)
+  const end = lineFeed < 0 ? bytes.length : lineFeed
+  return {
+    start,
+    end,
+    places: new Places(decodeLikeGo(bytes.subarray(start, end)), line + 1),
+    problem: { kind: 'separator', message: `invalid Yaml document separator: ${text}`, detail: text, at: 0 },
+  }
+}
+
+/** The text that the YAML parser gets: line ends are line feeds, the last line has one. */
+export function chunkText(bytes: Uint8Array): YamlText {
+  if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
+    const text = decodeStrictly(bytes)
+    if (text !== undefined && !text.startsWith('\ufeff')) {
+      const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
+      const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
+      return hasRefused(whole) ? decodeYaml(withLineFeeds(bytes)) : { text: whole, unreadable: undefined }
+    }
+  }
+  return decodeYaml(withLineFeeds(bytes))
+}
+
+function withLineFeeds(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(bytes.length + 1)
+  let size = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === 0x0d && bytes[at + 1] === 0x0a) continue
+    out[size++] = bytes[at] as number
+  }
+  if (bytes[bytes.length - 1] !== 0x0a) out[size++] = 0x0a
+  return out.subarray(0, size)
+}
+
+function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number): Document {
+  const { start, end, line } = chunk
+  const source = chunkText(bytes.subarray(start, end))
+  const places = new Places(source.text, line + 1, column + 1)
+  const place = { start, end, places }
+  const result = readYaml(source)
+  if (!result.ok) {
+    const { message, at, stage } = result.error
+    const prefix = stage === 'converting' ? convertingPrefix : decodingPrefix
+    return {
+      ...place,
+      problem: { kind: 'yaml', message: prefix + message, detail: message.replace(/^yaml: /, ''), at },
+    }
+  }
+  const { value, unread } = result
+  const rest = unread === undefined ? {} : { unread }
+  if (!value || value.kind === 'null') {
+    const at = value?.start ?? 0
+    return {
+      ...place,
+      ...rest,
+      problem: { kind: 'missing-schema', message: missingSchema(undefined), detail: '', at },
+    }
+  }
+  return { ...place, ...rest, ...metaOf(readMeta(value, undefined), decodingPrefix) }
+}
+
+function metaOf(found: ReturnType<typeof readMeta>, prefix: string): Pick<Document, 'meta' | 'problem'> {
+  if ('problems' in found) {
+    const message = joinedMessage(found.problems)
+    return {
+      problem: { kind: 'meta', message: prefix + message, detail: message, at: 0, meta: found.problems },
+    }
+  }
+  const { meta } = found
+  if (meta.schema !== '') return { meta }
+  return {
+    problem: { kind: 'missing-schema', message: missingSchema(meta.value), detail: '', at: meta.value.start },
+  }
+}
+
+function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
+  const text = decodeLikeGo(bytes)
+  const places = new Places(text)
+  const offsets = new ByteOffsets(bytes, text)
+  let at = 0
+  for (let count = 0; ; count++) {
+    const next = skipJsonSpace(text, at)
+    if (next >= text.length) return
+    const found = jsonDocument(text, next)
+    if (!found.refused) {
+      const start = offsets.at(next)
+      yield { start, end: offsets.at(found.end), places, ...found.document }
+      at = found.end
+      continue
+    }
+    const failedFrom = offsets.at(at)
+    if (count > maxBeforeSwitch) {
+      const problem = jsonProblem(found.refused, bytes, text, false)
+      yield { start: failedFrom, end: bytes.length, places, problem }
+      return
+    }
+    const problem = jsonProblem(found.refused, bytes, text, true)
+    // The decoder starts over as YAML, where it stopped; the rest of that line goes if it is blank.
+    const from = bytes.length - failedFrom < 4 ? undefined : behindBlankLine(bytes, failedFrom)
+    if (from === undefined) {
+      yield { start: failedFrom, end: bytes.length, places, problem }
+      return
+    }
+    const mark = places.mark(offsets.unitAt(from.at))
+    const { line, column } = { line: mark.line - 1, column: mark.column - 1 }
+    let isFirst = true
+    for (const document of yamlDocuments(bytes, from.at, line, column)) {
+      const failed = isFirst && document.problem && document.problem.kind !== 'missing-schema'
+      yield failed ? { start: document.start, end: document.end, places, problem } : document
+      isFirst = false
+    }
+    if (isFirst) yield { start: failedFrom, end: bytes.length, places, problem }
+    return
+  }
+}
+
+type Refused =
+  | { readonly kind: 'syntax'; readonly error: JsonError }
+  | { readonly kind: 'meta'; readonly problem: DocumentProblem }
+
+function jsonDocument(
+  text: string,
+  from: number,
+):
+  | { refused: Refused }
+  | { refused: undefined; end: number; document: Omit<Document, 'start' | 'end' | 'places'> } {
+  let result: JsonResult
+  try {
+    result = readJson(text, from)
+  } catch (error) {
+    if (error instanceof JsonError) return { refused: { kind: 'syntax', error } }
+    throw error
+  }
+  const { value, end, hugeNumber } = result
+  if (hugeNumber)
+    return { refused: { kind: 'meta', problem: hugeNumberProblem(text, from, end, hugeNumber) } }
+  if (value.kind === 'null') {
+    const problem: DocumentProblem = {
+      kind: 'missing-schema',
+      message: missingSchema(value),
+      detail: '',
+      at: value.start,
+    }
+    return { refused: undefined, end, document: { problem } }
+  }
+  const found = metaOf(readMeta(value, text.slice(from, end)), '')
+  if (found.problem?.kind === 'meta') return { refused: { kind: 'meta', problem: found.problem } }
+  return { refused: undefined, end, document: found }
+}
+
+function hugeNumberProblem(
+  text: string,
+  from: number,
+  end: number,
+  number: NonNullable<JsonResult['hugeNumber']>,
+): DocumentProblem {
+  const raw = text.slice(from, end)
+  // Go's position is one character behind the number.
+  const offset = number.end - from + 1
+  const bytesBefore = new TextEncoder().encode(raw.slice(0, offset)).length
+  const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
+  const message = `${detail} at offset ${bytesBefore} (indicated by <==)\n${markedJson(raw, offset)}`
+  return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
+}
+
+function jsonProblem(
+  refused: Refused,
+  bytes: Uint8Array,
+  text: string,
+  withOffset: boolean,
+): DocumentProblem {
+  if (refused.kind === 'meta') return refused.problem
+  const { error } = refused
+  if (error.kind === 'end')
+    return { kind: 'json', message: error.message, detail: error.message, at: error.at }
+  const offset = new ByteOffsets(bytes, text).at(error.at)
+  const detail = `invalid character ${quotedByte(bytes[offset] as number)} ${error.message}`
+  const message = withOffset ? `json: offset ${offset + 1}: ${detail}` : detail
+  return { kind: 'json', message, detail, at: error.at }
+}
+
+/** Go names a single byte, as if it were a character of its own. */
+function quotedByte(byte: number): string {
+  if (byte === 0x27) return `'\\''`
+  if (byte === 0x22) return `'"'`
+  return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
+}
+
+/** Behind white space (Go's, in any script) up to and with the first line feed. */
+function behindBlankLine(bytes: Uint8Array, from: number): { at: number; skippedLine: boolean } {
+  for (let at = from; at < bytes.length;) {
+    if (bytes[at] === 0x0a) return { at: at + 1, skippedLine: true }
+    const width = Math.max(characterWidth(bytes, at), 1)
+    if (trimSpace(decodeLikeGo(bytes.subarray(at, at + width))) !== '') return { at, skippedLine: false }
+    at += width
+  }
+  return { at: bytes.length, skippedLine: false }
+}

@@ -1,0 +1,41 @@
+// The Go types that opm decodes a catalog into: just enough of them to decode alike and to complain alike.
+
+export type GoType =
+  | { readonly kind: 'string' | 'bool' | 'bytes' | 'raw'; readonly name: string }
+  | { readonly kind: 'int'; readonly name: string; readonly min: number; readonly max: number }
+  | { readonly kind: 'slice'; readonly name: string; readonly element: GoType }
+  | { readonly kind: 'map'; readonly name: string; readonly element: GoType }
+  | StructType
+
+export interface StructType {
+  readonly kind: 'struct'
+  /** With its package, as errors name it: `declcfg.ChannelEntry`. */
+  readonly name: string
+  readonly fields: Readonly<Record<string, GoType>>
+}
+
+export const string: GoType = { kind: 'string', name: 'string' }
+export const bool: GoType = { kind: 'bool', name: 'bool' }
+export const bytes: GoType = { kind: 'bytes', name: '[]uint8' }
+/** Any JSON, kept as it is. */
+export const raw: GoType = { kind: 'raw', name: 'json.RawMessage' }
+export const uint8: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
+export const int32: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
+export const int: GoType = { kind: 'int', name: 'int', min: -(2 ** 63), max: 2 ** 63 }
+
+/** A named string type. */
+export function namedString(name: string): GoType {
+  return { kind: 'string', name }
+}
+
+export function slice(element: GoType): GoType {
+  return { kind: 'slice', name: `[]${element.name}`, element }
+}
+
+export function mapOf(element: GoType): GoType {
+  return { kind: 'map', name: `map[string]${element.name}`, element }
+}
+
+export function struct(name: string, fields: Readonly<Record<string, GoType>>): StructType {
+  return { kind: 'struct', name, fields }
+}

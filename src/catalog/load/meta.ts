@@ -1,0 +1,103 @@
+// What opm demands of every document, whatever its schema: an object, no two spellings of a key, and texts where the
+// format's own three keys stand (facts 1.6, rules R5 to R8).
+import { quote, sortedByBytes } from '../go-text.ts'
+import { blobText, jsonText } from '../json/json-text.ts'
+import { markedJson } from '../json/marked-json.ts'
+import type { MapEntry, MapValue, Value } from '../tree.ts'
+import { foldCase } from './fold-case.ts'
+import { mistakenBoolGo, plainGo } from './go-value.ts'
+
+export interface Meta {
+  readonly value: MapValue
+  readonly schema: string
+  readonly name: string
+  readonly package: string
+}
+
+export type MetaProblem =
+  | { readonly kind: 'not-an-object'; readonly message: string; readonly at: Value; readonly found: string }
+  | {
+      readonly kind: 'duplicate-field'
+      readonly message: string
+      readonly at: MapEntry
+      readonly spellings: readonly string[]
+    }
+  | {
+      readonly kind: 'field-not-text'
+      readonly message: string
+      readonly at: MapEntry
+      readonly found: string
+    }
+
+const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
+
+/** The Go name of what a value is. */
+export function goKind(value: Value): string {
+  return kinds[value.kind]
+}
+
+/**
+ * Looks at a document's value. `raw` is its JSON as it was written, where it was: opm shows that in its message.
+ * Null is not looked at: Go leaves the object as it was, empty.
+ */
+export function readMeta(
+  value: Value,
+  raw: string | undefined,
+): { meta: Meta } | { problems: MetaProblem[] } {
+  if (value.kind !== 'map') return { problems: [notAnObject(value, raw)] }
+  const folded = new Map<string, MapEntry[]>()
+  for (const entry of value.entries) {
+    const key = foldCase(entry.key)
+    const same = folded.get(key)
+    if (same) same.push(entry)
+    else folded.set(key, [entry])
+  }
+  const problems: MetaProblem[] = []
+  if (folded.size < value.entries.length) {
+    for (const [key, entries] of folded) {
+      if (entries.length < 2) continue
+      const spellings = sortedByBytes(entries.map((entry) => entry.key))
+      const message = `duplicate keys for key ${quote(key)}: [${spellings.join(' ')}]`
+      problems.push({ kind: 'duplicate-field', message, at: entries[1] as MapEntry, spellings })
+    }
+    return { problems }
+  }
+  const texts = { schema: '', package: '', name: '' }
+  for (const field of ['schema', 'package', 'name'] as const) {
+    const entry = folded.get(field)?.[0]
+    if (!entry) continue
+    if (entry.value.kind === 'string') texts[field] = entry.value.value
+    else {
+      const shown = `${mistakenBoolGo(entry.value)}: ${plainGo(entry.value)}`
+      const message = `expected value for key ${quote(entry.key)} to be a string, got ${shown}`
+      problems.push({ kind: 'field-not-text', message, at: entry, found: goKind(entry.value) })
+    }
+  }
+  return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
+}
+
+function notAnObject(value: Value, raw: string | undefined): MetaProblem {
+  const json = raw ?? jsonText(value, { escapeHtml: true, exactNumbers: true })
+  const found = goKind(value)
+  const offset = value.kind === 'list' ? 1 : byteLength(json)
+  const message =
+    `json: cannot unmarshal ${found} into Go value of type map[string]interface {} ` +
+    `at offset ${offset} (indicated by <==)\n${markedJson(json, value.kind === 'list' ? 1 : json.length)}`
+  return { kind: 'not-an-object', message, at: value, found }
+}
+
+/** Several complaints of one kind are one message to Go. */
+export function joinedMessage(problems: readonly MetaProblem[]): string {
+  const duplicates = problems.filter((problem) => problem.kind === 'duplicate-field')
+  if (duplicates.length > 1) return `[${duplicates.map((problem) => problem.message).join(', ')}]`
+  return problems[0]?.message ?? ''
+}
+
+/** R8: the document has no schema. `value` is undefined for an empty document. */
+export function missingSchema(value: Value | undefined): string {
+  return `object '${value ? `${blobText(value)}\n` : ''}' is missing root schema field`
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length
+}

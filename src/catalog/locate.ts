@@ -1,0 +1,82 @@
+// Where something deep in a document stands, for rules that know its path but kept no place of it.
+import type { Location } from '../findings/finding.ts'
+import { JsonError } from './json/json-error.ts'
+import { readJson } from './json/read-json.ts'
+import { chunkText } from './load/documents.ts'
+import { Places } from './load/places.ts'
+import type { MapEntry, Value } from './tree.ts'
+import { decodeLikeGo } from './utf8.ts'
+import { readYaml } from './yaml/read-yaml.ts'
+
+/**
+ * The place of a path in the document that has the bytes `[start, end)` of a file: of the field's name and value, of
+ * a list's item. Names match exactly, or else without regard to case. Where the path ends early, the place of what
+ * is there; where the document cannot be read, its first line.
+ */
+export function locate(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  path: readonly (string | number)[],
+): Omit<Location, 'file'> {
+  const { line, column } = placeOfByte(bytes, start)
+  const slice = bytes.subarray(start, end)
+  const document = readDocument(slice)
+  if (!document) return { line, column }
+  const places = new Places(document.text, line, column)
+  const span = spanOf(document.value, path)
+  const from = places.mark(span.start)
+  const to = places.mark(Math.max(span.start, span.end))
+  return { ...from, endLine: to.line, endColumn: to.column }
+}
+
+function placeOfByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
+  let line = 1
+  let lineStart = 0
+  for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
+    line++
+    lineStart = at + 1
+  }
+  return { line, column: decodeLikeGo(bytes.subarray(lineStart, offset)).length + 1 }
+}
+
+function readDocument(slice: Uint8Array): { value: Value; text: string } | undefined {
+  const json = decodeLikeGo(slice)
+  if (json.startsWith('{')) {
+    try {
+      return { value: readJson(json, 0).value, text: json }
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error
+    }
+  }
+  const source = chunkText(slice)
+  const result = readYaml(source)
+  return result.ok && result.value ? { value: result.value, text: source.text } : undefined
+}
+
+function spanOf(root: Value, path: readonly (string | number)[]): { start: number; end: number } {
+  let value = root
+  let span: { start: number; end: number } = root
+  for (const step of path) {
+    if (typeof step === 'number') {
+      const item = value.kind === 'list' ? value.items[step] : undefined
+      if (!item) break
+      value = item
+      span = item
+    } else {
+      const entry = entryOf(value, step)
+      if (!entry) break
+      value = entry.value
+      span = { start: entry.keyStart, end: Math.max(entry.keyEnd, entry.value.end) }
+    }
+  }
+  return span
+}
+
+function entryOf(value: Value, key: string): MapEntry | undefined {
+  if (value.kind !== 'map') return undefined
+  return (
+    value.entries.findLast((entry) => entry.key === key) ??
+    value.entries.findLast((entry) => entry.key.toLowerCase() === key.toLowerCase())
+  )
+}

@@ -1,0 +1,199 @@
+// One file's bytes to its facts, exactly as opm v1.73 reads it. Never throws on what a file holds; never looks at
+// other files. Where opm stops at the first problem, this reports all it can still see.
+import type { BlobPlace, FileFacts, OtherBlob } from './catalog.ts'
+import type { Finding, Location } from '../findings/finding.ts'
+import type { Rule } from '../findings/rule.ts'
+import { finding } from '../findings/rule.ts'
+import type { BlobReading } from './load/blob-facts.ts'
+import { readBundle, readChannel, readDeprecation, readPackage } from './load/blob-facts.ts'
+import type { DecodeProblem } from './load/decode.ts'
+import type { Document, DocumentProblem } from './load/documents.ts'
+import { documentsOf } from './load/documents.ts'
+import { foldCase } from './load/fold-case.ts'
+import type { Meta } from './load/meta.ts'
+import type { Places } from './load/places.ts'
+import * as rules from './load-rules.ts'
+import type { MapValue, Value } from './tree.ts'
+import { ownCopy } from './utf8.ts'
+
+/** A page that lists more than this about one file helps nobody. */
+const maxFindings = 100
+
+/** Reads a catalog file. Places in the result name the file ''. */
+export function readFile(bytes: Uint8Array): FileFacts {
+  return new FileReading(bytes).read()
+}
+
+class FileReading {
+  private readonly bytes: Uint8Array
+  private readonly packages: FileFacts['packages'][number][] = []
+  private readonly channels: FileFacts['channels'][number][] = []
+  private readonly bundles: FileFacts['bundles'][number][] = []
+  private readonly deprecations: FileFacts['deprecations'][number][] = []
+  private readonly others: OtherBlob[] = []
+  private readonly findings: Finding[] = []
+  private leftOut = 0
+  private loadError: string | undefined
+  /** The first undecodable manifest: opm looks at them only when all documents are read. */
+  private objectError: string | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  read(): FileFacts {
+    let index = 0
+    for (const document of documentsOf(this.bytes)) {
+      const { meta, problem, places, unread } = document
+      if (problem) this.refuse(problem, places)
+      if (meta) this.readBlob(meta, document, index)
+      if (unread !== undefined) {
+        const text = places.textFrom(unread, 100)
+        this.report(rules.unreadText, places, { start: unread, end: unread }, { text })
+      }
+      index++
+    }
+    if (this.leftOut > 0) this.findings.push(finding(rules.moreProblems, undefined, { count: this.leftOut }))
+    const loadError = this.loadError ?? this.objectError
+    const { packages, channels, bundles, deprecations, others, findings } = this
+    const facts = { bytes: this.bytes.length, packages, channels, bundles, deprecations, others, findings }
+    return loadError === undefined ? facts : { ...facts, loadError }
+  }
+
+  private readBlob(meta: Meta, document: Document, index: number): void {
+    const { value } = meta
+    const { places, start, end } = document
+    const place: BlobPlace = { file: '', document: index, start, end, ...places.mark(value.start) }
+    this.reportRepeated(value, places)
+    const source = { value, place, places }
+    switch (meta.schema) {
+      case 'olm.package':
+        return this.keep(this.packages, readPackage(source), 'parse package', places)
+      case 'olm.channel':
+        return this.keep(this.channels, readChannel(source), 'parse channel', places)
+      case 'olm.bundle':
+        return this.keep(this.bundles, readBundle(source), 'parse bundle', places)
+      case 'olm.deprecations':
+        return this.keep(this.deprecations, readDeprecation(source), 'parse deprecation', places)
+      default:
+        this.others.push({
+          place,
+          schema: ownCopy(meta.schema),
+          package: ownCopy(meta.package),
+          name: ownCopy(meta.name),
+        })
+    }
+  }
+
+  private keep<Blob>(into: Blob[], reading: BlobReading<Blob>, parse: string, places: Places): void {
+    const { blob, problems, objectProblems } = reading
+    into.push(blob)
+    const first = problems[0]
+    if (first) this.loadError ??= `${parse}: ${first.message}`
+    for (const problem of problems) {
+      this.report(rules.wrongFieldType, places, problem.at, {
+        field: problem.field,
+        wanted: wantedWords(problem),
+        found: foundWords(problem.found),
+      })
+    }
+    for (const { message, detail, at } of objectProblems) {
+      this.objectError ??= message
+      this.report(rules.badBundleObject, places, at, { detail })
+    }
+  }
+
+  private refuse(problem: DocumentProblem, places: Places): void {
+    this.loadError ??= problem.message
+    const { detail, at } = problem
+    const span = { start: at, end: problem.end ?? at }
+    switch (problem.kind) {
+      case 'yaml':
+        return this.report(rules.yamlSyntax, places, span, { detail })
+      case 'json':
+        return this.report(rules.jsonSyntax, places, span, { detail })
+      case 'separator':
+        return this.report(rules.documentSeparator, places, span, { text: detail })
+      case 'missing-schema':
+        return this.report(rules.missingSchema, places, span, {
+          empty: !problem.message.startsWith("object '{"),
+        })
+      case 'meta':
+        for (const one of problem.meta ?? []) {
+          if (one.kind === 'not-an-object')
+            this.report(rules.notAnObject, places, one.at, { found: one.found })
+          else {
+            const key = { start: one.at.keyStart, end: one.at.keyEnd }
+            if (one.kind === 'duplicate-field') {
+              this.report(rules.duplicateField, places, key, { spellings: one.spellings })
+            } else {
+              const field = foldCase(one.at.key)
+              this.report(rules.fieldNotText, places, one.at.value, { field, found: one.found })
+            }
+          }
+        }
+    }
+  }
+
+  /** Repeated keys of the document itself and of what opm decodes; deeper ones are nobody's loss. */
+  private reportRepeated(root: MapValue, places: Places): void {
+    const todo: { value: Value; depth: number }[] = [{ value: root, depth: 0 }]
+    for (let next = todo.pop(); next; next = todo.pop()) {
+      const { value, depth } = next
+      if (value.kind === 'map') {
+        for (const repeated of value.repeated ?? []) {
+          this.report(rules.repeatedField, places, repeated, { key: repeated.key })
+        }
+      }
+      if (depth >= 3) continue
+      if (value.kind === 'list') for (const item of value.items) todo.push({ value: item, depth: depth + 1 })
+      if (value.kind === 'map')
+        for (const entry of value.entries) todo.push({ value: entry.value, depth: depth + 1 })
+    }
+  }
+
+  private report<Data extends object>(
+    rule: Rule<Data>,
+    places: Places,
+    span: { start: number; end: number },
+    data: Data,
+  ): void {
+    if (this.findings.length >= maxFindings) {
+      this.leftOut++
+      return
+    }
+    this.findings.push(finding(rule, locationOf(places, span), data))
+  }
+}
+
+function locationOf(places: Places, { start, end }: { start: number; end: number }): Location {
+  const from = places.mark(start)
+  if (end <= start) return { file: '', ...from }
+  const to = places.mark(end)
+  return { file: '', ...from, endLine: to.line, endColumn: to.column }
+}
+
+const goWords: Readonly<Record<string, string>> = {
+  string: 'a text',
+  bool: 'true or false',
+  base64: 'base64',
+  '[]uint8': 'base64',
+  int: 'a whole number',
+  int32: 'a whole number',
+  uint8: 'a number from 0 to 255',
+}
+
+function wantedWords({ wanted }: DecodeProblem): string {
+  return goWords[wanted] ?? (wanted.startsWith('[]') ? 'a list' : 'an object')
+}
+
+function foundWords(found: string): string {
+  if (found.startsWith('number')) return found === 'number' ? 'a number' : `the ${found}`
+  const words: Readonly<Record<string, string>> = {
+    bool: 'true or false',
+    array: 'a list',
+    object: 'an object',
+    string: 'a text',
+  }
+  return words[found] ?? found
+}

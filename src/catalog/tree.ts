@@ -1,0 +1,104 @@
+// The tree of one document: JSON-like values that remember where they stand in the document's text.
+// Made by the YAML and the JSON reader alike; never holds a cycle, but an alias may share a value.
+
+/** Where a value or key stands: offsets into the document's text, `[start, end)`. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+export interface NullValue extends Span {
+  readonly kind: 'null'
+}
+
+export interface BoolValue extends Span {
+  readonly kind: 'bool'
+  readonly value: boolean
+}
+
+/** `value` is what every later step sees; `text` is the number as JSON wrote it (or as YAML's converter would). */
+export interface NumberValue extends Span {
+  readonly kind: 'number'
+  readonly value: number
+  readonly text: string
+}
+
+/** `quoted` is false for a plain YAML scalar, whose type was read off its looks. */
+export interface StringValue extends Span {
+  readonly kind: 'string'
+  readonly value: string
+  readonly quoted: boolean
+}
+
+export interface ListValue extends Span {
+  readonly kind: 'list'
+  readonly items: readonly Value[]
+}
+
+export interface MapValue extends Span {
+  readonly kind: 'map'
+  /** One entry a key, in the order of first appearance; of a repeated key the last value stays. */
+  readonly entries: readonly MapEntry[]
+  /** Keys that were written again, and so lost their earlier value. */
+  readonly repeated?: readonly RepeatedKey[]
+}
+
+export interface MapEntry {
+  readonly key: string
+  readonly keyStart: number
+  readonly keyEnd: number
+  readonly value: Value
+}
+
+export interface RepeatedKey extends Span {
+  readonly key: string
+}
+
+export type Value = NullValue | BoolValue | NumberValue | StringValue | ListValue | MapValue
+
+/** The value of a key, spelt exactly so; undefined where `value` is no map or has no such key. */
+export function valueAt(value: Value | undefined, key: string): Value | undefined {
+  if (value?.kind !== 'map') return undefined
+  for (const entry of value.entries) if (entry.key === key) return entry.value
+  return undefined
+}
+
+/** Gathers the entries of a map, later values of a key replacing earlier ones in linear time. */
+export class MapBuilder {
+  private readonly entries: MapEntry[] = []
+  private readonly repeated: RepeatedKey[] = []
+  /** Only for large maps: a short one is searched faster than it is indexed. */
+  private positions: Map<string, number> | undefined
+
+  /** Sets a key. `isMerge` marks a value from a YAML merge key, which repeats keys by design. */
+  set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): void {
+    const position = this.find(key)
+    const entry = { key, keyStart, keyEnd, value }
+    if (position === undefined) {
+      this.positions?.set(key, this.entries.length)
+      this.entries.push(entry)
+      if (this.entries.length === 16) this.positions = new Map(this.entries.map((one, at) => [one.key, at]))
+      return
+    }
+    if (!isMerge) this.repeated.push({ key, start: keyStart, end: keyEnd })
+    this.entries[position] = entry
+  }
+
+  private find(key: string): number | undefined {
+    if (this.positions) return this.positions.get(key)
+    for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at
+    return undefined
+  }
+
+  build(start: number, end: number): MapValue {
+    const { entries, repeated } = this
+    return repeated.length > 0
+      ? { kind: 'map', start, end, entries, repeated }
+      : { kind: 'map', start, end, entries }
+  }
+
+  /** Entries set so far, for merging them into another map. */
+  all(): readonly MapEntry[] {
+    return this.entries
+  }
+}

@@ -1,0 +1,230 @@
+// YAML nodes to the values that opm's JSON conversion gives: scalars typed, aliases followed, merge keys merged.
+// Keeps its own stack. Values of aliases are shared, not copied, so a bomb costs its text and no more.
+import type { Value } from '../tree.ts'
+import { MapBuilder } from '../tree.ts'
+import { AliasBudget } from './alias-budget.ts'
+import { invalidKey, unsupportedKey } from './go-syntax.ts'
+import { firstRefusal } from './json-limits.ts'
+import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
+import type { Resolved } from './resolve-scalar.ts'
+import { keyText, resolveScalar, toValue } from './resolve-scalar.ts'
+import { YamlError } from './yaml-error.ts'
+
+/** The value of a document's root. Throws a YamlError for what go-yaml or the JSON conversion refuses. */
+export function compose(root: Node): Value {
+  return new Composer().run(root)
+}
+
+/** A collection being filled. */
+interface Frame {
+  readonly node: CollectionNode
+  /** `merge` writes into the map of the frame below; `merge-list` is a list of such. */
+  readonly purpose: 'value' | 'merge' | 'merge-list'
+  readonly items: Value[]
+  readonly map: MapBuilder
+  /** The next child. */
+  at: number
+  /** The key whose value comes next. */
+  key: { readonly resolved: Resolved; readonly node: Node } | undefined
+  /** Set where a key is one that JSON cannot have. */
+  bad: YamlError | undefined
+  readonly sizeBefore: number
+  readonly inAlias: boolean
+  height: number
+}
+
+/** An anchored collection that is complete: what an alias to it stands for. */
+interface Finished {
+  readonly value: Value
+  readonly size: number
+  readonly height: number
+}
+
+/** The map of a list's frame. */
+const unused = new MapBuilder()
+
+/** Go's encoding/json reads no deeper. */
+const maxJsonDepth = 10_000
+
+class Composer {
+  private readonly frames: Frame[] = []
+  private readonly finished = new Map<Node, Finished>()
+  private readonly open = new Set<Node>()
+  private readonly badKeys = new Map<Value, YamlError>()
+  private readonly budget = new AliasBudget()
+  private hasInfinite = false
+  private result: Value | undefined
+  private height = 0
+
+  run(root: Node): Value {
+    this.visit(root)
+    for (;;) {
+      const frame = this.frames[this.frames.length - 1]
+      if (!frame) break
+      this.advance(frame)
+    }
+    const value = this.result as Value
+    if (this.hasInfinite || this.badKeys.size > 0 || this.height > maxJsonDepth) {
+      const refusal = firstRefusal(value, this.badKeys, maxJsonDepth)
+      if (refusal) throw refusal
+    }
+    return value
+  }
+
+  private advance(frame: Frame): void {
+    const { children } = frame.node
+    if (frame.purpose === 'merge-list') {
+      // From the end, so that earlier maps overwrite later ones.
+      if (frame.at === 0) this.frames.pop()
+      else this.mergeItem(children[--frame.at] as Node, frame)
+      return
+    }
+    if (frame.at >= children.length) return this.finish(frame)
+    const child = children[frame.at++] as Node
+    if (frame.node.kind === 'list' || frame.key) return this.visit(child)
+    if (isMergeKey(child)) return this.merge(children[frame.at++] as Node, frame)
+    const scalar = child.kind === 'alias' ? child.target : child
+    if (scalar.kind !== 'scalar') return this.visit(child)
+    this.budget.count(child)
+    if (child.kind === 'alias') this.budget.countAliased(child, 1)
+    frame.key = { resolved: resolveScalar(scalar), node: child }
+  }
+
+  private visit(node: Node): void {
+    this.budget.count(node)
+    if (node.kind === 'alias') return this.follow(node)
+    if (node.kind === 'scalar') return this.deliver(this.scalarValue(node), node, 0)
+    this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : unused, false)
+  }
+
+  private follow(alias: AliasNode): void {
+    const { target } = alias
+    if (target.kind === 'scalar') {
+      this.budget.countAliased(alias, 1)
+      return this.deliver(this.scalarValue(target), alias, 0)
+    }
+    const finished = this.finishedTarget(alias)
+    if (finished) return this.deliver(finished.value, alias, finished.height)
+    this.budget.enterAlias()
+    this.budget.count(target)
+    this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : unused, true)
+  }
+
+  /** What an alias to a collection stands for, accounted for; undefined if it was only ever merged. */
+  private finishedTarget(alias: AliasNode): Finished | undefined {
+    if (this.open.has(alias.target)) {
+      throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`, alias.start)
+    }
+    const finished = this.finished.get(alias.target)
+    if (finished) this.budget.countAliased(alias, finished.size)
+    return finished
+  }
+
+  private scalarValue(node: ScalarNode): Value {
+    const value = toValue(resolveScalar(node), node)
+    if (value.kind === 'number' && !Number.isFinite(value.value)) this.hasInfinite = true
+    return value
+  }
+
+  private merge(node: Node, frame: Frame): void {
+    if (node.kind === 'list') {
+      this.push(node, 'merge-list', frame.map, false)
+      const list = this.frames[this.frames.length - 1] as Frame
+      list.at = node.children.length
+    } else this.mergeItem(node, frame)
+  }
+
+  private mergeItem(node: Node, into: Frame): void {
+    const target = node.kind === 'alias' ? node.target : node
+    if (target.kind !== 'map') {
+      throw new YamlError('yaml: map merge requires map or sequence of maps as the value', node.start)
+    }
+    this.budget.count(node)
+    if (node.kind !== 'alias') return this.push(target, 'merge', into.map, false)
+    const finished = this.finishedTarget(node)
+    if (!finished) {
+      this.budget.enterAlias()
+      this.budget.count(target)
+      return this.push(target, 'merge', into.map, true)
+    }
+    const owner = this.owner()
+    owner.height = Math.max(owner.height, finished.height - 1)
+    owner.bad ??= this.badKeys.get(finished.value)
+    if (finished.value.kind !== 'map') return
+    for (const entry of finished.value.entries) {
+      into.map.set(entry.key, entry.keyStart, entry.keyEnd, entry.value, true)
+    }
+  }
+
+  /** The frame whose value the innermost merges go into. */
+  private owner(): Frame {
+    let at = this.frames.length - 1
+    while (this.frames[at]?.purpose !== 'value') at--
+    return this.frames[at] as Frame
+  }
+
+  private push(node: CollectionNode, purpose: Frame['purpose'], map: MapBuilder, inAlias: boolean): void {
+    if (node.anchor !== '') this.open.add(node)
+    this.frames.push({
+      node,
+      purpose,
+      items: [],
+      map,
+      at: 0,
+      key: undefined,
+      bad: undefined,
+      sizeBefore: this.budget.decoded - 1,
+      inAlias,
+      height: 0,
+    })
+  }
+
+  private finish(frame: Frame): void {
+    const { node } = frame
+    this.frames.pop()
+    if (node.anchor !== '') this.open.delete(node)
+    if (frame.inAlias) this.budget.leaveAlias()
+    if (frame.purpose !== 'value') {
+      const owner = this.owner()
+      owner.height = Math.max(owner.height, frame.height)
+      owner.bad ??= frame.bad
+      return
+    }
+    const value: Value =
+      node.kind === 'map'
+        ? frame.map.build(node.start, node.end)
+        : { kind: 'list', start: node.start, end: node.end, items: frame.items }
+    const height = frame.height + 1
+    if (frame.bad) this.badKeys.set(value, frame.bad)
+    if (node.anchor !== '') {
+      this.finished.set(node, { value, size: this.budget.decoded - frame.sizeBefore, height })
+    }
+    this.deliver(value, node, height)
+  }
+
+  private deliver(value: Value, node: Node, height: number): void {
+    const frame = this.frames[this.frames.length - 1]
+    if (!frame) {
+      this.result = value
+      this.height = height
+      return
+    }
+    frame.height = Math.max(frame.height, height)
+    if (frame.node.kind === 'list') {
+      frame.items.push(value)
+      return
+    }
+    const { key } = frame
+    if (!key) throw invalidKey(value, node.start)
+    frame.key = undefined
+    const text = keyText(key.resolved)
+    if (text === undefined) frame.bad ??= unsupportedKey(key.resolved, value, key.node.start)
+    else frame.map.set(text, key.node.start, key.node.end, value, frame.purpose === 'merge')
+  }
+}
+
+function isMergeKey(node: Node): boolean {
+  return (
+    node.kind === 'scalar' && node.value === '<<' && (node.implicit || node.tag === 'tag:yaml.org,2002:merge')
+  )
+}

@@ -1,0 +1,108 @@
+// A place in a YAML text that only moves forward, and knows its line. Reads no meaning into what it passes.
+import { CR, LF, isBreak } from './characters.ts'
+import type { Mark } from './yaml-error.ts'
+import { YamlError } from './yaml-error.ts'
+
+/** Text that go-yaml's reader refuses: it reads ahead in blocks, so the error comes before the scanner gets there. */
+export interface Unreadable {
+  readonly message: string
+  /** Index of the first character of the block that holds the refused one: asking for it is the error. */
+  readonly from: number
+  /** Index of the refused character. */
+  readonly at: number
+}
+
+export class Cursor implements Mark {
+  readonly text: string
+  readonly size: number
+  index = 0
+  line = 0
+  private lineStart = 0
+  private readonly unreadable: Unreadable | undefined
+  /**
+   * go-yaml means to skip a byte order mark at the start of a line, but looks for it at the start of its buffer. So
+   * after a second mark at the start it skips one character a line, until the buffer moves on.
+   */
+  skipsLineStarts: boolean
+  /** Index from which on need() has something to look at. */
+  private watched: number
+
+  constructor(text: string, unreadable?: Unreadable) {
+    this.text = text
+    this.size = text.length
+    this.unreadable = unreadable
+    this.skipsLineStarts = text.charCodeAt(0) === 0xfeff
+    this.watched = this.skipsLineStarts ? firstBlock(text) : (unreadable?.from ?? Infinity)
+  }
+
+  get column(): number {
+    return this.index - this.lineStart
+  }
+
+  /** The code unit `offset` places on, 0 behind the end. */
+  peek(offset = 0): number {
+    const at = this.index + offset
+    return at < this.size ? this.text.charCodeAt(at) : 0
+  }
+
+  /** States that the scanner looks at the next `count` characters. Throws where the reader would have failed. */
+  need(count: number): void {
+    if (this.index + count > this.watched) this.readOn(count)
+  }
+
+  private readOn(count: number): void {
+    this.skipsLineStarts = false
+    this.watched = this.unreadable?.from ?? Infinity
+    if (this.unreadable && this.index + count > this.watched) {
+      throw new YamlError(`yaml: ${this.unreadable.message}`, this.unreadable.at)
+    }
+  }
+
+  skip(count = 1): void {
+    this.index += count
+  }
+
+  /** Passes one line break, if there is one here. Returns what it stands for in a scalar: LF, or LS and PS themselves. */
+  readBreak(): string {
+    const c = this.peek()
+    if (!isBreak(c)) return ''
+    this.index += c === CR && this.peek(1) === LF ? 2 : 1
+    this.line++
+    this.lineStart = this.index
+    return c === 0x2028 ? '\u2028' : c === 0x2029 ? '\u2029' : '\n'
+  }
+
+  /** `---` or `...` at the start of a line, followed by a blank, a break or the end. */
+  atDocumentMarker(): boolean {
+    if (this.index !== this.lineStart) return false
+    const c = this.peek()
+    if ((c !== 0x2d && c !== 0x2e) || this.peek(1) !== c || this.peek(2) !== c) return false
+    const next = this.peek(3)
+    return next === 0 || next === 0x20 || next === 0x09 || isBreak(next)
+  }
+
+  /** A copy of where the cursor stands. */
+  mark(): Mark {
+    return { index: this.index, line: this.line }
+  }
+
+  /** At the end of the text the scanner closes all blocks as if a new line began. */
+  forceNewLine(): void {
+    if (this.column === 0) return
+    this.lineStart = this.index
+    this.line++
+  }
+}
+
+/** Characters in go-yaml's first block of 512 bytes, of which a first byte order mark took three. */
+function firstBlock(text: string): number {
+  let bytes = 3
+  let units = 0
+  for (const character of text) {
+    const point = character.codePointAt(0) ?? 0
+    bytes += point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4
+    if (bytes > 512) break
+    units += character.length
+  }
+  return units
+}

@@ -1,0 +1,111 @@
+// Bytes to the text that the YAML scanner reads: UTF-8, or UTF-16 behind its byte order mark, as go-yaml's reader
+// takes them. Refused bytes are described, not thrown: whether they matter depends on how far the scanner reads.
+import { decodeLikeGo, decodeStrictly } from '../utf8.ts'
+import type { Unreadable } from './cursor.ts'
+
+export interface YamlText {
+  readonly text: string
+  readonly unreadable: Unreadable | undefined
+}
+
+/** go-yaml reads its input in blocks of this many bytes and decodes each whole before the scanner goes on. */
+const blockSize = 512
+
+/** C0 but TAB, LF, CR; DEL; C1 but NEL; the two noncharacters of the first plane. */
+const refused = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]/
+
+/** Whether go-yaml's reader refuses a character of the text. */
+export function hasRefused(text: string): boolean {
+  return refused.test(text)
+}
+
+export function decodeYaml(bytes: Uint8Array): YamlText {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return decodeInBlocks(bytes, 2, utf16(bytes, true))
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return decodeInBlocks(bytes, 2, utf16(bytes, false))
+  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+  const body = hasMark ? bytes.subarray(3) : bytes
+  const text = decodeStrictly(body)
+  if (text !== undefined && !refused.test(text)) return { text, unreadable: undefined }
+  const found = decodeInBlocks(bytes, hasMark ? 3 : 0, utf8(bytes))
+  return { text: text ?? decodeLikeGo(body), unreadable: found.unreadable }
+}
+
+/** One character at a byte offset, `end` being where the known bytes end. */
+type Decoder = (
+  at: number,
+  end: number,
+) => { point: number; width: number } | 'incomplete' | { problem: string }
+
+/** Reads character by character as go-yaml's reader does, block by block, up to the first refused one. */
+function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): YamlText {
+  let text = ''
+  let at = start
+  let end = Math.min(blockSize, bytes.length)
+  for (;;) {
+    const from = text.length
+    while (at < end) {
+      const character = decode(at, end)
+      if (character === 'incomplete') break
+      const problem = 'problem' in character ? character.problem : controlProblem(character.point)
+      if (problem !== undefined)
+        return { text: `${text}\ufffd`, unreadable: { message: problem, from, at: text.length } }
+      if ('point' in character) {
+        text += String.fromCodePoint(character.point)
+        at += character.width
+      }
+    }
+    if (end >= bytes.length) {
+      if (at >= end) return { text, unreadable: undefined }
+      const message = start === 2 ? incompleteUtf16(bytes.length - at) : 'incomplete UTF-8 octet sequence'
+      return { text: `${text}\ufffd`, unreadable: { message, from: text.length, at: text.length } }
+    }
+    end = Math.min(at + blockSize, bytes.length)
+  }
+}
+
+function incompleteUtf16(left: number): string {
+  return left < 2 ? 'incomplete UTF-16 character' : 'incomplete UTF-16 surrogate pair'
+}
+
+function controlProblem(point: number): string | undefined {
+  const isRefused = point <= 0xffff && refused.test(String.fromCharCode(point))
+  return isRefused ? 'control characters are not allowed' : undefined
+}
+
+function utf8(bytes: Uint8Array): Decoder {
+  return (at, end) => {
+    const first = bytes[at] as number
+    const width =
+      first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf8 ? 4 : 0
+    if (width === 0) return { problem: 'invalid leading UTF-8 octet' }
+    if (at + width > end) return 'incomplete'
+    let point = width === 1 ? first : first & (0xff >> (width + 1))
+    for (let more = 1; more < width; more++) {
+      const octet = bytes[at + more] as number
+      if ((octet & 0xc0) !== 0x80) return { problem: 'invalid trailing UTF-8 octet' }
+      point = (point << 6) | (octet & 0x3f)
+    }
+    const shortest = [0, 0, 0x80, 0x800, 0x10000][width] as number
+    if (point < shortest) return { problem: 'invalid length of a UTF-8 sequence' }
+    if ((point >= 0xd800 && point <= 0xdfff) || point > 0x10ffff)
+      return { problem: 'invalid Unicode character' }
+    return { point, width }
+  }
+}
+
+function utf16(bytes: Uint8Array, littleEndian: boolean): Decoder {
+  const unit = (at: number): number => {
+    const [low, high] = littleEndian ? [bytes[at], bytes[at + 1]] : [bytes[at + 1], bytes[at]]
+    return ((high as number) << 8) | (low as number)
+  }
+  return (at, end) => {
+    if (at + 2 > end) return 'incomplete'
+    const first = unit(at)
+    if ((first & 0xfc00) === 0xdc00) return { problem: 'unexpected low surrogate area' }
+    if ((first & 0xfc00) !== 0xd800) return { point: first, width: 2 }
+    if (at + 4 > end) return 'incomplete'
+    const second = unit(at + 2)
+    if ((second & 0xfc00) !== 0xdc00) return { problem: 'expected low surrogate area' }
+    return { point: 0x10000 + ((first & 0x3ff) << 10) + (second & 0x3ff), width: 4 }
+  }
+}

@@ -1,0 +1,67 @@
+// Values as Go's %#v writes them, for the two complaints about keys that show the value.
+import { goFloat } from '../go-number.ts'
+import { compareBytes, quote } from '../go-text.ts'
+import type { Value } from '../tree.ts'
+import type { Resolved } from './resolve-scalar.ts'
+import { YamlError } from './yaml-error.ts'
+
+/** Nothing useful is said by showing more of a value than this, and a bomb would be unfolded. */
+const maxLength = 1 << 20
+
+/** A map or a list stands where a key should. */
+export function invalidKey(value: Value, at: number): YamlError {
+  return new YamlError(`yaml: invalid map key: ${goSyntax(value)}`, at)
+}
+
+/** A key that JSON cannot have: null, or an integer of 64 bits. */
+export function unsupportedKey(key: Resolved, value: Value, at: number): YamlError {
+  const shown = value.kind === 'null' ? '<nil>' : goSyntax(value)
+  const [type, text] =
+    key.type === 'uint' ? ['uint64', `0x${BigInt(key.text).toString(16)}`] : ['%!s(<nil>)', '<nil>']
+  return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
+}
+
+function goSyntax(root: Value): string {
+  const pieces: string[] = []
+  let length = 0
+  // What is still to be written, the next last.
+  const todo: (Value | string)[] = [root]
+  while (todo.length > 0 && length < maxLength) {
+    const next = todo.pop() as Value | string
+    const text = typeof next === 'string' ? next : scalarSyntax(next)
+    if (text !== undefined) {
+      pieces.push(text)
+      length += text.length
+    } else if (typeof next !== 'string') todo.push(...partsOf(next).reverse())
+  }
+  return pieces.join('')
+}
+
+function scalarSyntax(value: Value): string | undefined {
+  switch (value.kind) {
+    case 'null':
+      return 'interface {}(nil)'
+    case 'bool':
+      return String(value.value)
+    case 'number':
+      return /^-?\d+$/.test(value.text) ? value.text : goFloat(value.value)
+    case 'string':
+      return quote(value.value)
+    case 'list':
+    case 'map':
+      return undefined
+  }
+}
+
+function partsOf(value: Value): (Value | string)[] {
+  if (value.kind === 'list') {
+    return ['[]interface {}{', ...value.items.flatMap((item, at) => (at > 0 ? [', ', item] : [item])), '}']
+  }
+  if (value.kind !== 'map') return []
+  const entries = [...value.entries].sort((a, b) => compareBytes(a.key, b.key))
+  return [
+    'map[interface {}]interface {}{',
+    ...entries.flatMap(({ key, value: inner }, at) => [`${at > 0 ? ', ' : ''}${quote(key)}:`, inner]),
+    '}',
+  ]
+}

@@ -1,0 +1,45 @@
+// What a YAML document may say but JSON may not: odd keys, infinities, nesting beyond Go's bound.
+import { compareBytes } from '../go-text.ts'
+import { goFloat } from '../go-number.ts'
+import type { Value } from '../tree.ts'
+import { YamlError } from './yaml-error.ts'
+
+/**
+ * The error of the conversion to JSON, or undefined. Keys are complained of before infinities, infinities in the
+ * order in which Go writes JSON (keys sorted), and nesting only when all else could be written.
+ */
+export function firstRefusal(
+  root: Value,
+  badKeys: ReadonlyMap<Value, YamlError>,
+  maxDepth: number,
+): YamlError | undefined {
+  let infinite: YamlError | undefined
+  let tooDeep: YamlError | undefined
+  const todo: { value: Value; depth: number }[] = [{ value: root, depth: 1 }]
+  // Aliases share values, so one is looked at again only where it lies deeper than before.
+  const deepest = new Map<Value, number>()
+  for (let next = todo.pop(); next; next = todo.pop()) {
+    const { value, depth } = next
+    if (value.kind === 'number' && !Number.isFinite(value.value)) {
+      infinite ??= new YamlError(`json: unsupported value: ${goFloat(value.value)}`, value.start)
+    }
+    if (value.kind !== 'list' && value.kind !== 'map') continue
+    const bad = badKeys.get(value)
+    if (bad) return bad
+    if ((deepest.get(value) ?? 0) >= depth) continue
+    deepest.set(value, depth)
+    if (depth > maxDepth) {
+      const bracket = value.kind === 'list' ? '[' : '{'
+      tooDeep ??= new YamlError(`invalid character '${bracket}' exceeded max depth`, value.start, 'decoding')
+      continue
+    }
+    for (const child of childrenFromLast(value)) todo.push({ value: child, depth: depth + 1 })
+  }
+  return infinite ?? tooDeep
+}
+
+function childrenFromLast(value: Value): Value[] {
+  if (value.kind === 'list') return [...value.items].reverse()
+  if (value.kind !== 'map') return []
+  return [...value.entries].sort((a, b) => compareBytes(b.key, a.key)).map((entry) => entry.value)
+}

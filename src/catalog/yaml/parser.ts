@@ -1,0 +1,352 @@
+// YAML tokens to the nodes of the first document. Keeps its own stack, so nesting costs memory, never the call stack.
+import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
+import type { Scanner } from './scanner.ts'
+import type { Token, TokenKind } from './token.ts'
+import { YamlError, parserError } from './yaml-error.ts'
+
+const yamlTags = 'tag:yaml.org,2002:'
+
+/** A collection being read, and what is expected next in it. */
+interface Frame {
+  step: Step
+  readonly node: CollectionNode
+}
+
+type Step =
+  | 'block-sequence-entry'
+  | 'indentless-sequence-entry'
+  | 'block-mapping-key'
+  | 'block-mapping-value'
+  | 'flow-sequence-first'
+  | 'flow-sequence-entry'
+  | 'pair-key'
+  | 'pair-value'
+  | 'pair-end'
+  | 'flow-mapping-first'
+  | 'flow-mapping-key'
+  | 'flow-mapping-value'
+  | 'flow-mapping-no-value'
+
+/** Tokens that begin a collection. */
+const openings: Partial<
+  Record<TokenKind, { readonly node: 'list' | 'map'; readonly step: Step; readonly inBlockOnly: boolean }>
+> = {
+  'flow-sequence-start': { node: 'list', step: 'flow-sequence-first', inBlockOnly: false },
+  'flow-mapping-start': { node: 'map', step: 'flow-mapping-first', inBlockOnly: false },
+  'block-sequence-start': { node: 'list', step: 'block-sequence-entry', inBlockOnly: true },
+  'block-mapping-start': { node: 'map', step: 'block-mapping-key', inBlockOnly: true },
+}
+
+export interface ParsedDocument {
+  /** Undefined where the text holds no document. */
+  readonly root: Node | undefined
+  /** The token behind the document: anything but the end of the stream is text that go-yaml leaves unread. */
+  readonly next: Token
+}
+
+/** Reads the first document. Throws a YamlError at the first thing that is no YAML. */
+export function parseDocument(scanner: Scanner): ParsedDocument {
+  return new Parser(scanner).run()
+}
+
+class Parser {
+  private readonly scanner: Scanner
+  private readonly frames: Frame[] = []
+  private readonly anchors = new Map<string, ScalarNode | CollectionNode>()
+  private readonly handles = new Map<string, string>()
+  private root: Node | undefined
+
+  constructor(scanner: Scanner) {
+    this.scanner = scanner
+  }
+
+  run(): ParsedDocument {
+    const token = this.scanner.peek()
+    if (token.kind === 'stream-end') return { root: undefined, next: token }
+    if (token.kind === 'directive' || token.kind === 'document-start') this.startExplicitly()
+    else this.readDirectives()
+    if (!this.root) this.parseNode(true, false)
+    for (;;) {
+      const frame = this.frames[this.frames.length - 1]
+      if (!frame) break
+      this.advance(frame)
+    }
+    // go-yaml asks for the end of the document, so one token behind the root must still be readable.
+    return { root: this.root, next: this.scanner.peek() }
+  }
+
+  private startExplicitly(): void {
+    this.readDirectives()
+    const start = this.scanner.peek()
+    if (start.kind !== 'document-start') throw parserError('did not find expected <document start>', start)
+    this.scanner.take()
+    const next = this.scanner.peek()
+    if (isOneOf(next, 'directive', 'document-start', 'document-end', 'stream-end')) this.addEmpty(next.index)
+  }
+
+  private readDirectives(): void {
+    let hasVersion = false
+    for (;;) {
+      const token = this.scanner.peek()
+      const directive = token.directive
+      if (!directive) break
+      if (directive.name === 'YAML') {
+        if (hasVersion) throw parserError('found duplicate %YAML directive', token)
+        hasVersion = true
+        if (directive.major !== 1 || directive.minor !== 1) {
+          throw parserError('found incompatible YAML document', token)
+        }
+      } else {
+        if (this.handles.has(directive.handle)) throw parserError('found duplicate %TAG directive', token)
+        this.handles.set(directive.handle, directive.prefix)
+      }
+      this.scanner.take()
+    }
+    if (!this.handles.has('!')) this.handles.set('!', '!')
+    if (!this.handles.has('!!')) this.handles.set('!!', yamlTags)
+  }
+
+  private advance(frame: Frame): void {
+    switch (frame.step) {
+      case 'block-sequence-entry':
+        return this.blockSequenceEntry()
+      case 'indentless-sequence-entry':
+        return this.indentlessSequenceEntry()
+      case 'block-mapping-key':
+        return this.blockMappingKey(frame)
+      case 'block-mapping-value':
+        return this.blockMappingValue(frame)
+      case 'flow-sequence-first':
+      case 'flow-sequence-entry':
+        return this.flowSequenceEntry(frame)
+      case 'pair-key':
+        return this.pairKey(frame)
+      case 'pair-value':
+        return this.pairValue(frame)
+      case 'pair-end':
+        return this.close(this.scanner.peek().index)
+      case 'flow-mapping-first':
+      case 'flow-mapping-key':
+        return this.flowMappingKey(frame)
+      case 'flow-mapping-value':
+        return this.flowMappingValue(frame)
+      case 'flow-mapping-no-value':
+        frame.step = 'flow-mapping-key'
+        return this.addEmpty(this.scanner.peek().index)
+    }
+  }
+
+  private blockSequenceEntry(): void {
+    const token = this.scanner.peek()
+    if (token.kind === 'block-entry') {
+      this.scanner.take()
+      if (isOneOf(this.scanner.peek(), 'block-entry', 'block-end')) this.addEmpty(token.end)
+      else this.parseNode(true, false)
+    } else if (token.kind === 'block-end') {
+      this.scanner.take()
+      this.close()
+    } else {
+      throw parserError("did not find expected '-' indicator", token)
+    }
+  }
+
+  private indentlessSequenceEntry(): void {
+    const token = this.scanner.peek()
+    if (token.kind !== 'block-entry') return this.close()
+    this.scanner.take()
+    if (isOneOf(this.scanner.peek(), 'block-entry', 'key', 'value', 'block-end')) this.addEmpty(token.end)
+    else this.parseNode(true, false)
+  }
+
+  private blockMappingKey(frame: Frame): void {
+    const token = this.scanner.peek()
+    if (token.kind === 'key') {
+      frame.step = 'block-mapping-value'
+      this.scanner.take()
+      if (isOneOf(this.scanner.peek(), 'key', 'value', 'block-end')) this.addEmpty(token.end)
+      else this.parseNode(true, true)
+    } else if (token.kind === 'block-end') {
+      this.scanner.take()
+      this.close()
+    } else {
+      throw parserError('did not find expected key', token)
+    }
+  }
+
+  private blockMappingValue(frame: Frame): void {
+    const token = this.scanner.peek()
+    frame.step = 'block-mapping-key'
+    if (token.kind !== 'value') return this.addEmpty(token.index)
+    this.scanner.take()
+    if (isOneOf(this.scanner.peek(), 'key', 'value', 'block-end')) this.addEmpty(token.end)
+    else this.parseNode(true, true)
+  }
+
+  private flowSequenceEntry(frame: Frame): void {
+    let token = this.scanner.peek()
+    if (token.kind !== 'flow-sequence-end') {
+      if (frame.step === 'flow-sequence-entry') {
+        if (token.kind !== 'flow-entry') {
+          throw parserError("did not find expected ',' or ']'", token)
+        }
+        this.scanner.take()
+        token = this.scanner.peek()
+      }
+      frame.step = 'flow-sequence-entry'
+      if (token.kind === 'key') {
+        // `[a: b]` is a list with a map of one pair in it.
+        this.scanner.take()
+        return this.open('map', 'pair-key', token.index, '')
+      }
+      if (token.kind !== 'flow-sequence-end') return this.parseNode(false, false)
+    }
+    this.scanner.take()
+    this.close(token.end)
+  }
+
+  private pairKey(frame: Frame): void {
+    const token = this.scanner.peek()
+    frame.step = 'pair-value'
+    if (!isOneOf(token, 'value', 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
+    // libyaml drops the token that showed the key to be empty, whatever it was.
+    this.scanner.take()
+    this.addEmpty(token.end)
+  }
+
+  private pairValue(frame: Frame): void {
+    let token = this.scanner.peek()
+    frame.step = 'pair-end'
+    if (token.kind === 'value') {
+      this.scanner.take()
+      token = this.scanner.peek()
+      if (!isOneOf(token, 'flow-entry', 'flow-sequence-end')) return this.parseNode(false, false)
+    }
+    this.addEmpty(token.index)
+  }
+
+  private flowMappingKey(frame: Frame): void {
+    let token = this.scanner.peek()
+    if (token.kind !== 'flow-mapping-end') {
+      if (frame.step === 'flow-mapping-key') {
+        if (token.kind !== 'flow-entry') {
+          throw parserError("did not find expected ',' or '}'", token)
+        }
+        this.scanner.take()
+        token = this.scanner.peek()
+      }
+      if (token.kind === 'key') {
+        frame.step = 'flow-mapping-value'
+        this.scanner.take()
+        token = this.scanner.peek()
+        if (isOneOf(token, 'value', 'flow-entry', 'flow-mapping-end')) return this.addEmpty(token.index)
+        return this.parseNode(false, false)
+      }
+      if (token.kind !== 'flow-mapping-end') {
+        frame.step = 'flow-mapping-no-value'
+        return this.parseNode(false, false)
+      }
+    }
+    this.scanner.take()
+    this.close(token.end)
+  }
+
+  private flowMappingValue(frame: Frame): void {
+    let token = this.scanner.peek()
+    frame.step = 'flow-mapping-key'
+    if (token.kind === 'value') {
+      this.scanner.take()
+      token = this.scanner.peek()
+      if (!isOneOf(token, 'flow-entry', 'flow-mapping-end')) return this.parseNode(false, false)
+    }
+    this.addEmpty(token.index)
+  }
+
+  /** One node: a scalar, an alias, or the beginning of a collection. */
+  private parseNode(inBlock: boolean, mayBeIndentless: boolean): void {
+    let token = this.scanner.peek()
+    if (token.kind === 'alias') {
+      this.scanner.take()
+      return this.addAlias(token)
+    }
+    const start = token
+    let anchor = ''
+    let tagToken: Token | undefined
+    while ((token.kind === 'anchor' && anchor === '') || (token.kind === 'tag' && !tagToken)) {
+      if (token.kind === 'anchor') anchor = token.value
+      else tagToken = token
+      this.scanner.take()
+      token = this.scanner.peek()
+    }
+    const tag = tagToken ? this.resolveTag(tagToken) : ''
+
+    const { kind, index } = token
+    if (kind === 'scalar') {
+      this.scanner.take()
+      const implicit = tag === '!' || (token.plain && tag === '')
+      return this.add({ kind, start: index, end: token.end, tag, value: token.value, implicit, anchor })
+    }
+    if (kind === 'block-entry' && mayBeIndentless) {
+      return this.open('list', 'indentless-sequence-entry', index, anchor)
+    }
+    const opening = openings[kind]
+    if (opening && (inBlock || !opening.inBlockOnly)) {
+      this.scanner.take()
+      return this.open(opening.node, opening.step, index, anchor)
+    }
+    if (anchor === '' && !tagToken) throw parserError('did not find expected node content', token)
+    this.add({
+      kind: 'scalar',
+      start: start.index,
+      end: start.end,
+      tag,
+      value: '',
+      implicit: tag === '',
+      anchor,
+    })
+  }
+
+  private resolveTag(token: Token): string {
+    if (token.handle === '') return token.value
+    const prefix = this.handles.get(token.handle)
+    if (prefix === undefined) throw parserError('found undefined tag handle', token)
+    return prefix + token.value
+  }
+
+  private addAlias(token: Token): void {
+    const target = this.anchors.get(token.value)
+    if (!target) throw new YamlError(`yaml: unknown anchor '${token.value}' referenced`, token.index)
+    const alias: AliasNode = { kind: 'alias', start: token.index, end: token.end, name: token.value, target }
+    this.put(alias)
+  }
+
+  private addEmpty(at: number): void {
+    this.add({ kind: 'scalar', start: at, end: at, tag: '', value: '', implicit: true, anchor: '' })
+  }
+
+  private add(node: ScalarNode | CollectionNode): void {
+    if (node.anchor !== '') this.anchors.set(node.anchor, node)
+    this.put(node)
+  }
+
+  private put(node: Node): void {
+    const frame = this.frames[this.frames.length - 1]
+    if (frame) frame.node.children.push(node)
+    else this.root = node
+  }
+
+  private open(kind: 'list' | 'map', step: Step, start: number, anchor: string): void {
+    const node: CollectionNode = { kind, start, end: start, anchor, children: [] }
+    this.add(node)
+    this.frames.push({ step, node })
+  }
+
+  /** Ends the innermost collection; a block ends where its last child does. */
+  private close(end?: number): void {
+    const node = this.frames.pop()?.node
+    if (node) node.end = end ?? node.children.at(-1)?.end ?? node.start
+  }
+}
+
+function isOneOf(token: Token, ...kinds: TokenKind[]): boolean {
+  return kinds.includes(token.kind)
+}

@@ -1,0 +1,82 @@
+// Scanning of plain (unquoted) scalars in go-yaml v2's dialect. Gives the folded text; types are read off it later.
+import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
+import type { Cursor } from './cursor.ts'
+import { scannerError } from './yaml-error.ts'
+
+export interface ScannedScalar {
+  readonly value: string
+  /** Where its last character ends, before trailing blanks. */
+  readonly end: number
+  /** A line break was passed at its end, so that a new line begins (and may begin a simple key). */
+  readonly endedLine: boolean
+}
+
+/** Scans from the cursor, which stands on the scalar's first character. `indent` is the enclosing block's column. */
+export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedScalar {
+  const { text, size } = cursor
+  let value = ''
+  // The piece of the current line that is copied as it stands, with the blanks inside it.
+  let pieceStart = cursor.index
+  let pieceEnd = cursor.index
+  let firstBreak = ''
+  let moreBreaks = ''
+  let newLine = false
+
+  for (;;) {
+    cursor.need(4)
+    if (cursor.column === 0 && cursor.atDocumentMarker()) break
+    if (cursor.peek() === 0x23) break
+
+    let at = cursor.index
+    for (; at < size; at++) {
+      const c = text.charCodeAt(at)
+      if (c <= SPACE || c >= 0x7f ? isBlankOrEnd(c) : false) break
+      if (c === 0x3a && isBlankOrEnd(at + 1 < size ? text.charCodeAt(at + 1) : 0)) break
+      if (inFlow && endsFlowScalar(c)) break
+    }
+    if (at > cursor.index) {
+      if (newLine) {
+        value += text.slice(pieceStart, pieceEnd) + foldedBreaks(firstBreak, moreBreaks)
+        pieceStart = cursor.index
+        moreBreaks = ''
+        newLine = false
+      }
+      cursor.index = at
+      pieceEnd = at
+    }
+    cursor.need(2)
+
+    const next = cursor.peek()
+    if (!isBlank(next) && !isBreak(next)) break
+    for (;;) {
+      const c = cursor.peek()
+      if (isBlank(c)) {
+        if (newLine && c === TAB && cursor.column < indent + 1) {
+          throw scannerError('found a tab character that violates indentation', cursor)
+        }
+        cursor.skip()
+      } else if (isBreak(c)) {
+        cursor.need(2)
+        if (newLine) moreBreaks += cursor.readBreak()
+        else {
+          firstBreak = cursor.readBreak()
+          newLine = true
+        }
+      } else break
+      cursor.need(1)
+    }
+    if (!inFlow && cursor.column < indent + 1) break
+  }
+  value = value === '' ? text.slice(pieceStart, pieceEnd) : value + text.slice(pieceStart, pieceEnd)
+  return { value, end: pieceEnd, endedLine: newLine }
+}
+
+/** A single line feed folds to a blank; more keep all but the first. LS and PS are kept. */
+export function foldedBreaks(first: string, more: string): string {
+  if (first.charCodeAt(0) !== LF) return first + more
+  return more === '' ? ' ' : more
+}
+
+function endsFlowScalar(c: number): boolean {
+  return c === 0x2c || c === 0x3f || c === 0x5b || c === 0x5d || c === 0x7b || c === 0x7d
+}

@@ -1,0 +1,413 @@
+// YAML text to tokens, in go-yaml v2's dialect: which keys need no `?`, which indentation opens and closes blocks,
+// what is allowed where. The order in which things are looked at decides which error is found first, so it is kept.
+import { TAB, isBlank, isBlankOrEnd, isBreak, isBreakOrEnd } from './characters.ts'
+import type { Cursor } from './cursor.ts'
+import { scanBlockScalar } from './block-scalar.ts'
+import { scanPlainScalar } from './plain-scalar.ts'
+import { scanQuotedScalar } from './quoted-scalar.ts'
+import type { Directive } from './tag.ts'
+import { scanAnchor, scanDirective, scanTag } from './tag.ts'
+import type { Token, TokenKind } from './token.ts'
+import type { Mark } from './yaml-error.ts'
+import { scannerError } from './yaml-error.ts'
+
+/** go-yaml's own bound on flow nesting and on indentation levels. */
+const maxDepth = 10_000
+
+/** A key without `?` must be seen to be one within this many characters, on one line (YAML 1.2, 7.4.3). */
+const maxSimpleKey = 1024
+
+/** A place where a key without `?` may have begun. */
+interface SimpleKey {
+  possible: boolean
+  /** In a block at the block's own column nothing but a key can stand. */
+  required: boolean
+  /** Number of the token that would be the key's first, counted from the start of the stream. */
+  token: number
+  column: number
+  mark: Mark
+}
+
+export class Scanner {
+  private readonly cursor: Cursor
+  private readonly queue: Token[] = []
+  private head = 0
+  /** Tokens already handed out. */
+  private taken = 0
+  private ended = false
+  private indent = -1
+  private readonly indents: number[] = []
+  private flowLevel = 0
+  private simpleKeyAllowed = true
+  /** One place a flow level, the innermost last. */
+  private readonly simpleKeys: SimpleKey[] = []
+
+  constructor(cursor: Cursor) {
+    this.cursor = cursor
+    this.simpleKeys.push(this.noSimpleKey())
+  }
+
+  /** The next token, which stays next until take() is called. */
+  peek(): Token {
+    while (this.mustFetch()) this.fetch()
+    return this.queue[this.head] as Token
+  }
+
+  take(): void {
+    this.head++
+    this.taken++
+    if (this.head >= 512) {
+      this.queue.splice(0, this.head)
+      this.head = 0
+    }
+  }
+
+  /** More is needed while the queue is empty, or its head may still turn out to be a key. */
+  private mustFetch(): boolean {
+    if (this.head === this.queue.length) return !this.ended
+    for (let level = this.simpleKeys.length - 1; level >= 0; level--) {
+      const key = this.simpleKeys[level] as SimpleKey
+      // Inner levels never hold earlier tokens than outer ones, so the walk is as short as the queue.
+      if (key.token < this.taken) break
+      if (key.possible && key.token === this.taken) return this.isStillKey(key)
+    }
+    return false
+  }
+
+  private isStillKey(key: SimpleKey): boolean {
+    if (!key.possible) return false
+    const { cursor } = this
+    if (key.mark.line === cursor.line && !this.isTooFar(key.mark.index)) return true
+    if (key.required) throw scannerError("could not find expected ':'", cursor)
+    key.possible = false
+    return false
+  }
+
+  /** Counted in characters; only a long stretch is looked at for surrogate pairs. */
+  private isTooFar(from: number): boolean {
+    const units = this.cursor.index - from
+    if (units <= maxSimpleKey) return false
+    if (units > 2 * maxSimpleKey) return true
+    let characters = units
+    for (let at = from; at < this.cursor.index; at++) {
+      const c = this.cursor.text.charCodeAt(at)
+      if (c >= 0xdc00 && c <= 0xdfff) characters--
+    }
+    return characters > maxSimpleKey
+  }
+
+  private fetch(): void {
+    const { cursor } = this
+    cursor.need(1)
+    this.skipToToken()
+    this.unrollIndent(cursor.column)
+    cursor.need(4)
+    const c = cursor.peek()
+    if (c === 0 && cursor.index >= cursor.size) return this.fetchStreamEnd()
+    if (cursor.column === 0) {
+      if (c === 0x25) return this.fetchDirective()
+      if (cursor.atDocumentMarker()) {
+        return this.fetchDocumentMarker(c === 0x2d ? 'document-start' : 'document-end')
+      }
+    }
+    const next = cursor.peek(1)
+    switch (c) {
+      case 0x5b:
+        return this.fetchFlowStart('flow-sequence-start')
+      case 0x7b:
+        return this.fetchFlowStart('flow-mapping-start')
+      case 0x5d:
+        return this.fetchFlowEnd('flow-sequence-end')
+      case 0x7d:
+        return this.fetchFlowEnd('flow-mapping-end')
+      case 0x2c:
+        return this.fetchFlowEntry()
+      case 0x2d:
+        if (isBlankOrEnd(next)) return this.fetchBlockEntry()
+        break
+      case 0x3f:
+        if (this.flowLevel > 0 || isBlankOrEnd(next)) return this.fetchKey()
+        break
+      case 0x3a:
+        if (this.flowLevel > 0 || isBlankOrEnd(next)) return this.fetchValue()
+        break
+      case 0x2a:
+        return this.fetchAnchor('alias')
+      case 0x26:
+        return this.fetchAnchor('anchor')
+      case 0x21:
+        return this.fetchTag()
+      case 0x7c:
+      case 0x3e:
+        if (this.flowLevel === 0) return this.fetchBlockScalar()
+        break
+      case 0x27:
+      case 0x22:
+        return this.fetchQuotedScalar()
+    }
+    if (!this.mayStartPlain(c, next)) {
+      throw scannerError('found character that cannot start any token', cursor)
+    }
+    this.fetchPlainScalar()
+  }
+
+  private mayStartPlain(c: number, next: number): boolean {
+    if (c === 0x2d) return !isBlank(next)
+    if (c === 0x3f || c === 0x3a) return this.flowLevel === 0 && !isBlankOrEnd(next)
+    // # | > % @ ` and blanks; all other indicators have been dealt with.
+    const refused = c === 0x23 || c === 0x7c || c === 0x3e || c === 0x25 || c === 0x40 || c === 0x60
+    return !refused && !isBlankOrEnd(c)
+  }
+
+  private skipToToken(): void {
+    const { cursor } = this
+    for (;;) {
+      cursor.need(1)
+      if (cursor.skipsLineStarts && cursor.column === 0) cursor.skip()
+      let c = cursor.peek()
+      // A tab may not stand where indentation counts.
+      while (c === 0x20 || (c === TAB && (this.flowLevel > 0 || !this.simpleKeyAllowed))) {
+        cursor.skip()
+        cursor.need(1)
+        c = cursor.peek()
+      }
+      if (c === 0x23) {
+        while (!isBreakOrEnd(cursor.peek())) cursor.skip()
+        cursor.need(1)
+      }
+      if (!isBreak(cursor.peek())) return
+      cursor.need(2)
+      cursor.readBreak()
+      if (this.flowLevel === 0) this.simpleKeyAllowed = true
+    }
+  }
+
+  private fetchStreamEnd(): void {
+    this.cursor.forceNewLine()
+    this.unrollIndent(-1)
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = false
+    this.push('stream-end', this.cursor)
+    this.ended = true
+  }
+
+  private fetchDirective(): void {
+    this.unrollIndent(-1)
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = false
+    const start = this.cursor.mark()
+    this.push('directive', start, '', false, '', scanDirective(this.cursor))
+  }
+
+  private fetchDocumentMarker(kind: TokenKind): void {
+    this.unrollIndent(-1)
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = false
+    this.pushIndicator(kind, 3)
+  }
+
+  private fetchFlowStart(kind: TokenKind): void {
+    const { cursor } = this
+    this.saveSimpleKey()
+    this.simpleKeys.push(this.noSimpleKey())
+    this.flowLevel++
+    if (this.flowLevel > maxDepth) throw scannerError(`exceeded max depth of ${maxDepth}`, cursor)
+    this.simpleKeyAllowed = true
+    this.pushIndicator(kind, 1)
+  }
+
+  private fetchFlowEnd(kind: TokenKind): void {
+    this.removeSimpleKey()
+    if (this.flowLevel > 0) {
+      this.flowLevel--
+      this.simpleKeys.pop()
+    }
+    this.simpleKeyAllowed = false
+    this.pushIndicator(kind, 1)
+  }
+
+  private fetchFlowEntry(): void {
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = true
+    this.pushIndicator('flow-entry', 1)
+  }
+
+  private fetchBlockEntry(): void {
+    const { cursor } = this
+    if (this.flowLevel === 0) {
+      if (!this.simpleKeyAllowed) {
+        throw scannerError('block sequence entries are not allowed in this context', cursor)
+      }
+      this.rollIndent(cursor.column, 'block-sequence-start', cursor)
+    }
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = true
+    this.pushIndicator('block-entry', 1)
+  }
+
+  private fetchKey(): void {
+    const { cursor } = this
+    if (this.flowLevel === 0) {
+      if (!this.simpleKeyAllowed) {
+        throw scannerError('mapping keys are not allowed in this context', cursor)
+      }
+      this.rollIndent(cursor.column, 'block-mapping-start', cursor)
+    }
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = this.flowLevel === 0
+    this.pushIndicator('key', 1)
+  }
+
+  private fetchValue(): void {
+    const { cursor } = this
+    const key = this.simpleKeys[this.simpleKeys.length - 1] as SimpleKey
+    if (this.isStillKey(key)) {
+      const at = this.head + key.token - this.taken
+      this.queue.splice(at, 0, makeToken('key', key.mark, key.mark.index))
+      this.rollIndent(key.column, 'block-mapping-start', key.mark, at)
+      key.possible = false
+      this.simpleKeyAllowed = false
+    } else {
+      if (this.flowLevel === 0) {
+        if (!this.simpleKeyAllowed) {
+          throw scannerError('mapping values are not allowed in this context', cursor)
+        }
+        this.rollIndent(cursor.column, 'block-mapping-start', cursor)
+      }
+      this.simpleKeyAllowed = this.flowLevel === 0
+    }
+    this.pushIndicator('value', 1)
+  }
+
+  private fetchAnchor(kind: TokenKind): void {
+    this.saveSimpleKey()
+    this.simpleKeyAllowed = false
+    const start = this.cursor.mark()
+    this.push(kind, start, scanAnchor(this.cursor))
+  }
+
+  private fetchTag(): void {
+    this.saveSimpleKey()
+    this.simpleKeyAllowed = false
+    const start = this.cursor.mark()
+    const { handle, suffix } = scanTag(this.cursor)
+    this.push('tag', start, suffix, false, handle)
+  }
+
+  private fetchBlockScalar(): void {
+    this.removeSimpleKey()
+    this.simpleKeyAllowed = true
+    const { index, line } = this.cursor
+    const { value, end } = scanBlockScalar(this.cursor, this.indent)
+    this.queue.push({
+      kind: 'scalar',
+      index,
+      line,
+      end,
+      value,
+      plain: false,
+      handle: '',
+      directive: undefined,
+    })
+  }
+
+  private fetchQuotedScalar(): void {
+    this.saveSimpleKey()
+    this.simpleKeyAllowed = false
+    const start = this.cursor.mark()
+    this.push('scalar', start, scanQuotedScalar(this.cursor))
+  }
+
+  private fetchPlainScalar(): void {
+    this.saveSimpleKey()
+    const { index, line } = this.cursor
+    const { value, end, endedLine } = scanPlainScalar(this.cursor, this.indent, this.flowLevel > 0)
+    this.simpleKeyAllowed = endedLine
+    this.queue.push({
+      kind: 'scalar',
+      index,
+      line,
+      end,
+      value,
+      plain: true,
+      handle: '',
+      directive: undefined,
+    })
+  }
+
+  private saveSimpleKey(): void {
+    if (!this.simpleKeyAllowed) return
+    const { cursor } = this
+    const required = this.flowLevel === 0 && this.indent === cursor.column
+    this.removeSimpleKey()
+    this.simpleKeys[this.simpleKeys.length - 1] = {
+      possible: true,
+      required,
+      token: this.taken + this.queue.length - this.head,
+      column: cursor.column,
+      mark: cursor.mark(),
+    }
+  }
+
+  private removeSimpleKey(): void {
+    const key = this.simpleKeys[this.simpleKeys.length - 1] as SimpleKey
+    if (key.possible && key.required) throw scannerError("could not find expected ':'", this.cursor)
+    key.possible = false
+  }
+
+  private noSimpleKey(): SimpleKey {
+    const token = this.taken + this.queue.length - this.head
+    return { possible: false, required: false, token, column: 0, mark: this.cursor }
+  }
+
+  /** Opens a block whose column is `column`, unless it is open already. `at` is where in the queue its token goes. */
+  private rollIndent(column: number, kind: TokenKind, mark: Mark, at?: number): void {
+    if (this.flowLevel > 0 || this.indent >= column) return
+    this.indents.push(this.indent)
+    this.indent = column
+    if (this.indents.length > maxDepth) {
+      throw scannerError(`exceeded max depth of ${maxDepth}`, this.cursor)
+    }
+    this.queue.splice(at ?? this.queue.length, 0, makeToken(kind, mark, mark.index))
+  }
+
+  private unrollIndent(column: number): void {
+    if (this.flowLevel > 0) return
+    while (this.indent > column) {
+      this.push('block-end', this.cursor)
+      this.indent = this.indents.pop() ?? -1
+    }
+  }
+
+  private pushIndicator(kind: TokenKind, width: number): void {
+    const { index, line } = this.cursor
+    this.cursor.skip(width)
+    this.queue.push(makeToken(kind, { index, line }, index + width))
+  }
+
+  /** Queues a token that ends where the cursor stands. */
+  private push(
+    kind: TokenKind,
+    at: Mark,
+    value = '',
+    plain = false,
+    handle = '',
+    directive?: Directive,
+  ): void {
+    const { index, line } = at
+    this.queue.push({ kind, index, line, end: this.cursor.index, value, plain, handle, directive })
+  }
+}
+
+function makeToken(kind: TokenKind, at: Mark, end: number): Token {
+  return {
+    kind,
+    index: at.index,
+    line: at.line,
+    end,
+    value: '',
+    plain: false,
+    handle: '',
+    directive: undefined,
+  }
+}

@@ -1,0 +1,186 @@
+// Scanning of tags, anchors and directives in go-yaml v2's dialect.
+import { hexValue, isBlank, isBlankOrEnd, isBreakOrEnd, isDigit, isWordCharacter } from './characters.ts'
+import type { Cursor } from './cursor.ts'
+import { scannerError } from './yaml-error.ts'
+
+const BANG = 0x21
+const PERCENT = 0x25
+
+/** What a tag's URI may hold besides word characters. */
+const uriCharacters = new Set([...";/?:@&=+$,.!~*'()[]%"].map((c) => c.charCodeAt(0)))
+
+/** Characters that may follow an anchor's name directly, besides blanks. */
+const afterAnchor = new Set([...'?:,]}%@`'].map((c) => c.charCodeAt(0)))
+
+/** Scans `&name` or `*name` from its indicator on. Returns the name. */
+export function scanAnchor(cursor: Cursor): string {
+  cursor.skip()
+  const name = scanWord(cursor)
+  const next = cursor.peek()
+  if (name === '' || !(isBlankOrEnd(next) || afterAnchor.has(next))) {
+    throw scannerError('did not find expected alphabetic or numeric character', cursor)
+  }
+  return name
+}
+
+/** Scans a tag. The lone `!` comes back as an empty handle with the suffix `!`. */
+export function scanTag(cursor: Cursor): { handle: string; suffix: string } {
+  let handle = ''
+  let suffix: string
+  cursor.need(2)
+  if (cursor.peek(1) === 0x3c) {
+    cursor.skip(2)
+    suffix = scanUri(cursor, '')
+    if (cursor.peek() !== 0x3e) throw scannerError("did not find the expected '>'", cursor)
+    cursor.skip()
+  } else {
+    handle = scanHandle(cursor, false)
+    if (handle.length > 1 && handle.endsWith('!')) {
+      suffix = scanUri(cursor, '')
+    } else {
+      suffix = scanUri(cursor, handle)
+      handle = '!'
+      if (suffix === '') [handle, suffix] = ['', '!']
+    }
+  }
+  cursor.need(1)
+  if (!isBlankOrEnd(cursor.peek())) {
+    throw scannerError('did not find expected whitespace or line break', cursor)
+  }
+  return { handle, suffix }
+}
+
+export type Directive =
+  | { readonly name: 'YAML'; readonly major: number; readonly minor: number }
+  | { readonly name: 'TAG'; readonly handle: string; readonly prefix: string }
+
+/** Scans a directive line from its `%` to the next line. */
+export function scanDirective(cursor: Cursor): Directive {
+  cursor.skip()
+  const name = scanWord(cursor)
+  if (name === '') throw scannerError('could not find expected directive name', cursor)
+  if (!isBlankOrEnd(cursor.peek())) {
+    throw scannerError('found unexpected non-alphabetical character', cursor)
+  }
+  const directive =
+    name === 'YAML' ? scanVersion(cursor) : name === 'TAG' ? scanTagDirective(cursor) : undefined
+  if (!directive) throw scannerError('found unknown directive name', cursor)
+  skipBlanks(cursor)
+  if (cursor.peek() === 0x23) while (!isBreakOrEnd(cursor.peek())) skipOne(cursor)
+  if (!isBreakOrEnd(cursor.peek())) {
+    throw scannerError('did not find expected comment or line break', cursor)
+  }
+  cursor.need(2)
+  cursor.readBreak()
+  return directive
+}
+
+function scanVersion(cursor: Cursor): Directive {
+  skipBlanks(cursor)
+  const major = scanVersionNumber(cursor)
+  if (cursor.peek() !== 0x2e) throw scannerError("did not find expected digit or '.' character", cursor)
+  cursor.skip()
+  return { name: 'YAML', major, minor: scanVersionNumber(cursor) }
+}
+
+function scanVersionNumber(cursor: Cursor): number {
+  cursor.need(1)
+  let value = 0
+  let length = 0
+  for (; isDigit(cursor.peek()); skipOne(cursor)) {
+    length++
+    // Two digits are libyaml's limit.
+    if (length > 2) throw scannerError('found extremely long version number', cursor)
+    value = value * 10 + cursor.peek() - 0x30
+  }
+  if (length === 0) throw scannerError('did not find expected version number', cursor)
+  return value
+}
+
+function scanTagDirective(cursor: Cursor): Directive {
+  skipBlanks(cursor)
+  const handle = scanHandle(cursor, true)
+  cursor.need(1)
+  if (!isBlank(cursor.peek())) throw scannerError('did not find expected whitespace', cursor)
+  skipBlanks(cursor)
+  const prefix = scanUri(cursor, '')
+  cursor.need(1)
+  if (!isBlankOrEnd(cursor.peek())) {
+    throw scannerError('did not find expected whitespace or line break', cursor)
+  }
+  return { name: 'TAG', handle, prefix }
+}
+
+/** `!`, `!!` or `!name!`; outside a directive `!name` too, which is no handle but the start of a suffix. */
+function scanHandle(cursor: Cursor, inDirective: boolean): string {
+  cursor.need(1)
+  if (cursor.peek() !== BANG) throw scannerError("did not find expected '!'", cursor)
+  cursor.skip()
+  const handle = `!${scanWord(cursor)}`
+  if (cursor.peek() === BANG) {
+    cursor.skip()
+    return `${handle}!`
+  }
+  if (inDirective && handle !== '!') throw scannerError("did not find expected '!'", cursor)
+  return handle
+}
+
+/** A URI; `head` is what was already read of it, with its leading `!`, which is not part of it. */
+function scanUri(cursor: Cursor, head: string): string {
+  let uri = head.slice(1)
+  let found = head.length > 0
+  cursor.need(1)
+  for (;;) {
+    const c = cursor.peek()
+    if (!isWordCharacter(c) && !uriCharacters.has(c)) break
+    if (c === PERCENT) uri += scanUriEscape(cursor)
+    else {
+      uri += String.fromCharCode(c)
+      skipOne(cursor)
+    }
+    found = true
+  }
+  if (!found) throw scannerError('did not find expected tag URI', cursor)
+  return uri
+}
+
+/** One character written as `%XX` octets of its UTF-8. */
+function scanUriEscape(cursor: Cursor): string {
+  const bytes: number[] = []
+  let width = 1
+  while (bytes.length < width) {
+    cursor.need(3)
+    const high = hexValue(cursor.peek(1))
+    const low = hexValue(cursor.peek(2))
+    if (cursor.peek() !== PERCENT || high < 0 || low < 0) {
+      throw scannerError('did not find URI escaped octet', cursor)
+    }
+    const octet = high * 16 + low
+    if (bytes.length === 0) {
+      width = octet < 0x80 ? 1 : octet < 0xc0 ? 0 : octet < 0xe0 ? 2 : octet < 0xf0 ? 3 : octet < 0xf8 ? 4 : 0
+      if (width === 0) throw scannerError('found an incorrect leading UTF-8 octet', cursor)
+    } else if ((octet & 0xc0) !== 0x80) {
+      throw scannerError('found an incorrect trailing UTF-8 octet', cursor)
+    }
+    bytes.push(octet)
+    cursor.skip(3)
+  }
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(Uint8Array.from(bytes))
+}
+
+function scanWord(cursor: Cursor): string {
+  const begin = cursor.index
+  cursor.need(1)
+  while (isWordCharacter(cursor.peek())) skipOne(cursor)
+  return cursor.text.slice(begin, cursor.index)
+}
+
+function skipBlanks(cursor: Cursor): void {
+  cursor.need(1)
+  while (isBlank(cursor.peek())) skipOne(cursor)
+}
+
+function skipOne(cursor: Cursor): void {
+  cursor.skip()
+  cursor.need(1)
+}

@@ -1,0 +1,38 @@
+// The tokens between the YAML scanner and the YAML parser.
+import type { Directive } from './tag.ts'
+
+export type TokenKind =
+  | 'stream-end'
+  | 'directive'
+  | 'document-start'
+  | 'document-end'
+  | 'block-sequence-start'
+  | 'block-mapping-start'
+  | 'block-end'
+  | 'flow-sequence-start'
+  | 'flow-sequence-end'
+  | 'flow-mapping-start'
+  | 'flow-mapping-end'
+  | 'block-entry'
+  | 'flow-entry'
+  | 'key'
+  | 'value'
+  | 'alias'
+  | 'anchor'
+  | 'tag'
+  | 'scalar'
+
+export interface Token {
+  readonly kind: TokenKind
+  /** Offset and line where it begins. It is its own mark. */
+  readonly index: number
+  readonly line: number
+  readonly end: number
+  /** A scalar's text, an anchor's or alias's name, a tag's suffix. */
+  readonly value: string
+  /** A plain scalar, whose type is read off its looks. */
+  readonly plain: boolean
+  /** A tag's handle. */
+  readonly handle: string
+  readonly directive: Directive | undefined
+}
