@@ -1,0 +1,101 @@
+// A drawing as Mermaid text for a GitHub comment: small enough to be rendered there, names made harmless.
+// GitHub refuses texts over 50,000 characters and 500 edges; a picture nobody can read is left out long before.
+import { printable } from '../../findings/printable.ts'
+import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
+
+const mostNodes = 90
+const mostEdges = 160
+const fewSkips = 4
+
+/** Mermaid source without a fence; undefined where there is nothing to see, or too much of it. */
+export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
+  const lines = ['flowchart BT', ...styles]
+  const linkStyles = new Map<string, number[]>()
+  let nodes = 0
+  let edges = 0
+  let left = 0
+  let channels = 0
+  for (const drawing of drawings)
+    for (const channel of drawing.channels) {
+      // Long lists of skips stand beside their entry in words; as arrows they would hide everything else.
+      const drawn = channel.links.filter(
+        ({ kind, status, from }) =>
+          kind === 'replaces' || (from.length <= fewSkips && !(drawing.compares && status === 'kept')),
+      )
+      const links = drawn.reduce((sum, link) => sum + link.from.length, 0)
+      if (nodes + channel.rows.length > mostNodes || edges + links > mostEdges) {
+        left++
+        continue
+      }
+      const id = `c${channels++}`
+      lines.push(`subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`)
+      lines.push(...channel.rows.map((row, at) => `${id}n${at}${nodeText(row)}`))
+      for (const { from, to, kind, status } of drawn)
+        for (const source of from) {
+          const arrow =
+            status === 'removed' ? `-. ${kind} .->` : kind === 'replaces' ? '-->' : `-- ${kind} -->`
+          lines.push(`${id}n${source} ${arrow} ${id}n${to}`)
+          if (status !== 'kept') linkStyles.set(status, [...(linkStyles.get(status) ?? []), edges])
+          edges++
+        }
+      lines.push('end')
+      nodes += channel.rows.length
+    }
+  if (channels === 0) return undefined
+  if (left > 0) lines.push(`more["${left} more ${left === 1 ? 'channel' : 'channels'}"]`)
+  for (const [status, indexes] of linkStyles)
+    lines.push(
+      `linkStyle ${indexes.join()} stroke:${status === 'added' ? '#1a7f37' : '#cf222e'},stroke-width:2px`,
+    )
+  return lines.join('\n')
+}
+
+const styles = [
+  'classDef head fill:#1a7f37,stroke:#1a7f37,color:#ffffff',
+  'classDef deprecated fill:#e8960f,stroke:#9a6700,color:#000000',
+  'classDef added stroke:#1a7f37,stroke-width:3px',
+  'classDef removed stroke:#cf222e,stroke-width:2px,stroke-dasharray:4',
+  'classDef folded fill:none,stroke:#8c959f,stroke-dasharray:2',
+]
+
+function channelNote({ status, badges }: DrawnChannel): string {
+  const notes = [...(status === 'added' ? ['new'] : status === 'removed' ? ['removed'] : []), ...badges]
+  return notes.length === 0 ? '' : ` (${notes.join(', ')})`
+}
+
+function nodeText({ names, label, badges, status, notes }: DrawnRow): string {
+  const words = [
+    `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
+    ...badges.filter(
+      (badge) => badge === 'was head' || badge === 'was deprecated' || badge === 'not in channel',
+    ),
+    ...notes
+      .filter((note) => note.status !== 'kept')
+      .map((note) => `${note.status === 'added' ? '+' : '−'}${note.text}`),
+  ]
+  const style =
+    status === 'removed'
+      ? 'removed'
+      : badges.includes('head')
+        ? 'head'
+        : badges.includes('deprecated')
+          ? 'deprecated'
+          : status === 'added'
+            ? 'added'
+            : names.length > 1
+              ? 'folded'
+              : undefined
+  const text = words.map((word) => quoted(word)).join('<br/>')
+  return `["${text}"]${style === undefined ? '' : `:::${style}`}`
+}
+
+/** Mermaid reads markup and entities inside quotes: every character that could start either becomes an entity. */
+function quoted(words: string): string {
+  const characters = [...printable(words.toWellFormed())]
+  const shown = characters.length <= 60 ? characters : [...characters.slice(0, 59), '…']
+  return shown
+    .map((character) =>
+      /[A-Za-z0-9 .,:·…+−()=/_-]/.test(character) ? character : `#${character.codePointAt(0)};`,
+    )
+    .join('')
+}

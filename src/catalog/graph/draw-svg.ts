@@ -1,0 +1,325 @@
+// A drawing as SVG: a card per channel, its versions from the newest down, upgrades as rails on the left. Stands alone:
+// no script, no font, no link, every text of others escaped. Ends are rounded to whole pixels so pictures compare.
+import { printable } from '../../findings/printable.ts'
+import type { Badge, DrawnChannel, DrawnLink, DrawnRow, Drawing } from './drawing.ts'
+
+const row = 24
+const lane = 11
+const mostLanes = 20
+/** Of all rails for skips and ranges the newest are drawn; the counts beside the entries tell the rest. */
+const mostSkipRails = 18
+/** A rail with more ends than this shows only the ends of each run: more ticks would make a hatching. */
+const fewTicks = 12
+const header = 46
+const padding = 16
+const gap = 20
+/** Cards flow into the next line beyond this width. */
+const widest = 1500
+const charWidth = 7.3
+const longestText = 60
+
+const colors = {
+  text: '#1f2328',
+  faint: '#656d76',
+  border: '#d0d7de',
+  background: '#ffffff',
+  replaces: '#424a53',
+  skips: '#bc4c00',
+  skipRange: '#0969da',
+  added: '#1a7f37',
+  removed: '#cf222e',
+  head: '#1a7f37',
+  deprecated: '#e8960f',
+} as const
+
+const badgeColors: Readonly<Record<Badge, string>> = {
+  default: '#0969da',
+  head: colors.head,
+  'was head': colors.faint,
+  deprecated: '#9a6700',
+  'was deprecated': colors.faint,
+  skipped: colors.skips,
+  'not in channel': colors.faint,
+}
+
+interface Card {
+  readonly width: number
+  readonly height: number
+  readonly body: string
+}
+
+/** The drawing as one SVG document. */
+export function drawSvg(drawing: Drawing): string {
+  const title = `${drawing.package}${drawing.deprecated ? ' (deprecated)' : ''}`
+  const cards = drawing.channels.map((channel) => drawCard(channel, drawing.compares))
+  const parts: string[] = []
+  let [x, y, shelf, right] = [gap, 56, 0, 0]
+  for (const card of cards) {
+    if (x > gap && x + card.width > widest) {
+      x = gap
+      y += shelf + gap
+      shelf = 0
+    }
+    parts.push(`<g transform="translate(${x},${y})">${card.body}</g>`)
+    x += card.width + gap
+    shelf = Math.max(shelf, card.height)
+    right = Math.max(right, x)
+  }
+  const { width: legendWidth, body: legend } = drawLegend(drawing)
+  const width = Math.max(right, legendWidth + 2 * gap, Math.round(textWidth(title) * 1.4) + 2 * gap)
+  const bottom = y + shelf + gap
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 36}" viewBox="0 0 ${width} ${bottom + 36}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="12">`,
+    `<title>${escape(title)}</title>`,
+    `<rect width="100%" height="100%" fill="#f6f8fa"/>`,
+    `<text x="${gap}" y="34" font-size="17" font-weight="bold" fill="${colors.text}">${escape(title)}</text>`,
+    ...parts,
+    `<g transform="translate(${gap},${bottom + 8})">${legend}</g>`,
+    '</svg>',
+    '',
+  ].join('\n')
+}
+
+function drawCard(channel: DrawnChannel, compares: boolean): Card {
+  const lanes = layOut(channel.links)
+  const used = Math.max(0, ...[...lanes.values()].map((at) => at + 1))
+  const nodeX = padding + used * lane + 8
+  const textX = nodeX + 16
+  const rows = channel.rows.map((drawn, at) =>
+    drawRow(drawn, textX, header + at * row + row / 2, nodeX, compares),
+  )
+  const links = channel.links.map((link) => drawLink(link, lanes.get(link), nodeX, compares))
+  const heading = drawHeading(channel)
+  const width = Math.ceil(Math.max(heading.width, ...rows.map((drawn) => drawn.width)) + padding)
+  const height = header + channel.rows.length * row + 10
+  const stroke = channel.status === 'kept' ? colors.border : colors[channel.status]
+  const backs = channel.rows.map((drawn, at) =>
+    drawn.status === 'kept'
+      ? ''
+      : `<rect x="1" y="${header + at * row}" width="${width - 2}" height="${row}" fill="${colors[drawn.status]}" opacity="0.1"/>`,
+  )
+  return {
+    width,
+    height,
+    body: [
+      `<rect width="${width}" height="${height}" rx="6" fill="${colors.background}" stroke="${stroke}"${channel.status === 'removed' ? ' stroke-dasharray="5 4"' : ''}/>`,
+      `<line x1="0" y1="36" x2="${width}" y2="36" stroke="${colors.border}"/>`,
+      heading.body,
+      ...backs,
+      ...links,
+      ...rows.map((drawn) => drawn.body),
+    ].join(''),
+  }
+}
+
+function drawHeading({ name, badges, status, entries }: DrawnChannel): { width: number; body: string } {
+  const label = shorten(name)
+  let x = padding
+  const parts = [text(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`)]
+  x += Math.round(textWidth(label) * 1.1) + 8
+  if (status !== 'kept') {
+    const pill = drawPill(x, 19, status === 'added' ? 'new' : 'removed', colors[status])
+    parts.push(pill.body)
+    x += pill.width + 6
+  }
+  for (const badge of badges) {
+    const pill = drawPill(x, 19, badge, badgeColors[badge])
+    parts.push(pill.body)
+    x += pill.width + 6
+  }
+  const count = entries === 1 ? '1 entry' : `${entries} entries`
+  parts.push(text(x + 4, 23, count, `fill="${colors.faint}" font-size="11"`))
+  return { width: x + 4 + textWidth(count), body: parts.join('') }
+}
+
+function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compares: boolean) {
+  const { names, label, badges, notes, status } = drawn
+  const isGroup = names.length > 1
+  const parts: string[] = []
+  const deprecated = badges.includes('deprecated')
+  const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
+  if (isGroup)
+    for (const dy of [-5, 0, 5])
+      parts.push(
+        `<circle cx="${nodeX}" cy="${y + dy}" r="1.7" fill="${deprecated ? colors.deprecated : stroke}"/>`,
+      )
+  else {
+    const fill = badges.includes('head') ? colors.head : deprecated ? colors.deprecated : colors.background
+    const dashes = badges.includes('not in channel') ? ' stroke-dasharray="2 2"' : ''
+    const edge = badges.includes('skipped') ? colors.skips : badges.includes('head') ? colors.head : stroke
+    parts.push(
+      `<circle cx="${nodeX}" cy="${y}" r="5" fill="${fill}" stroke="${edge}" stroke-width="1.6"${dashes}/>`,
+    )
+  }
+  let x = textX
+  const sign = status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''
+  const shown = sign + shorten(label)
+  const color =
+    status !== 'kept'
+      ? colors[status]
+      : isGroup || badges.includes('not in channel')
+        ? colors.faint
+        : colors.text
+  const style = `fill="${color}"${isGroup ? ' font-style="italic"' : ''}${badges.includes('head') ? ' font-weight="bold"' : ''}`
+  parts.push(text(x, y + 4, shown, style))
+  x += textWidth(shown) + 8
+  for (const badge of badges) {
+    // The mark in the ring says it already; in long semver channels the word would stand in every line.
+    if (badge === 'skipped') continue
+    const pill = drawPill(x, y, badge, badgeColors[badge])
+    parts.push(pill.body)
+    x += pill.width + 6
+  }
+  for (const note of notes) {
+    const words = (note.status === 'added' ? '+' : note.status === 'removed' ? '−' : '') + shorten(note.text)
+    parts.push(
+      text(
+        x,
+        y + 4,
+        words,
+        `font-size="11" fill="${note.status === 'kept' ? colors.faint : colors[note.status]}"`,
+      ),
+    )
+    x += Math.round(textWidth(words) * 0.93) + 10
+  }
+  return { width: x, body: `<g><title>${escape(names.slice(0, 40).join(', '))}</title>${parts.join('')}</g>` }
+}
+
+/** Lanes of the rails, 0 beside the nodes. Short rails first, so that they stay inside; those without room get none. */
+function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
+  const skipping = links.filter(({ kind }) => kind !== 'replaces').sort((a, b) => a.to - b.to)
+  const left = new Set(skipping.slice(mostSkipRails))
+  const order = { replaces: 0, skips: 1, skipRange: 2 }
+  const spans = links
+    .filter((link) => !left.has(link))
+    .map((link) => ({ link, top: Math.min(link.to, ...link.from), bottom: Math.max(link.to, ...link.from) }))
+    .filter(({ link, top, bottom }) => link.kind !== 'replaces' || link.from.length > 1 || bottom - top > 1)
+    .sort(
+      (a, b) =>
+        order[a.link.kind] - order[b.link.kind] || a.bottom - a.top - (b.bottom - b.top) || a.top - b.top,
+    )
+  const lanes: { top: number; bottom: number }[][] = []
+  const found = new Map<DrawnLink, number>()
+  for (const { link, top, bottom } of spans) {
+    let at = lanes.findIndex((taken) => taken.every((other) => bottom < other.top || top > other.bottom))
+    if (at < 0) at = lanes.length
+    if (at >= mostLanes) continue
+    ;(lanes[at] ??= []).push({ top, bottom })
+    found.set(link, at)
+  }
+  return found
+}
+
+function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compares: boolean): string {
+  const { from, to, kind, status } = link
+  const color = status !== 'kept' ? colors[status] : compares ? '#afb8c1' : colors[kind]
+  const dashes =
+    status === 'removed'
+      ? ' stroke-dasharray="4 3"'
+      : kind === 'replaces'
+        ? ''
+        : kind === 'skips'
+          ? ' stroke-dasharray="5 2"'
+          : ' stroke-dasharray="1.5 2.5"'
+  const width = status === 'kept' ? 1.4 : 2
+  const style = `fill="none" stroke="${color}" stroke-width="${width}"${dashes}`
+  const y = (index: number) => header + index * row + row / 2
+  const [first = to] = from
+  if (at === undefined) {
+    if (kind !== 'replaces' || from.length !== 1 || Math.abs(first - to) !== 1) return ''
+    const up = first > to
+    const [start, end] = up ? [y(first) - 6, y(to) + 7] : [y(first) + 6, y(to) - 7]
+    const tip = up ? 4 : -4
+    return `<path d="M${nodeX} ${start}V${end}" ${style}/><path d="M${nodeX - 3} ${end + tip}L${nodeX} ${end}L${nodeX + 3} ${end + tip}" fill="none" stroke="${color}" stroke-width="${width}"/>`
+  }
+  const x = nodeX - 12 - at * lane
+  const end = y(to) + 2
+  const rows = new Set(from)
+  // One bracket: the arrow's end, and a tick per row. A range, or a long list of skips, covers whole
+  // runs: there the ends of a run say enough.
+  const ticks = from.filter(
+    (index) =>
+      (kind !== 'skipRange' && from.length <= fewTicks) || !rows.has(index - 1) || !rows.has(index + 1),
+  )
+  const paths = [`M${nodeX - 8} ${end}H${x + 4}`]
+  for (const [side, furthest] of [
+    [1, Math.max(to, ...from)],
+    [-1, Math.min(to, ...from)],
+  ] as const) {
+    if (furthest === to) continue
+    const last = y(furthest) - 2
+    paths.push(
+      `M${x + 4} ${end}Q${x} ${end} ${x} ${end + 4 * side}V${last - 4 * side}Q${x} ${last} ${x + 4} ${last}H${nodeX - 7}`,
+    )
+    for (const index of ticks)
+      if (index !== furthest && Math.sign(index - to) === side)
+        paths.push(`M${x} ${y(index) - 2}H${nodeX - 7}`)
+  }
+  return `<path d="${paths.join('')}" ${style}/><path d="M${nodeX - 11} ${end - 3}L${nodeX - 7} ${end}L${nodeX - 11} ${end + 3}" fill="none" stroke="${color}" stroke-width="${width}"/>`
+}
+
+function drawLegend({ compares, unchanged }: Drawing): { width: number; body: string } {
+  const items: [string, string, string][] = compares
+    ? [
+        ['added', colors.added, ''],
+        ['removed', colors.removed, '4 3'],
+        ['unchanged', '#afb8c1', ''],
+      ]
+    : [
+        ['replaces', colors.replaces, ''],
+        ['skips', colors.skips, '5 2'],
+        ['skipRange', colors.skipRange, '1.5 2.5'],
+      ]
+  let x = 0
+  const parts = items.map(([label, color, dashes]) => {
+    const line = `<path d="M${x} 6H${x + 24}" stroke="${color}" stroke-width="2"${dashes === '' ? '' : ` stroke-dasharray="${dashes}"`}/>`
+    const item = line + text(x + 30, 10, label, `font-size="11" fill="${colors.faint}"`)
+    x += 30 + textWidth(label) + 18
+    return item
+  })
+  const dots: [string, string, string][] = [
+    ['head', colors.head, colors.head],
+    ['deprecated', colors.deprecated, colors.replaces],
+    ['skipped', colors.background, colors.skips],
+  ]
+  for (const [label, fill, stroke] of dots) {
+    parts.push(`<circle cx="${x + 5}" cy="6" r="5" fill="${fill}" stroke="${stroke}" stroke-width="1.6"/>`)
+    parts.push(text(x + 16, 10, label, `font-size="11" fill="${colors.faint}"`))
+    x += 16 + textWidth(label) + 18
+  }
+  if (unchanged > 0) {
+    const words = `${unchanged} ${unchanged === 1 ? 'channel' : 'channels'} unchanged`
+    parts.push(text(x, 10, words, `font-size="11" fill="${colors.faint}"`))
+    x += textWidth(words)
+  }
+  return { width: x, body: parts.join('') }
+}
+
+function drawPill(x: number, y: number, label: string, color: string): { width: number; body: string } {
+  const width = Math.round(label.length * 6.1) + 12
+  return {
+    width,
+    body: `<rect x="${x}" y="${y - 8}" width="${width}" height="16" rx="8" fill="none" stroke="${color}"/>${text(x + 6, y + 3.5, label, `font-size="10" fill="${color}"`)}`,
+  }
+}
+
+function text(x: number, y: number, words: string, attributes: string): string {
+  return `<text x="${x}" y="${y}" ${attributes}>${escape(words)}</text>`
+}
+
+function textWidth(words: string): number {
+  return Math.round([...words].length * charWidth)
+}
+
+function shorten(words: string): string {
+  const characters = [...words]
+  return characters.length <= longestText ? words : `${characters.slice(0, longestText - 1).join('')}…`
+}
+
+function escape(words: string): string {
+  return printable(words.toWellFormed())
+    .replace(/&/g, '&amp;')
+    .replace(/</g, '&lt;')
+    .replace(/>/g, '&gt;')
+    .replace(/"/g, '&quot;')
+}

@@ -1,0 +1,405 @@
+// What a picture of a package shows: rows and links per channel, long dull runs folded into one row. Made from one
+// graph, or from two: then everything carries whether it was added, removed or kept. Knows no colours and no pixels.
+import { compareVersions, parseVersion } from '../version.ts'
+import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
+
+export type Status = 'kept' | 'added' | 'removed'
+
+export interface Drawing {
+  readonly package: string
+  readonly deprecated: boolean
+  /** Whether this compares two graphs: then what was kept is background. */
+  readonly compares: boolean
+  /** All channels, or those that differ. */
+  readonly channels: readonly DrawnChannel[]
+  /** Channels that are left out because nothing in them differs. */
+  readonly unchanged: number
+}
+
+export interface DrawnChannel {
+  readonly name: string
+  readonly status: Status
+  readonly badges: readonly Badge[]
+  /** Entries of the channel, folded or not. */
+  readonly entries: number
+  /** From the newest to the oldest version. */
+  readonly rows: readonly DrawnRow[]
+  readonly links: readonly DrawnLink[]
+}
+
+export type Badge =
+  'default' | 'head' | 'was head' | 'deprecated' | 'was deprecated' | 'skipped' | 'not in channel'
+
+export interface DrawnRow {
+  /** One name, or all that are folded into this row, newest first. */
+  readonly names: readonly string[]
+  readonly label: string
+  readonly badges: readonly Badge[]
+  /** What the row skips, in words. */
+  readonly notes: readonly { readonly text: string; readonly status: Status }[]
+  readonly status: Status
+}
+
+/** Upgrades from rows to one row. `count` is the number of edges behind it. */
+export interface DrawnLink {
+  readonly from: readonly number[]
+  readonly to: number
+  readonly kind: GraphEdge['kind']
+  readonly status: Status
+  readonly count: number
+}
+
+/** Up to so many rows nothing is folded. */
+const roomy = 30
+
+/** The whole package. Runs of entries that only replace one another are folded in channels longer than a screen. */
+export function drawPackage(graph: PackageGraph): Drawing {
+  return {
+    package: graph.name,
+    deprecated: graph.deprecated,
+    compares: false,
+    channels: [...graph.channels]
+      .sort(byNaturalName)
+      .map((channel) => drawChannel(undefined, channel, false)),
+    unchanged: 0,
+  }
+}
+
+/** What differs between two states of a package: only channels that differ, folded to what changed and its neighbours. */
+export function drawDifference(before: PackageGraph | undefined, after: PackageGraph | undefined): Drawing {
+  const both = [...(before?.channels ?? []), ...(after?.channels ?? [])].sort(byNaturalName)
+  const names = new Set(both.map(({ name }) => name))
+  const channels: DrawnChannel[] = []
+  let unchanged = 0
+  for (const name of names) {
+    const old = before?.channels.find((channel) => channel.name === name)
+    const now = after?.channels.find((channel) => channel.name === name)
+    if (old && now && JSON.stringify(old) === JSON.stringify(now)) unchanged++
+    else channels.push(drawChannel(old, now, true))
+  }
+  return {
+    package: after?.name ?? before?.name ?? '',
+    deprecated: (after ?? before)?.deprecated ?? false,
+    compares: true,
+    channels,
+    unchanged,
+  }
+}
+
+interface Row {
+  readonly node: GraphNode
+  readonly status: Status
+  readonly badges: Badge[]
+}
+
+interface MarkedEdge extends GraphEdge {
+  readonly status: Status
+}
+
+function drawChannel(
+  before: ChannelGraph | undefined,
+  after: ChannelGraph | undefined,
+  compares: boolean,
+): DrawnChannel {
+  const edges = markEdges(before?.edges ?? [], after?.edges ?? [], compares)
+  const rows = unionRows(before, after, edges, compares)
+  const index = new Map(rows.map((row, at) => [row.node.name, at]))
+  const kept = compares ? rowsThatMatter(rows, edges, index, before, after) : new Set<number>()
+  const dull = (at: number) => isDull(at, rows, edges, index)
+  let shown = (at: number) => (compares ? kept.has(at) : !dull(at))
+  if (!compares && rows.length <= roomy) shown = () => true
+  // A change of a hundred rows is folded like a whole channel: what is alike stands together.
+  if (compares && kept.size > roomy) shown = (at) => kept.has(at) && !dull(at)
+  const groups = fold(rows, shown)
+  const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
+  const label = labels(rows)
+  return {
+    name: (after ?? before)?.name ?? '',
+    status: !compares || (before && after) ? 'kept' : after ? 'added' : 'removed',
+    badges: channelBadges(before, after, compares),
+    entries: rows.filter(({ node }) => node.isEntry).length,
+    rows: groups.map((group) => drawRow(group, edges, label)),
+    links: drawLinks(edges, groupOf),
+  }
+}
+
+function markEdges(
+  before: readonly GraphEdge[],
+  after: readonly GraphEdge[],
+  compares: boolean,
+): MarkedEdge[] {
+  const key = ({ kind, from, to }: GraphEdge) => `${kind}\n${from}\n${to}`
+  const old = new Map(before.map((edge) => [key(edge), edge]))
+  const now = new Map(after.map((edge) => [key(edge), edge]))
+  const marked: MarkedEdge[] = []
+  for (const [id, edge] of now)
+    if (edge.from !== edge.to) marked.push({ ...edge, status: !compares || old.has(id) ? 'kept' : 'added' })
+  for (const [id, edge] of old)
+    if (edge.from !== edge.to && !now.has(id)) marked.push({ ...edge, status: 'removed' })
+  return marked
+}
+
+function unionRows(
+  before: ChannelGraph | undefined,
+  after: ChannelGraph | undefined,
+  edges: readonly MarkedEdge[],
+  compares: boolean,
+): Row[] {
+  const old = new Map(before?.nodes.map((node) => [node.name, node]))
+  const now = new Map(after?.nodes.map((node) => [node.name, node]))
+  const replaced = new Set(edges.filter(({ kind }) => kind === 'replaces').map(({ from }) => from))
+  const rows: Row[] = []
+  for (const name of new Set([...now.keys(), ...old.keys()])) {
+    const [was, is] = [old.get(name), now.get(name)]
+    const node = is?.isEntry ? is : was?.isEntry ? was : (is ?? was)
+    // Strangers that are only skipped say little in a picture: the count beside the skipping entry names them.
+    if (!node || (!node.isEntry && !replaced.has(name))) continue
+    const status =
+      !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'
+    rows.push({ node, status, badges: nodeBadges(was, is, node, before, after, compares) })
+  }
+  return rows.sort((a, b) => compareNodes(a.node, b.node))
+}
+
+function nodeBadges(
+  was: GraphNode | undefined,
+  is: GraphNode | undefined,
+  node: GraphNode,
+  before: ChannelGraph | undefined,
+  after: ChannelGraph | undefined,
+  compares: boolean,
+): Badge[] {
+  const badges: Badge[] = []
+  if (after?.head === node.name) badges.push('head')
+  else if (compares && before?.head === node.name) badges.push('was head')
+  if (is?.deprecated || (!is && was?.deprecated)) badges.push('deprecated')
+  else if (was?.deprecated) badges.push('was deprecated')
+  if (node.skipped && node.isEntry) badges.push('skipped')
+  if (!node.isEntry) badges.push('not in channel')
+  return badges
+}
+
+function channelBadges(
+  before: ChannelGraph | undefined,
+  after: ChannelGraph | undefined,
+  compares: boolean,
+): Badge[] {
+  const badges: Badge[] = []
+  if ((after ?? before)?.isDefault) badges.push('default')
+  if ((after ?? before)?.deprecated) badges.push('deprecated')
+  else if (compares && before?.deprecated) badges.push('was deprecated')
+  return badges
+}
+
+/** Rows that a reader of a change must see: what differs, both heads, the ends of changed edges, and their neighbours. */
+function rowsThatMatter(
+  rows: readonly Row[],
+  edges: readonly MarkedEdge[],
+  index: ReadonlyMap<string, number>,
+  before: ChannelGraph | undefined,
+  after: ChannelGraph | undefined,
+): Set<number> {
+  const matter = new Set<number>()
+  const add = (name: string | undefined) => {
+    const at = name === undefined ? undefined : index.get(name)
+    if (at !== undefined) matter.add(at)
+  }
+  rows.forEach(({ status, badges }, at) => {
+    if (status !== 'kept' || badges.includes('was deprecated')) matter.add(at)
+  })
+  add(before?.head)
+  add(after?.head)
+  const changedInto = new Map<string, MarkedEdge[]>()
+  for (const edge of edges) {
+    if (edge.status === 'kept') continue
+    add(edge.to)
+    if (edge.kind === 'replaces') add(edge.from)
+    else changedInto.set(edge.to, [...(changedInto.get(edge.to) ?? []), edge])
+  }
+  // A new head that skips eighty versions changes eighty edges and needs one line.
+  for (const changed of changedInto.values())
+    if (changed.length <= 3) for (const { from } of changed) add(from)
+  const deprecatedBefore = new Set(before?.nodes.filter((node) => node.deprecated).map(({ name }) => name))
+  for (const { name, deprecated } of after?.nodes ?? [])
+    if (before && deprecated !== deprecatedBefore.has(name)) add(name)
+  for (const at of [...matter]) {
+    if (at > 0) matter.add(at - 1)
+    if (at + 1 < rows.length) matter.add(at + 1)
+  }
+  return matter
+}
+
+/**
+ * Whether a row is one of a run in which all rows are alike: of one status and with the same badges, replacing and
+ * replaced by direct neighbours at most, skipping nothing, and skipped by the same entries.
+ */
+function isDull(
+  at: number,
+  rows: readonly Row[],
+  edges: readonly MarkedEdge[],
+  index: ReadonlyMap<string, number>,
+): boolean {
+  const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
+  if (!above || !row || !below) return false
+  if (row.badges.some((badge) => badge !== 'deprecated' && badge !== 'skipped')) return false
+  for (const edge of edgesOf(row.node.name, edges)) {
+    if (edge.kind !== 'replaces') {
+      if (edge.to === row.node.name) return false
+      continue
+    }
+    if (edge.status !== row.status) return false
+    if (Math.abs((index.get(edge.from) ?? -9) - (index.get(edge.to) ?? -9)) !== 1) return false
+  }
+  const manner = mannerOf(row, edges)
+  return manner === mannerOf(above, edges) && manner === mannerOf(below, edges)
+}
+
+/** A row's status, colour and by whom it is skipped, as text. */
+function mannerOf({ node, status, badges }: Row, edges: readonly MarkedEdge[]): string {
+  const skippedBy = edgesOf(node.name, edges)
+    .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
+    .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
+  return [status, badges.includes('deprecated'), badges.includes('skipped'), ...skippedBy.sort()].join('\n')
+}
+
+const edgesByName = new WeakMap<readonly MarkedEdge[], Map<string, MarkedEdge[]>>()
+
+function edgesOf(name: string, edges: readonly MarkedEdge[]): readonly MarkedEdge[] {
+  let known = edgesByName.get(edges)
+  if (!known) {
+    known = new Map()
+    for (const edge of edges)
+      for (const end of [edge.from, edge.to]) {
+        const list = known.get(end)
+        if (list) list.push(edge)
+        else known.set(end, [edge])
+      }
+    edgesByName.set(edges, known)
+  }
+  return known.get(name) ?? []
+}
+
+/** Rows that are not shown become one group with their neighbours of the same status; a lone one is shown after all. */
+function fold(rows: readonly Row[], shown: (at: number) => boolean): Row[][] {
+  const groups: Row[][] = []
+  let open: Row[] | undefined
+  rows.forEach((row, at) => {
+    if (shown(at)) {
+      groups.push([row])
+      open = undefined
+    } else if (open?.[0]?.status === row.status) open.push(row)
+    else groups.push((open = [row]))
+  })
+  return groups
+}
+
+function drawRow(
+  group: readonly Row[],
+  edges: readonly MarkedEdge[],
+  label: (name: string) => string,
+): DrawnRow {
+  const [first] = group
+  const last = group.at(-1)
+  const names = group.map(({ node }) => node.name)
+  if (!first || !last) return { names, label: '', badges: [], notes: [], status: 'kept' }
+  if (group.length === 1)
+    return {
+      names,
+      label: label(first.node.name),
+      badges: first.badges,
+      notes: notesOf(first.node.name, edges, label),
+      status: first.status,
+    }
+  const deprecated = group.every(({ badges }) => badges.includes('deprecated'))
+  return {
+    names,
+    label: `${group.length} versions, ${label(last.node.name)} to ${label(first.node.name)}`,
+    badges: deprecated ? ['deprecated'] : [],
+    notes: [],
+    status: first.status,
+  }
+}
+
+/** What an entry skips, by name and by range, told apart by status. */
+function notesOf(
+  name: string,
+  edges: readonly MarkedEdge[],
+  label: (name: string) => string,
+): DrawnRow['notes'] {
+  const notes: { text: string; status: Status }[] = []
+  const into = edgesOf(name, edges).filter((edge) => edge.to === name)
+  for (const status of ['kept', 'added', 'removed'] as const) {
+    const skips = into.filter((edge) => edge.kind === 'skips' && edge.status === status)
+    if (skips.length > 0)
+      notes.push({
+        text:
+          skips.length <= 2
+            ? `skips ${skips.map(({ from }) => label(from)).join(', ')}`
+            : `skips ${skips.length}`,
+        status,
+      })
+    const ranges = new Map<string, number>()
+    for (const edge of into)
+      if (edge.kind === 'skipRange' && edge.status === status)
+        ranges.set(edge.range ?? '', (ranges.get(edge.range ?? '') ?? 0) + 1)
+    for (const [range, covered] of ranges) notes.push({ text: `range ${range} (${covered})`, status })
+  }
+  return notes
+}
+
+function drawLinks(edges: readonly MarkedEdge[], groupOf: ReadonlyMap<string, number>): DrawnLink[] {
+  const links = new Map<
+    string,
+    { from: Set<number>; link: Omit<DrawnLink, 'from' | 'count'>; count: number }
+  >()
+  for (const { kind, from, to, status } of edges) {
+    const [source, target] = [groupOf.get(from), groupOf.get(to)]
+    if (source === undefined || target === undefined || source === target) continue
+    const key = `${kind} ${status} ${target}`
+    let known = links.get(key)
+    if (!known) links.set(key, (known = { from: new Set(), link: { to: target, kind, status }, count: 0 }))
+    known.from.add(source)
+    known.count++
+  }
+  return [...links.values()].map(({ from, link, count }) => ({
+    ...link,
+    from: [...from].sort((a, b) => a - b),
+    count,
+  }))
+}
+
+/** Versions are shorter than names and say the same where each names one bundle. */
+function labels(rows: readonly Row[]): (name: string) => string {
+  const holders = new Map<string, number>()
+  for (const { node } of rows)
+    if (node.version !== undefined) holders.set(node.version, (holders.get(node.version) ?? 0) + 1)
+  const versions = new Map(rows.map(({ node }) => [node.name, node.version]))
+  return (name) => {
+    const version = versions.get(name)
+    return version !== undefined && holders.get(version) === 1 ? version : name
+  }
+}
+
+/** Newest first; names without a version last, in their own order. */
+function compareNodes(a: GraphNode, b: GraphNode): number {
+  const [left, right] = [a.version, b.version].map((text) => {
+    const parsed = parseVersion(text ?? '')
+    return parsed.ok ? parsed.value : undefined
+  })
+  if (!left || !right) return Number(!left) - Number(!right) || (a.name < b.name ? 1 : -1)
+  return compareVersions(right, left) || (a.name < b.name ? 1 : -1)
+}
+
+/** Numbers in names count as numbers: stable-3.9 stands before stable-3.10. */
+function byNaturalName(a: { readonly name: string }, b: { readonly name: string }): number {
+  const [left, right] = [a.name, b.name].map((name) => name.split(/(\d+)/))
+  for (let at = 0; left && right && at < Math.min(left.length, right.length); at++) {
+    const [one = '', other = ''] = [left[at], right[at]]
+    if (one === other) continue
+    // Odd parts are digits; very long ones are no version and stay text.
+    if (at % 2 === 1 && one.length <= 15 && other.length <= 15 && Number(one) !== Number(other))
+      return Number(one) - Number(other)
+    return one < other ? -1 : 1
+  }
+  return a.name.length - b.name.length
+}

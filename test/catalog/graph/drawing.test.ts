@@ -1,0 +1,146 @@
+import { describe, expect, test } from '@jest/globals'
+import { drawMermaid } from '../../../src/catalog/graph/draw-mermaid.ts'
+import { drawSvg } from '../../../src/catalog/graph/draw-svg.ts'
+import { drawDifference, drawPackage, type DrawnChannel } from '../../../src/catalog/graph/drawing.ts'
+import { packageGraphs, type PackageGraph } from '../../../src/catalog/graph/package-graph.ts'
+import { buildCatalog, bundle, channel, deprecations, pkg, type Blob } from '../../change/build-catalog.ts'
+
+const graph = (...blobs: Blob[]): PackageGraph => {
+  const [found] = packageGraphs(buildCatalog({ 'c/c.yaml': [pkg('foo'), ...blobs] }, 'c'))
+  if (!found) throw new Error('no channel')
+  return found
+}
+const v = (n: number) => `foo.v1.${n}.0`
+const chain = (length: number) =>
+  Array.from({ length }, (_, n): Blob => ({ name: v(n), ...(n > 0 && { replaces: v(n - 1) }) }))
+const bundles = (length: number) => Array.from({ length }, (_, n) => bundle(v(n), 'foo', `1.${n}.0`))
+const labels = (drawn: DrawnChannel | undefined) =>
+  drawn?.rows.map(({ label, badges, status }) => [label, status, ...badges].join(' '))
+
+describe('a package', () => {
+  test('of 150 entries, each replacing the one before, is one folded row between its ends', () => {
+    const drawing = drawPackage(graph(channel('stable', 'foo', chain(150)), ...bundles(150)))
+    expect(labels(drawing.channels[0])).toEqual([
+      '1.149.0 kept head',
+      '148 versions, 1.1.0 to 1.148.0 kept',
+      '1.0.0 kept',
+    ])
+    expect(drawing.channels[0]?.links).toEqual([
+      { from: [1], to: 0, kind: 'replaces', status: 'kept', count: 1 },
+      { from: [2], to: 1, kind: 'replaces', status: 'kept', count: 1 },
+    ])
+  })
+  test('never folds away a deprecated, skipping or oddly connected entry', () => {
+    const entries = chain(60)
+    entries[20] = { name: v(20), replaces: v(19), skips: [v(3)] }
+    const drawing = drawPackage(
+      graph(
+        channel('stable', 'foo', entries),
+        ...bundles(60),
+        deprecations('foo', [['olm.bundle', v(40), 'x']]),
+      ),
+    )
+    const shown = drawing.channels[0]?.rows
+      .filter(({ names }) => names.length === 1)
+      .map(({ label }) => label)
+    expect(shown).toEqual(expect.arrayContaining(['1.59.0', '1.40.0', '1.20.0', '1.3.0', '1.0.0']))
+    expect(drawing.channels[0]?.rows.flatMap(({ names }) => names).length).toBe(60)
+  })
+  test('small enough for a screen is not folded, and its channels stand in natural order', () => {
+    const drawing = drawPackage(
+      graph(channel('v1.10', 'foo', chain(20)), channel('v1.9', 'foo', chain(2)), ...bundles(20)),
+    )
+    expect(drawing.channels.map(({ name, rows }) => [name, rows.length])).toEqual([
+      ['v1.9', 2],
+      ['v1.10', 20],
+    ])
+  })
+  test('shows what is replaced outside its channel', () => {
+    const drawing = drawPackage(graph(channel('stable', 'foo', [`${v(1)} < ${v(0)}`]), ...bundles(2)))
+    expect(labels(drawing.channels[0])).toEqual(['1.1.0 kept head', '1.0.0 kept not in channel'])
+  })
+})
+
+describe('a difference', () => {
+  const before = graph(channel('stable', 'foo', chain(100)), channel('old', 'foo', chain(3)), ...bundles(100))
+  test('shows what was added, both heads, and one folded row for the rest', () => {
+    const after = graph(
+      channel('stable', 'foo', chain(101)),
+      channel('old', 'foo', chain(3)),
+      ...bundles(101),
+    )
+    const drawing = drawDifference(before, after)
+    expect(drawing.unchanged).toBe(1)
+    expect(drawing.channels.map(labels)).toEqual([
+      ['1.100.0 added head', '1.99.0 kept was head', '1.98.0 kept', '98 versions, 1.0.0 to 1.97.0 kept'],
+    ])
+    expect(drawing.channels[0]?.links.map(({ to, status }) => [to, status])).toEqual([
+      [0, 'added'],
+      [1, 'kept'],
+      [2, 'kept'],
+    ])
+  })
+  test('shows what was removed, and the edge that lost its end', () => {
+    const entries = chain(100).filter(({ name }) => name !== v(50))
+    const drawing = drawDifference(before, graph(channel('stable', 'foo', entries), ...bundles(100)))
+    const [old, stable] = drawing.channels
+    expect(old?.status).toBe('removed')
+    expect(stable?.rows.find(({ label }) => label === '1.50.0')).toMatchObject({ status: 'removed' })
+    expect(stable?.links.filter(({ status }) => status === 'removed').length).toBe(1)
+  })
+  test('tells in one note that a new head skips eighty versions', () => {
+    const entries = [
+      ...chain(100),
+      { name: v(100), replaces: v(99), skips: chain(80).map(({ name }) => name) } as Blob,
+    ]
+    const drawing = drawDifference(
+      before,
+      graph(channel('stable', 'foo', entries), channel('old', 'foo', chain(3)), ...bundles(101)),
+    )
+    expect(drawing.channels[0]?.rows[0]?.notes).toEqual([{ text: 'skips 80', status: 'added' }])
+    expect(drawing.channels[0]?.rows.length).toBeLessThan(8)
+  })
+  test('of nothing is empty', () => {
+    expect(drawDifference(before, before)).toMatchObject({ channels: [], unchanged: 2 })
+    expect(drawDifference(undefined, undefined).channels).toEqual([])
+    expect(drawMermaid([drawDifference(before, before)])).toBeUndefined()
+  })
+})
+
+describe('names of others', () => {
+  const evil = '"]\n```\n<script>alert(1)</script>&`@all` %% ;click x "javascript:y" #quot;\u202e'
+  const drawing = drawPackage(
+    graph(channel(evil, 'foo', [{ name: evil, skips: [evil, 'a'] }, `${evil}2 < ${evil}`])),
+  )
+  test('cannot leave their quotes in Mermaid', () => {
+    const text = drawMermaid([drawing]) ?? ''
+    expect(text).not.toMatch(/[`@<>;](?!br\/>|\n|$)(?<!#\d+;|<br\/>|-->|--.*>)/)
+    for (const line of text.split('\n')) expect(line.split('"').length % 2).toBe(1)
+    expect(text).not.toContain('<script')
+    expect(text).not.toContain('```')
+    expect(text).not.toContain('\u202e')
+  })
+  test('are text in SVG', () => {
+    const svg = drawSvg(drawing)
+    expect(svg).not.toContain('<script')
+    expect(svg).not.toContain('\u202e')
+    expect(svg).toContain('&lt;script&gt;')
+  })
+})
+
+test('a change too large to be read as Mermaid says how much was left out, or is left out', () => {
+  const many = Array.from({ length: 40 }, (_, n) => channel(`c${n}`, 'foo', chain(20)))
+  const drawing = drawDifference(undefined, graph(...many, ...bundles(20)))
+  expect(drawMermaid([drawing])).toMatch(/more\["\d+ more channels"\]/)
+  expect((drawMermaid([drawing]) ?? '').length).toBeLessThan(20_000)
+})
+
+test('the same drawing gives the same bytes, and every tag is closed', () => {
+  const one = () => drawSvg(drawPackage(graph(channel('stable', 'foo', chain(40)), ...bundles(40))))
+  expect(one()).toBe(one())
+  const open = [...one().matchAll(/<([a-z]+)[^>]*?(\/?)>|<\/([a-z]+)>/g)].reduce(
+    (depth, [, tag, self]) => depth + (tag === undefined ? -1 : self === '/' ? 0 : 1),
+    0,
+  )
+  expect(open).toBe(0)
+})
