@@ -29,6 +29,8 @@ export interface GateInput {
   readonly stopped?: string | undefined
   /** Who put this pull request on hold by command, if somebody did. */
   readonly heldBy?: string | undefined
+  /** Who asked with /merge for this very state to land, if somebody did: for repositories where nothing lands by itself. */
+  readonly requestedBy?: string | undefined
 }
 
 /** How strongly a reason speaks: the verdict is that of its strongest reason. */
@@ -79,7 +81,7 @@ export function decide(input: GateInput): Verdict {
   }
 }
 
-function* reasonsOfState({ snapshot, config, stopped, heldBy }: GateInput): Generator<Weighed> {
+function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: GateInput): Generator<Weighed> {
   if (snapshot.state !== 'open') yield reason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
     yield reason('wait', 'author-unknown', 'the account that opened the pull request does not exist any more')
@@ -96,7 +98,7 @@ function* reasonsOfState({ snapshot, config, stopped, heldBy }: GateInput): Gene
   if (heldBy !== undefined) yield reason('wait', 'held', `${heldBy} holds it back with /hold`, [heldBy])
   if (stopped !== undefined)
     yield reason('wait', 'stopped', `landings in this repository are stopped: ${stopped}`)
-  if (!config.merge.enabled)
+  if (!config.merge.enabled && requestedBy === undefined)
     yield reason('wait', 'merge-disabled', 'this repository does not let pull requests land by themselves')
 }
 

@@ -1,6 +1,7 @@
 // What must be agreed to before a change may land, path by path: which package a path and its content speak of,
 // who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
 import { classifyPath } from '../../change/classify-path.ts'
+import type { Layout } from '../../change/layout.ts'
 import type { PackageChange, TouchedPath } from '../../change/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
@@ -264,12 +265,22 @@ class KnownPackages {
   }
 }
 
-/** The package directories of the base, by the layout. */
-export function packageDirectories(input: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> {
+const directoriesByPaths = new WeakMap<
+  readonly string[],
+  { layout: Layout; directories: ReadonlySet<string> }
+>()
+
+/** The package directories of the base, by the layout. Remembered for the same list of paths: trees have thousands. */
+export function packageDirectories({
+  basePaths,
+  layout,
+}: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> {
+  const known = directoriesByPaths.get(basePaths)
+  if (known?.layout === layout) return known.directories
   const directories = new Set<string>()
-  for (const path of input.basePaths) {
-    const role = classifyPath(path, input.layout)
-    // An owner file at a package's place does not make the package exist: it may have been left behind.
+  for (const path of basePaths) {
+    const role = classifyPath(path, layout)
+    // An owner file at a package's place does not make the package exist, except ci.yaml: it describes the package.
     if (
       'directory' in role &&
       role.directory &&
@@ -277,5 +288,6 @@ export function packageDirectories(input: Pick<CheckInput, 'basePaths' | 'layout
     )
       directories.add(role.directory)
   }
+  directoriesByPaths.set(basePaths, { layout, directories })
   return directories
 }

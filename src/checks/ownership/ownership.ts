@@ -14,7 +14,7 @@ import type { Met } from './consent.ts'
 import { demandsOf } from './demands.ts'
 import type { Demand } from './demands.ts'
 import { people } from './people.ts'
-import type { Unanswered } from './people.ts'
+import type { Account, Holds, Unanswered } from './people.ts'
 import { loginOf, principalName } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { changeRefused } from './rules/change-refused.ts'
@@ -51,12 +51,33 @@ export const ownership: Check = {
   judge,
 }
 
-function judge(input: CheckInput, answers: Answers): CheckOutcome {
+/** What an account may say about a pull request as a whole, for commands. Asks as judge() does. */
+export interface Standing {
+  /** Whether it owns anything that the pull request changes, or is a maintainer. */
+  hasSay(account: Account): Holds
+  isMaintainer(account: Account): Holds
+}
+
+/** The standing of accounts towards one pull request. */
+export function standingIn(input: CheckInput, answers: Answers): Standing {
+  const { everybody, consents, demands } = survey(input, answers)
+  return {
+    hasSay: (account) => consents.hasSay(account, demands),
+    isMaintainer: (account) => everybody.isMaintainer(account),
+  }
+}
+
+/** Everything that judging and commanding both look at. */
+function survey(input: CheckInput, answers: Answers) {
   const authority = readAuthority(baseTree(input), input.config)
   const result = readAuthority(resultTree(input), input.config)
   const everybody = people(answers, input.accounts ?? new Map(), authority.maintainers, input.config)
   const consents = new Consents(input, everybody)
-  const { demands, outside, findings: impossible } = demandsOf(input, authority, result)
+  return { authority, everybody, consents, ...demandsOf(input, authority, result) }
+}
+
+function judge(input: CheckInput, answers: Answers): CheckOutcome {
+  const { authority, consents, demands, outside, findings: impossible } = survey(input, answers)
   const findings: Finding[] = [...findSuspiciousPaths(input), ...impossible]
   const unanswered: Unanswered[] = []
   const open: { demand: Demand; met: Extract<Met, { kind: 'open' }> }[] = []

@@ -1,0 +1,291 @@
+// What becomes of the commands in a pull request's comments: who may give which, what each is bound to, and what is
+// remembered of it. Pure: comments, rights and memory in, decisions out. A decision is recorded under the comment's
+// id before anything else happens, so a command works once (I18).
+import { parseComment } from '../change/command.ts'
+import type { Command, CommandName } from '../change/command.ts'
+import type { CommitSha, UserId } from '../change/ids.ts'
+import type { Comment, Person } from '../change/snapshot.ts'
+import type { Approval } from '../checks/approval.ts'
+import type { CheckInput } from '../checks/check.ts'
+import { coverage, standingIn } from '../checks/ownership/ownership.ts'
+import type { Holds, Unanswered } from '../checks/ownership/people.ts'
+import { loginOf } from '../checks/ownership/principal.ts'
+import { questionKey } from '../checks/questions.ts'
+import type { Answers, Question } from '../checks/questions.ts'
+
+/** A head that our comment named, in its epoch. */
+export interface ShownHead {
+  readonly head: CommitSha
+  readonly epoch: number
+  /** When, by GitHub's clock: ISO 8601 in UTC, as comments carry it. */
+  readonly at: string
+}
+
+/** What became of one command; the comment's id is its key. */
+export interface CommandRecord {
+  readonly comment: number
+  readonly command: CommandName | 'unclear'
+  readonly user: UserId
+  readonly login: string
+  /** `done`: it took effect. `denied`: no right. `stale`: it was about another state than the present one. `unclear`: not understood. */
+  readonly outcome: 'done' | 'denied' | 'stale' | 'unclear'
+  readonly head: CommitSha
+  readonly baseRef: string
+  readonly epoch: number
+  /** For approvals: what carrying over needs. */
+  readonly config?: string
+  readonly covers?: ReadonlyMap<string, string>
+}
+
+export interface CommandInput {
+  /** The same input as the checks get; its snapshot is read anew when a command is carried out (T29). */
+  readonly check: CheckInput
+  readonly shown: readonly ShownHead[]
+  /** Commands on record for this pull request. */
+  readonly records: readonly CommandRecord[]
+  /** Commands that each account gave in this repository within the last hour, by its id. */
+  readonly recent?: ReadonlyMap<number, number>
+}
+
+export interface CommandDecision {
+  readonly record: CommandRecord
+  readonly reaction: '+1' | '-1' | 'eyes' | 'confused'
+  /** For people: why it had no effect, or what to do instead. */
+  readonly answer?: string
+}
+
+/** Commands per account and hour: more than anybody needs, fewer than would keep others waiting (T46). */
+const perHour = 30
+
+/** Who may give a command. `say`: the author, owners of what is changed, and maintainers. */
+const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'holder'>> = {
+  help: 'everybody',
+  recheck: 'say',
+  hold: 'say',
+  // Whoever holds it, or a maintainer: an owner does not lift another's objection.
+  unhold: 'holder',
+  approve: 'owners',
+  merge: 'owners',
+}
+
+/** What must be known to decide on the commands. Empty when there is nothing to decide. */
+export function askCommands(input: CommandInput, answers: Answers): readonly Question[] {
+  const asked = new Map<string, Question>()
+  decideCommands(input, {
+    get: (question) => {
+      asked.set(questionKey(question), question)
+      return answers.get(question)
+    },
+  })
+  return [...asked.values()]
+}
+
+/**
+ * Decides on every command that is not on record, in the order of the comments. A command whose giver's rights are
+ * not known yet is left for later, and with it those after it: their order means something.
+ */
+export function decideCommands(
+  input: CommandInput,
+  answers: Answers,
+): { readonly decisions: readonly CommandDecision[]; readonly open: readonly Unanswered[] } {
+  const { snapshot } = input.check
+  const known = new Set(input.records.map(({ comment }) => comment))
+  const decisions: CommandDecision[] = []
+  if (snapshot.state !== 'open') return { decisions, open: [] }
+  const standing = lazily(() => standingIn(input.check, answers))
+  const given = new Map(input.recent ?? [])
+  for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
+    const { author } = comment
+    if (known.has(comment.id) || author === null || author.kind === 'bot') continue
+    // An edited comment commands nothing: who edited it is not said, and a year-old one could fire today (T29).
+    if (comment.createdAt !== comment.updatedAt) continue
+    const parsed = parseComment(comment.body)
+    if (parsed.kind === 'none') continue
+    const count = (given.get(author.id) ?? 0) + 1
+    given.set(author.id, count)
+    if (count > perHour) continue
+    if (parsed.kind === 'unclear') {
+      decisions.push({
+        record: record(input, comment, author, 'unclear', 'unclear'),
+        reaction: 'confused',
+        answer: parsed.reason,
+      })
+      continue
+    }
+    const { command } = parsed
+    const records = [...input.records, ...decisions.map((decision) => decision.record)]
+    const may = mayGive(command.name, author, input, records, standing)
+    if (may.kind === 'unknown') return { decisions, open: may.open }
+    decisions.push(
+      may.kind === 'yes'
+        ? carryOut(command, comment, author, input)
+        : {
+            record: record(input, comment, author, command.name, 'denied'),
+            reaction: '-1',
+            answer: deniedBecause[allowed[command.name]],
+          },
+    )
+  }
+  return { decisions, open: [] }
+}
+
+const deniedBecause: Readonly<Record<(typeof allowed)[CommandName], string>> = {
+  everybody: '',
+  say: 'only the author, owners of what is changed and maintainers can do that',
+  owners: 'only owners of what is changed and maintainers can do that',
+  holder: 'only whoever holds it, or a maintainer, can do that',
+}
+
+function mayGive(
+  name: CommandName,
+  person: Person,
+  input: CommandInput,
+  records: readonly CommandRecord[],
+  standing: () => ReturnType<typeof standingIn>,
+): Holds {
+  const account = { id: person.id, login: loginOf(person) }
+  const isAuthor = input.check.snapshot.author?.id === person.id
+  switch (allowed[name]) {
+    case 'everybody':
+      return { kind: 'yes' }
+    case 'say':
+      return isAuthor ? { kind: 'yes' } : standing().hasSay(account)
+    case 'owners':
+      // An author's own yes approves nothing; it confirms who pushed the head (T24).
+      return isAuthor && name === 'approve' ? { kind: 'yes' } : standing().hasSay(account)
+    case 'holder':
+      return heldBy(records)?.user === person.id ? { kind: 'yes' } : standing().isMaintainer(account)
+  }
+}
+
+function carryOut(command: Command, comment: Comment, author: Person, input: CommandInput): CommandDecision {
+  const done = (
+    reaction: CommandDecision['reaction'],
+    more: Partial<CommandRecord> = {},
+  ): CommandDecision => ({
+    record: { ...record(input, comment, author, command.name, 'done'), ...more },
+    reaction,
+  })
+  switch (command.name) {
+    case 'help':
+    case 'recheck':
+      return done('eyes')
+    case 'hold':
+    case 'unhold':
+      return done('+1')
+    case 'approve':
+    case 'merge': {
+      const stale = whyStale(command, comment, input)
+      if (stale !== undefined)
+        return {
+          record: record(input, comment, author, command.name, 'stale'),
+          reaction: 'confused',
+          answer: stale,
+        }
+      const { configDigest, change } = input.check
+      return done('+1', {
+        ...(configDigest !== undefined && { config: configDigest }),
+        covers: coverage(change),
+      })
+    }
+  }
+}
+
+/**
+ * Why a command is not about the present state, undefined when it is. Without a commit it means the head that we had
+ * shown last when the comment was written, never the one that is there when it is carried out (T20). A commit
+ * that is given must be the head's own beginning (T50), and written in the present epoch (T21).
+ */
+function whyStale(command: Command, comment: Comment, { check, shown }: CommandInput): string | undefined {
+  const { head } = check.snapshot
+  const epoch = check.epoch ?? 0
+  const ask = `comment "/${command.name} ${head.slice(0, 12)}" if you mean the present one`
+  // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
+  const last = shown
+    .filter(({ at }) => at < comment.createdAt)
+    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.epoch - b.epoch))
+    .at(-1)
+  if (command.sha !== undefined && !head.startsWith(command.sha))
+    return `the head is ${head.slice(0, 12)}, not ${command.sha.slice(0, 12)}; ${ask}`
+  if (last === undefined) return `no head had been shown when it was written; ${ask}`
+  if (last.head !== head || last.epoch !== epoch)
+    return `it was written when ${last.head.slice(0, 12)} was shown, and that has changed since; ${ask}`
+  return undefined
+}
+
+function record(
+  { check }: CommandInput,
+  comment: Comment,
+  author: Person,
+  command: CommandRecord['command'],
+  outcome: CommandRecord['outcome'],
+): CommandRecord {
+  const { head, baseRef } = check.snapshot
+  return {
+    comment: comment.id,
+    command,
+    user: author.id,
+    login: loginOf(author),
+    outcome,
+    head,
+    baseRef,
+    epoch: check.epoch ?? 0,
+  }
+}
+
+/**
+ * Approvals by command. The comment must still be there as it was: deleted or edited, it says nothing any more
+ * (I4). Whoever asked for changes later takes their yes back; that is the check's to see.
+ */
+export function approvalsFromCommands(
+  records: readonly CommandRecord[],
+  comments: readonly Comment[],
+): Approval[] {
+  const standing = new Set(
+    comments.filter(({ createdAt, updatedAt }) => createdAt === updatedAt).map(({ id }) => id),
+  )
+  return records
+    .filter(
+      ({ command, outcome, comment }) => command === 'approve' && outcome === 'done' && standing.has(comment),
+    )
+    .map(({ user, login, head, baseRef, epoch, comment, config, covers }) => ({
+      user,
+      login,
+      head,
+      baseRef,
+      epoch,
+      source: 'command',
+      sourceId: comment,
+      ...(config !== undefined && { config }),
+      ...(covers && { covers }),
+    }))
+}
+
+/** Who holds the pull request back by command, if anybody does. A hold outlives pushes; so does lifting it. */
+export function heldBy(records: readonly CommandRecord[]): CommandRecord | undefined {
+  const last = records
+    .filter(({ command, outcome }) => outcome === 'done' && (command === 'hold' || command === 'unhold'))
+    .toSorted((a, b) => a.comment - b.comment)
+    .at(-1)
+  return last?.command === 'hold' ? last : undefined
+}
+
+/** Who asked for this very state to land, if anybody did. */
+export function mergeRequestedBy(
+  records: readonly CommandRecord[],
+  { snapshot, epoch = 0 }: CheckInput,
+): CommandRecord | undefined {
+  return records.find(
+    (record) =>
+      record.command === 'merge' &&
+      record.outcome === 'done' &&
+      record.head === snapshot.head &&
+      record.baseRef === snapshot.baseRef &&
+      record.epoch === epoch,
+  )
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}

@@ -1,0 +1,131 @@
+// A command is what stands on its own line in a plain paragraph near the top of a comment. Nothing else is (T30).
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { commandNames, parseComment } from '../../src/change/command.ts'
+
+const none = { kind: 'none' }
+const approve = { kind: 'command', command: { name: 'approve' } }
+
+describe('a command is read', () => {
+  test.each(commandNames)('/%s on a line of its own', (name) => {
+    expect(parseComment(`/${name}`)).toEqual({ kind: 'command', command: { name } })
+  })
+  test.each([
+    ['after a sentence', 'Looks good to me, thanks @alice!\n/approve'],
+    ['before a sentence', '/approve\nThanks.'],
+    ['after a paragraph with code in it', 'I ran `opm validate`.\n\n/approve'],
+    ['after a list', '- one\n- two\n\n/approve'],
+    ['with the line ends of a browser', 'Fine.\r\n/approve\r\n'],
+    ['with blanks behind it', '/approve  \t'],
+    ['twice the same', '/approve\n\n/approve'],
+  ])('%s', (_, body) => {
+    expect(parseComment(body)).toEqual(approve)
+  })
+  test('with the beginning of a commit', () => {
+    expect(parseComment('/merge 0123abc')).toEqual({
+      kind: 'command',
+      command: { name: 'merge', sha: '0123abc' },
+    })
+  })
+})
+
+const hiding: [string, string][] = [
+  ['a quote', '> /approve'],
+  ['a quote that is continued lazily', '> said\n/approve'],
+  ['a fenced block', '```\n/approve\n```'],
+  ['a fenced block with blank lines', '```\n\n/approve\n\n```'],
+  ['a tilde fence', '~~~\n\n/approve\n\n~~~'],
+  ['a fence that is never closed', 'text\n\n```sh\n\n/approve'],
+  ['a long fence that a short one does not close', '`````\n```\n\n/approve'],
+  ['indented code', 'text\n\n    /approve'],
+  ['a tab', '\t/approve'],
+  ['an HTML comment', '<!--\n\n/approve\n\n-->'],
+  ['an HTML comment that is never closed', 'hello <!-- \n\n/approve'],
+  ['a collapsed part', '<details>\n\n/approve\n\n</details>'],
+  ['raw text of HTML', '<pre>\n\n/approve\n\n</pre>'],
+  ['the text of an image', '![\n/approve\n](https://example.com/x.png)'],
+  ['the text of a link', '[\n/approve\n](https://example.com)'],
+  ['the title of a link definition', '[a]: /x "\n/approve\n"'],
+  ['a code span over lines', '`\n/approve\n`'],
+  ['a list item', '- /approve'],
+  ['a list item that is continued lazily', '- said\n/approve'],
+  ['a numbered item', '1. said\n/approve'],
+  ['a heading', '# /approve'],
+  ['a heading by underline', '/approve\n==='],
+  ['a second heading by underline', '/approve\n---'],
+  ['a table', '| a |\n|---|\n| /approve |'],
+  ['mathematics', '$$\n/approve\n$$'],
+  ['struck out text', '~~\n/approve\n~~'],
+  ['a mail that is quoted without marks', 'On Friday Bob wrote:\n\n/approve'],
+  ['a mail below its head', 'From: Bob\n\n/approve'],
+  ['the middle of a line', 'please /approve'],
+  ['an escape', '\\/approve'],
+  ['another case', '/Approve'],
+  ['look-alike letters', '/аpprove'],
+  ['a full-width slash', '／approve'],
+  ['an invisible character', '/\u200bapprove'],
+  ['a line separator that Markdown does not know', 'text\u2028/approve'],
+  ['a byte order mark', '\ufeff/approve'],
+  ['a longer word', '/approved'],
+  ["another bot's command", '/lgtm'],
+  ['line 21', `${'text\n'.repeat(20)}/approve`],
+]
+
+describe('T30: a command is not read in', () => {
+  test.each(hiding)('%s', (_, body) => {
+    expect(parseComment(body)).toEqual(none)
+  })
+})
+
+describe('T30: a comment that contradicts itself does nothing and says so', () => {
+  test.each([
+    '/approve\n/hold',
+    '/hold\n\n/unhold',
+    '/approve 0123456\n/approve 7654321',
+    '/approve please',
+    '/hold 0123456',
+  ])('%j', (body) => {
+    expect(parseComment(body).kind).toBe('unclear')
+  })
+})
+
+describe('whatever surrounds it', () => {
+  test('T30: a command wrapped in a construct stays hidden behind any plain text', () => {
+    const plain = fc.stringMatching(/^[A-Za-z0-9 ,.!?@]{0,30}$/)
+    fc.assert(
+      fc.property(
+        fc.array(plain, { maxLength: 6 }),
+        fc.constantFrom(...hiding.filter(([name]) => name !== 'line 21' && name !== 'a byte order mark')),
+        (before, [, body]) => parseComment(`${before.join('\n')}\n\n${body}`).kind === 'none',
+      ),
+    )
+  })
+  test('no text makes it throw or take long', () => {
+    const pieces = fc.constantFrom(
+      '`',
+      '<',
+      '>',
+      '/approve',
+      '\n',
+      '[',
+      ']',
+      '(',
+      ')',
+      '*',
+      '~',
+      '\\',
+      ' ',
+      '/merge',
+      'a',
+    )
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 200 }), (parts) => {
+        const parsed = parseComment(parts.join(''))
+        return parsed.kind !== 'command' || commandNames.includes(parsed.command.name)
+      }),
+    )
+    const start = performance.now()
+    parseComment('/approve '.repeat(7000) + '`'.repeat(60_000))
+    expect(performance.now() - start).toBeLessThan(200)
+  })
+})

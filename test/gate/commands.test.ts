@@ -1,0 +1,241 @@
+// Commands as a surface for attacks: who gives them, what they are bound to, and that each works once.
+import { describe, expect, test } from '@jest/globals'
+import { commitSha, userId } from '../../src/change/ids.ts'
+import type { Comment, Person, Snapshot } from '../../src/change/snapshot.ts'
+import { commandNames } from '../../src/change/command.ts'
+import type { CheckInput } from '../../src/checks/check.ts'
+import { answersFrom, questionKey } from '../../src/checks/questions.ts'
+import type { AnswerTo, Question } from '../../src/checks/questions.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import {
+  approvalsFromCommands,
+  askCommands,
+  decideCommands,
+  heldBy,
+  mergeRequestedBy,
+  type CommandInput,
+  type CommandRecord,
+} from '../../src/gate/commands.ts'
+import { changeBetween, pkg } from '../change/build-catalog.ts'
+import { aSnapshot, sha } from './build.ts'
+
+const people: Readonly<Record<string, Person>> = {
+  alice: { id: userId(1001), login: 'alice', kind: 'user' },
+  olga: { id: userId(1002), login: 'Olga', kind: 'user' },
+  maria: { id: userId(1003), login: 'maria', kind: 'user' },
+  mallory: { id: userId(1004), login: 'mallory', kind: 'user' },
+  robot: { id: userId(1005), login: 'robot[bot]', kind: 'bot' },
+}
+const who = (name: string): Person => people[name] ?? { id: userId(1), login: name, kind: 'user' }
+const headA = commitSha(sha('a'))
+const headB = commitSha(sha('b'))
+const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
+
+let ids = 100
+const comment = (name: string, body: string, more: Partial<Comment> = {}): Comment => ({
+  id: (ids += 1),
+  author: who(name),
+  body,
+  createdAt: at(10),
+  updatedAt: at(10),
+  ...more,
+})
+
+function input(
+  comments: readonly Comment[],
+  more: Partial<CommandInput> = {},
+  snapshot: Partial<Snapshot> = {},
+  check: Partial<CheckInput> = {},
+): CommandInput {
+  const base = { 'catalog/foo/catalog.yaml': [pkg('foo')] }
+  return {
+    check: {
+      snapshot: aSnapshot({ author: who('alice'), head: headA, comments, ...snapshot }),
+      config: defaultConfig,
+      layout: { catalogs: [{ root: 'catalog' }] },
+      change: changeBetween(base, { 'catalog/foo/catalog.yaml': [pkg('foo', 'fast')] }),
+      basePaths: ['catalog/foo/catalog.yaml', 'operators/foo/ci.yaml', 'config.yaml'],
+      ownerFiles: {
+        base: new Map([
+          ['operators/foo/ci.yaml', 'reviewers: [olga]'],
+          ['config.yaml', 'maintainers: [maria]'],
+        ]),
+        result: new Map(),
+      },
+      approvals: [],
+      epoch: 0,
+      ...check,
+    },
+    shown: [{ head: headA, epoch: 0, at: at(5) }],
+    records: [],
+    ...more,
+  }
+}
+
+type Answer = AnswerTo[keyof AnswerTo]
+function answer(question: Question): Answer {
+  if (question.kind === 'user') {
+    const person = people[question.login]
+    return person ? { kind: 'person', person } : { kind: 'nobody' }
+  }
+  return question.kind === 'role' ? { kind: 'role', role: 'read' } : { kind: 'no' }
+}
+
+function decide(given: CommandInput, world: (question: Question) => Answer = answer) {
+  const known = new Map<string, Answer>()
+  for (let round = 0; round < 6; round += 1)
+    for (const question of askCommands(given, answersFrom(known)))
+      known.set(questionKey(question), world(question))
+  return decideCommands(given, answersFrom(known))
+}
+const outcomes = (given: CommandInput) => decide(given).decisions.map(({ record }) => record.outcome)
+
+describe('T20: an approval is for the head that had been shown when it was written', () => {
+  test('and takes effect while that is still the head', () => {
+    const { decisions } = decide(input([comment('olga', '/approve')]))
+    expect(decisions).toMatchObject([{ record: { outcome: 'done', head: headA, epoch: 0 }, reaction: '+1' }])
+  })
+  test('a push between the comment and its execution voids it, and the answer names the new head', () => {
+    const { decisions } = decide(input([comment('olga', '/approve')], {}, { head: headB }, { epoch: 1 }))
+    expect(decisions[0]?.record.outcome).toBe('stale')
+    expect(decisions[0]?.answer).toContain('/approve bbbbbbbbbbbb')
+  })
+  test('a head that was shown only after the comment is not meant by it', () => {
+    const shown = [
+      { head: headA, epoch: 0, at: at(5) },
+      { head: headB, epoch: 1, at: at(11) },
+    ]
+    expect(outcomes(input([comment('olga', '/approve')], { shown }, { head: headB }, { epoch: 1 }))).toEqual([
+      'stale',
+    ])
+  })
+  test('what was shown in the same second may have come later', () => {
+    const shown = [{ head: headA, epoch: 0, at: at(10) }]
+    expect(outcomes(input([comment('olga', '/approve')], { shown }))).toEqual(['stale'])
+  })
+  test('nothing was shown: ask again', () => {
+    expect(outcomes(input([comment('olga', '/approve')], { shown: [] }))).toEqual(['stale'])
+  })
+  test('the order in which shown heads are remembered does not matter', () => {
+    const shown = [
+      { head: headB, epoch: 1, at: at(6) },
+      { head: headA, epoch: 0, at: at(5) },
+    ]
+    expect(outcomes(input([comment('olga', '/approve')], { shown }, { head: headB }, { epoch: 1 }))).toEqual([
+      'done',
+    ])
+  })
+})
+
+describe('T21: a return to an old head revives no command', () => {
+  test('without and with the commit typed', () => {
+    for (const body of ['/approve', `/approve ${headA.slice(0, 12)}`])
+      expect(outcomes(input([comment('olga', body)], {}, {}, { epoch: 2 }))).toEqual(['stale'])
+  })
+  test('an approval on record stays in its epoch', () => {
+    const said = comment('olga', '/approve')
+    const [decision] = decide(input([said])).decisions
+    const records = decision ? [decision.record] : []
+    expect(approvalsFromCommands(records, [said])).toMatchObject([{ epoch: 0, head: headA, user: 1002 }])
+  })
+})
+
+describe('T29: an edited or deleted comment commands nothing', () => {
+  test('edited before it is carried out', () => {
+    expect(outcomes(input([comment('olga', '/approve', { updatedAt: at(11) })]))).toEqual([])
+  })
+  test('a year-old comment that is edited today', () => {
+    const old = comment('olga', '/approve', { createdAt: '2025-01-01T00:00:00Z', updatedAt: at(9) })
+    expect(outcomes(input([old]))).toEqual([])
+  })
+  test('edited or deleted after it took effect: the approval is gone', () => {
+    const said = comment('olga', '/approve')
+    const records = decide(input([said])).decisions.map(({ record }) => record)
+    expect(approvalsFromCommands(records, [said]).length).toBe(1)
+    expect(approvalsFromCommands(records, [])).toEqual([])
+    expect(approvalsFromCommands(records, [{ ...said, updatedAt: at(12) }])).toEqual([])
+  })
+})
+
+describe('T31: who may give which command', () => {
+  const table: Readonly<Record<string, readonly string[]>> = {
+    alice: ['approve', 'hold', 'recheck', 'help'],
+    olga: ['approve', 'hold', 'recheck', 'merge', 'help'],
+    maria: ['approve', 'hold', 'unhold', 'recheck', 'merge', 'help'],
+    mallory: ['help'],
+    robot: [],
+  }
+  for (const [name, may] of Object.entries(table))
+    for (const command of commandNames)
+      test(`${name} ${may.includes(command) ? 'may' : 'may not'} give /${command}`, () => {
+        const { decisions } = decide(input([comment(name, `/${command}`)]))
+        expect(decisions.map(({ record }) => record.outcome)).toEqual(
+          name === 'robot' ? [] : [may.includes(command) ? 'done' : 'denied'],
+        )
+      })
+  test('nobody gives any on a pull request that is closed or merged', () => {
+    for (const state of ['closed', 'merged'] as const)
+      for (const command of commandNames)
+        expect(outcomes(input([comment('maria', `/${command}`)], {}, { state }))).toEqual([])
+  })
+  test('whoever holds it lifts it; another owner does not', () => {
+    const held = decide(input([comment('olga', '/hold')])).decisions.map(({ record }) => record)
+    expect(heldBy(held)?.login).toBe('olga')
+    expect(outcomes(input([comment('olga', '/unhold')], { records: held }))).toEqual(['done'])
+    expect(outcomes(input([comment('alice', '/unhold')], { records: held }))).toEqual(['denied'])
+    const lifted = decide(input([comment('maria', '/unhold')], { records: held })).decisions
+    expect(heldBy([...held, ...lifted.map(({ record }) => record)])).toBeUndefined()
+  })
+  test('a flood of one account is not worked off', () => {
+    const flood = Array.from({ length: 50 }, () => comment('alice', '/recheck'))
+    expect(decide(input(flood)).decisions.length).toBe(30)
+    expect(decide(input(flood, { recent: new Map([[1001, 29]]) })).decisions.length).toBe(1)
+  })
+})
+
+describe('T27: rights that cannot be known are not assumed', () => {
+  test('the command waits, and those after it keep their order', () => {
+    const given = input([comment('olga', '/approve'), comment('maria', '/hold')])
+    const { decisions, open } = decide(given, () => ({
+      kind: 'unknown',
+      reason: 'GitHub answered 503',
+      retryAfter: 9,
+    }))
+    expect(decisions).toEqual([])
+    expect(open.length).toBeGreaterThan(0)
+  })
+})
+
+describe('T50: a commit that is typed is compared with the head alone', () => {
+  test('its own beginning is taken', () => {
+    expect(outcomes(input([comment('olga', `/approve ${headA.slice(0, 7)}`)]))).toEqual(['done'])
+    expect(outcomes(input([comment('olga', `/merge ${headA}`)]))).toEqual(['done'])
+  })
+  test('any other commit, of whatever fork, is not', () => {
+    expect(outcomes(input([comment('olga', `/approve ${headB}`)]))).toEqual(['stale'])
+    expect(outcomes(input([comment('olga', `/merge ${headA}aaaa`)]))).toEqual(['stale'])
+  })
+})
+
+describe('T57: bots talk to nobody', () => {
+  test('a comment by any App is no command, also not one that quotes ours', () => {
+    expect(outcomes(input([comment('robot', '/approve'), comment('robot', '/help')]))).toEqual([])
+  })
+})
+
+describe('I18: a command works once', () => {
+  test('what is on record is not decided again', () => {
+    const said = comment('olga', '/approve')
+    const records = decide(input([said])).decisions.map(({ record }) => record)
+    expect(decide(input([said], { records })).decisions).toEqual([])
+  })
+  test('a request to land is for one state', () => {
+    const records = decide(input([comment('maria', '/merge')])).decisions.map(
+      ({ record }): CommandRecord => record,
+    )
+    expect(mergeRequestedBy(records, input([]).check)?.login).toBe('maria')
+    expect(mergeRequestedBy(records, input([], {}, { head: headB }, { epoch: 1 }).check)).toBeUndefined()
+    expect(mergeRequestedBy(records, input([], {}, { baseRef: 'other' }).check)).toBeUndefined()
+    expect(mergeRequestedBy(records, input([], {}, {}, { epoch: 2 }).check)).toBeUndefined()
+  })
+})
