@@ -1,8 +1,20 @@
-// The rules about reading a file: what opm refuses while it loads (R3 to R10), and what it drops without a word.
+// The rules about reading a file: what opm refuses while it loads (R2 to R10), and what it drops without a word.
 import type { Rule } from '../findings/rule.ts'
 
 const whyNothingLoads =
   'opm stops at this: no package of the whole catalog can be served, not only this file.'
+
+export const unreadableFile: Rule<{ message: string }> = {
+  id: 'unreadable-file',
+  check: 'validation',
+  severity: 'error',
+  title: 'Every file of the catalog can be opened',
+  say: ({ message }) => ({
+    what: `the file cannot be opened: ${message}`,
+    why: whyNothingLoads,
+    fix: 'Remove the file, or the link that leads nowhere; or name it in .indexignore.',
+  }),
+}
 
 export const yamlSyntax: Rule<{ detail: string }> = {
   id: 'yaml-syntax',
@@ -155,6 +167,7 @@ export const moreProblems: Rule<{ count: number }> = {
 
 /** All rules of this module, for the list of rules and their pages. */
 export const loadRules = [
+  unreadableFile,
   yamlSyntax,
   jsonSyntax,
   documentSeparator,

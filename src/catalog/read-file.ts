@@ -24,6 +24,20 @@ export function readFile(bytes: Uint8Array): FileFacts {
   return new FileReading(bytes).read()
 }
 
+/** The facts of a file that cannot even be opened; `message` is opm's text for that. */
+export function unreadableFile(message: string): FileFacts {
+  return {
+    bytes: 0,
+    packages: [],
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    others: [],
+    loadError: message,
+    findings: [finding(rules.unreadableFile, undefined, { message })],
+  }
+}
+
 class FileReading {
   private readonly bytes: Uint8Array
   private readonly packages: FileFacts['packages'][number][] = []

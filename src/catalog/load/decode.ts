@@ -114,9 +114,7 @@ class Decoder {
   ): DecodedValue {
     const text = jsonNumber(value.value)
     // Go parses the text, so a fraction or an exponent is no integer, whatever its value.
-    if (/^-?\d+$/.test(text) && value.value >= type.min && value.value <= type.max && fits(text, type.max)) {
-      return value.value
-    }
+    if (/^-?\d+$/.test(text) && value.value >= type.min && value.value <= type.max) return value.value
     this.mismatch(type, value, `number ${text}`, owner, path)
     return before
   }
@@ -148,11 +146,6 @@ class Decoder {
       found,
     })
   }
-}
-
-/** 2^63 itself is one too many, but as a float it is not more than the bound. */
-function fits(text: string, max: number): boolean {
-  return max < 2 ** 53 || (BigInt(text) < 2n ** 63n && BigInt(text) >= -(2n ** 63n))
 }
 
 /** The field that a key means: its exact name, or one that is the same but for case. */

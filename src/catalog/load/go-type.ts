@@ -21,7 +21,6 @@ export const bytes: GoType = { kind: 'bytes', name: '[]uint8' }
 export const raw: GoType = { kind: 'raw', name: 'json.RawMessage' }
 export const uint8: GoType = { kind: 'int', name: 'uint8', min: 0, max: 255 }
 export const int32: GoType = { kind: 'int', name: 'int32', min: -(2 ** 31), max: 2 ** 31 - 1 }
-export const int: GoType = { kind: 'int', name: 'int', min: -(2 ** 63), max: 2 ** 63 }
 
 /** A named string type. */
 export function namedString(name: string): GoType {

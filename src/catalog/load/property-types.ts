@@ -1,6 +1,6 @@
 // The property types whose values opm decodes (facts 2.4, R19). All others may hold any JSON.
 import type { StructType } from './go-type.ts'
-import { bool, bytes, int, int32, mapOf, namedString, raw, slice, string, struct } from './go-type.ts'
+import { bool, bytes, int32, mapOf, namedString, raw, slice, string, struct } from './go-type.ts'
 
 const gvk = { group: string, kind: string, version: string }
 
@@ -60,7 +60,7 @@ export const bundleObjectType = struct('property.BundleObject', { data: bytes })
 export const propertyTypes: ReadonlyMap<string, StructType> = new Map([
   ['olm.package', struct('property.Package', { packageName: string, version: string, release: string })],
   ['olm.package.required', struct('property.PackageRequired', { packageName: string, versionRange: string })],
-  ['olm.channel', struct('property.Channel', { channelName: string, priority: int })],
+  ['olm.channel', struct('property.Channel', { channelName: string })],
   ['olm.gvk', struct('property.GVK', gvk)],
   ['olm.gvk.required', struct('property.GVKRequired', gvk)],
   ['olm.bundle.object', bundleObjectType],
