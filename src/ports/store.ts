@@ -3,6 +3,7 @@
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
+import type { PullMemory } from './pull-memory.ts'
 
 export interface Delivery {
   /** GitHub's X-GitHub-Delivery: a redelivery keeps it. */
@@ -41,7 +42,7 @@ export interface Lease {
   readonly fence: number
 }
 
-export interface Store {
+export interface Store extends PullMemory {
   /**
    * In one transaction: remembers the delivery under its GUID and enqueues its jobs. A GUID seen before
    * changes nothing and answers 'duplicate'. A job equal to one that waits is coalesced into it.

@@ -69,6 +69,50 @@ const steps: readonly string[] = [
   );
   CREATE INDEX verdict_decided_at ON ${schema}.verdict (decided_at);
   `,
+  `
+  -- Ids of comments, reviews and accounts are 53-bit numbers at most: GitHub's own clients are JavaScript.
+  CREATE TABLE ${schema}.epoch (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    epoch integer NOT NULL,
+    head text NOT NULL,
+    base_ref text NOT NULL,
+    config text NOT NULL,
+    begun_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, pull, epoch)
+  );
+  CREATE TABLE ${schema}.shown_head (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    epoch integer NOT NULL,
+    head text NOT NULL,
+    -- As GitHub gave it: it is compared with its own times alone.
+    at text NOT NULL,
+    PRIMARY KEY (repository, pull, epoch, head)
+  );
+  CREATE TABLE ${schema}.command (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    comment double precision NOT NULL,
+    record text NOT NULL,
+    recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, comment)
+  );
+  CREATE TABLE ${schema}.review_seen (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    review double precision NOT NULL,
+    epoch integer NOT NULL,
+    PRIMARY KEY (repository, pull, review)
+  );
+  CREATE TABLE ${schema}.account (
+    repository text NOT NULL,
+    login text NOT NULL,
+    id double precision NOT NULL,
+    first_seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, login)
+  );
+  `,
 ]
 
 /**

@@ -9,6 +9,7 @@ import { openLandings } from './landings.ts'
 import { giveBackLeases, openLeases } from './leases.ts'
 import { migrate, schema } from './migrations.ts'
 import { prune } from './prune.ts'
+import { openPullMemory } from './pull-memory.ts'
 import { openServer } from './server-database.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
@@ -67,6 +68,7 @@ async function build(
     ...openLandings(database),
     ...openCache(database),
     ...openVerdicts(database),
+    ...openPullMemory(database),
 
     accept: async ({ guid, event, body }, wanted) => {
       const answer = await database.transaction(async (sql) => {

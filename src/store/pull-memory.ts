@@ -1,0 +1,111 @@
+// What is remembered about pull requests: epochs, heads shown, commands, and when reviews and accounts were first seen.
+import { commitSha, userId } from '../change/ids.ts'
+import type { UserId } from '../change/ids.ts'
+import type { CommandRecord } from '../gate/commands.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
+import type { Database } from './database.ts'
+import { repositoryKey } from './landings.ts'
+import { schema } from './migrations.ts'
+
+export function openPullMemory(database: Database): PullMemory {
+  return {
+    observe: (repository, pull, { head, baseRef, config }) =>
+      database.transaction(async (sql) => {
+        const key = repositoryKey(repository)
+        // Two looks at the same time must not both begin an epoch.
+        await sql.lock(`epoch ${key}#${pull}`)
+        const [last] = await sql.query<{ epoch: number; head: string; base_ref: string; config: string }>(
+          `SELECT epoch, head, base_ref, config FROM ${schema}.epoch
+           WHERE repository = $1 AND pull = $2 ORDER BY epoch DESC LIMIT 1`,
+          [key, pull],
+        )
+        if (last && last.head === head && last.base_ref === baseRef && last.config === config)
+          return last.epoch
+        const epoch = last ? last.epoch + 1 : 0
+        await sql.query(
+          `INSERT INTO ${schema}.epoch (repository, pull, epoch, head, base_ref, config) VALUES ($1, $2, $3, $4, $5, $6)`,
+          [key, pull, epoch, head, baseRef, config],
+        )
+        return epoch
+      }),
+
+    recordShown: async (repository, pull, { head, epoch, at }) => {
+      // The first time counts: showing the same head again does not make an older comment stale.
+      await database.query(
+        `INSERT INTO ${schema}.shown_head (repository, pull, epoch, head, at) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT DO NOTHING`,
+        [repositoryKey(repository), pull, epoch, head, at],
+      )
+    },
+
+    shownHeads: async (repository, pull) => {
+      const rows = await database.query<{ epoch: number; head: string; at: string }>(
+        `SELECT epoch, head, at FROM ${schema}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY epoch`,
+        [repositoryKey(repository), pull],
+      )
+      return rows.map(({ epoch, head, at }) => ({ epoch, head: commitSha(head), at }))
+    },
+
+    recordCommand: async (repository, pull, record) => {
+      const { covers, ...rest } = record
+      const added = await database.query(
+        `INSERT INTO ${schema}.command (repository, pull, comment, record) VALUES ($1, $2, $3::float8, $4)
+         ON CONFLICT DO NOTHING RETURNING comment`,
+        [
+          repositoryKey(repository),
+          pull,
+          record.comment,
+          JSON.stringify({ ...rest, ...(covers && { covers: [...covers] }) }),
+        ],
+      )
+      return added.length === 0 ? 'duplicate' : 'new'
+    },
+
+    commands: async (repository, pull) => {
+      const rows = await database.query<{ record: string }>(
+        `SELECT record FROM ${schema}.command WHERE repository = $1 AND pull = $2 ORDER BY comment`,
+        [repositoryKey(repository), pull],
+      )
+      return rows.map(({ record }) => {
+        const { covers, ...rest } = JSON.parse(record) as Omit<CommandRecord, 'covers'> & {
+          covers?: [string, string][]
+        }
+        return { ...rest, ...(covers && { covers: new Map(covers) }) }
+      })
+    },
+
+    firstSeenReviews: (repository, pull, epoch, reviews) =>
+      database.transaction(async (sql) => {
+        const key = repositoryKey(repository)
+        for (const review of reviews)
+          await sql.query(
+            `INSERT INTO ${schema}.review_seen (repository, pull, review, epoch) VALUES ($1, $2, $3::float8, $4)
+             ON CONFLICT DO NOTHING`,
+            [key, pull, review, epoch],
+          )
+        const rows = await sql.query<{ review: number; epoch: number }>(
+          `SELECT review, epoch FROM ${schema}.review_seen WHERE repository = $1 AND pull = $2`,
+          [key, pull],
+        )
+        const wanted = new Set(reviews)
+        return new Map(
+          rows.filter(({ review }) => wanted.has(review)).map(({ review, epoch: first }) => [review, first]),
+        )
+      }),
+
+    firstSeenAccounts: (repository, accounts) =>
+      database.transaction(async (sql) => {
+        const key = repositoryKey(repository)
+        for (const [login, id] of accounts)
+          await sql.query(
+            `INSERT INTO ${schema}.account (repository, login, id) VALUES ($1, $2, $3::float8) ON CONFLICT DO NOTHING`,
+            [key, login.toLowerCase(), id],
+          )
+        const rows = await sql.query<{ login: string; id: number }>(
+          `SELECT login, id FROM ${schema}.account WHERE repository = $1`,
+          [key],
+        )
+        return new Map(rows.map(({ login, id }): [string, UserId] => [login, userId(id)]))
+      }),
+  }
+}
