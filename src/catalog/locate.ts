@@ -3,7 +3,7 @@ import type { Location } from '../findings/finding.ts'
 import { JsonError } from './json/json-error.ts'
 import { readJson } from './json/read-json.ts'
 import { chunkText } from './load/documents.ts'
-import { Places } from './load/places.ts'
+import { TextPlaces } from './load/places.ts'
 import type { MapEntry, Value } from './tree.ts'
 import { decodeLikeGo } from './utf8.ts'
 import { readYaml } from './yaml/read-yaml.ts'
@@ -23,7 +23,7 @@ export function locate(
   const slice = bytes.subarray(start, end)
   const document = readDocument(slice)
   if (!document) return { line, column }
-  const places = new Places(document.text, line, column)
+  const places = new TextPlaces(document.text, line, column)
   const span = spanOf(document.value, path)
   const from = places.mark(span.start)
   const to = places.mark(Math.max(span.start, span.end))

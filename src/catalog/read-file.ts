@@ -7,7 +7,7 @@ import { finding } from '../findings/rule.ts'
 import type { BlobReading } from './load/blob-facts.ts'
 import { readBundle, readChannel, readDeprecation, readPackage } from './load/blob-facts.ts'
 import type { DecodeProblem } from './load/decode.ts'
-import type { Document, DocumentProblem } from './load/documents.ts'
+import type { Document, DocumentProblem, ReadOptions } from './load/documents.ts'
 import { documentsOf } from './load/documents.ts'
 import { foldCase } from './load/fold-case.ts'
 import type { Meta } from './load/meta.ts'
@@ -20,8 +20,8 @@ import { ownCopy } from './utf8.ts'
 const maxFindings = 100
 
 /** Reads a catalog file. Places in the result name the file ''. */
-export function readFile(bytes: Uint8Array): FileFacts {
-  return new FileReading(bytes).read()
+export function readFile(bytes: Uint8Array, options: ReadOptions = {}): FileFacts {
+  return new FileReading(bytes, options).read()
 }
 
 /** The facts of a file that cannot even be opened; `message` is opm's text for that. */
@@ -40,6 +40,7 @@ export function unreadableFile(message: string): FileFacts {
 
 class FileReading {
   private readonly bytes: Uint8Array
+  private readonly options: ReadOptions
   private readonly packages: FileFacts['packages'][number][] = []
   private readonly channels: FileFacts['channels'][number][] = []
   private readonly bundles: FileFacts['bundles'][number][] = []
@@ -51,20 +52,15 @@ class FileReading {
   /** The first undecodable manifest: opm looks at them only when all documents are read. */
   private objectError: string | undefined
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, options: ReadOptions) {
     this.bytes = bytes
+    this.options = options
   }
 
   read(): FileFacts {
     let index = 0
-    for (const document of documentsOf(this.bytes)) {
-      const { meta, problem, places, unread } = document
-      if (problem) this.refuse(problem, places)
-      if (meta) this.readBlob(meta, document, index)
-      if (unread !== undefined) {
-        const text = places.textFrom(unread, 100)
-        this.report(rules.unreadText, places, { start: unread, end: unread }, { text })
-      }
+    for (const document of documentsOf(this.bytes, this.options)) {
+      this.readDocument(document, index)
       index++
     }
     if (this.leftOut > 0) this.findings.push(finding(rules.moreProblems, undefined, { count: this.leftOut }))
@@ -72,6 +68,16 @@ class FileReading {
     const { packages, channels, bundles, deprecations, others, findings } = this
     const facts = { bytes: this.bytes.length, packages, channels, bundles, deprecations, others, findings }
     return loadError === undefined ? facts : { ...facts, loadError }
+  }
+
+  private readDocument(document: Document, index: number): void {
+    const { meta, problem, places, unread } = document
+    if (problem) this.refuse(problem, places)
+    if (meta) this.readBlob(meta, document, index)
+    if (unread !== undefined) {
+      const text = places.textFrom(unread, 100)
+      this.report(rules.unreadText, places, { start: unread, end: unread }, { text })
+    }
   }
 
   private readBlob(meta: Meta, document: Document, index: number): void {
@@ -82,13 +88,13 @@ class FileReading {
     const source = { value, place, places }
     switch (meta.schema) {
       case 'olm.package':
-        return this.keep(this.packages, readPackage(source), 'parse package', places)
+        return this.keep(this.packages, readPackage(source), 'parse package', document, index)
       case 'olm.channel':
-        return this.keep(this.channels, readChannel(source), 'parse channel', places)
+        return this.keep(this.channels, readChannel(source), 'parse channel', document, index)
       case 'olm.bundle':
-        return this.keep(this.bundles, readBundle(source), 'parse bundle', places)
+        return this.keep(this.bundles, readBundle(source), 'parse bundle', document, index)
       case 'olm.deprecations':
-        return this.keep(this.deprecations, readDeprecation(source), 'parse deprecation', places)
+        return this.keep(this.deprecations, readDeprecation(source), 'parse deprecation', document, index)
       default:
         this.others.push({
           place,
@@ -99,8 +105,16 @@ class FileReading {
     }
   }
 
-  private keep<Blob>(into: Blob[], reading: BlobReading<Blob>, parse: string, places: Places): void {
+  private keep<Blob>(
+    into: Blob[],
+    reading: BlobReading<Blob>,
+    parse: string,
+    document: Document,
+    index: number,
+  ): void {
     const { blob, problems, objectProblems } = reading
+    const { places, exactly } = document
+    if (exactly && problems.length + objectProblems.length > 0) return this.readDocument(exactly(), index)
     into.push(blob)
     const first = problems[0]
     if (first) this.loadError ??= `${parse}: ${first.message}`

@@ -81,7 +81,7 @@ export function readBundle({ value, place, places }: Source): BlobReading<Bundle
   const { decoded, problems } = decode(bundleType, value)
   const names = { name: text(decoded, 'name'), package: text(decoded, 'package') }
   const objectProblems: ObjectProblem[] = []
-  let lastObject: Uint8Array | undefined
+  let lastObject: (() => Uint8Array) | undefined
   const properties = structsOf(decoded, 'properties').map((property, index): Property => {
     const type = text(property, 'type')
     const mark = places.mark(property.at.start)

@@ -1,5 +1,6 @@
 // olm.bundle.object properties: base64 of a manifest, which opm decodes when it loads (facts 1.7, rule R10).
 import type { BundleObject } from '../catalog.ts'
+import { skimBundleObject } from '../fast/bundle-object-skim.ts'
 import { JsonError } from '../json/json-error.ts'
 import { readJson } from '../json/read-json.ts'
 import { quote } from '../go-text.ts'
@@ -15,28 +16,42 @@ import { decode } from './decode.ts'
 export interface BundleObjectReading {
   readonly summary: BundleObject
   /** The manifest's bytes: the next object without data repeats them. */
-  readonly data: Uint8Array
+  readonly data: () => Uint8Array
   /** Go's words for what is wrong. */
   readonly problem?: string
 }
 
-const nothing = new Uint8Array()
+const nothing = (): Uint8Array => new Uint8Array()
 
 /** Reads one property's value; `previous` is the data of the bundle's property before it. */
 export function readBundleObject(
   value: Value | undefined,
-  previous: Uint8Array = nothing,
+  previous: () => Uint8Array = nothing,
 ): BundleObjectReading {
+  const skimmed = skim(value)
+  if (skimmed) return { summary: skimmed, data: () => dataOf(value, previous) }
   const empty: BundleObject = { apiVersion: '', kind: '', name: '', bytes: 0 }
   if (!value) return { summary: empty, data: previous, problem: 'unexpected end of JSON input' }
   const { decoded, problems } = decode(bundleObjectType, value)
   const first = problems[0]
   if (first) return { summary: empty, data: previous, problem: first.message }
   const found = decoded.fields.get('data')
-  const data = found instanceof Uint8Array ? found : decoded.fields.has('data') ? nothing : previous
-  const manifest = readManifest(data)
+  const bytes = found instanceof Uint8Array ? found : decoded.fields.has('data') ? nothing() : previous()
+  const data = (): Uint8Array => bytes
+  const manifest = readManifest(bytes)
   if (typeof manifest === 'string') return { summary: empty, data, problem: manifest }
-  return { summary: { ...identityOf(manifest.value), bytes: data.length }, data }
+  return { summary: { ...identityOf(manifest.value), bytes: bytes.length }, data }
+}
+
+/** The usual property: nothing but data, and that a manifest in JSON. */
+function skim(value: Value | undefined): BundleObject | undefined {
+  const data = value?.kind === 'map' && value.entries.length === 1 ? valueAt(value, 'data') : undefined
+  return data?.kind === 'string' ? skimBundleObject(data.value) : undefined
+}
+
+function dataOf(value: Value | undefined, previous: () => Uint8Array): Uint8Array {
+  const found = value && decode(bundleObjectType, value).decoded.fields.get('data')
+  return found instanceof Uint8Array ? found : previous()
 }
 
 /** opm's text for a property that cannot be read. `isDecoded`: its value was fine, the manifest in it is not. */

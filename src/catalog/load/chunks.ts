@@ -20,17 +20,33 @@ export function trimLeadingSpace(text: string): string {
   return text.replace(leadingSpaces, '')
 }
 
-/** The chunks from byte `from` on; `line` is that byte's line, from 0. */
+/** Lines that begin before a byte, of a text that was passed over. */
+interface LineCount {
+  linesBefore(end: number): number
+}
+
+/**
+ * The chunks from byte `from` on; `line` is that byte's line, from 0. `pass` may find a chunk's end in another way:
+ * it is asked at the start of each, and its `end` is the line of the next separator or the end of the file.
+ */
 export function* chunksOf(
   bytes: Uint8Array,
   from: number,
   line: number,
   decode: (bytes: Uint8Array) => string,
+  pass?: (start: number) => { end: number; lines: LineCount } | undefined,
 ): Generator<Chunk> {
   let start = from
   let startLine = line
   let isEmpty = true
   for (let at = from; at < bytes.length; line++) {
+    const passed = at === start ? pass?.(at) : undefined
+    if (passed) {
+      line += passed.lines.linesBefore(passed.end)
+      at = passed.end
+      isEmpty = false
+      if (at >= bytes.length) break
+    }
     const lineFeed = bytes.indexOf(LF, at)
     const next = lineFeed < 0 ? bytes.length : lineFeed + 1
     if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {

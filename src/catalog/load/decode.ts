@@ -4,6 +4,7 @@ import { decodeBase64 } from '../base64.ts'
 import { jsonNumber } from '../go-number.ts'
 import { sortedEntries } from '../json/json-text.ts'
 import type { MapValue, Value } from '../tree.ts'
+import { FittingStruct, fitsType } from './fitting.ts'
 import type { GoType, StructType } from './go-type.ts'
 import { uint8 } from './go-type.ts'
 import { goKind } from './meta.ts'
@@ -17,11 +18,26 @@ export interface DecodeProblem {
   readonly found: string
 }
 
+export interface Fields {
+  get(field: string): DecodedValue
+  has(field: string): boolean
+}
+
+export interface Sources {
+  get(field: string): Value | undefined
+}
+
 /** A decoded struct: the values of its fields, and where they came from. */
 export interface Decoded {
+  readonly fields: Fields
+  readonly sources: Sources
+  readonly at: Value
+}
+
+/** A struct that is being filled. */
+interface Filled extends Decoded {
   readonly fields: Map<string, DecodedValue>
   readonly sources: Map<string, Value>
-  readonly at: Value
 }
 
 export type DecodedValue = string | boolean | number | Uint8Array | Value | Decoded | DecodedList | undefined
@@ -33,6 +49,8 @@ export interface DecodeResult {
 }
 
 export function decode(type: StructType, value: Value): DecodeResult {
+  if (value.kind !== 'null' && fitsType(type, value))
+    return { decoded: new FittingStruct(type, value), problems: [] }
   const decoder = new Decoder()
   const before: Decoded = { fields: new Map(), sources: new Map(), at: value }
   const decoded = decoder.value(type, value, before, '', []) as Decoded
@@ -89,8 +107,8 @@ class Decoder {
   }
 
   private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]): Decoded {
-    const result: Decoded =
-      before !== undefined && isDecoded(before)
+    const result: Filled =
+      before !== undefined && isFilled(before)
         ? { ...before, at: value }
         : { fields: new Map(), sources: new Map(), at: value }
     const owner = type.name.slice(type.name.indexOf('.') + 1)
@@ -155,6 +173,10 @@ function fieldName(type: StructType, key: string): string | undefined {
   const folded = key.toLowerCase().replaceAll('ſ', 's')
   for (const name of Object.keys(type.fields)) if (name.toLowerCase() === folded) return name
   return undefined
+}
+
+function isFilled(value: DecodedValue): value is Filled {
+  return typeof value === 'object' && 'fields' in value && value.fields instanceof Map
 }
 
 function isDecoded(value: DecodedValue): value is Decoded {

@@ -1,5 +1,7 @@
 // A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind (facts 1.4).
 // Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
+import type { RegularDocument } from '../fast/regular-yaml.ts'
+import { readRegularYaml } from '../fast/regular-yaml.ts'
 import { JsonError } from '../json/json-error.ts'
 import type { JsonResult } from '../json/read-json.ts'
 import { readJson, skipJsonSpace } from '../json/read-json.ts'
@@ -13,7 +15,8 @@ import type { Chunk } from './chunks.ts'
 import { chunksOf, trimLeadingSpace } from './chunks.ts'
 import type { Meta, MetaProblem } from './meta.ts'
 import { joinedMessage, missingSchema, readMeta } from './meta.ts'
-import { Places } from './places.ts'
+import type { Places } from './places.ts'
+import { TextPlaces } from './places.ts'
 
 /** How far the decoder looks ahead for an opening brace. */
 const lookAhead = 4096
@@ -29,8 +32,15 @@ export interface Document {
   /** Absent where the document has a problem. */
   readonly meta?: Meta
   readonly problem?: DocumentProblem
+  /** Reads a document of the fast reader again, exactly: what is wrong with it must be told by that reader. */
+  readonly exactly?: () => Document
   /** Offset (in the text of `places`) where text begins that opm drops without a word. */
   readonly unread?: number
+}
+
+export interface ReadOptions {
+  /** Leaves out the fast reader: for proving it equal. */
+  readonly exact?: boolean
 }
 
 export interface DocumentProblem {
@@ -48,17 +58,39 @@ export interface DocumentProblem {
 const convertingPrefix = 'error converting YAML to JSON: '
 const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
-export function* documentsOf(bytes: Uint8Array): Generator<Document> {
+export function* documentsOf(bytes: Uint8Array, options: ReadOptions = {}): Generator<Document> {
   const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
   if (peeked.startsWith('{')) yield* jsonDocuments(bytes)
-  else yield* yamlDocuments(bytes, 0, 0)
+  else yield* yamlDocuments(bytes, 0, 0, 0, options.exact !== true)
 }
 
-function* yamlDocuments(bytes: Uint8Array, from: number, line: number, column = 0): Generator<Document> {
-  for (const chunk of chunksOf(bytes, from, line, decodeLikeGo)) {
-    if (chunk.badSeparator) yield separatorProblem(bytes, chunk)
-    if (chunk.end > chunk.start) yield yamlDocument(bytes, chunk, chunk.start === from ? column : 0)
+function* yamlDocuments(
+  bytes: Uint8Array,
+  from: number,
+  line: number,
+  column = 0,
+  isFast = false,
+): Generator<Document> {
+  let regular: RegularDocument | undefined
+  const passRegular = (start: number): RegularDocument | undefined => {
+    regular = isFast ? readRegularYaml(bytes, start) : undefined
+    return regular
   }
+  for (const chunk of chunksOf(bytes, from, line, decodeLikeGo, passRegular)) {
+    if (chunk.badSeparator) yield separatorProblem(bytes, chunk)
+    if (chunk.end === chunk.start) continue
+    const exactly = (): Document => yamlDocument(bytes, chunk, chunk.start === from ? column : 0)
+    const document = regular && chunk.badSeparator === undefined && regularDocument(regular, chunk)
+    yield document ? { ...document, exactly } : exactly()
+  }
+}
+
+/** The document as the fast reader sees it, unless something is wrong with it. */
+function regularDocument({ tree, lines }: RegularDocument, chunk: Chunk): Document | undefined {
+  const found = readMeta(tree, undefined)
+  if ('problems' in found || found.meta.schema === '') return undefined
+  const { start, end, line } = chunk
+  return { start, end, places: lines.places(line + 1), meta: found.meta }
 }
 
 function separatorProblem(bytes: Uint8Array, chunk: Chunk): Document {
@@ -68,7 +100,7 @@ function separatorProblem(bytes: Uint8Array, chunk: Chunk): Document {
   return {
     start,
     end,
-    places: new Places(decodeLikeGo(bytes.subarray(start, end)), line + 1),
+    places: new TextPlaces(decodeLikeGo(bytes.subarray(start, end)), line + 1),
     problem: { kind: 'separator', message: `invalid Yaml document separator: ${text}`, detail: text, at: 0 },
   }
 }
@@ -100,7 +132,7 @@ function withLineFeeds(bytes: Uint8Array): Uint8Array {
 function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number): Document {
   const { start, end, line } = chunk
   const source = chunkText(bytes.subarray(start, end))
-  const places = new Places(source.text, line + 1, column + 1)
+  const places = new TextPlaces(source.text, line + 1, column + 1)
   const place = { start, end, places }
   const result = readYaml(source)
   if (!result.ok) {
@@ -140,7 +172,7 @@ function metaOf(found: ReturnType<typeof readMeta>, prefix: string): Pick<Docume
 
 function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
   const text = decodeLikeGo(bytes)
-  const places = new Places(text)
+  const places = new TextPlaces(text)
   const offsets = new ByteOffsets(bytes, text)
   let at = 0
   for (let count = 0; ; count++) {

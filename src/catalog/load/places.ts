@@ -1,7 +1,14 @@
 // Offsets in a document's text to lines and columns of its file.
 import type { Mark } from '../catalog.ts'
 
-export class Places {
+/** Turns offsets into places; what an offset counts is the affair of the tree that it comes from. */
+export interface Places {
+  mark(offset: number): Mark
+  /** The text at an offset, at most `length` of it. */
+  textFrom(offset: number, length: number): string
+}
+
+export class TextPlaces implements Places {
   private readonly text: string
   private readonly firstLine: number
   private readonly firstColumn: number
@@ -16,7 +23,6 @@ export class Places {
     this.firstColumn = firstColumn
   }
 
-  /** The text at an offset, at most `length` of it. */
   textFrom(offset: number, length: number): string {
     return this.text.slice(offset, offset + length)
   }

@@ -1,0 +1,75 @@
+// What each byte of a document may mean to the fast reader. Anything it is not sure about is `Odd`.
+
+export const NEWLINE = 0x0a
+export const SPACE = 0x20
+export const DOUBLE_QUOTE = 0x22
+export const HASH = 0x23
+export const SINGLE_QUOTE = 0x27
+export const PLUS = 0x2b
+export const DASH = 0x2d
+export const POINT = 0x2e
+export const COLON = 0x3a
+export const BACKSLASH = 0x5c
+export const PIPE = 0x7c
+export const OPEN_BRACKET = 0x5b
+export const CLOSE_BRACKET = 0x5d
+export const OPEN_BRACE = 0x7b
+export const CLOSE_BRACE = 0x7d
+export const TAB = 0x09
+
+/** Bytes where a scan of text stops to look closer; 0 for all others. */
+export const Stop = { newline: 1, colon: 2, hash: 3, wide: 4, odd: 5, quote: 6, backslash: 7 } as const
+
+/** For plain scalars: everything that may end one, or make it something else. */
+export const inPlain: Uint8Array = table([
+  [COLON, Stop.colon],
+  [HASH, Stop.hash],
+  [TAB, Stop.odd],
+])
+
+/** For block scalars and comments, where only line ends and unreadable bytes matter. */
+export const inText: Uint8Array = table([])
+
+export const inDoubleQuotes: Uint8Array = table([
+  [DOUBLE_QUOTE, Stop.quote],
+  [BACKSLASH, Stop.backslash],
+  [TAB, Stop.odd],
+])
+
+export const inSingleQuotes: Uint8Array = table([
+  [SINGLE_QUOTE, Stop.quote],
+  [TAB, Stop.odd],
+])
+
+/** First bytes of plain scalars that are text whatever follows: no indicators, no digits, no words with a meaning. */
+export const startsText: Uint8Array = flags('ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\')
+
+/** First bytes of plain scalars that must be looked at in whole: words (`true`, `off`), numbers, dates. */
+export const startsWordOrNumber: Uint8Array = flags('FNOTYfnoty0123456789+.')
+
+/** What numbers in all bases and notations are made of. */
+export const inNumber: Uint8Array = flags('0123456789abcdefABCDEFxXoO_.+-')
+
+/** First and further bytes of the keys that the fast reader takes; others are rare in catalogs. */
+export const startsKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$')
+export const inKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./')
+
+/** What may follow a backslash in double quotes, numeric escapes aside: JSON's `\/` is none of YAML's. */
+export const simpleEscapes: Uint8Array = flags('0abtnvfre "\\N_LP\'')
+
+function table(special: readonly (readonly [byte: number, stop: number])[]): Uint8Array {
+  const stops = new Uint8Array(256)
+  stops.fill(Stop.odd, 0, 0x20)
+  stops[TAB] = 0
+  stops[NEWLINE] = Stop.newline
+  stops[0x7f] = Stop.odd
+  stops.fill(Stop.wide, 0x80)
+  for (const [byte, stop] of special) stops[byte] = stop
+  return stops
+}
+
+function flags(characters: string): Uint8Array {
+  const set = new Uint8Array(256)
+  for (const character of characters) set[character.charCodeAt(0)] = 1
+  return set
+}

@@ -1,0 +1,191 @@
+// Who a manifest is, read off its JSON without building it: a catalog can hold megabytes of manifests of which three
+// texts are kept. Checks the grammar of all it passes, since a broken manifest has no identity.
+import { BACKSLASH, DOUBLE_QUOTE } from './byte-classes.ts'
+
+export interface ManifestIdentity {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+}
+
+const deepest = 250
+
+/** Characters in strings at which a scan stops: quotes, backslashes, controls. */
+const stopsString = new Uint8Array(256)
+stopsString.fill(1, 0, 0x20)
+stopsString[DOUBLE_QUOTE] = 1
+stopsString[BACKSLASH] = 1
+
+/**
+ * The identity of the JSON object that `json` begins with, each byte of it one character. Undefined for anything but
+ * plain valid JSON (an error, great depth, a name that is not ASCII): then the exact reader must be asked.
+ */
+export function skimManifest(json: string): ManifestIdentity | undefined {
+  return new Skimmer(json).identity()
+}
+
+class Skimmer {
+  private readonly json: string
+  private at = 0
+  private isBroken = false
+  private apiVersion = ''
+  private kind = ''
+  private name = ''
+
+  constructor(json: string) {
+    this.json = json
+  }
+
+  identity(): ManifestIdentity | undefined {
+    this.object(1, false)
+    const { apiVersion, kind, name } = this
+    return this.isBroken ? undefined : { apiVersion, kind, name }
+  }
+
+  /** Passes an object that must stand here. Remembers what identifies the manifest. */
+  private object(depth: number, isMetadata: boolean): void {
+    const { json } = this
+    if (json.charCodeAt(this.at) !== 0x7b || depth > deepest) return this.fail()
+    this.at++
+    if (this.skipSpace() === 0x7d) {
+      this.at++
+      return
+    }
+    for (;;) {
+      const keyStart = this.at + 1
+      const isPlain = this.string()
+      const keyEnd = this.at - 1
+      if (this.skipSpace() !== 0x3a) this.fail()
+      this.at++
+      this.skipSpace()
+      if (depth === 1 || isMetadata) {
+        if (!isPlain) this.fail()
+        this.field(json.slice(keyStart, keyEnd), isMetadata)
+      } else {
+        this.value(depth)
+      }
+      const next = this.skipSpace()
+      if (this.isBroken) return
+      this.at++
+      if (next === 0x7d) return
+      if (next !== 0x2c) return this.fail()
+      this.skipSpace()
+    }
+  }
+
+  /** A field of the manifest itself or of its metadata. Of a repeated key the last value counts. */
+  private field(key: string, isMetadata: boolean): void {
+    const isIdentity = isMetadata ? key === 'name' : key === 'apiVersion' || key === 'kind'
+    if (isIdentity) {
+      const text = this.textOrNothing()
+      if (isMetadata) this.name = text
+      else if (key === 'kind') this.kind = text
+      else this.apiVersion = text
+    } else if (!isMetadata && key === 'metadata') {
+      this.name = ''
+      if (this.json.charCodeAt(this.at) === 0x7b) this.object(2, true)
+      else this.value(1)
+    } else {
+      this.value(isMetadata ? 2 : 1)
+    }
+  }
+
+  private textOrNothing(): string {
+    if (this.json.charCodeAt(this.at) !== DOUBLE_QUOTE) {
+      this.value(2)
+      return ''
+    }
+    const start = this.at + 1
+    if (!this.string()) this.fail()
+    const text = this.json.slice(start, this.at - 1)
+    if (!/^[ -~]*$/.test(text)) this.fail()
+    return text
+  }
+
+  private value(depth: number): void {
+    const first = this.json.charCodeAt(this.at)
+    if (first === DOUBLE_QUOTE) this.string()
+    else if (first === 0x7b) this.object(depth + 1, false)
+    else if (first === 0x5b) this.array(depth + 1)
+    else this.word()
+  }
+
+  private array(depth: number): void {
+    if (depth > deepest) return this.fail()
+    this.at++
+    if (this.skipSpace() === 0x5d) {
+      this.at++
+      return
+    }
+    for (;;) {
+      this.value(depth)
+      const next = this.skipSpace()
+      if (this.isBroken) return
+      this.at++
+      if (next === 0x5d) return
+      if (next !== 0x2c) return this.fail()
+      this.skipSpace()
+    }
+  }
+
+  /** Passes a string; true when it has no escapes, so that it is its own text. */
+  private string(): boolean {
+    const { json } = this
+    if (json.charCodeAt(this.at) !== DOUBLE_QUOTE) {
+      this.fail()
+      return false
+    }
+    let isPlain = true
+    let at = this.at + 1
+    for (;;) {
+      // NaN behind the end indexes nothing, which is not 0.
+      while (stopsString[json.charCodeAt(at)] === 0) at++
+      const stop = json.charCodeAt(at)
+      if (stop === DOUBLE_QUOTE) break
+      if (stop !== BACKSLASH) {
+        this.fail()
+        return false
+      }
+      isPlain = false
+      const escape = escapePattern(json, at + 1)
+      if (escape === 0) {
+        this.fail()
+        return false
+      }
+      at += 1 + escape
+    }
+    this.at = at + 1
+    return isPlain
+  }
+
+  /** Passes a number, true, false or null. */
+  private word(): void {
+    words.lastIndex = this.at
+    if (!words.test(this.json)) return this.fail()
+    this.at = words.lastIndex
+  }
+
+  /** Passes white space and returns the character behind it. */
+  private skipSpace(): number {
+    for (;;) {
+      const next = this.json.charCodeAt(this.at)
+      if (next !== 0x20 && next !== 0x0a && next !== 0x0d && next !== 0x09) return next
+      this.at++
+    }
+  }
+
+  private fail(): void {
+    this.isBroken = true
+    // From here every string and value ends at once.
+    this.at = this.json.length
+  }
+}
+
+const words = /(?:true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)/y
+
+/** The length of what follows a backslash, or 0 where it is no escape. */
+function escapePattern(json: string, at: number): number {
+  const code = json.charAt(at)
+  if (code === 'u') return /^[0-9a-fA-F]{4}$/.test(json.slice(at + 1, at + 5)) ? 5 : 0
+  return code !== '' && '"\\/bfnrt'.includes(code) ? 1 : 0
+}

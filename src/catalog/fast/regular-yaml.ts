@@ -1,0 +1,460 @@
+// Reads one YAML document that looks as opm and most people write them: block mappings and sequences, plain keys,
+// scalars plain, quoted or literal. Gives the very tree that the exact reader would give, or nothing: at anything it
+// is not sure of (anchors, tags, flow collections, tabs, repeated keys, errors of any kind) it hands over.
+// Works on bytes and turns into text only what somebody asks for.
+import { resolvePlain, toValue } from '../yaml/resolve-scalar.ts'
+import type { MapEntry, MapValue, Value } from '../tree.ts'
+import * as byte from './byte-classes.ts'
+import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './byte-classes.ts'
+import { KeyTable, ascii } from './key-table.ts'
+import { LazyString, Style } from './lazy-string.ts'
+import { LineStarts } from './line-starts.ts'
+import { wideWidth } from './wide-character.ts'
+
+/** Thrown inside, never outside: the exact reader must look at this document. */
+const handOver = new Error('hand over to the exact reader')
+
+/** Deeper documents exist, but not in catalogs. */
+const deepest = 64
+
+/** The go-yaml limit on keys is 1024 characters; nobody writes keys of a tenth of it. */
+const longestKey = 100
+
+const keys = new KeyTable()
+
+export interface RegularDocument {
+  readonly tree: MapValue
+  /** Where the document ends: at a line that begins with `---`, or at the end of the file. */
+  readonly end: number
+  readonly lines: LineStarts
+}
+
+/**
+ * The document that begins at `start`, or undefined where the exact reader must be asked. Spans of the tree are byte
+ * offsets in the file. The tree refers to `bytes`: these must stay unchanged while it is in use.
+ */
+export function readRegularYaml(bytes: Uint8Array, start: number): RegularDocument | undefined {
+  try {
+    return new RegularYaml(bytes, start).document()
+  } catch (error) {
+    if (error === handOver) return undefined
+    throw error
+  }
+}
+
+class RegularYaml {
+  private readonly bytes: Uint8Array
+  private end: number
+  private readonly lines: LineStarts
+  /** The next byte to read; after each value the first byte of the next line that is not blank. */
+  private at: number
+  /** Blanks in front of the line that `at` begins; -1 at the end of the document. */
+  private indent = 0
+  /** Blank or comment lines were skipped to come here. */
+  private skippedLines = false
+  private depth = 0
+
+  constructor(bytes: Uint8Array, start: number) {
+    this.bytes = bytes
+    this.end = bytes.length
+    this.at = start
+    this.lines = new LineStarts(bytes, start)
+  }
+
+  document(): RegularDocument {
+    const { bytes, at } = this
+    // The separator line stays in a document that has nothing before it.
+    if (bytes[at] === byte.DASH && bytes[at + 1] === byte.DASH && bytes[at + 2] === byte.DASH) {
+      if (bytes[at + 3] !== byte.NEWLINE) throw handOver
+      this.startLine(at + 3)
+    } else {
+      this.startLine(at)
+    }
+    if (this.indent !== 0) throw handOver
+    const tree = this.mapping(0)
+    if (this.at !== this.end) throw handOver
+    return { tree, end: this.end, lines: this.lines }
+  }
+
+  private mapping(column: number): MapValue {
+    if (++this.depth > deepest) throw handOver
+    const { bytes } = this
+    const start = this.at
+    const entries: MapEntry[] = []
+    let lastKey = ''
+    let isAscending = true
+    do {
+      const keyStart = this.at
+      const keyEnd = this.keyEnd(keyStart)
+      if (keyEnd < 0) throw handOver
+      const key = keys.text(bytes, keyStart, keyEnd)
+      if (keyEnd - keyStart <= 5 && byte.startsWordOrNumber[bytes[keyStart] as number] === 1) {
+        if (resolvePlain(key).type !== 'str') throw handOver
+      }
+      if (key <= lastKey) isAscending = false
+      lastKey = key
+      this.at = keyEnd + 1
+      const value = this.mapped(column)
+      entries.push({ key, keyStart, keyEnd, value })
+    } while (this.indent === column && !this.atDash())
+    if (this.indent >= column) throw handOver
+    if (!isAscending && hasRepeats(entries)) throw handOver
+    this.depth--
+    return { kind: 'map', start, end: this.at, entries }
+  }
+
+  /** Where the key at `start` ends and its colon stands, or -1 where there is no key that this reader takes. */
+  private keyEnd(start: number): number {
+    const { bytes } = this
+    if (byte.startsKey[bytes[start] as number] !== 1) return -1
+    let at = start + 1
+    while (at < this.end && inKey[bytes[at] as number] === 1) at++
+    if (bytes[at] !== byte.COLON || at - start > longestKey) return -1
+    const next = at + 1 < this.end ? bytes[at + 1] : byte.NEWLINE
+    return next === byte.SPACE || next === byte.NEWLINE ? at : -1
+  }
+
+  /** What follows a key's colon. */
+  private mapped(column: number): Value {
+    const { bytes } = this
+    const colon = this.at
+    if (bytes[colon] === byte.SPACE) {
+      this.at = colon + 1
+      return this.inline(column)
+    }
+    this.startLine(colon)
+    if (this.indent > column) {
+      if (this.atDash()) return this.sequence(this.indent, false)
+      if (this.keyEnd(this.at) < 0) throw handOver
+      return this.mapping(this.indent)
+    }
+    if (this.indent === column && this.atDash()) return this.sequence(column, true)
+    return { kind: 'null', start: colon, end: colon }
+  }
+
+  private sequence(column: number, isCompact: boolean): Value {
+    if (++this.depth > deepest) throw handOver
+    const { bytes } = this
+    const start = this.at
+    const items: Value[] = []
+    do {
+      if (bytes[this.at + 1] !== byte.SPACE) throw handOver
+      this.at += 2
+      const first = this.at
+      if (this.atDash()) items.push(this.sequence(column + 2, false))
+      else if (this.keyEnd(first) >= 0) items.push(this.mapping(column + 2))
+      else items.push(this.inline(column))
+    } while (this.indent === column && this.atDash())
+    if (this.indent > column || (this.indent === column && !isCompact)) throw handOver
+    this.depth--
+    return { kind: 'list', start, end: this.at, items }
+  }
+
+  /** A value that begins on the line of its key or dash. */
+  private inline(column: number): Value {
+    const first = this.at < this.end ? (this.bytes[this.at] as number) : byte.NEWLINE
+    if (byte.startsText[first] === 1 || first >= 0x80) return this.plain(column, false)
+    if (byte.startsWordOrNumber[first] === 1) return this.plain(column, true)
+    switch (first) {
+      case byte.DOUBLE_QUOTE:
+        return this.doubleQuoted()
+      case byte.SINGLE_QUOTE:
+        return this.singleQuoted()
+      case byte.PIPE:
+        return this.literal(column)
+      case byte.DASH:
+        if (this.atDash()) throw handOver
+        return this.plain(column, true)
+      case byte.OPEN_BRACE:
+      case byte.OPEN_BRACKET:
+        return this.emptyCollection(first)
+      default:
+        throw handOver
+    }
+  }
+
+  private plain(column: number, mayHaveType: boolean): Value {
+    const start = this.at
+    let lineStart = start
+    let end = this.plainLine(start)
+    let isWide = this.sawWide
+    this.startLine(end)
+    // Deeper lines continue the scalar.
+    while (this.indent > column) {
+      if (this.skippedLines) throw handOver
+      lineStart = this.at
+      end = this.plainLine(lineStart)
+      isWide ||= this.sawWide
+      this.startLine(end)
+    }
+    if (lineStart !== start) return new LazyString(this.bytes, start, end, Style.folded)
+    if (mayHaveType && !isWide && mayResolve(this.bytes, start, end)) {
+      const text = ascii(this.bytes, start, end)
+      const resolved = resolvePlain(text)
+      if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw handOver
+      if (resolved.type !== 'str') return toValue(resolved, plainNode(text, start, end))
+    }
+    return new LazyString(this.bytes, start, end, Style.plain)
+  }
+
+  private sawWide = false
+
+  /** Reads one line of a plain scalar and returns where it ends. */
+  private plainLine(start: number): number {
+    const { bytes, end } = this
+    this.sawWide = false
+    let at = start
+    for (;;) {
+      while (at < end && inPlain[bytes[at] as number] === 0) at++
+      if (at >= end) break
+      const stop = inPlain[bytes[at] as number]
+      if (stop === Stop.newline) break
+      if (stop === Stop.colon) {
+        const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
+        if (next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB) throw handOver
+        at++
+      } else if (stop === Stop.hash) {
+        if (bytes[at - 1] === byte.SPACE) throw handOver
+        at++
+      } else {
+        at += this.wide(at)
+        this.sawWide = true
+      }
+    }
+    // Blanks at the end do not belong to the scalar; nobody writes them.
+    if (bytes[at - 1] === byte.SPACE) throw handOver
+    return at
+  }
+
+  private doubleQuoted(): Value {
+    const { bytes, end } = this
+    const start = this.at
+    let at = start + 1
+    let isSimple = true
+    for (;;) {
+      while (at < end && inDoubleQuotes[bytes[at] as number] === 0) at++
+      if (at >= end) throw handOver
+      const stop = inDoubleQuotes[bytes[at] as number]
+      if (stop === Stop.quote) break
+      if (stop === Stop.newline) {
+        isSimple = false
+        at = this.quotedLineEnd(at)
+      } else if (stop === Stop.backslash) {
+        isSimple = false
+        at = this.escape(at)
+      } else {
+        at += this.wide(at)
+      }
+    }
+    return this.quoted(start, at, isSimple ? Style.verbatim : Style.double)
+  }
+
+  private singleQuoted(): Value {
+    const { bytes, end } = this
+    const start = this.at
+    let at = start + 1
+    let isSimple = true
+    for (;;) {
+      while (at < end && inSingleQuotes[bytes[at] as number] === 0) at++
+      if (at >= end) throw handOver
+      const stop = inSingleQuotes[bytes[at] as number]
+      if (stop === Stop.quote) {
+        if (bytes[at + 1] !== byte.SINGLE_QUOTE) break
+        isSimple = false
+        at += 2
+      } else if (stop === Stop.newline) {
+        isSimple = false
+        at = this.quotedLineEnd(at)
+      } else {
+        at += this.wide(at)
+      }
+    }
+    return this.quoted(start, at, isSimple ? Style.verbatim : Style.single)
+  }
+
+  /** Ends a quoted scalar, whose closing quote is the last thing on its line. */
+  private quoted(start: number, closing: number, style: number): Value {
+    const next = closing + 1
+    if (next < this.end && this.bytes[next] !== byte.NEWLINE) throw handOver
+    this.startLine(next)
+    return new LazyString(this.bytes, start, next, style)
+  }
+
+  /** Passes the line ends at `at` inside quotes: empty lines may follow, and a line that begins with a blank must. */
+  private quotedLineEnd(newline: number): number {
+    const { bytes } = this
+    if (bytes[newline - 1] === byte.SPACE) throw handOver
+    return this.nextQuotedLine(newline)
+  }
+
+  private nextQuotedLine(newline: number): number {
+    const { bytes } = this
+    let at = newline
+    while (bytes[at] === byte.NEWLINE) this.lines.add(++at)
+    if (bytes[at] !== byte.SPACE) throw handOver
+    while (bytes[at] === byte.SPACE) at++
+    if (bytes[at] === byte.NEWLINE) throw handOver
+    return at
+  }
+
+  /** Passes an escape in double quotes. */
+  private escape(backslash: number): number {
+    const code = this.bytes[backslash + 1]
+    if (code === undefined) throw handOver
+    if (code === byte.NEWLINE) return this.nextQuotedLine(backslash + 1)
+    if (byte.simpleEscapes[code] === 1) return backslash + 2
+    const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : code === 0x55 ? 8 : 0
+    const after = backslash + 2 + digits
+    if (digits === 0 || after > this.end) throw handOver
+    const hex = ascii(this.bytes, backslash + 2, after)
+    if (!/^[0-9a-fA-F]+$/.test(hex)) throw handOver
+    const point = parseInt(hex, 16)
+    if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw handOver
+    return after
+  }
+
+  private literal(column: number): Value {
+    const { bytes, end, lines } = this
+    const start = this.at
+    let at = start + 1
+    let explicit = 0
+    for (; bytes[at] !== byte.NEWLINE; at++) {
+      const sign = bytes[at]
+      if (sign !== undefined && sign > 0x30 && sign <= 0x39 && explicit === 0) explicit = sign - 0x30
+      else if (at > start + 2 || (sign !== byte.DASH && sign !== byte.PLUS)) throw handOver
+    }
+    if (at > start + 3 || (at === start + 3 && explicit === 0)) throw handOver
+    lines.add(++at)
+    while (bytes[at] === byte.NEWLINE) lines.add(++at)
+    const firstLine = at
+    while (bytes[at] === byte.SPACE) at++
+    const indent = explicit === 0 ? at - firstLine : column + explicit
+    const first = bytes[at]
+    // Without content, or with blanks that only look like it, the rules are intricate.
+    if (at - firstLine < indent || indent <= column || first === undefined) throw handOver
+    if (first === byte.NEWLINE || first === byte.TAB) throw handOver
+    let lineStart: number
+    do {
+      // Here `at` is behind the indentation of a line of content.
+      for (;;) {
+        while (at < end && inText[bytes[at] as number] === 0) at++
+        if (at >= end) throw handOver
+        if (bytes[at] === byte.NEWLINE) break
+        at += this.wide(at)
+      }
+      lines.add(++at)
+      lineStart = at
+      // Lines with fewer blanks than the content and nothing else are empty lines of it.
+      for (;;) {
+        while (at < lineStart + indent && bytes[at] === byte.SPACE) at++
+        if (bytes[at] !== byte.NEWLINE || at === lineStart + indent) break
+        lines.add(++at)
+        lineStart = at
+      }
+    } while (at === lineStart + indent && at < end)
+    if (bytes[at] === byte.TAB || (at >= end && at > lineStart)) throw handOver
+    this.startLine(lineStart)
+    return new LazyString(bytes, start, lineStart, Style.literal, indent)
+  }
+
+  /** `{}` or `[]`, the only flow collections that opm writes. */
+  private emptyCollection(opening: number): Value {
+    const start = this.at
+    const closing = opening === byte.OPEN_BRACE ? byte.CLOSE_BRACE : byte.CLOSE_BRACKET
+    const end = start + 2
+    if (this.bytes[start + 1] !== closing) throw handOver
+    if (end < this.end && this.bytes[end] !== byte.NEWLINE) throw handOver
+    this.startLine(end)
+    return closing === byte.CLOSE_BRACE
+      ? { kind: 'map', start, end, entries: [] }
+      : { kind: 'list', start, end, items: [] }
+  }
+
+  /** Goes to the first byte of the next line with content, from a line's start or end. */
+  private startLine(from: number): void {
+    const { bytes, end, lines } = this
+    let at = from
+    if (bytes[at] === byte.NEWLINE) lines.add(++at)
+    this.skippedLines = false
+    for (;;) {
+      const lineStart = at
+      while (bytes[at] === byte.SPACE) at++
+      if (at >= end) return this.endAt(end)
+      const first = bytes[at]
+      if (first === byte.NEWLINE) {
+        lines.add(++at)
+      } else if (first === byte.HASH) {
+        at = this.commentEnd(at)
+      } else {
+        const isSeparator = at === lineStart && first === byte.DASH && bytes[at + 1] === byte.DASH
+        if (isSeparator && bytes[at + 2] === byte.DASH) return this.endAt(at)
+        this.at = at
+        this.indent = at - lineStart
+        return
+      }
+      this.skippedLines = true
+    }
+  }
+
+  private endAt(end: number): void {
+    this.end = end
+    this.at = end
+    this.indent = -1
+  }
+
+  private commentEnd(start: number): number {
+    const { bytes, end } = this
+    let at = start
+    while (at < end) {
+      const stop = inText[bytes[at] as number]
+      if (stop === Stop.newline) {
+        this.lines.add(++at)
+        return at
+      }
+      at += stop === 0 ? 1 : this.wide(at)
+    }
+    return at
+  }
+
+  /** A dash that begins a sequence's item. */
+  private atDash(): boolean {
+    const { bytes, at, end } = this
+    if (bytes[at] !== byte.DASH) return false
+    const next = at + 1 < end ? bytes[at + 1] : byte.NEWLINE
+    return next === byte.SPACE || next === byte.NEWLINE || next === byte.TAB
+  }
+
+  /** The width of a character that is not ASCII; hands over what YAML treats as a line end, or refuses. */
+  private wide(at: number): number {
+    const width = wideWidth(this.bytes, at)
+    if (width === 0) throw handOver
+    return width
+  }
+}
+
+function hasRepeats(entries: readonly MapEntry[]): boolean {
+  if (entries.length > 16) return new Set(entries.map((entry) => entry.key)).size < entries.length
+  for (let at = 1; at < entries.length; at++) {
+    for (let before = 0; before < at; before++) if (entries[before]?.key === entries[at]?.key) return true
+  }
+  return false
+}
+
+/**
+ * Whether the scalar could be anything but text: a short word, or made of nothing but what numbers are made of, with
+ * one point at most. Most of those that begin with a digit are versions.
+ */
+function mayResolve(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start <= 5) return true
+  let points = 0
+  for (let at = start; at < end; at++) {
+    const value = bytes[at] as number
+    if (byte.inNumber[value] !== 1) return false
+    if (value === byte.POINT && ++points > 1) return false
+  }
+  return true
+}
+
+function plainNode(value: string, start: number, end: number): Parameters<typeof toValue>[1] {
+  return { kind: 'scalar', start, end, tag: '', value, implicit: true, anchor: '' }
+}

@@ -1,0 +1,33 @@
+// Characters beyond ASCII, byte by byte: well-formed UTF-8 that YAML takes as plain text.
+
+/**
+ * The bytes of the character that begins with the byte at `at` (0x80 or more). 0 for what is no UTF-8, for control
+ * characters and non-characters, and for the line ends, blanks and marks of Unicode that YAML treats in its own way.
+ */
+export function wideWidth(bytes: Uint8Array, at: number): number {
+  const first = bytes[at] as number
+  const second = continuation(bytes, at + 1)
+  if (first < 0xc2 || second < 0) return 0
+  if (first < 0xe0) return first === 0xc2 && second < 0xa0 ? 0 : 2
+  const third = continuation(bytes, at + 2)
+  if (third < 0) return 0
+  if (first < 0xf0) {
+    if (first === 0xe0 && second < 0xa0) return 0
+    if (first === 0xed && second > 0x9f) return 0
+    // U+2028 and U+2029 end lines; U+FEFF, U+FFFE and U+FFFF are marks or nothing.
+    if (first === 0xe2 && second === 0x80 && (third === 0xa8 || third === 0xa9)) return 0
+    if (first === 0xef && second === 0xbb && third === 0xbf) return 0
+    if (first === 0xef && second === 0xbf && third >= 0xbe) return 0
+    return 3
+  }
+  if (first > 0xf4 || continuation(bytes, at + 3) < 0) return 0
+  if (first === 0xf0 && second < 0x90) return 0
+  if (first === 0xf4 && second > 0x8f) return 0
+  return 4
+}
+
+/** A byte that continues a character, or -1. */
+function continuation(bytes: Uint8Array, at: number): number {
+  const value = bytes[at]
+  return value !== undefined && value >= 0x80 && value < 0xc0 ? value : -1
+}

@@ -1,0 +1,77 @@
+// Reads a file both ways and tells the first difference: of the facts, and of every tree that the fast reader gives.
+import { readRegularYaml } from '../../../src/catalog/fast/regular-yaml.ts'
+import { chunksOf } from '../../../src/catalog/load/chunks.ts'
+import { chunkText } from '../../../src/catalog/load/documents.ts'
+import { readFile } from '../../../src/catalog/read-file.ts'
+import type { Value } from '../../../src/catalog/tree.ts'
+import { decodeLikeGo } from '../../../src/catalog/utf8.ts'
+import { readYaml } from '../../../src/catalog/yaml/read-yaml.ts'
+
+export interface Comparison {
+  readonly documents: number
+  /** How many of them the fast reader read itself. */
+  readonly fast: number
+  readonly difference?: string
+}
+
+export function compareReaders(bytes: Uint8Array): Comparison {
+  let documents = 0
+  let fast = 0
+  for (const { start, end, badSeparator } of chunksOf(bytes, 0, 0, decodeLikeGo)) {
+    documents++
+    const regular = readRegularYaml(bytes, start)
+    if (regular === undefined) continue
+    fast++
+    if (badSeparator === undefined && regular.end !== end) {
+      return { documents, fast, difference: `the document at ${start} ends at ${end}, not at ${regular.end}` }
+    }
+    const chunk = bytes.subarray(start, end)
+    const exact = readYaml(chunkText(chunk))
+    const positions = chunk.every((byte) => byte < 0x80)
+    const wanted =
+      exact.ok && exact.value ? plain(exact.value, 0, positions) : exact.ok ? 'nothing' : exact.error
+    const found = plain(regular.tree, start, positions)
+    if (exact.ok && exact.unread !== undefined) {
+      return { documents, fast, difference: `the document at ${start} has unread text` }
+    }
+    if (JSON.stringify(wanted) !== JSON.stringify(found)) {
+      const difference = `the document at ${start}: ${firstDifference(JSON.stringify(wanted), JSON.stringify(found))}`
+      return { documents, fast, difference }
+    }
+  }
+  const exact = JSON.stringify(readFile(bytes, { exact: true }))
+  const found = JSON.stringify(readFile(bytes))
+  if (exact === found) return { documents, fast }
+  return { documents, fast, difference: `the facts: ${firstDifference(exact, found)}` }
+}
+
+function plain(value: Value, offset: number, positions: boolean): unknown {
+  const at = positions ? value.start - offset : 0
+  switch (value.kind) {
+    case 'map': {
+      const entries = value.entries.map((entry) => [
+        entry.key,
+        ...(positions ? [entry.keyStart - offset, entry.keyEnd - offset] : []),
+        plain(entry.value, offset, positions),
+      ])
+      return { at, entries, repeated: value.repeated }
+    }
+    case 'list':
+      return { at, items: value.items.map((item) => plain(item, offset, positions)) }
+    case 'null':
+      return { kind: value.kind }
+    case 'string':
+      return { at, text: value.value, quoted: value.quoted }
+    case 'number':
+      return { at, number: value.text }
+    case 'bool':
+      return { at, bool: value.value }
+  }
+}
+
+function firstDifference(exact: string, found: string): string {
+  let at = 0
+  while (at < exact.length && exact[at] === found[at]) at++
+  const from = Math.max(0, at - 60)
+  return `...${exact.slice(from, at + 60)}... became ...${found.slice(from, at + 60)}...`
+}
