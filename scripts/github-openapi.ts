@@ -1,11 +1,11 @@
 // Writes src/sandbox/github-openapi.json: what GitHub's own OpenAPI document says about the operations that the
-// sandbox answers, both directions. The document's package weighs 385 MB, so it is fetched into a temporary
+// sandbox answers, both directions, and the webhooks that it sends. The document's package weighs 385 MB, so it is fetched into a temporary
 // folder when this is run and is never a dependency. Run: node scripts/github-openapi.ts [UNPACKED_PACKAGE]
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { operations as wanted } from './github-operations.ts'
+import { webhooks as sent, operations as wanted } from './github-operations.ts'
 
 const packageName = '@octokit/openapi@23.0.2'
 const target = join(import.meta.dirname, '..', 'src', 'sandbox', 'github-openapi.json')
@@ -87,6 +87,14 @@ function main(unpacked: string): void {
     }
   }
 
+  const hooks = document['x-webhooks'] as Record<string, { post?: Node }>
+  const webhooks: Node = {}
+  for (const name of sent) {
+    const operation = hooks[name.replace(/[._]/g, '-')]?.post
+    if (operation === undefined) throw new Error(`GitHub's document has no webhook ${name}`)
+    webhooks[name] = jsonSchema(resolve(operation['requestBody'] ?? {}))
+  }
+
   const schemas: Node = {}
   const collect = (node: Json): void => {
     if (Array.isArray(node)) node.forEach(collect)
@@ -104,6 +112,7 @@ function main(unpacked: string): void {
     }
   }
   collect(operations)
+  collect(webhooks)
 
   // One operation or schema a line: small, and a new version still diffs readably.
   const lines = (entries: Node): string =>
@@ -113,10 +122,11 @@ function main(unpacked: string): void {
       .join(',\n')
   const output = `{"source":${JSON.stringify(`${packageName}, api.github.com ${document.info.version}`)},
 "operations":{\n${lines(operations)}\n},
+"webhooks":{\n${lines(webhooks)}\n},
 "components":{"schemas":{\n${lines(schemas)}\n}}}\n`
   writeFileSync(target, output)
   console.log(
-    `${Object.keys(operations).length} operations, ${Object.keys(schemas).length} schemas, ${output.length} characters`,
+    `${Object.keys(operations).length} operations, ${sent.length} webhooks, ${Object.keys(schemas).length} schemas, ${output.length} characters`,
   )
 }
 

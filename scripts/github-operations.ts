@@ -1,4 +1,5 @@
-// The GitHub REST operations that the sandbox answers, as GitHub's OpenAPI document writes their paths.
+// The GitHub REST operations that the sandbox answers, as GitHub's OpenAPI document writes their paths, and the
+// webhooks that it sends.
 
 const repository = '/repos/{owner}/{repo}'
 
@@ -96,4 +97,36 @@ export const operations: readonly string[] = [
     'GET /pulls/{pull_number}/reviews/{review_id}',
     'PUT /pulls/{pull_number}/reviews/{review_id}/dismissals',
   ].map((operation) => operation.replace(' ', ` ${repository}`)),
+]
+
+const actions: Readonly<Record<string, readonly string[]>> = {
+  check_run: ['completed', 'created', 'requested_action', 'rerequested'],
+  check_suite: ['completed', 'requested', 'rerequested'],
+  commit_comment: ['created'],
+  installation: ['created', 'deleted', 'new_permissions_accepted', 'suspend', 'unsuspend'],
+  installation_repositories: ['added', 'removed'],
+  issue_comment: ['created', 'deleted', 'edited'],
+  merge_group: ['checks_requested', 'destroyed'],
+  pull_request: [
+    'closed',
+    'converted_to_draft',
+    'edited',
+    'labeled',
+    'opened',
+    'ready_for_review',
+    'reopened',
+    'review_request_removed',
+    'review_requested',
+    'synchronize',
+    'unlabeled',
+  ],
+  pull_request_review: ['dismissed', 'submitted'],
+  workflow_run: ['completed', 'in_progress', 'requested'],
+}
+
+/** `event.action`, or the event alone where it has no actions. */
+export const webhooks: readonly string[] = [
+  'push',
+  'status',
+  ...Object.entries(actions).flatMap(([event, names]) => names.map((action) => `${event}.${action}`)),
 ]

@@ -30,7 +30,7 @@ export interface GitHubOptions {
   /** Where webhooks go, e.g. `http://127.0.0.1:3000/api/github/webhooks`; can be set later. */
   readonly webhookTarget?: string
   readonly clock?: { now(): number }
-  /** Checks every request and answer against GitHub's OpenAPI document; see `violations`. */
+  /** Checks every request, answer and webhook against GitHub's OpenAPI document; see `violations`. */
   readonly validateTraffic?: boolean
 }
 
@@ -131,8 +131,10 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   let observe: ((exchange: Exchange) => void) | undefined
   if (options.validateTraffic === true) {
     const { trafficValidator } = await import('./traffic-validator.ts')
-    const validate = trafficValidator()
-    observe = (exchange) => void violations.push(...validate(exchange))
+    const validator = trafficValidator()
+    observe = (exchange) => void violations.push(...validator.checkExchange(exchange))
+    state.webhooks.observe = ({ event, action, payload }) =>
+      void violations.push(...validator.checkWebhook(event, action, payload))
   }
   const router = new Router({ world, credentials, faults, routes, record, observe })
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

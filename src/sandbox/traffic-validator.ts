@@ -1,5 +1,5 @@
 // Compares what goes over the sandbox's REST interface with GitHub's own OpenAPI document, both directions:
-// the client's parameters and bodies, and the sandbox's answers. It reports; it never changes an answer.
+// the client's parameters and bodies, the sandbox's answers and its webhooks. It reports; it never changes an answer.
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
@@ -21,6 +21,7 @@ interface Operation {
 
 interface Document {
   readonly operations: Readonly<Record<string, Operation>>
+  readonly webhooks: Readonly<Record<string, Schema>>
   readonly components: Schema
 }
 
@@ -29,11 +30,12 @@ const everywhere = new Set([304, 400, 401, 403, 404, 422, 429, 500])
 
 /**
  * Where life differs from the document: people whose account is gone and deleted forks are null, which the document
- * says for lists and not for single pull requests; and the list of installations asks of an account that it be a
- * person and an enterprise at once.
+ * says for lists and not for single pull requests; the list of installations asks of an account that it be a
+ * person and an enterprise at once; and an app's events may be newer than the document's list of them.
  */
 function differsInLife(key: string, error: ErrorObject): boolean {
   if (key === 'GET /app/installations 200' && /^\/\d+\/account/.test(error.instancePath)) return true
+  if (error.keyword === 'enum' && /\/app\/events\/\d+$/.test(error.instancePath)) return true
   return error.keyword === 'type' && /\/(user|head\/(repo|user))$/.test(error.instancePath)
 }
 
@@ -41,13 +43,20 @@ export function readOpenApi(): Document {
   return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as Document
 }
 
-/** Makes the function that lists what is wrong with an exchange, each as one line; none: nothing. */
-export function trafficValidator(): (exchange: Exchange) => string[] {
+/** Lists what is wrong, each as one line; none: nothing. */
+export interface TrafficValidator {
+  checkExchange(exchange: Exchange): string[]
+  checkWebhook(event: string, action: string | null, payload: unknown): string[]
+}
+
+export function trafficValidator(): TrafficValidator {
   const document = readOpenApi()
-  const ajv = new Ajv({ strict: false, allErrors: true, coerceTypes: false, validateFormats: true })
-  formats.default(ajv, ['date-time', 'uri', 'email'])
-  // Every number that JSON can carry here is one; a full name holds a slash.
+  const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
+  formats.default(ajv, ['date-time', 'uri'])
+  // Every number that JSON can carry here is one; a full name holds a slash; a bot's address holds brackets.
+  ajv.addFormat('email', /^[^@]+@[^@]+$/)
   ajv.addFormat('int64', true)
+  ajv.addFormat('uri-template', true)
   ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/)
   ajv.addSchema({ $id: 'github', components: document.components })
   const compiled = new Map<string, ValidateFunction>()
@@ -61,7 +70,16 @@ export function trafficValidator(): (exchange: Exchange) => string[] {
     const errors = (validate.errors ?? []).filter((it) => !differsInLife(key, it))
     return errors.map((it) => `${key}: ${it.instancePath || '/'} ${it.message ?? ''}`)
   }
-  return ({ method, template, query, requestBody, status, responseBody }) => {
+  const checkWebhook: TrafficValidator['checkWebhook'] = (event, action, payload) => {
+    const name = action === null ? event : `${event}.${action}`
+    const schema = document.webhooks[name]
+    // A dispatch's action is whatever its sender said.
+    if (schema === undefined)
+      return event === 'repository_dispatch' ? [] : [`${name}: not in GitHub's document`]
+    return check(`webhook ${name}`, schema, payload)
+  }
+  const checkExchange: TrafficValidator['checkExchange'] = (exchange) => {
+    const { method, template, query, requestBody, status, responseBody } = exchange
     const name = `${method} ${template}`
     const operation = document.operations[name]
     if (operation === undefined)
@@ -91,6 +109,7 @@ export function trafficValidator(): (exchange: Exchange) => string[] {
     }
     return found
   }
+  return { checkExchange, checkWebhook }
 }
 
 function pointed(schema: unknown): unknown {

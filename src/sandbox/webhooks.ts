@@ -39,6 +39,8 @@ const patience = 10_000
 
 export class Webhooks {
   readonly deliveries: Delivery[] = []
+  /** Sees every payload as it is made. */
+  observe: ((delivery: Delivery) => void) | undefined
   readonly #world: World
   readonly #target: () => string | undefined
   readonly #rules: Rule[] = []
@@ -125,6 +127,7 @@ export class Webhooks {
       responseBody: '',
     }
     this.deliveries.push(delivery)
+    this.observe?.(delivery)
     return delivery
   }
 

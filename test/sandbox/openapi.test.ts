@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { readOpenApi, trafficValidator } from '../../src/sandbox/traffic-validator.ts'
+import type { Exchange } from '../../src/sandbox/router.ts'
 import type { Pull } from '../../src/sandbox/world.ts'
 import { full, furnish, name } from './furnished.ts'
 import type { Furnished } from './furnished.ts'
@@ -202,7 +203,8 @@ test('every operation answers as the document says', async () => {
 })
 
 test('the validator finds what is wrong, in either direction', () => {
-  const validate = trafficValidator()
+  const validator = trafficValidator()
+  const validate = (it: Exchange): string[] => validator.checkExchange(it)
   const exchange = {
     method: 'POST',
     template: '/repos/{owner}/{repo}/issues/{issue_number}/comments',

@@ -189,6 +189,7 @@ export async function workflowRunView(world: World, repo: Repo, run: WorkflowRun
     conclusion: run.conclusion,
     workflow_id: run.workflow.id,
     check_suite_id: run.id,
+    check_suite_node_id: nodeId('CheckSuite', run.id),
     url,
     html_url: `${webUrl(world, repo)}/actions/runs/${run.id}`,
     pull_requests: [],
