@@ -123,6 +123,7 @@ function* importStream(
     return Buffer.concat([line(`data ${bytes.length}`), bytes, line('')])
   }
   yield line(`commit ${ref}`)
+  yield line('mark :1')
   yield line(`committer ${by.name} <${by.email}> ${Math.floor(by.at / 1000)} +0000`)
   yield data(message)
   if (parent !== undefined) yield line(`from ${parent}`)
@@ -136,6 +137,10 @@ function* importStream(
       yield data(given?.content ?? (change as string | Uint8Array))
     }
   }
+  // The id comes back on git's output; the ref was only there to build on and goes again.
+  yield line('get-mark :1')
+  yield line(`reset ${ref}`)
+  yield line(`from ${'0'.repeat(40)}`)
 }
 
 let scratch = 0
@@ -152,14 +157,8 @@ export async function commitFiles(
   by: Signature,
 ): Promise<string> {
   const ref = `refs/scratch/${++scratch}`
-  await gitBytes(
-    path,
-    ['fast-import', '--quiet', '--date-format=raw'],
-    importStream(ref, parent, files, message, by),
-  )
-  const sha = (await git(path, 'rev-parse', ref)).trim()
-  await git(path, 'update-ref', '-d', ref)
-  return sha
+  const commands = importStream(ref, parent, files, message, by)
+  return (await gitBytes(path, ['fast-import', '--quiet', '--date-format=raw'], commands)).toString().trim()
 }
 
 /** All files below a folder, links and executable bits included, `.git` left out. */
