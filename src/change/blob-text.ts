@@ -1,26 +1,26 @@
 // The texts behind two catalogs' facts: whether two blobs say the same, and in which fields they differ.
 // Bytes first, because most blobs are untouched; then the parsed values, because formatting is not content.
+import { readBlobFields, type BlobFields } from '../catalog/blob-fields.ts'
 import type { BlobPlace, Json } from '../catalog/catalog.ts'
 import { isBelow } from './layout.ts'
 
 export type Side = 'base' | 'result'
 
-/** Where the texts of differing files come from. Both functions are total: `undefined` means "not to be had". */
+/** Where the texts of differing files come from. */
 export interface Texts {
-  /** The bytes of a file of one side's tree, by its path from the repository's root. */
+  /**
+   * The bytes of a file of one side's tree, by its path from the repository's root; undefined where they are not to be
+   * had: then what was in them counts as different. Asked only for files that differ, or whose blobs may have moved.
+   */
   read(side: Side, path: string): Uint8Array | undefined
-  /** The value of one document's bytes as opm reads it; undefined where it has none. */
-  parse(document: Uint8Array): Json | undefined
 }
 
 export interface BlobComparer {
   /** Whether the blobs at two places are the same bytes: untouched, moved, or equal. */
   sameBytes(base: BlobPlace, result: BlobPlace): boolean
   /** Both blobs' values, fields by name; undefined where either cannot be read. */
-  values(base: BlobPlace, result: BlobPlace): { base: Fields; result: Fields } | undefined
+  values(base: BlobPlace, result: BlobPlace): { base: BlobFields; result: BlobFields } | undefined
 }
-
-export type Fields = Readonly<Record<string, Json>>
 
 /**
  * Compares blobs of one catalog at `root`. `differs` says whether a path's content differs between the trees.
@@ -41,9 +41,9 @@ export function compareBlobs(root: string, differs: (path: string) => boolean, t
       const left = bytesOf('base', base)
       const right = bytesOf('result', result)
       if (left === undefined || right === undefined) return undefined
-      const before = texts.parse(left)
-      const after = texts.parse(right)
-      return isFields(before) && isFields(after) ? { base: before, result: after } : undefined
+      const before = readBlobFields(left)
+      const after = readBlobFields(right)
+      return before && after ? { base: before, result: after } : undefined
     },
   }
 }
@@ -55,18 +55,19 @@ export function repositoryPath(root: string, file: string): string {
 
 /** Names of the fields that differ, sorted. Fields in `unordered` are lists whose order says nothing. */
 export function differingFields(
-  base: Fields,
-  result: Fields,
+  base: BlobFields,
+  result: BlobFields,
   unordered: ReadonlySet<string> = new Set(),
 ): string[] {
   const differing: string[] = []
-  for (const name of new Set([...Object.keys(base), ...Object.keys(result)])) {
-    const [before, after] = [base[name], result[name]]
-    const same =
-      unordered.has(name) && Array.isArray(before) && Array.isArray(after)
-        ? sameList(before.map(canonical).sort(), after.map(canonical).sort())
-        : canonical(before ?? null) === canonical(after ?? null)
-    if (!same) differing.push(name)
+  for (const name of new Set([...base.keys(), ...result.keys()])) {
+    const [before, after] = [base.get(name), result.get(name)]
+    if (before === undefined || after === undefined) differing.push(name)
+    else if (typeof before === 'string' || typeof after === 'string') {
+      if (before !== after) differing.push(name)
+    } else if (unordered.has(name)) {
+      if (!sameList([...before].sort(), [...after].sort())) differing.push(name)
+    } else if (!sameList(before, after)) differing.push(name)
   }
   return differing.sort()
 }
@@ -75,15 +76,11 @@ export function differingFields(
 export function canonical(value: Json): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  const fields = value as Fields
+  const fields = value as Readonly<Record<string, Json>>
   return `{${Object.keys(fields)
     .sort()
     .map((name) => `${JSON.stringify(name)}:${canonical(fields[name] ?? null)}`)
     .join()}}`
-}
-
-function isFields(value: Json | undefined): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function sameBytes(a: Uint8Array, b: Uint8Array): boolean {

@@ -122,14 +122,14 @@ const hash = (text: string): string => {
 }
 
 /**
- * The change between two trees given as files, for the catalogs of `layout`. `parse: false` leaves the parser out, `hidden` files
+ * The change between two trees given as files, for the catalogs of `layout`. The texts can be `unreadable`; `hidden` files
  * of the result are not read into its catalog.
  */
 export function changeBetween(
   base: Files,
   result: Files,
   layout: Layout = { catalogs: [{ root: 'catalog' }] },
-  { parse = true, hidden = [] }: { parse?: boolean; hidden?: readonly string[] } = {},
+  { hidden = [], unreadable = false }: { hidden?: readonly string[]; unreadable?: boolean } = {},
 ): Change {
   const paths = [...new Set([...Object.keys(base), ...Object.keys(result)])].flatMap((path) => {
     const entry = (content: Files[string] | undefined) =>
@@ -142,9 +142,8 @@ export function changeBetween(
   const texts: Texts = {
     read: (side, path) => {
       const content = sides[side][path]
-      return content === undefined ? undefined : encoder.encode(textOf(content))
+      return content === undefined || unreadable ? undefined : encoder.encode(textOf(content))
     },
-    parse: (bytes) => (parse ? (JSON.parse(new TextDecoder().decode(bytes)) as Json) : undefined),
   }
   const has = (files: Files, root: string) => Object.keys(files).some((path) => path.startsWith(`${root}/`))
   const catalogs = layout.catalogs.map(({ root, version }) => ({

@@ -1,20 +1,12 @@
 // Reads catalog files for the tests of ownership: enough of each blob to say which package it speaks of. Small on
-// purpose and independent of the project's reader; whole bundles are parsed only when two versions are compared.
+// purpose and independent of the project's reader.
 import { parse } from 'yaml'
-import type { Catalog, Json } from '../../src/catalog/catalog.ts'
+import type { Catalog } from '../../src/catalog/catalog.ts'
 
 type Writable = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
 
 const mark = { line: 1, column: 1 }
 const encoder = new TextEncoder()
-
-export const parseBlob = (bytes: Uint8Array): Json | undefined => {
-  try {
-    return parse(new TextDecoder().decode(bytes), { maxAliasCount: 0 }) as Json
-  } catch {
-    return undefined
-  }
-}
 
 /** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
 export function readCatalog(files: ReadonlyMap<string, string>): Catalog {

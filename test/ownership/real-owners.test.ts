@@ -15,7 +15,7 @@ import { principalName } from '../../src/checks/ownership/principal.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { aSnapshot } from '../gate/build.ts'
 import { sharedPath } from '../shared.ts'
-import { parseBlob, readCatalog } from './blobs.ts'
+import { readCatalog } from './blobs.ts'
 import { judgeInput, People } from './world.ts'
 
 const root = sharedPath('community-operators')
@@ -100,7 +100,6 @@ describeReal('the real catalog repository', () => {
       texts: {
         read: (side, path) =>
           encoder.encode((side === 'result' ? edits.get(path) : undefined) ?? text(path) ?? ''),
-        parse: parseBlob,
       },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }

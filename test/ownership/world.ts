@@ -22,7 +22,7 @@ import type { Mirror } from '../../src/git/mirror.ts'
 import { aSnapshot, passed } from '../gate/build.ts'
 import { makeOrigin, temporary } from '../git/origin.ts'
 import type { Files, Origin } from '../git/origin.ts'
-import { parseBlob, readCatalog } from './blobs.ts'
+import { readCatalog } from './blobs.ts'
 
 type Answer = AnswerTo[keyof AnswerTo]
 export const unknown = (reason = 'GitHub answered 503'): Answer => ({
@@ -172,7 +172,7 @@ export class World {
       paths,
       layout,
       catalogs,
-      texts: { read: (side, path) => texts.get(`${side} ${path}`), parse: parseBlob },
+      texts: { read: (side, path) => texts.get(`${side} ${path}`) },
     })
     const files = { base: new Map<string, string>(), result: new Map<string, string>() }
     for (const path of ownerFilePaths(basePaths, change)) {
