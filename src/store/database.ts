@@ -18,8 +18,13 @@ export interface Transaction extends Sql {
 
 export interface Database extends Sql {
   readonly kind: 'embedded' | 'server'
-  /** Runs `work` in one transaction; what it throws rolls all of it back. Rejects with a StoreError. */
-  transaction<T>(work: (sql: Transaction) => Promise<T>): Promise<T>
+  /**
+   * Runs `work` in one transaction; what it throws rolls all of it back. Rejects with a StoreError. An urgent one goes
+   * first where transactions wait for each other: somebody outside waits for its answer.
+   */
+  transaction<T>(work: (sql: Transaction) => Promise<T>, isUrgent?: boolean): Promise<T>
+  /** Runs `work`, which uses no transaction, while no other instance runs anything under the same name. */
+  alone<T>(name: string, work: () => Promise<T>): Promise<T>
   /** The same database for pg-boss, outside of any transaction; throws the driver's own errors, as pg-boss expects. */
   readonly forJobs: JobDatabase
   close(): Promise<void>

@@ -31,7 +31,7 @@ function wrap(pglite: PGlite, unlock: () => Promise<void>): Database {
     kind: 'embedded',
     query: (text, values) => turn(() => outside.query(text, values)),
     run: (text) => turn(() => outside.run(text)),
-    transaction: (work) =>
+    transaction: (work, isUrgent) =>
       turn(async () => {
         try {
           return await pglite.transaction(async (inside) => {
@@ -41,7 +41,9 @@ function wrap(pglite: PGlite, unlock: () => Promise<void>): Database {
         } catch (error) {
           throw sqlState(error) === '' ? error : asStoreError(error)
         }
-      }),
+      }, isUrgent),
+    // There is no other instance.
+    alone: (_name, work) => work(),
     forJobs: {
       executeSql: (text, values) =>
         turn(async () => {
@@ -65,25 +67,34 @@ function wrap(pglite: PGlite, unlock: () => Promise<void>): Database {
 }
 
 /**
- * One after the other, in the order they came, until the end; afterwards everything rejects with `closed`. Asking for a
- * turn during one's own would wait for ever, so that is an error.
+ * One after the other: the urgent ones first, otherwise in the order they came; after the end everything rejects with
+ * `closed`. Asking for a turn during one's own would wait for ever, so that is an error.
  */
 function turns() {
   const mine = new AsyncLocalStorage<true>()
-  let last: Promise<unknown> = Promise.resolve()
+  const urgent: (() => Promise<void>)[] = []
+  const usual: (() => Promise<void>)[] = []
+  let busy = false
   let ended: Promise<void> | undefined
-  const queue = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = last.then(() => mine.run(true, work))
-    last = result.catch(() => undefined)
-    return result
+  const next = async (): Promise<void> => {
+    if (busy) return
+    busy = true
+    for (let work = urgent.shift() ?? usual.shift(); work; work = urgent.shift() ?? usual.shift())
+      await work()
+    busy = false
   }
+  const queue = <T>(line: (() => Promise<void>)[], work: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      line.push(() => mine.run(true, work).then(resolve, reject))
+      void next()
+    })
   return {
-    turn: async <T>(work: () => Promise<T>): Promise<T> => {
+    turn: async <T>(work: () => Promise<T>, isUrgent = false): Promise<T> => {
       if (ended) throw new StoreError('closed', 'the store is closed')
       if (mine.getStore()) throw new StoreError('failed', 'a query beside the transaction it was made in')
-      return queue(work)
+      return queue(isUrgent ? urgent : usual, work)
     },
-    end: (work: () => Promise<void>): Promise<void> => (ended ??= queue(work)),
+    end: (work: () => Promise<void>): Promise<void> => (ended ??= queue(usual, work)),
   }
 }
 

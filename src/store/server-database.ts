@@ -15,26 +15,32 @@ export function openServer(url: string, problem: (error: unknown) => void): Data
     keepAlive: true,
   })
   pool.on('error', problem)
+  const transaction: Database['transaction'] = async (work) => {
+    const client = await connect(pool)
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const value = await work(inside(client))
+      await client.query('COMMIT')
+      return value
+    } catch (error) {
+      await client.query('ROLLBACK').catch((fault: unknown) => {
+        broken = fault instanceof Error ? fault : new Error(String(fault))
+      })
+      throw sqlState(error) === '' ? error : asStoreError(error)
+    } finally {
+      client.release(broken)
+    }
+  }
   return {
     kind: 'server',
     ...statements(pool),
-    transaction: async (work) => {
-      const client = await connect(pool)
-      let broken: Error | undefined
-      try {
-        await client.query('BEGIN')
-        const value = await work(inside(client))
-        await client.query('COMMIT')
-        return value
-      } catch (error) {
-        await client.query('ROLLBACK').catch((fault: unknown) => {
-          broken = fault instanceof Error ? fault : new Error(String(fault))
-        })
-        throw sqlState(error) === '' ? error : asStoreError(error)
-      } finally {
-        client.release(broken)
-      }
-    },
+    transaction,
+    alone: (name, work) =>
+      transaction(async (sql) => {
+        await sql.lock(name)
+        return work()
+      }),
     forJobs: {
       executeSql: async (text, values) => {
         if (values !== undefined && values.length > 0) return pool.query(text, [...values])

@@ -1,4 +1,6 @@
 // The store: what must survive the process, in a Postgres of the process's own or in a shared one.
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { Clock } from '../ports/clock.ts'
 import type { Job, Store } from '../ports/store.ts'
 import { openCache } from './cache.ts'
@@ -14,6 +16,8 @@ import { openServer } from './server-database.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
 import { startWorker, type Worker } from './worker.ts'
+
+const pack = promisify(gzip)
 
 export interface StoreOptions {
   /** A Postgres server's address. Given: several instances may share it; `dataDirectory` is not used. */
@@ -54,11 +58,15 @@ async function build(
   await migrate(database)
   const jobs = await openJobs(database, problem)
   const embedded = database.kind === 'embedded'
-  if (embedded) {
-    // The folder is ours alone, so whoever held a lease or a job is dead.
-    await giveBackLeases(database)
-    await jobs.recover(0)
-  }
+  // The folder is ours alone, so whoever held a lease or a job is dead.
+  if (embedded)
+    try {
+      await giveBackLeases(database)
+      await jobs.recover(0)
+    } catch (error) {
+      await jobs.stop()
+      throw error
+    }
   const closing = new AbortController()
   let worker: Worker | undefined
   const pruning = pruneAtTimes(database, clock, closing.signal, problem)
@@ -71,16 +79,17 @@ async function build(
     ...openPullMemory(database),
 
     accept: async ({ guid, event, body }, wanted) => {
+      const packed = await pack(body, { level: 1 })
       const answer = await database.transaction(async (sql) => {
         const added = await sql.query(
           `INSERT INTO ${schema}.delivery (guid, event, body) VALUES ($1, $2, $3)
            ON CONFLICT (guid) DO NOTHING RETURNING guid`,
-          [guid, event, body],
+          [guid, event, packed],
         )
         if (added.length === 0) return 'duplicate'
         for (const job of wanted) await jobs.enqueue(sql, job, 0)
         return 'new'
-      })
+      }, true)
       if (answer === 'new' && wanted.length > 0) worker?.wake()
       return answer
     },

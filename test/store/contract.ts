@@ -3,22 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
 import type { Landing } from '../../src/gate/merge-permit.ts'
-import type { Clock } from '../../src/ports/clock.ts'
 import type { Intent, Job, Lease, Store } from '../../src/ports/store.ts'
+import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
-
-export const clock: Clock = {
-  now: () => Date.now(),
-  sleep: (milliseconds, signal) =>
-    new Promise((resolve) => {
-      const timer = setTimeout(resolve, signal?.aborted ? 0 : milliseconds)
-      timer.unref()
-      signal?.addEventListener('abort', () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    }),
-}
+import { clock, delivery, pullJob, repository, until } from './wares.ts'
 
 export interface Setting {
   /** Where the store's data is; a fresh place for each call. */
@@ -29,15 +17,6 @@ export interface Setting {
   readonly lasts: boolean
 }
 
-let names = 0
-export const repository = () => ({ owner: 'Owner', name: `Repository-${++names}` })
-export const pullJob = (pull: number, of = repository()): Job => ({
-  kind: 'pull',
-  installation: 1,
-  repository: of,
-  pull: pullNumber(pull),
-})
-export const delivery = (guid: string) => ({ guid, event: 'push', body: Buffer.from([0, 255, 1, 123]) })
 const landing = (pull: number, of: { owner: string; name: string }): Landing => ({
   repository: of,
   pull: pullNumber(pull),
@@ -48,14 +27,6 @@ const landing = (pull: number, of: { owner: string; name: string }): Landing => 
   tree: treeSha('d'.repeat(40)),
   config: 'sha256:1',
 })
-
-export async function until(what: () => boolean, seconds = 10): Promise<void> {
-  const end = Date.now() + seconds * 1000
-  while (!what()) {
-    if (Date.now() > end) throw new Error(`not within ${seconds} s: ${what.toString()}`)
-    await sleep(10)
-  }
-}
 
 export function storeContract(title: string, setting: Setting): void {
   describe(`a store (${title})`, () => {
@@ -557,7 +528,7 @@ export function storeContract(title: string, setting: Setting): void {
           const ran = new Map<string, number>()
           let overlaps = 0
           const handler = (where: 'here' | 'there') => async (job: Job) => {
-            const key = JSON.stringify(job)
+            const key = jobKey(job)
             if (running.has(key)) overlaps += 1
             running.add(key)
             ran.set(key, performance.now())
@@ -571,7 +542,7 @@ export function storeContract(title: string, setting: Setting): void {
             await Promise.all(
               Array.from({ length: 40 }, async (_, pull) => {
                 const job = pullJob(pull + 1, of)
-                asked.set(JSON.stringify(job), performance.now())
+                asked.set(jobKey(job), performance.now())
                 await (pull % 2 ? store : other).enqueue(job)
               }),
             )

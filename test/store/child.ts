@@ -1,0 +1,56 @@
+// A process of its own that uses a store and tells on its standard output what it did: to be killed by a test.
+import { createInterface } from 'node:readline'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { openStore } from '../../src/store/store.ts'
+import { clock, pullJob } from './wares.ts'
+
+export interface Place {
+  readonly databaseUrl?: string
+  readonly dataDirectory?: string
+}
+
+export interface Child {
+  /** What it has said so far, line by line. */
+  readonly said: string[]
+  kill(): Promise<void>
+}
+
+/** `accept`: takes delivery after delivery and says each. `hold`: takes a lease and works on jobs for ever. */
+export function startChild(what: 'accept' | 'hold', place: Place, name: string): Child {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'child.ts'), what, JSON.stringify(place), name],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  const said: string[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => said.push(line))
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  return {
+    said,
+    kill: async () => {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [, , what = '', place = '{}', name = ''] = process.argv
+  const store = await openStore({ ...(JSON.parse(place) as Place), clock })
+  const of = { owner: 'owner', name }
+  if (what === 'accept')
+    for (let at = 1; ; at++) {
+      const guid = `${name} ${at}`
+      await store.accept({ guid, event: 'push', body: Buffer.alloc(5000, 'x') }, [pullJob(at, of)])
+      console.log(guid)
+    }
+  const lease = await store.acquireLease(`lease ${name}`, 5)
+  console.log(`fence ${lease?.fence ?? 'none'}`)
+  await store.work(async (job) => {
+    console.log(`begun ${job.kind === 'pull' ? job.pull : job.kind}`)
+    await new Promise((resolve) => setTimeout(resolve, 3600_000))
+  }, 4)
+}

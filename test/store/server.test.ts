@@ -1,0 +1,160 @@
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Job } from '../../src/ports/store.ts'
+import { openServer } from '../../src/store/server-database.ts'
+import { prune } from '../../src/store/prune.ts'
+import { openStore } from '../../src/store/store.ts'
+import { startChild } from './child.ts'
+import { storeContract } from './contract.ts'
+import { query, startPostgres } from './postgres-server.ts'
+import { clock, delivery, pullJob, until } from './wares.ts'
+
+const postgres = await startPostgres()
+afterAll(async () => postgres?.remove())
+
+if (!postgres) test.skip('a Postgres server: left out, there is none here', () => undefined)
+else {
+  storeContract('Postgres server', {
+    place: async () => ({ databaseUrl: await postgres.database() }),
+    shared: true,
+    lasts: true,
+  })
+
+  describe('instances on one server', () => {
+    test('may all start at once on an empty database', async () => {
+      const databaseUrl = await postgres.database()
+      const stores = await Promise.all(Array.from({ length: 4 }, () => openStore({ databaseUrl, clock })))
+      const [first, ...others] = stores
+      expect(await first?.accept(delivery('one'), [])).toBe('new')
+      for (const other of others) expect(await other.accept(delivery('one'), [])).toBe('duplicate')
+      for (const store of stores) await store.close()
+    }, 60_000)
+
+    test('take over the running jobs of one that was killed, in seconds, and its lease when that runs out', async () => {
+      const databaseUrl = await postgres.database()
+      const of = { owner: 'owner', name: 'held' }
+      const store = await openStore({ databaseUrl, clock })
+      await store.enqueue(pullJob(1, of))
+      const child = startChild('hold', { databaseUrl }, 'held')
+      await until(() => child.said.includes('begun 1'), 30)
+      // While it lives nobody else takes its job or its lease.
+      const seen: Job[] = []
+      await store.work(async (job) => void seen.push(job), 4)
+      await sleep(1500)
+      expect(seen).toEqual([])
+      expect(await store.acquireLease('lease held', 5)).toBeUndefined()
+      const killed = performance.now()
+      await child.kill()
+      await until(() => seen.length > 0, 40)
+      console.log(`taken over ${((performance.now() - killed) / 1000).toFixed(1)} s after the kill`)
+      expect(seen).toEqual([pullJob(1, of)])
+      const lease = await store.acquireLease('lease held', 5)
+      expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.said[0])
+      await store.close()
+    }, 90_000)
+
+    test('that work longer than the silence keep their jobs', async () => {
+      const databaseUrl = await postgres.database()
+      const [one, two] = [await openStore({ databaseUrl, clock }), await openStore({ databaseUrl, clock })]
+      let runs = 0
+      const handler = async () => {
+        runs += 1
+        await sleep(20_000)
+      }
+      await one.work(handler, 2)
+      await two.work(handler, 2)
+      await one.enqueue(pullJob(1))
+      await sleep(21_000)
+      expect(runs).toBe(1)
+      await one.close()
+      await two.close()
+    }, 60_000)
+
+    test('reject while the server is away, and go on when it is back', async () => {
+      const databaseUrl = await postgres.database()
+      const problems: unknown[] = []
+      const store = await openStore({ databaseUrl, clock, problem: (error) => problems.push(error) })
+      const seen: Job[] = []
+      await store.work(async (job) => void seen.push(job), 4)
+      await postgres.stop()
+      await expect(store.accept(delivery('away'), [pullJob(1)])).rejects.toMatchObject({
+        code: 'unreachable',
+        retryable: true,
+      })
+      await until(() => problems.length > 0)
+      await postgres.start()
+      await until(() => true)
+      const job = pullJob(2)
+      for (let attempt = 0; attempt < 20; attempt++)
+        if (await store.accept(delivery('back'), [job]).catch(() => undefined)) break
+      await until(() => seen.length > 0)
+      expect(seen).toEqual([job])
+      await store.close()
+    }, 60_000)
+
+    test('of an older program refuse a database of a newer one', async () => {
+      const databaseUrl = await postgres.database()
+      await (await openStore({ databaseUrl, clock })).close()
+      await query(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
+      await expect(openStore({ databaseUrl, clock })).rejects.toMatchObject({ code: 'too-new' })
+    }, 60_000)
+
+    test('nowhere is `unreachable`', async () => {
+      await expect(openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock })).rejects.toMatchObject({
+        code: 'unreachable',
+      })
+    })
+  })
+
+  describe('pruning', () => {
+    test('removes expired cache rows and deliveries of more than fourteen days, nothing else', async () => {
+      const databaseUrl = await postgres.database()
+      const store = await openStore({ databaseUrl, clock })
+      for (const guid of ['old', 'young']) await store.accept(delivery(guid), [])
+      await store.putCached('s', new Map([['gone', 1]]), 0.01)
+      await store.putCached('s', new Map([['stays', 1]]), 60)
+      await store.putCached('s', new Map([['for ever', 1]]))
+      await query(
+        databaseUrl,
+        "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days' WHERE guid = 'old'",
+      )
+      await query(
+        databaseUrl,
+        "UPDATE catalog_bot.delivery SET received_at = now() - interval '13 days' WHERE guid = 'young'",
+      )
+      await sleep(50)
+      const database = openServer(databaseUrl, () => undefined)
+      await prune(database)
+      await database.close()
+      const left = await query(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')
+      expect(left.map(({ guid }) => guid)).toEqual(['young'])
+      const keys = await query(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
+      expect(keys.map(({ key }) => key)).toEqual(['"for ever"', '"stays"'])
+      await store.close()
+    }, 60_000)
+
+    test('runs by itself every hour of the clock', async () => {
+      const databaseUrl = await postgres.database()
+      const sleeps: { milliseconds: number; wake: () => void }[] = []
+      const byHand = {
+        now: () => 0,
+        sleep: (
+          milliseconds: number,
+          signal?: { addEventListener(type: 'abort', listener: () => void): void },
+        ) =>
+          new Promise<void>((wake) => {
+            sleeps.push({ milliseconds, wake })
+            signal?.addEventListener('abort', wake)
+          }),
+      }
+      const store = await openStore({ databaseUrl, clock: byHand })
+      await store.accept(delivery('old'), [])
+      await query(databaseUrl, "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days'")
+      expect(sleeps.map(({ milliseconds }) => milliseconds)).toEqual([3600_000])
+      sleeps[0]?.wake()
+      await until(() => sleeps.length === 2)
+      expect(await query(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
+      await store.close()
+    }, 60_000)
+  })
+}
