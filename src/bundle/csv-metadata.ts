@@ -1,0 +1,112 @@
+// The `olm.csv.metadata` property: what catalogs keep of a ClusterServiceVersion. Only the fields that the operator
+// API knows, in its shapes; what has the wrong type is left out, as if it were not there.
+import type { Json } from '../catalog/catalog.ts'
+import { at, listOf, objectOf, textOf, type JsonObject } from './fields.ts'
+
+/** The property's value for a ClusterServiceVersion (its whole document). */
+export function csvMetadata(csv: Json): JsonObject {
+  const spec = objectOf(at(csv, 'spec'))
+  return {
+    ...present('annotations', stringMap(at(csv, 'metadata', 'annotations'))),
+    // These two and the provider are always written, be they empty.
+    apiServiceDefinitions: owned(spec['apiservicedefinitions'], apiService),
+    crdDescriptions: owned(spec['customresourcedefinitions'], crd),
+    ...texts(spec, 'description', 'displayName'),
+    ...present('installModes', listOf(spec['installModes']).map(installMode)),
+    ...present('keywords', strings(spec['keywords'])),
+    ...present('labels', stringMap(at(csv, 'metadata', 'labels'))),
+    ...present(
+      'links',
+      listOf(spec['links']).map((link) => texts(objectOf(link), 'name', 'url')),
+    ),
+    ...present(
+      'maintainers',
+      listOf(spec['maintainers']).map((person) => texts(objectOf(person), 'name', 'email')),
+    ),
+    ...texts(spec, 'maturity', 'minKubeVersion'),
+    ...present(
+      'nativeAPIs',
+      listOf(spec['nativeAPIs']).map((api) => always(objectOf(api), 'group', 'version', 'kind')),
+    ),
+    provider: texts(objectOf(spec['provider']), 'name', 'url'),
+  }
+}
+
+function owned(value: Json | undefined, describe: (entry: JsonObject) => JsonObject): JsonObject {
+  const definitions = objectOf(value)
+  return {
+    ...present(
+      'owned',
+      listOf(definitions['owned']).map((entry) => describe(objectOf(entry))),
+    ),
+    ...present(
+      'required',
+      listOf(definitions['required']).map((entry) => describe(objectOf(entry))),
+    ),
+  }
+}
+
+function crd(entry: JsonObject): JsonObject {
+  return { ...always(entry, 'name', 'version', 'kind'), ...description(entry) }
+}
+
+function apiService(entry: JsonObject): JsonObject {
+  const port = entry['containerPort']
+  return {
+    ...always(entry, 'name', 'group', 'version', 'kind'),
+    ...texts(entry, 'deploymentName'),
+    ...(typeof port === 'number' && port !== 0 && { containerPort: port }),
+    ...description(entry),
+  }
+}
+
+function description(entry: JsonObject): JsonObject {
+  return {
+    ...texts(entry, 'displayName', 'description'),
+    ...present(
+      'resources',
+      listOf(entry['resources']).map((resource) => always(objectOf(resource), 'name', 'kind', 'version')),
+    ),
+    ...present('statusDescriptors', listOf(entry['statusDescriptors']).map(descriptor)),
+    ...present('specDescriptors', listOf(entry['specDescriptors']).map(descriptor)),
+    ...present('actionDescriptors', listOf(entry['actionDescriptors']).map(descriptor)),
+  }
+}
+
+function descriptor(value: Json): JsonObject {
+  const entry = objectOf(value)
+  return {
+    ...always(entry, 'path'),
+    ...texts(entry, 'displayName', 'description'),
+    ...present('x-descriptors', strings(entry['x-descriptors'])),
+    ...(entry['value'] !== undefined && { value: entry['value'] }),
+  }
+}
+
+function installMode(value: Json): JsonObject {
+  return { type: textOf(at(value, 'type')), supported: at(value, 'supported') === true }
+}
+
+function always(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.map((key) => [key, textOf(entry[key])]))
+}
+
+function texts(entry: JsonObject, ...keys: readonly string[]): JsonObject {
+  return Object.fromEntries(
+    keys.map((key) => [key, textOf(entry[key])] as const).filter(([, text]) => text !== ''),
+  )
+}
+
+function strings(value: Json | undefined): readonly string[] {
+  return listOf(value).filter((entry) => typeof entry === 'string')
+}
+
+function stringMap(value: Json | undefined): JsonObject {
+  return Object.fromEntries(Object.entries(objectOf(value)).filter(([, entry]) => typeof entry === 'string'))
+}
+
+/** The field, unless its value is an empty list or an empty map. */
+function present(key: string, value: readonly Json[] | JsonObject): JsonObject {
+  const isEmpty = Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0
+  return isEmpty ? {} : { [key]: value }
+}

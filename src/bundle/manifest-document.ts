@@ -1,0 +1,81 @@
+// A manifest file to its first document, as Kubernetes' stream decoder reads it: JSON when it begins with a brace,
+// go-yaml's dialect otherwise. Later documents are counted, never read: neither opm nor OLM v0 looks at them.
+import type { Json } from '../catalog/catalog.ts'
+import { jsonText } from '../catalog/json/json-text.ts'
+import { readJson, skipJsonSpace } from '../catalog/json/read-json.ts'
+import { jsonNumber } from '../catalog/go-number.ts'
+import { chunksOf, trimLeadingSpace } from '../catalog/load/chunks.ts'
+import { plainJson } from '../catalog/load/plain-json.ts'
+import type { Value } from '../catalog/tree.ts'
+import { decodeLikeGo } from '../catalog/utf8.ts'
+import { decodeYaml } from '../catalog/yaml/encoding.ts'
+import { readYaml } from '../catalog/yaml/read-yaml.ts'
+
+export type ManifestDocument =
+  | { readonly kind: 'value'; readonly value: Value; readonly documents: number }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+/** Reads a file's first document. `documents` counts those that are not empty. */
+export function readManifest(bytes: Uint8Array): ManifestDocument {
+  const text = decodeLikeGo(bytes)
+  if (trimLeadingSpace(text).startsWith('{')) return readAsJson(text)
+  const chunks = [...chunksOf(bytes, 0, 0, decodeLikeGo)].map(({ start, end }) => bytes.subarray(start, end))
+  const [first, ...others] = chunks
+  if (first === undefined) return { kind: 'unreadable', reason: 'it is empty' }
+  const result = readYaml(decodeYaml(first))
+  if (!result.ok) return { kind: 'unreadable', reason: result.error.message }
+  if (result.value === undefined) return { kind: 'unreadable', reason: 'its first document is empty' }
+  const more = others.filter((chunk) => {
+    const other = readYaml(decodeYaml(chunk))
+    return !other.ok || (other.value !== undefined && other.value.kind !== 'null')
+  })
+  return { kind: 'value', value: result.value, documents: 1 + more.length }
+}
+
+function readAsJson(text: string): ManifestDocument {
+  try {
+    const { value, end } = readJson(text, 0)
+    return { kind: 'value', value, documents: skipJsonSpace(text, end) < text.length ? 2 : 1 }
+  } catch (error) {
+    return { kind: 'unreadable', reason: (error as Error).message }
+  }
+}
+
+/** Compact JSON with sorted keys, as Go writes an object that it read without a type: integers of 64 bits stay exact. */
+export function goJson(value: Value): string {
+  return jsonText(withGoNumbers(value), { escapeHtml: true, exactNumbers: true })
+}
+
+/** As goJson, for values that pass through as text and keep every number as it was written. */
+export function rawJson(value: Value): string {
+  return jsonText(value, { escapeHtml: true, exactNumbers: true })
+}
+
+/** The value as plain data. */
+export function dataOf(value: Value | undefined): Json | undefined {
+  return value === undefined ? undefined : plainJson(value)
+}
+
+// Deeper than any manifest; documents come from strangers.
+const maxDepth = 500
+
+function withGoNumbers(value: Value, depth = 0): Value {
+  if (value.kind === 'number') return { ...value, text: goNumber(value.text, value.value) }
+  if (depth > maxDepth) return value
+  if (value.kind === 'list')
+    return { ...value, items: value.items.map((item) => withGoNumbers(item, depth + 1)) }
+  if (value.kind === 'map')
+    return {
+      ...value,
+      entries: value.entries.map((entry) => ({ ...entry, value: withGoNumbers(entry.value, depth + 1) })),
+    }
+  return value
+}
+
+function goNumber(text: string, value: number): string {
+  if (/^-?\d{1,19}$/.test(text)) {
+    const exact = BigInt(text)
+    if (exact === BigInt.asIntN(64, exact)) return exact.toString()
+  }
+  return jsonNumber(value)
+}
