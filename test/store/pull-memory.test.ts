@@ -4,7 +4,7 @@ import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
 import type { CommandRecord } from '../../src/gate/commands.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openStore } from '../../src/store/store.ts'
-import { clock } from './contract.ts'
+import { clock } from './wares.ts'
 
 let names = 0
 const a = commitSha('a'.repeat(40))
