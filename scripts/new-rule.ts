@@ -77,14 +77,11 @@ export const ${exportOf(id)} = catalogRule<{ bundle: string }>({
 function pageText(id: string): string {
   return `# ${id}
 
-<!-- box -->
-<!-- /box -->
+## What
 
-## What it finds
+## Why
 
-## Why it matters
-
-## What to do
+## Fix
 
 ## Example
 

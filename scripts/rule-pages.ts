@@ -3,52 +3,68 @@
 // --check writes nothing and exits 1 when a page would change. CI runs it and wants an empty `git diff`.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { AnyRule } from '../src/findings/rule.ts'
+import type { AnyRule, CheckId } from '../src/findings/rule.ts'
+import { loadRules } from '../src/catalog/load-rules.ts'
 import { modelRules } from '../src/catalog/model-rules/all.ts'
+import { imageRules } from '../src/checks/images/rules.ts'
+import { ownershipRules } from '../src/checks/ownership/rules.ts'
+import { opmReleaseUnknown } from '../src/checks/validation/opm-release-unknown.ts'
 import { rules } from '../src/checks/validation/rules.ts'
+import { upgradeRules } from '../src/checks/validation/upgrade/rules.ts'
+import { configUnreadable } from '../src/config/config-unreadable.ts'
 
 /** A rule as its page tells of it. */
 export interface PageRule extends AnyRule {
-  /** The release of catalog-bot, or of opm, that brought it. */
+  /** The release of catalog-bot that brought it. */
   readonly since: string
-  /** Whether the rule needs an answer from the world. */
-  readonly network: boolean
   /** `opm`: enforced by opm itself, no switch, no fixtures of its own. */
   readonly origin: 'opm' | 'catalog-bot'
 }
 
+const since = '0.1.0'
+const ours = (rule: AnyRule & { readonly since?: string }): PageRule => ({
+  since,
+  ...rule,
+  origin: 'catalog-bot',
+})
+
 /** Every rule that has a page, sorted by id. */
 export const pageRules: readonly PageRule[] = [
-  ...rules.map((rule) => ({ ...rule, network: false, origin: 'catalog-bot' as const })),
-  ...modelRules.map((rule) => ({ ...rule, since: '0.1.0', network: false, origin: 'opm' as const })),
+  ...rules.map(ours),
+  ...upgradeRules.map(ours),
+  ...imageRules.map(ours),
+  ...ownershipRules.map(ours),
+  ...[configUnreadable, opmReleaseUnknown].map(({ id, check, severity, title }) =>
+    ours({ id, check, severity, title }),
+  ),
+  ...[...loadRules, ...modelRules].map((rule) => ({ since, ...rule, origin: 'opm' as const })),
 ].sort((a, b) => (a.id < b.id ? -1 : 1))
 
-const boxMark = /<!-- box -->[\s\S]*?<!-- \/box -->/
 const exampleMark = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
 /** A page with its box and examples renewed. Throws an Error that says what is missing, when one cannot be. */
 export function renewPage(text: string, rule: PageRule, fixtures: string): string {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not begin with "# ${rule.id}"`)
-  if (!boxMark.test(text)) throw new Error(`docs/rules/${rule.id}.md has no <!-- box -->`)
-  return text
-    .replace(boxMark, () => box(rule))
-    .replace(exampleMark, (_match, path: string) => example(rule, path, fixtures))
+  const body = text.indexOf('\n## ')
+  if (body < 0) throw new Error(`docs/rules/${rule.id}.md has no "## What"`)
+  // Whether a rule needs an answer from the world is known to those who wrote its page.
+  const network = /\| (?<network>yes|no) +\|\n/.exec(text.slice(0, body))?.groups?.network ?? 'no'
+  return [
+    `# ${rule.id}\n\n${rule.title}.\n\n`,
+    table(['check', 'severity', 'since', 'network'], [[rule.check, rule.severity, rule.since, network]]),
+    text.slice(body).replace(exampleMark, (_match, path: string) => example(rule, path, fixtures)),
+  ].join('')
 }
 
-function box(rule: PageRule): string {
-  const switchable = rule.origin === 'opm' ? 'no: opm refuses it' : 'yes'
-  return [
-    '<!-- box -->',
-    '',
-    `> ${rule.title}.`,
-    '',
-    '| check | severity | since | network | can be switched off |',
-    '| --- | --- | --- | --- | --- |',
-    `| ${rule.check} | ${rule.severity} | ${rule.since} | ${rule.network ? 'yes' : 'no'} | ${switchable} |`,
-    '',
-    '<!-- /box -->',
-  ].join('\n')
+/** A Markdown table whose columns are padded, as prettier does it; ends in a line break. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const widths = head.map((cell, column) =>
+    Math.max(3, cell.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`
+  return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('')
 }
 
 /** The fixture's documents that hold an offending line (all, where there is none), as a block of code. */
@@ -67,20 +83,20 @@ function example(rule: PageRule, path: string, fixtures: string): string {
 
 /** The index of all pages. */
 export function renderIndex(all: readonly PageRule[]): string {
-  const table = (some: readonly PageRule[]) => [
-    '| rule | severity | what it demands |',
-    '| --- | --- | --- |',
-    ...some.map((rule) => `| [${rule.id}](${rule.id}.md) | ${rule.severity} | ${rule.title} |`),
-  ]
+  const list = (check: CheckId, origin: PageRule['origin']) =>
+    table(
+      ['rule', 'severity', 'what it demands'],
+      all
+        .filter((rule) => rule.check === check && rule.origin === origin)
+        .map((rule) => [`[${rule.id}](${rule.id}.md)`, rule.severity, rule.title]),
+    ).trimEnd()
   return [
     '# Rules',
     '',
     'Every finding names its rule; the page says what the rule finds, why it matters and what to do.',
     'This list is made by `npm run rule-pages`.',
     '',
-    '## Rules of catalog-bot',
-    '',
-    'Part of the profile `full`. Severity and exceptions are set under `rules` in `.github/catalog-bot.yml`:',
+    'Severity and exceptions are set under `rules` in `.github/catalog-bot.yml`:',
     '',
     '```yaml',
     'rules:',
@@ -90,33 +106,43 @@ export function renderIndex(all: readonly PageRule[]): string {
     '    ignore: [some-package, "catalogs/v4.16/**"]',
     '```',
     '',
-    ...table(all.filter(({ origin }) => origin === 'catalog-bot')),
+    '## Validation',
     '',
-    '## Rules of opm',
+    list('validation', 'catalog-bot'),
     '',
-    'What `opm validate` refuses. They cannot be switched off: a catalog that breaks one of them cannot be served.',
+    '## Validation: what opm itself refuses',
     '',
-    ...table(all.filter(({ origin }) => origin === 'opm')),
+    'These cannot be switched off: a catalog that breaks one of them cannot be served.',
+    '',
+    list('validation', 'opm'),
+    '',
+    '## Images',
+    '',
+    list('images', 'catalog-bot'),
+    '',
+    '## Ownership',
+    '',
+    list('ownership', 'catalog-bot'),
     '',
   ].join('\n')
 }
 
-/** A page for a rule that has none yet. Of opm's rules the words are all that there is to say. */
-export function newPage(rule: Pick<AnyRule, 'id'>, examplePath?: string): string {
-  const parts = [`# ${rule.id}`, '<!-- box -->\n<!-- /box -->']
-  if (examplePath === undefined)
-    parts.push(
-      '`opm validate` refuses such a catalog, and so does the pod that would serve it. The finding says which object is meant, why it matters and what to do.',
-    )
-  else
-    parts.push(
-      '## What it finds',
-      '## Why it matters',
-      '## What to do',
-      '## Example',
-      `<!-- example ${examplePath} -->\n<!-- /example -->`,
-    )
-  return `${parts.join('\n\n')}\n`
+/** A page for one of opm's rules, whose finding already says all that there is to say. */
+function opmPage({ id }: AnyRule): string {
+  return `# ${id}
+
+## What
+
+\`opm validate\` refuses a catalog that breaks this rule, in these or in its own words. The finding names the object and what is wrong with it.
+
+## Why
+
+A catalog that opm refuses cannot be served. One such mistake takes all packages of the catalog away, not only the one it stands in.
+
+## Fix
+
+As the finding says. The rule cannot be switched off.
+`
 }
 
 /** The pages below `root` as they should be: path from the root to text. */
@@ -125,12 +151,14 @@ export function renderPages(root: string): Map<string, string> {
   for (const rule of pageRules) {
     const path = `docs/rules/${rule.id}.md`
     const file = join(root, path)
+    // Pages of the ownership check are not written yet.
+    if (rule.check === 'ownership' && !existsSync(file)) continue
     const text = existsSync(file)
       ? readFileSync(file, 'utf8')
       : rule.origin === 'opm'
-        ? newPage(rule)
+        ? opmPage(rule)
         : undefined
-    if (text === undefined) throw new Error(`${path} is missing: npm run new-rule makes one`)
+    if (text === undefined) throw new Error(`${path} is missing`)
     pages.set(path, renewPage(text, rule, join(root, 'fixtures/rules')))
   }
   pages.set('docs/rules/README.md', renderIndex(pageRules))

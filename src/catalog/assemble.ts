@@ -15,6 +15,7 @@ export function assemble(files: Iterable<{ readonly path: string; readonly facts
     deprecations: all((facts, path) => facts.deprecations.map((blob) => inFile(blob, path))),
     others: all((facts, path) => facts.others.map((blob) => inFile(blob, path))),
     findings: all((facts, path) => facts.findings.map((finding) => findingInFile(finding, path))),
+    oddities: all((facts, path) => (facts.oddities ?? []).map((oddity) => ({ ...oddity, file: path }))),
     loadErrors: walked.flatMap(({ path, facts }) =>
       facts.loadError === undefined ? [] : [{ file: path, message: facts.loadError }],
     ),

@@ -1,4 +1,4 @@
-// The rules about reading a file: what opm refuses while it loads (R2 to R10), and what it drops without a word.
+// The rules about reading a file: what opm refuses while it loads (R2 to R10).
 import type { Rule } from '../findings/rule.ts'
 
 const whyNothingLoads =
@@ -129,30 +129,6 @@ export const badBundleObject: Rule<{ detail: string }> = {
   }),
 }
 
-export const unreadText: Rule<{ text: string }> = {
-  id: 'unread-text',
-  check: 'validation',
-  severity: 'warning',
-  title: 'No text of a file is dropped in silence',
-  say: ({ text }) => ({
-    what: `everything from here to the next "---" is ignored: "${shorten(text)}"`,
-    why: 'opm reads one value a document and drops what stands behind it without an error, so blobs can be missing from the catalog unnoticed.',
-    fix: 'Put a line with "---" before it, if it is a document of its own. In a JSON file nothing but white space may stand before the first brace.',
-  }),
-}
-
-export const repeatedField: Rule<{ key: string }> = {
-  id: 'repeated-field',
-  check: 'validation',
-  severity: 'warning',
-  title: 'No field is written twice in one object',
-  say: ({ key }) => ({
-    what: `"${shorten(key)}" was written before in the same object`,
-    why: 'Only the last value counts; the earlier one is lost without an error.',
-    fix: 'Keep one of them.',
-  }),
-}
-
 export const moreProblems: Rule<{ count: number }> = {
   id: 'more-problems',
   check: 'validation',
@@ -177,8 +153,6 @@ export const loadRules = [
   missingSchema,
   wrongFieldType,
   badBundleObject,
-  unreadText,
-  repeatedField,
   moreProblems,
 ] as const
 

@@ -1,6 +1,8 @@
 // One file's bytes to its facts, exactly as opm v1.73 reads it. Never throws on what a file holds; never looks at
 // other files. Where opm stops at the first problem, this reports all it can still see.
-import type { BlobPlace, FileFacts, OtherBlob } from './catalog.ts'
+import { oddityCap } from './catalog.ts'
+import type { BlobPlace, FileFacts, Oddity, OtherBlob } from './catalog.ts'
+import { findOddities } from './find-oddities.ts'
 import type { Finding, Location } from '../findings/finding.ts'
 import type { Rule } from '../findings/rule.ts'
 import { finding } from '../findings/rule.ts'
@@ -13,11 +15,13 @@ import { foldCase } from './load/fold-case.ts'
 import type { Meta } from './load/meta.ts'
 import type { Places } from './load/places.ts'
 import * as rules from './load-rules.ts'
-import type { MapValue, Value } from './tree.ts'
 import { ownCopy } from './utf8.ts'
 
 /** A page that lists more than this about one file helps nobody. */
 const maxFindings = 100
+
+/** Enough of what is dropped to recognise it by. */
+const maxDroppedText = 100
 
 /** Reads a catalog file. Places in the result name the file ''. */
 export function readFile(bytes: Uint8Array, options: ReadOptions = {}): FileFacts {
@@ -47,6 +51,7 @@ class FileReading {
   private readonly deprecations: FileFacts['deprecations'][number][] = []
   private readonly others: OtherBlob[] = []
   private readonly findings: Finding[] = []
+  private readonly oddities: Oddity[] = []
   private leftOut = 0
   private loadError: string | undefined
   /** The first undecodable manifest: opm looks at them only when all documents are read. */
@@ -66,7 +71,16 @@ class FileReading {
     if (this.leftOut > 0) this.findings.push(finding(rules.moreProblems, undefined, { count: this.leftOut }))
     const loadError = this.loadError ?? this.objectError
     const { packages, channels, bundles, deprecations, others, findings } = this
-    const facts = { bytes: this.bytes.length, packages, channels, bundles, deprecations, others, findings }
+    const facts: FileFacts = {
+      bytes: this.bytes.length,
+      packages,
+      channels,
+      bundles,
+      deprecations,
+      others,
+      findings,
+      ...(this.oddities.length > 0 && { oddities: this.oddities }),
+    }
     return loadError === undefined ? facts : { ...facts, loadError }
   }
 
@@ -74,17 +88,13 @@ class FileReading {
     const { meta, problem, places, unread } = document
     if (problem) this.refuse(problem, places)
     if (meta) this.readBlob(meta, document, index)
-    if (unread !== undefined) {
-      const text = places.textFrom(unread, 100)
-      this.report(rules.unreadText, places, { start: unread, end: unread }, { text })
-    }
+    if (unread !== undefined) this.keepUnread(unread, meta, places)
   }
 
   private readBlob(meta: Meta, document: Document, index: number): void {
     const { value } = meta
     const { places, start, end } = document
     const place: BlobPlace = { file: '', document: index, start, end, ...places.mark(value.start) }
-    this.reportRepeated(value, places)
     const source = { value, place, places }
     switch (meta.schema) {
       case 'olm.package':
@@ -96,6 +106,7 @@ class FileReading {
       case 'olm.deprecations':
         return this.keep(this.deprecations, readDeprecation(source), 'parse deprecation', document, index)
       default:
+        this.keepOddities(document)
         this.others.push({
           place,
           schema: ownCopy(meta.schema),
@@ -115,6 +126,7 @@ class FileReading {
     const { blob, problems, objectProblems } = reading
     const { places, exactly } = document
     if (exactly && problems.length + objectProblems.length > 0) return this.readDocument(exactly(), index)
+    this.keepOddities(document)
     into.push(blob)
     const first = problems[0]
     if (first) this.loadError ??= `${parse}: ${first.message}`
@@ -163,21 +175,20 @@ class FileReading {
     }
   }
 
-  /** Repeated keys of the document itself and of what opm decodes; deeper ones are nobody's loss. */
-  private reportRepeated(root: MapValue, places: Places): void {
-    const todo: { value: Value; depth: number }[] = [{ value: root, depth: 0 }]
-    for (let next = todo.pop(); next; next = todo.pop()) {
-      const { value, depth } = next
-      if (value.kind === 'map') {
-        for (const repeated of value.repeated ?? []) {
-          this.report(rules.repeatedField, places, repeated, { key: repeated.key })
-        }
-      }
-      if (depth >= 3) continue
-      if (value.kind === 'list') for (const item of value.items) todo.push({ value: item, depth: depth + 1 })
-      if (value.kind === 'map')
-        for (const entry of value.entries) todo.push({ value: entry.value, depth: depth + 1 })
-    }
+  private keepOddities({ meta, places }: Document): void {
+    if (meta) this.oddities.push(...findOddities(meta.value, places, oddityCap - this.oddities.length))
+  }
+
+  private keepUnread(unread: number, meta: Meta | undefined, places: Places): void {
+    if (this.oddities.length >= oddityCap) return
+    this.oddities.push({
+      kind: 'dropped-text',
+      mark: places.mark(unread),
+      schema: ownCopy(meta?.schema ?? ''),
+      package: ownCopy(meta?.package ?? ''),
+      name: ownCopy(meta?.name ?? ''),
+      text: ownCopy(places.textFrom(unread, maxDroppedText)),
+    })
   }
 
   private report<Data extends object>(

@@ -12,7 +12,6 @@ const rule: PageRule = {
   severity: 'error',
   title: 'A channel has one head',
   since: '0.1.0',
-  network: false,
   origin: 'catalog-bot',
 }
 
@@ -42,28 +41,28 @@ describe('pages of rules', () => {
   })
 
   test('box and example are renewed, and what people wrote stays', () => {
-    const page = `# two-heads\n\n<!-- box -->\nold\n<!-- /box -->\n\nBy hand.\n\n<!-- example bad/forked/catalog.yaml -->\nold\n<!-- /example -->\n`
+    const page = `# two-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy hand.\n\n<!-- example bad/forked/catalog.yaml -->\nold\n<!-- /example -->\n`
     const renewed = renewPage(page, rule, fixtures)
-    expect(renewed).toContain('> A channel has one head.')
-    expect(renewed).toContain('| validation | error | 0.1.0 | no | yes |')
+    expect(renewed).toContain('# two-heads\n\nA channel has one head.\n\n| check ')
+    expect(renewed).toContain('| validation | error    | 0.1.0 | yes     |\n\n## What\n')
     expect(renewed).toContain('\n\nBy hand.\n\n')
     expect(renewed).toContain('```yaml\nb: $& 2 # two-heads\n```')
     expect(renewed).not.toContain('old')
     expect(renewPage(renewed, rule, fixtures)).toBe(renewed)
   })
 
-  test('a page without a box, with another title, or with an example that is no fixture is refused', () => {
-    const box = '<!-- box -->\n<!-- /box -->\n'
-    expect(() => renewPage('# two-heads\n', rule, fixtures)).toThrow(/no <!-- box -->/)
-    expect(() => renewPage(`# other\n${box}`, rule, fixtures)).toThrow(/does not begin/)
+  test('a page without a body, with another title, or with an example that is no fixture is refused', () => {
+    const body = '\n## What\n'
+    expect(() => renewPage('# two-heads\n', rule, fixtures)).toThrow(/no "## What"/)
+    expect(() => renewPage(`# other\n${body}`, rule, fixtures)).toThrow(/does not begin/)
     expect(() =>
-      renewPage(`# two-heads\n${box}<!-- example bad/x/catalog.yaml -->\n<!-- /example -->`, rule, fixtures),
+      renewPage(`# two-heads\n${body}<!-- example bad/x/catalog.yaml -->\n<!-- /example -->`, rule, fixtures),
     ).toThrow(/does not exist/)
   })
 
   test("the index tells opm's rules from ours", () => {
     const index = renderIndex([rule, { ...rule, id: 'no-head', origin: 'opm' }])
-    expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Rules of opm'))
-    expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Rules of opm'))
+    expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Validation: what opm'))
+    expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Validation: what opm'))
   })
 })

@@ -7,6 +7,7 @@ import type {
   PackageBlob,
   Property,
 } from '../catalog.ts'
+import { sniffImage } from '../sniff-image.ts'
 import type { Value } from '../tree.ts'
 import { ownCopy } from '../utf8.ts'
 import { bundleObjectError, readBundleObject } from './bundle-object.ts'
@@ -57,7 +58,9 @@ function iconOf(icon: Decoded, places: Places): PackageBlob['icon'] {
   const data = icon.fields.get('base64data')
   const bytes = data instanceof Uint8Array ? data.length : 0
   const mediatype = text(icon, 'mediatype')
-  return bytes > 0 || mediatype !== '' ? { mediatype, bytes, mark: places.mark(icon.at.start) } : undefined
+  if (bytes === 0 && mediatype === '') return undefined
+  const looksLike = data instanceof Uint8Array ? sniffImage(data) : undefined
+  return { mediatype, bytes, mark: places.mark(icon.at.start), ...(looksLike !== undefined && { looksLike }) }
 }
 
 export function readChannel({ value, place, places }: Source): BlobReading<ChannelBlob> {

@@ -1,0 +1,13 @@
+import type { Rule } from '../../findings/rule.ts'
+
+export const opmReleaseUnknown: Rule<{ opm: string }> = {
+  id: 'opm-release-unknown',
+  check: 'validation',
+  severity: 'error',
+  title: 'The configured opm release is one whose rules are known',
+  say: ({ opm }) => ({
+    what: `the rules of opm ${opm} are not known`,
+    why: 'Which catalogs are valid depends on the release; guessing could let one through that its clusters refuse.',
+    fix: 'A maintainer sets `opm` in .github/catalog-bot.yml to v1.28 or later.',
+  }),
+}

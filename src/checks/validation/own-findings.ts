@@ -1,0 +1,20 @@
+// What our own rules find in a catalog, each rule with its default severity. Worked out once for each catalog value:
+// the same base stands under many pull requests.
+import type { Catalog } from '../../catalog/catalog.ts'
+import { compareFindings } from '../../findings/finding.ts'
+import type { Finding } from '../../findings/finding.ts'
+import { viewCatalog } from './catalog-view.ts'
+import { defaultLimits } from './limits.ts'
+import { rules } from './rules.ts'
+
+const known = new WeakMap<Catalog, readonly Finding[]>()
+
+/** All findings of our own rules, sorted. Places name files as the catalog does. */
+export function ownFindings(catalog: Catalog): readonly Finding[] {
+  const before = known.get(catalog)
+  if (before) return before
+  const view = viewCatalog(catalog)
+  const found = rules.flatMap((rule) => [...rule.find(view, defaultLimits)]).sort(compareFindings)
+  known.set(catalog, found)
+  return found
+}

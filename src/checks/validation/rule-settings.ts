@@ -1,0 +1,30 @@
+// The configuration's word on rules: another severity, off, or silent for some packages and paths.
+// What opm itself refuses has no switch.
+import { minimatch } from 'minimatch'
+import type { Config } from '../../config/config.ts'
+import type { Finding, Severity } from '../../findings/finding.ts'
+
+export type RuleSettings = Config['rules']
+
+/** Findings as the configuration wants them. Those of rules in `fixed` stay as they are, whatever it says. */
+export function applyRuleSettings(
+  findings: readonly Finding[],
+  settings: RuleSettings,
+  fixed: ReadonlySet<string>,
+): Finding[] {
+  return findings.flatMap((found) => {
+    const setting = Object.hasOwn(settings, found.rule) ? settings[found.rule] : undefined
+    if (setting === undefined || fixed.has(found.rule)) return [found]
+    const { severity, ignore } =
+      typeof setting === 'string'
+        ? { severity: setting, ignore: [] }
+        : { severity: setting.severity, ignore: setting.ignore }
+    if (severity === 'off' || ignore.some((pattern) => isMeant(found, pattern))) return []
+    return [severity === undefined ? found : { ...found, severity: severity satisfies Severity }]
+  })
+}
+
+/** Whether a pattern is the finding's package, or a glob that its file matches. A catalog is meant by its directory, too. */
+function isMeant({ at, data }: Finding, pattern: string): boolean {
+  return data?.package === pattern || (at !== undefined && minimatch(at.file, pattern, { dot: true }))
+}

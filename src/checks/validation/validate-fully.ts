@@ -1,0 +1,32 @@
+// A whole catalog's verdict in the profile `full`: opm's rules, then our own. For the command line and for whoever
+// looks at one state of a catalog; what a pull request changes is for validation.ts.
+import type { Catalog } from '../../catalog/catalog.ts'
+import { modelRules } from '../../catalog/model-rules/all.ts'
+import { loadRules } from '../../catalog/load-rules.ts'
+import type { RuleSet } from '../../catalog/rule-set.ts'
+import { validateCatalog } from '../../catalog/validate-catalog.ts'
+import type { CatalogVerdict } from '../../catalog/validate-catalog.ts'
+import { compareFindings } from '../../findings/finding.ts'
+import { ownFindings } from './own-findings.ts'
+import { applyRuleSettings } from './rule-settings.ts'
+import type { RuleSettings } from './rule-settings.ts'
+
+/** Rules that nobody can switch off: a catalog that breaks one cannot be served. */
+export const fixedRules: ReadonlySet<string> = new Set([...modelRules, ...loadRules].map(({ id }) => id))
+
+/** opm's verdict and findings with ours on top. `passed` is false for any error, also of a rule of our own. Never throws. */
+export function validateFully(
+  catalog: Catalog,
+  options: { readonly ruleSet?: RuleSet; readonly settings?: RuleSettings } = {},
+): CatalogVerdict {
+  const verdict = validateCatalog(catalog, {
+    ...(options.ruleSet && { ruleSet: options.ruleSet }),
+    profile: 'opm',
+  })
+  const own = applyRuleSettings(ownFindings(catalog), options.settings ?? {}, fixedRules)
+  return {
+    ...verdict,
+    passed: verdict.passed && !own.some(({ severity }) => severity === 'error'),
+    findings: [...verdict.findings, ...own].sort(compareFindings),
+  }
+}

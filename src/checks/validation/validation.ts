@@ -1,0 +1,104 @@
+// The validation check: every catalog that a pull request touches is valid afterwards, as opm and our own rules see it,
+// and does no harm to those who installed from it. Asks the world nothing. What was wrong before and does not block
+// is not held against a change that leaves it as it was.
+import type { Catalog } from '../../catalog/catalog.ts'
+import { defaultRuleSet, ruleSetFor } from '../../catalog/rule-set.ts'
+import type { RuleSet } from '../../catalog/rule-set.ts'
+import { validateCatalog } from '../../catalog/validate-catalog.ts'
+import { repositoryPath } from '../../change/blob-text.ts'
+import type { CatalogChange } from '../../change/change.ts'
+import type { Config } from '../../config/config.ts'
+import { compareFindings } from '../../findings/finding.ts'
+import type { Finding, Location } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { Check, CheckInput, CheckOutcome } from '../check.ts'
+import { opmReleaseUnknown } from './opm-release-unknown.ts'
+import { ownFindings } from './own-findings.ts'
+import { applyRuleSettings } from './rule-settings.ts'
+import { upgradeRules } from './upgrade/rules.ts'
+import { fixedRules } from './validate-fully.ts'
+
+export const validationCheck: Check = {
+  id: 'validation',
+  title: 'The catalog is valid',
+  ask: () => [],
+  judge,
+}
+
+function judge({ change, config }: CheckInput): CheckOutcome {
+  const ruleSet = ruleSetOf(config)
+  const judged = ruleSet ? change.catalogs.map((catalog) => judgeCatalog(catalog, config, ruleSet)) : []
+  const findings = judged.flatMap((one) => one.findings)
+  if (!ruleSet) findings.push(finding(opmReleaseUnknown, undefined, { opm: config.opm }))
+  const before = judged.reduce((sum, one) => sum + one.before, 0)
+  return {
+    check: 'validation',
+    findings: findings.sort(compareFindings),
+    unanswered: [],
+    waiting: [],
+    summary: summaryOf(change.catalogs, before),
+  }
+}
+
+/** The rules of the configured opm release; undefined for one that is not known. */
+function ruleSetOf({ opm }: Config): RuleSet | undefined {
+  // The default is the release at the commit that its rules were taken from, not its first patch.
+  return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
+}
+
+interface JudgedCatalog {
+  readonly findings: Finding[]
+  /** How many findings are left out, because the base has them too. */
+  readonly before: number
+}
+
+function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): JudgedCatalog {
+  const { root, base, result } = change
+  const settled = (findings: readonly Finding[]) =>
+    applyRuleSettings(
+      findings.map((found) => inRepository(found, root)),
+      config.rules,
+      fixedRules,
+    )
+  const own = result ? settled(ownFindings(result)) : []
+  const known = new Set(base ? settled(ownFindings(base)).map(keyOf) : [])
+  const shown = own.filter((found) => found.severity === 'error' || !known.has(keyOf(found)))
+  const upgrades = settled(upgradeRules.flatMap((rule) => [...rule.find(change)]))
+  const opm = result ? validateCatalog(result, { ruleSet, profile: 'opm' }).findings : []
+  return {
+    findings: [...opm.map((found) => inRepository(found, root)), ...shown, ...upgrades],
+    before: own.length - shown.length,
+  }
+}
+
+/** Pairs a finding of the result with the same complaint in the base. */
+function keyOf({ rule, subject }: Finding): string {
+  return `${rule} ${subject ?? ''}`
+}
+
+/** Places by their path in the repository, and the catalog's directory in the data. */
+function inRepository(found: Finding, root: string): Finding {
+  const there = (at: Location): Location => ({ ...at, file: repositoryPath(root, at.file) })
+  return {
+    ...found,
+    ...(found.at && { at: there(found.at) }),
+    ...(found.related && { related: found.related.map(({ at, note }) => ({ at: there(at), note })) }),
+    data: { catalog: root, ...found.data },
+  }
+}
+
+function summaryOf(catalogs: readonly CatalogChange[], before: number): string {
+  const present = catalogs.flatMap(({ result }): Catalog[] => (result ? [result] : []))
+  const packages = new Set(catalogs.flatMap((catalog) => catalog.packages.map(({ name }) => name))).size
+  const bundles = present.reduce((sum, catalog) => sum + catalog.bundles.length, 0)
+  return [
+    counted(catalogs.length, 'catalog'),
+    `${counted(packages, 'package')} changed`,
+    counted(bundles, 'bundle'),
+    ...(before > 0 ? [`${counted(before, 'remark')} from before not repeated`] : []),
+  ].join(', ')
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,17 @@
+// A catalog directory read as the application reads it, for tests of whole catalogs.
+import { assemble } from '../../../src/catalog/assemble.ts'
+import type { Catalog } from '../../../src/catalog/catalog.ts'
+import { readFile } from '../../../src/catalog/read-file.ts'
+import { openCatalogDirectory } from '../../../src/files/catalog-directory.ts'
+
+export function loadCatalog(directory: string): Catalog {
+  const opened = openCatalogDirectory(directory)
+  if (opened.kind !== 'files') throw new Error(opened.message)
+  return assemble(
+    opened.files.map((file) => {
+      const bytes = file.read()
+      if ('error' in bytes) throw new Error(bytes.error)
+      return { path: file.path, facts: readFile(bytes) }
+    }),
+  )
+}
