@@ -229,7 +229,7 @@ function jsonDocument(
     throw error
   }
   const { value, end, hugeNumber } = result
-  if (hugeNumber)
+  if (hugeNumber && value.kind === 'map')
     return { refused: { kind: 'meta', problem: hugeNumberProblem(text, from, end, hugeNumber) } }
   if (value.kind === 'null') {
     const problem: DocumentProblem = {

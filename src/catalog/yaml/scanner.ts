@@ -22,6 +22,11 @@ interface SimpleKey {
   possible: boolean
   /** In a block at the block's own column nothing but a key can stand. */
   required: boolean
+  /**
+   * The queue waits for it while its token is next. libyaml forgets to wait for a flow collection that closes before
+   * a key could begin in it (`{}`), as it tells keys apart by token and the inner level starts with the same one.
+   */
+  awaited: boolean
   /** Number of the token that would be the key's first, counted from the start of the stream. */
   token: number
   column: number
@@ -69,7 +74,7 @@ export class Scanner {
       const key = this.simpleKeys[level] as SimpleKey
       // Inner levels never hold earlier tokens than outer ones, so the walk is as short as the queue.
       if (key.token < this.taken) break
-      if (key.possible && key.token === this.taken) return this.isStillKey(key)
+      if (key.possible && key.awaited && key.token === this.taken) return this.isStillKey(key)
     }
     return false
   }
@@ -220,7 +225,9 @@ export class Scanner {
     this.removeSimpleKey()
     if (this.flowLevel > 0) {
       this.flowLevel--
-      this.simpleKeys.pop()
+      const inner = this.simpleKeys.pop()
+      const outer = this.simpleKeys[this.simpleKeys.length - 1]
+      if (inner && outer && inner.token === outer.token) outer.awaited = false
     }
     this.simpleKeyAllowed = false
     this.pushIndicator(kind, 1)
@@ -262,9 +269,10 @@ export class Scanner {
     const { cursor } = this
     const key = this.simpleKeys[this.simpleKeys.length - 1] as SimpleKey
     if (this.isStillKey(key)) {
-      const at = this.head + key.token - this.taken
+      // A key that is no longer in the queue comes too late, and last.
+      const at = key.token < this.taken ? this.queue.length : this.head + key.token - this.taken
       this.queue.splice(at, 0, makeToken('key', key.mark, key.mark.index))
-      this.rollIndent(key.column, 'block-mapping-start', key.mark, at)
+      this.rollIndent(key.column, 'block-mapping-start', key.mark, key.token < this.taken ? undefined : at)
       key.possible = false
       this.simpleKeyAllowed = false
     } else {
@@ -343,6 +351,7 @@ export class Scanner {
     this.simpleKeys[this.simpleKeys.length - 1] = {
       possible: true,
       required,
+      awaited: true,
       token: this.taken + this.queue.length - this.head,
       column: cursor.column,
       mark: cursor.mark(),
@@ -357,7 +366,7 @@ export class Scanner {
 
   private noSimpleKey(): SimpleKey {
     const token = this.taken + this.queue.length - this.head
-    return { possible: false, required: false, token, column: 0, mark: this.cursor }
+    return { possible: false, required: false, awaited: true, token, column: 0, mark: this.cursor }
   }
 
   /** Opens a block whose column is `column`, unless it is open already. `at` is where in the queue its token goes. */
