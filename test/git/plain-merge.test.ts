@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { blobSha, pullNumber } from '../../src/change/ids.ts'
+import { openMirror, type Mirror } from '../../src/git/mirror.ts'
+import { plainRule } from '../../src/git/plain-merge.ts'
+import { longFile, makeOrigin, temporary, type Origin } from './origin.ts'
+
+describe('the plain three-way rule', () => {
+  const [a, b, c] = ['a', 'b', 'c'].map((digit) => ({ mode: '100644', oid: blobSha(digit.repeat(40)) }))
+
+  test('keeps what the head left alone, takes what the base left alone, and merges or refuses the rest', () => {
+    expect(plainRule(a, a, a)).toEqual({ kind: 'exactly', entry: a })
+    expect(plainRule(a, b, a)).toEqual({ kind: 'exactly', entry: b })
+    expect(plainRule(a, undefined, a)).toEqual({ kind: 'exactly', entry: undefined })
+    expect(plainRule(a, a, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(plainRule(a, a, undefined)).toEqual({ kind: 'exactly', entry: undefined })
+    expect(plainRule(a, b, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(plainRule(undefined, undefined, b)).toEqual({ kind: 'exactly', entry: b })
+    expect(plainRule(a, b, c)).toEqual({ kind: 'merged' })
+    expect(plainRule(a, undefined, c)).toEqual({ kind: 'conflict' })
+    expect(plainRule(a, b, undefined)).toEqual({ kind: 'conflict' })
+    if (a) expect(plainRule(a, a, { ...a, mode: '120000' })).toMatchObject({ entry: { mode: '120000' } })
+  })
+})
+
+describe('random histories with moves, copies and edits', () => {
+  const folder = temporary('plain')
+  let origin: Origin
+  let mirror: Mirror
+  beforeAll(async () => {
+    origin = makeOrigin(join(folder.path, 'origin.git'))
+    mirror = await openMirror({
+      directory: join(folder.path, 'mirror.git'),
+      url: origin.url,
+      credential: async () => undefined,
+    })
+  })
+  afterAll(async () => {
+    await mirror.close()
+    folder.remove()
+  })
+
+  test('land only at paths that the pull request itself changes, and there as it has them (T14)', async () => {
+    let seed = 20261120
+    const random = (below: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below
+    const pick = <T>(items: readonly T[]): T | undefined => items[random(items.length)]
+    const directories = ['a', 'b', 'c']
+    const change = (files: Record<string, string>): Record<string, string> => {
+      const next = { ...files }
+      for (let step = 0; step <= random(3); step++) {
+        const path = pick(Object.keys(next)) ?? 'a/f0'
+        const content = next[path] ?? longFile('new', 20)
+        const target = `${pick(directories) ?? 'a'}/f${random(5)}`
+        switch (random(5)) {
+          case 0:
+            next[path] = content.replace(/^(.*)$/m, `$1 edited ${random(1000)}`)
+            break
+          case 1:
+            delete next[path]
+            next[target] = content
+            break
+          case 2:
+            delete next[path]
+            next[target] = `${content}appended ${random(1000)}\n`
+            break
+          case 3:
+            // A whole directory moves.
+            for (const name of Object.keys(next).filter((name) => name.startsWith('a/'))) {
+              next[`d/${name.slice(2)}`] = next[name] ?? ''
+              delete next[name]
+            }
+            break
+          default:
+            next[target] = longFile(`added ${random(1000)}`, 15)
+        }
+      }
+      return next
+    }
+    const kinds: Record<string, number> = {}
+    for (let round = 0; round < 60; round++) {
+      const start = Object.fromEntries(
+        Array.from({ length: 6 }, (_, at) => [
+          `${directories[at % 3] ?? 'a'}/f${at}`,
+          longFile(`file ${at}`, 20),
+        ]),
+      )
+      const [ours, theirs] = [change(start), change(start)]
+      const root = origin.commit(start)
+      const base = origin.commit(ours, [root])
+      const head = origin.commit(theirs, [root])
+      origin.branch('main', base)
+      origin.pull(1, head)
+      await mirror.fetch('main', pullNumber(1))
+      const result = await mirror.merge(base, head, 'Merge')
+      const kind = result.kind === 'conflict' ? `${result.kind} ${result.reason ?? ''}` : result.kind
+      kinds[kind] = (kinds[kind] ?? 0) + 1
+      if (result.kind !== 'clean') continue
+      const landed = await mirror.list(result.tree)
+      const at = new Map(
+        await Promise.all(
+          landed.map(
+            async ({ path, oid }) => [path, Buffer.from(await mirror.read(oid)).toString()] as const,
+          ),
+        ),
+      )
+      for (const path of new Set([
+        ...Object.keys(start),
+        ...Object.keys(ours),
+        ...Object.keys(theirs),
+        ...at.keys(),
+      ])) {
+        if (theirs[path] === start[path] || theirs[path] === ours[path])
+          expect([path, at.get(path)]).toEqual([path, ours[path]])
+        else if (ours[path] === start[path]) expect([path, at.get(path)]).toEqual([path, theirs[path]])
+        else
+          expect([path, typeof at.get(path), typeof ours[path], typeof theirs[path]]).toEqual([
+            path,
+            'string',
+            'string',
+            'string',
+          ])
+      }
+    }
+    console.log(`60 merges: ${JSON.stringify(kinds)}`)
+    // All three ends were met, or the test shows nothing.
+    expect(Object.keys(kinds)).toEqual(
+      expect.arrayContaining(['clean', 'conflict content', 'conflict rename']),
+    )
+  }, 120_000)
+})
