@@ -156,8 +156,9 @@ export class World {
     const roots = new Set(paths.flatMap(({ path }) => catalogOf(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }
     const texts = new Map<string, Uint8Array>()
+    const inCatalogs = paths.filter(({ path }) => /\.(?:ya?ml|json)$/.test(path) && catalogOf(path, layout))
     for (const [side, tree] of Object.entries(trees))
-      for (const { path } of paths) {
+      for (const { path } of inCatalogs) {
         const bytes = await this.#bytes(tree, path)
         if (bytes) texts.set(`${side} ${path}`, bytes)
       }

@@ -116,19 +116,34 @@ function inCatalog(
   const findings: Finding[] = []
   for (const [name, mark] of spoken) {
     const place: Location = { file: path.path, line: mark.line, column: mark.column }
-    const home = known.foreignHome(name, directory, role.catalog)
-    if (home !== undefined)
-      findings.push(finding(packageContentMismatch, place, { path: path.path, package: name, home }))
+    const elsewhere = known.homes(name).filter((home) => home !== directory)
+    const [home] = elsewhere
+    if (home !== undefined && !known.holds(directory, name))
+      findings.push(
+        finding(packageContentMismatch, place, {
+          path: path.path,
+          package: name,
+          home: home === '' ? 'the catalog' : home,
+        }),
+      )
     const change = changes.find((candidate) => candidate.name === name)
-    demands.push({
-      path: path.path,
-      at: place,
-      catalog: role.catalog,
-      directory,
-      package: name,
-      kinds: change ? kindsOf(change, known.has(name, directory, role.catalog)) : ['edit-sources'],
-      owners: authority.ownersOf(path.path, directory, name),
-    })
+    const kinds = change
+      ? kindsOf(change, known.has(name, directory, role.catalog))
+      : (['edit-sources'] as const)
+    // Place and content: whoever owns the directory agrees, and whoever owns the package where it is at home.
+    for (const at of [directory, ...elsewhere]) {
+      const where =
+        at === directory ? path.path : [role.catalog, at, 'catalog.yaml'].filter(Boolean).join('/')
+      demands.push({
+        path: path.path,
+        at: place,
+        catalog: role.catalog,
+        directory: at,
+        package: name,
+        kinds,
+        owners: authority.ownersOf(where, at, name),
+      })
+    }
   }
   return { demands, findings }
 }
@@ -251,17 +266,19 @@ class KnownPackages {
     return here === 0 && held.size === 0 && name === directory && this.isDirectory(directory)
   }
 
-  /** Where a package belongs that a file in `directory` speaks of, when that is somewhere else. */
-  foreignHome(name: string, directory: string, root: string): string | undefined {
-    if (this.#speakers.get(root)?.at(directory).has(name)) return undefined
-    const held = this.#held(directory)
-    if (held.has(name)) return undefined
-    for (const speakers of this.#speakers.values())
-      for (const home of speakers.homes(name))
-        if (home !== directory) return home === '' ? 'the catalog' : home
-    for (const [home, names] of this.#input.packagesByDirectory ?? [])
-      if (home !== directory && names.includes(name)) return home
-    return name !== directory && this.isDirectory(name) ? name : undefined
+  /** Whether a directory holds a package at the base, in whatever catalog. */
+  holds(directory: string, name: string): boolean {
+    return this.#held(directory).has(name)
+  }
+
+  /** Directories that a package is at home in at the base; '' for the catalog itself. A directory of its name is one. */
+  homes(name: string): readonly string[] {
+    const homes = new Set<string>()
+    for (const speakers of this.#speakers.values()) for (const home of speakers.homes(name)) homes.add(home)
+    for (const [directory, names] of this.#input.packagesByDirectory ?? [])
+      if (names.includes(name)) homes.add(directory)
+    if (this.isDirectory(name)) homes.add(name)
+    return [...homes]
   }
 }
 
