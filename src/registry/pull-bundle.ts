@@ -1,0 +1,152 @@
+// A bundle image to its files: manifest, config and layers by digest, unpacked in a worker within limits.
+// Nothing is written to disk, nothing of the image is run, and no URL that it names is asked.
+import { Worker } from 'node:worker_threads'
+import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
+import type { AbortSignalLike } from '../ports/registry.ts'
+import { parseObject, type IndexEntry, type Manifest } from './manifest.ts'
+import type { RegistryClient } from './open-registry.ts'
+import { RegistryError } from './registry-error.ts'
+import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
+import type { UnpackOrder, UnpackResult } from './unpack-worker.ts'
+
+export interface PulledBundle {
+  /** Of what the reference names: the index, where it is one. */
+  readonly digest: string
+  readonly labels: Readonly<Record<string, string>>
+  /** Below `manifests/`, `metadata/` and `tests/`; charts lie elsewhere, and are listed with `directories`. */
+  readonly files: BundleFiles
+}
+
+export interface PullLimits {
+  readonly layers: number
+  /** Compressed bytes of all layers. */
+  readonly compressed: number
+  readonly config: number
+  /** Milliseconds for unpacking. */
+  readonly unpackTime: number
+  readonly unpack: UnpackLimits
+}
+
+// The largest bundles of public catalogs have three layers and 2 MiB.
+export const defaultPullLimits: PullLimits = {
+  layers: 40,
+  compressed: 100 * 1024 * 1024,
+  config: 4 * 1024 * 1024,
+  unpackTime: 30_000,
+  unpack: defaultUnpackLimits,
+}
+
+// opm reads these whatever the labels say.
+const bundleDirectories = ['manifests', 'metadata', 'tests']
+
+/** Rejects with a RegistryError; `unsupported` and `digest-mismatch` speak of the image itself. */
+export async function pullBundle(
+  registry: RegistryClient,
+  text: string,
+  options: {
+    readonly limits?: Partial<PullLimits>
+    readonly directories?: readonly string[]
+    readonly signal?: AbortSignalLike
+  } = {},
+): Promise<PulledBundle> {
+  const limits = { ...defaultPullLimits, ...options.limits }
+  const { reference, reason } = parseImageReference(text)
+  if (!reference) throw new RegistryError('malformed', reason)
+  const { digest, image } = await findImage(registry, reference, options.signal)
+  const { layers, config } = image
+  if (layers.length > limits.layers) throw refused(`it has more than ${limits.layers} layers`)
+  if (config.size > limits.config) throw refused(`its config is larger than ${limits.config} bytes`)
+  const compressed = layers.reduce((sum, { size }) => sum + size, 0)
+  if (compressed > limits.compressed) throw refused(`its layers are larger than ${limits.compressed} bytes`)
+  if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
+    throw refused('it has layers that are kept elsewhere')
+  const { labels, diffIds } = readConfig(await registry.fetchBlob(reference, config, options.signal))
+  if (diffIds.length !== layers.length) throw refused('its config speaks of other layers than its manifest')
+  const packed: PackedLayer[] = []
+  for (const [index, layer] of layers.entries())
+    packed.push({
+      bytes: await registry.fetchBlob(reference, layer, options.signal),
+      diffId: diffIds[index] ?? '',
+    })
+  const directories = options.directories ?? bundleDirectories
+  return { digest, labels, files: await unpackInWorker(packed, directories, limits) }
+}
+
+/** Unpacks in a thread of its own, which is ended when it takes too long or too much. */
+export async function unpackInWorker(
+  layers: readonly PackedLayer[],
+  directories: readonly string[],
+  limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
+): Promise<BundleFiles> {
+  const order: UnpackOrder = { layers, directories, limits: limits.unpack }
+  const worker = new Worker(new URL('./unpack-worker.ts', import.meta.url), {
+    workerData: order,
+    // The files themselves lie outside the heap and have their own budget.
+    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 },
+    env: {},
+  })
+  let timer: NodeJS.Timeout | undefined
+  try {
+    const result = await new Promise<UnpackResult>((resolve, reject) => {
+      timer = setTimeout(
+        () => reject(refused(`unpacking it takes longer than ${limits.unpackTime} milliseconds`)),
+        limits.unpackTime,
+      )
+      worker.once('message', resolve)
+      worker.once('error', (cause) => reject(refused('unpacking it takes too much memory', cause)))
+      worker.once('exit', () => reject(refused('unpacking it ended early')))
+    })
+    if ('files' in result) return result.files
+    if (result.code === 'unknown') throw new Error(`unpacking failed: ${result.message}`)
+    throw new RegistryError(result.code, result.message)
+  } finally {
+    clearTimeout(timer)
+    await worker.terminate()
+  }
+}
+
+type Image = Extract<Manifest, { kind: 'image' }>
+
+async function findImage(
+  registry: RegistryClient,
+  reference: ImageReference,
+  signal: AbortSignalLike | undefined,
+): Promise<{ readonly digest: string; readonly image: Image }> {
+  const top = await registry.fetchManifest(reference, signal)
+  let found = top
+  // An index in an index is legal; one more is a game.
+  for (let depth = 0; found.manifest.kind === 'index'; depth += 1) {
+    if (depth === 2) throw refused('it is an index within an index within an index')
+    const { digest } = chooseImage(found.manifest.manifests)
+    found = await registry.fetchManifest({ ...reference, digest }, signal)
+  }
+  return { digest: top.digest, image: found.manifest }
+}
+
+// Bundles are files, the same for all: linux/amd64 where there is a choice.
+function chooseImage(manifests: readonly IndexEntry[]): IndexEntry {
+  const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
+  const chosen =
+    images.find(({ platform }) => platform?.os === 'linux' && platform.architecture === 'amd64') ?? images[0]
+  if (!chosen) throw refused('it is an index without images')
+  return chosen
+}
+
+function readConfig(bytes: Uint8Array): { labels: Record<string, string>; diffIds: readonly string[] } {
+  const top = parseObject(bytes)
+  const { Labels: labels } = (top['config'] ?? {}) as { Labels?: unknown }
+  const { diff_ids: diffIds } = (top['rootfs'] ?? {}) as { diff_ids?: unknown }
+  return {
+    labels: Object.fromEntries(
+      Object.entries((typeof labels === 'object' && labels) || {}).filter(
+        (entry): entry is [string, string] => typeof entry[1] === 'string',
+      ),
+    ),
+    diffIds: (Array.isArray(diffIds) ? (diffIds as unknown[]) : []).filter((id) => typeof id === 'string'),
+  }
+}
+
+function refused(reason: string, cause?: unknown): RegistryError {
+  return new RegistryError('unsupported', `the image is refused: ${reason}`, { cause })
+}

@@ -1,0 +1,179 @@
+// Bundle images pulled into memory: from docker-registry, compared with what opm makes of the same image, and from
+// a registry that serves games.
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readRegistryBundle } from '../../src/bundle/registry-bundle.ts'
+import { renderBundle, type OlmBundle } from '../../src/bundle/render-bundle.ts'
+import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
+import { mediaTypes } from '../../src/registry/manifest.ts'
+import { openRegistry, type RegistryClient } from '../../src/registry/open-registry.ts'
+import { pullBundle } from '../../src/registry/pull-bundle.ts'
+import { bundleFiles, shapes } from '../bundle/bundle-shapes.ts'
+import { handClock } from './hand-clock.ts'
+import { missingPrograms, realRegistry, type RealRegistry } from './real-registry.ts'
+import { scriptedRegistry, sha256, type ScriptedRegistry } from './scripted-registry.ts'
+import { tarOf } from './tar-writer.ts'
+
+const labels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
+const absent = missingPrograms('docker-registry', 'skopeo', 'opm')
+if (absent !== undefined)
+  console.warn(`left out: bundles in a real registry, because ${absent} is not installed`)
+
+;(absent === undefined ? describe : describe.skip)('from docker-registry', () => {
+  let registry: RealRegistry
+  let client: RegistryClient
+  beforeAll(async () => {
+    registry = await realRegistry()
+    client = openRegistry({ clock: handClock(), egress: loopbackRegistries(registry.host) })
+  })
+  afterAll(async () => {
+    await client.close()
+    await registry.close()
+  })
+
+  test.each(['everything-in-the-metadata', 'images-of-deployments'])(
+    '%s is rendered as opm renders its image',
+    async (name) => {
+      const files = [...bundleFiles(name, shapes[name])]
+      // One layer for the manifests, one for the metadata, as Dockerfiles of bundles have it.
+      const layer = (directory: string) =>
+        tarOf(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
+      const image = { labels, layers: [layer('manifests/'), layer('metadata/')] }
+      const digest = await registry.push(image, `test/${name}:v1`)
+      const reference = `${registry.host}/test/${name}@${digest}`
+      const pulled = await pullBundle(client, reference)
+      expect(pulled).toMatchObject({ digest, labels })
+      const { bundle } = readRegistryBundle(pulled.files)
+      if (!bundle) throw new Error('no bundle')
+      const { stdout } = await promisify(execFile)(
+        'opm',
+        ['render', reference, '--use-http', '--migrate-level', 'bundle-object-to-csv-metadata'],
+        { timeout: 60_000 },
+      )
+      expect(JSON.parse(JSON.stringify(renderBundle(bundle, reference, { csvMetadata: true })))).toEqual(
+        JSON.parse(stdout) as OlmBundle,
+      )
+    },
+    60_000,
+  )
+
+  test('a bundle for several platforms is pulled for one of them', async () => {
+    const layer = tarOf({ 'manifests/a.yaml': 'a: 1' })
+    const digest = await registry.push(
+      { labels, layers: [layer], architectures: ['arm64', 'amd64'] },
+      'test/index:v1',
+    )
+    const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
+    expect(pulled.digest).toBe(digest)
+    expect([...pulled.files.keys()]).toEqual(['manifests/a.yaml'])
+  }, 60_000)
+})
+
+describe('from a registry that serves games', () => {
+  let registry: ScriptedRegistry
+  let client: RegistryClient
+  beforeAll(async () => {
+    registry = await scriptedRegistry()
+    client = openRegistry({
+      clock: handClock(),
+      egress: loopbackRegistries(registry.host),
+      limits: { attempts: 1 },
+    })
+  })
+  afterAll(async () => {
+    await client.close()
+    await registry.close()
+  })
+  const archive = tarOf({ 'manifests/a.yaml': 'a: 1' })
+  const descriptor = (
+    content: Buffer | string,
+    mediaType = 'application/vnd.oci.image.layer.v1.tar+gzip',
+  ) => ({
+    ...registry.addBlob(content),
+    mediaType,
+  })
+  const config = (diffIds: readonly string[]) =>
+    descriptor(JSON.stringify({ rootfs: { diff_ids: diffIds }, config: { Labels: labels } }))
+  const diffId = `sha256:${createHash('sha256').update(archive).digest('hex')}`
+  const pull = (name: string) => pullBundle(client, `${registry.host}/${name}`)
+  const add = (tag: string, document: object, type: string = mediaTypes.ociManifest) =>
+    registry.add('games/b', tag, { schemaVersion: 2, ...document }, type)
+
+  test('an honest image passes', async () => {
+    add('ok', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
+    expect([...(await pull('games/b:ok')).files.keys()]).toEqual(['manifests/a.yaml'])
+  })
+  test.each<[string, () => object, RegExp]>([
+    [
+      'more than forty layers',
+      () => ({ config: config([]), layers: Array.from({ length: 41 }, () => descriptor('x')) }),
+      /more than 40 layers/,
+    ],
+    [
+      'layers of more than 100 MiB',
+      () => ({ config: config([]), layers: [{ ...descriptor('x'), size: 101 * 1024 * 1024 }] }),
+      /layers are larger/,
+    ],
+    [
+      'a config of more than 4 MiB',
+      () => ({ config: { ...config([]), size: 5 * 1024 * 1024 }, layers: [] }),
+      /config is larger/,
+    ],
+    [
+      'layers that are kept elsewhere',
+      () => ({
+        config: config([diffId]),
+        layers: [
+          {
+            ...descriptor('x', 'application/vnd.docker.image.rootfs.foreign.diff.tar.gzip'),
+            urls: ['http://127.0.0.1/x'],
+          },
+        ],
+      }),
+      /kept elsewhere/,
+    ],
+    [
+      'a config of other layers',
+      () => ({ config: config([]), layers: [descriptor(gzipSync(archive))] }),
+      /other layers/,
+    ],
+    [
+      'a manifest that is an index too',
+      () => ({ config: config([]), layers: [], manifests: [] }),
+      /image and as an index/,
+    ],
+  ])('%s', async (name, document, reason) => {
+    const tag = name.replace(/\W/g, '')
+    const digest = add(tag, document())
+    await expect(pull(`games/b@${digest}`)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(reason),
+    })
+    expect(registry.requests.some(({ path }) => path === '/x')).toBe(false)
+  })
+  test('a blob that is larger or other than its descriptor says', async () => {
+    const honest = descriptor(gzipSync(archive))
+    add('larger', { config: config([diffId]), layers: [{ ...honest, size: honest.size - 1 }] })
+    await expect(pull('games/b:larger')).rejects.toMatchObject({ code: 'too-large' })
+    add('shorter', { config: config([diffId]), layers: [{ ...honest, size: honest.size + 1 }] })
+    await expect(pull('games/b:shorter')).rejects.toMatchObject({ code: 'digest-mismatch' })
+    add('gone', { config: config([diffId]), layers: [{ ...honest, digest: sha256('nothing') }] })
+    await expect(pull('games/b:gone')).rejects.toMatchObject({ code: 'missing' })
+  })
+  test('indexes within indexes, two deep at most', async () => {
+    const index = (digest: string) => ({ manifests: [{ mediaType: mediaTypes.ociIndex, digest, size: 1 }] })
+    const image = add('deep0', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
+    const one = add('deep1', index(image), mediaTypes.ociIndex)
+    const two = add('deep2', index(one), mediaTypes.ociIndex)
+    add('deep3', index(two), mediaTypes.ociIndex)
+    expect((await pull('games/b:deep2')).digest).toBe(two)
+    await expect(pull('games/b:deep3')).rejects.toMatchObject({ code: 'unsupported' })
+    add('none', { manifests: [] }, mediaTypes.ociIndex)
+    await expect(pull('games/b:none')).rejects.toMatchObject({
+      message: expect.stringContaining('without images'),
+    })
+  })
+})

@@ -1,0 +1,58 @@
+// Tar archives for tests, honest and hostile: every field can be set to something else.
+
+export interface TarPart {
+  readonly name: string
+  readonly type?: string
+  readonly data?: Uint8Array | string
+  readonly link?: string
+  readonly prefix?: string
+  /** Instead of the data's length. */
+  readonly size?: number | string | Uint8Array
+  readonly breakChecksum?: boolean
+}
+
+export function tar(parts: readonly TarPart[], options: { readonly end?: boolean } = {}): Buffer {
+  const blocks = parts.map(part)
+  if (options.end !== false) blocks.push(Buffer.alloc(1024))
+  return Buffer.concat(blocks)
+}
+
+/** An honest archive of files. */
+export function tarOf(files: Readonly<Record<string, Uint8Array | string>>): Buffer {
+  return tar(Object.entries(files).map(([name, data]) => ({ name, data })))
+}
+
+/** A PAX header for the next entry. */
+export function pax(records: Readonly<Record<string, string>>, type = 'x'): TarPart {
+  const data = Object.entries(records)
+    .map(([key, value]) => {
+      const rest = Buffer.byteLength(` ${key}=${value}\n`)
+      let length = rest + 1
+      while (String(length).length + rest !== length) length += 1
+      return `${length} ${key}=${value}\n`
+    })
+    .join('')
+  return { name: 'PaxHeader', type, data }
+}
+
+function part({ name, type = '0', data = '', link = '', prefix = '', size, breakChecksum }: TarPart): Buffer {
+  const content = Buffer.from(data)
+  const header = Buffer.alloc(512)
+  header.write(name, 0, 100, 'utf8')
+  header.write('0000644\0', 100)
+  header.write('0000000\0', 108)
+  header.write('0000000\0', 116)
+  const length = size ?? content.length
+  if (length instanceof Uint8Array) header.set(length, 124)
+  else header.write(typeof length === 'string' ? length : `${length.toString(8).padStart(11, '0')}\0`, 124)
+  header.write('00000000000\0', 136)
+  header.write('        ', 148)
+  header.write(type, 156)
+  header.write(link, 157, 100, 'utf8')
+  header.write('ustar\u000000', 257, 'latin1')
+  header.write(prefix, 345, 155, 'utf8')
+  let sum = 0
+  for (const byte of header) sum += byte
+  header.write(`${(sum + (breakChecksum ? 1 : 0)).toString(8).padStart(6, '0')}\0 `, 148)
+  return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)])
+}

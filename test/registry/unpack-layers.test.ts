@@ -1,0 +1,276 @@
+// What strangers put into layers: the list of hostile archives, each refused with its reason, and honest ones.
+import { createHash } from 'node:crypto'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import { unpackInWorker, defaultPullLimits } from '../../src/registry/pull-bundle.ts'
+import { defaultUnpackLimits, unpackLayers, type PackedLayer } from '../../src/registry/unpack-layers.ts'
+import { pax, tar, tarOf, type TarPart } from './tar-writer.ts'
+
+const directories = ['manifests', 'metadata']
+
+function layer(archive: Buffer, bytes: Buffer = gzipSync(archive)): PackedLayer {
+  return { bytes, diffId: `sha256:${createHash('sha256').update(archive).digest('hex')}` }
+}
+async function unpack(...layers: (readonly TarPart[] | PackedLayer)[]): Promise<Record<string, string>> {
+  const packed = layers.map((one) => ('diffId' in one ? one : layer(tar(one))))
+  const files = await unpackLayers(packed, directories)
+  return Object.fromEntries([...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString()]))
+}
+const file = (name: string, data = name): TarPart => ({ name, data })
+
+describe('honest archives', () => {
+  test('gzip, zstd, plain; ./ and / in front; only the wanted directories', async () => {
+    const archive = tarOf({
+      './manifests/a.yaml': 'a',
+      '/metadata/b.yaml': 'b',
+      'other/c': 'c',
+      'manifestsx/d': 'd',
+    })
+    for (const bytes of [gzipSync(archive), zstdCompressSync(archive), archive])
+      expect(await unpack(layer(archive, bytes))).toEqual({ 'manifests/a.yaml': 'a', 'metadata/b.yaml': 'b' })
+  })
+  test('gzip of several members and zstd of several and skippable frames', async () => {
+    const archive = tarOf({ 'manifests/a': 'x'.repeat(3000) })
+    const halves = [archive.subarray(0, 700), archive.subarray(700)]
+    const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
+    for (const bytes of [
+      Buffer.concat(halves.map((half) => gzipSync(half))),
+      Buffer.concat([skippable, ...halves.map((half) => zstdCompressSync(half)), skippable]),
+    ])
+      expect(Object.keys(await unpack(layer(archive, bytes)))).toEqual(['manifests/a'])
+  })
+  test('long names by PAX, by GNU and by prefix', async () => {
+    const long = `manifests/${'n'.repeat(150)}.yaml`
+    expect(Object.keys(await unpack([pax({ path: long }), file('short')]))).toEqual([long])
+    expect(
+      Object.keys(await unpack([{ name: '././@LongLink', type: 'L', data: `${long}\0` }, file('short')])),
+    ).toEqual([long])
+    expect(Object.keys(await unpack([{ name: 'a.yaml', prefix: 'manifests', data: '1' }]))).toEqual([
+      'manifests/a.yaml',
+    ])
+  })
+  test('empty layers, no layers and directories alone', async () => {
+    expect(await unpack()).toEqual({})
+    expect(await unpack([])).toEqual({})
+    expect(
+      await unpack([
+        { name: 'manifests/', type: '5' },
+        { name: './', type: '5' },
+      ]),
+    ).toEqual({})
+  })
+})
+
+describe('layers over layers', () => {
+  test('a later layer replaces, and a file in place of a directory takes what was below', async () => {
+    expect(
+      await unpack(
+        [file('manifests/a', '1'), file('manifests/d/x')],
+        [file('manifests/a', '2'), file('manifests/d', 'now a file')],
+      ),
+    ).toEqual({
+      'manifests/a': '2',
+      'manifests/d': 'now a file',
+    })
+  })
+  test('of the same name twice in one layer the last counts', async () => {
+    expect(await unpack([file('manifests/a', '1'), file('manifests/a', '2')])).toEqual({ 'manifests/a': '2' })
+  })
+  test('a whiteout hides the lower file or directory, not what its own layer brings', async () => {
+    const lower = [file('manifests/a'), file('manifests/d/x'), file('manifests/ab')]
+    expect(
+      Object.keys(await unpack(lower, [file('manifests/.wh.a', ''), file('manifests/.wh.d', '')])),
+    ).toEqual(['manifests/ab'])
+    expect(await unpack(lower, [file('manifests/a', 'new'), file('manifests/.wh.a', '')])).toMatchObject({
+      'manifests/a': 'new',
+    })
+  })
+  test('an opaque directory hides what lies below it, wherever its mark stands in the archive', async () => {
+    const lower = [file('manifests/a'), file('manifests/d/x')]
+    for (const upper of [
+      [file('manifests/.wh..wh..opq', ''), file('manifests/n')],
+      [file('manifests/n'), file('manifests/.wh..wh..opq', '')],
+    ])
+      expect(Object.keys(await unpack(lower, upper))).toEqual(['manifests/n'])
+  })
+})
+
+describe('links', () => {
+  test('are followed inside the image only', async () => {
+    expect(
+      await unpack([
+        file('data/a', '1'),
+        { name: 'manifests/a', type: '2', link: '../data/a' },
+        { name: 'manifests/b', type: '2', link: '/data/a' },
+        { name: 'manifests/c', type: '1', link: 'data/a' },
+      ]),
+    ).toEqual({
+      'manifests/a': '1',
+      'manifests/b': '1',
+      'manifests/c': '1',
+    })
+    expect(
+      await unpack([
+        file('bundle/manifests/a', '1'),
+        { name: 'manifests', type: '2', link: 'bundle/manifests' },
+      ]),
+    ).toEqual({ 'manifests/a': '1' })
+  })
+  test('a file behind a link replaces the link instead of going through it', async () => {
+    expect(
+      await unpack([{ name: 'manifests/d', type: '2', link: '/etc' }, file('manifests/d/passwd', 'mine')]),
+    ).toEqual({ 'manifests/d/passwd': 'mine' })
+  })
+  test.each([
+    ['/etc/passwd', '2'],
+    ['../../../etc/passwd', '2'],
+    ['a', '2'],
+    ['etc/passwd', '1'],
+  ])('a link to %s (type %s) that leads nowhere is refused', async (link, type) => {
+    await expect(unpack([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('leads nowhere'),
+    })
+  })
+  test('chains longer than eight are refused, loops among them', async () => {
+    const chain = (length: number) => [
+      file('manifests/l0', 'end'),
+      ...Array.from({ length }, (_, n) => ({ name: `manifests/l${n + 1}`, type: '2', link: `l${n}` })),
+    ]
+    expect(Object.keys(await unpack(chain(8)))).toHaveLength(9)
+    await expect(unpack(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(
+      unpack([
+        { name: 'manifests/x', type: '2', link: 'y' },
+        { name: 'manifests/y', type: '2', link: 'x' },
+      ]),
+    ).rejects.toMatchObject({ code: 'unsupported' })
+  })
+})
+
+describe('refused with a reason', () => {
+  test.each<[string, readonly TarPart[], RegExp]>([
+    ['a name that climbs', [file('manifests/../../etc/passwd')], /leads out/],
+    ['a name that climbs in PAX', [pax({ path: '../x' }), file('x')], /leads out/],
+    ['a hard link that climbs', [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }], /leads out/],
+    ['a NUL in a PAX name', [pax({ path: 'manifests/a\0b' }), file('x')], /NUL/],
+    ['a NUL in a link', [pax({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
+    ['a backslash in front', [file('\\\\host\\share')], /another system/],
+    ['a drive letter', [file('C:/x')], /another system/],
+    ['a damaged checksum', [{ ...file('manifests/a'), breakChecksum: true }], /damaged/],
+    ['a negative size', [{ name: 'manifests/a', size: new Uint8Array(12).fill(0xff) }], /size/],
+    [
+      'an enormous size',
+      [
+        {
+          name: 'manifests/a',
+          size: Uint8Array.from([0x80, 0x7f, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]),
+        },
+      ],
+      /size/,
+    ],
+    ['a size that is no number', [{ name: 'manifests/a', size: '9x9' }], /size/],
+    ['a PAX size that is no number', [pax({ size: '-1' }), file('manifests/a')], /size/],
+    ['a file larger than 8 MiB', [{ name: 'manifests/a', size: 9 * 1024 * 1024 }], /larger than/],
+    ['a sparse file of GNU', [{ name: 'manifests/a', type: 'S' }], /sparse/],
+    ['a sparse file of PAX', [pax({ 'GNU.sparse.major': '1' }), file('manifests/a')], /sparse/],
+    ['a PAX header larger than 64 KiB', [pax({ comment: 'x'.repeat(70_000) }), file('a')], /extended header/],
+    [
+      'a PAX header whose lengths lie',
+      [{ name: 'p', type: 'x', data: '999 path=a\n' }, file('a')],
+      /extended header/,
+    ],
+    ['a name longer than any path', [pax({ path: 'a/'.repeat(20_000) }), file('a')], /longer than/],
+    ['a file without a name', [file('./', '')].map((part) => ({ ...part, name: '.' })), /no name/],
+  ])('%s', async (_name, parts, reason) => {
+    await expect(unpack(parts)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(reason),
+    })
+  })
+  test('devices and pipes are passed over', async () => {
+    expect(await unpack(['3', '4', '6'].map((type) => ({ name: `manifests/dev${type}`, type })))).toEqual({})
+  })
+  test('more than 20,000 entries', async () => {
+    const archive = tar(Array.from({ length: 20_001 }, () => ({ name: 'a', type: '5' })))
+    await expect(unpack(layer(archive))).rejects.toMatchObject({
+      message: expect.stringContaining('20000 entries'),
+    })
+  })
+  test('an archive that ends in the middle of a file', async () => {
+    const archive = tar([file('manifests/a', 'x'.repeat(2000))], { end: false }).subarray(0, 1100)
+    await expect(unpack(layer(archive))).rejects.toMatchObject({ message: expect.stringContaining('middle') })
+  })
+  test('truncated gzip, gzip with bytes behind it, and no compression at all', async () => {
+    const archive = tarOf({ 'manifests/a': 'x'.repeat(5000) })
+    const packed = gzipSync(archive)
+    for (const bytes of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('rubbish')])])
+      await expect(unpack(layer(archive, bytes))).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('compression'),
+      })
+    await expect(unpack(layer(archive, Buffer.alloc(600, 65)))).rejects.toMatchObject({ code: 'unsupported' })
+  })
+  test('a wrong diff id, and bytes behind the end of the archive that a diff id does not cover', async () => {
+    const archive = tarOf({ 'manifests/a': '1' })
+    await expect(unpack({ ...layer(archive), diffId: `sha256:${'0'.repeat(64)}` })).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
+    const longer = Buffer.concat([archive, Buffer.from('hidden behind the end')])
+    await expect(unpack({ ...layer(archive), bytes: gzipSync(longer) })).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
+  })
+  test('files that are too much together', async () => {
+    const limits = { ...defaultUnpackLimits, kept: 1000 }
+    const archive = tarOf({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
+    await expect(unpackLayers([layer(archive)], directories, limits)).rejects.toMatchObject({
+      message: expect.stringContaining('1000'),
+    })
+    // What nobody wants is let go instead.
+    const other = tarOf({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
+    expect([...(await unpackLayers([layer(other)], directories, limits)).keys()]).toEqual(['manifests/b'])
+  })
+  test('layers that unpack to too much, one by one and together', async () => {
+    const limits = { ...defaultUnpackLimits, layer: 50_000, image: 80_000 }
+    const archive = (size: number) => layer(tarOf({ 'usr/a': Buffer.alloc(size, 65) }))
+    await expect(unpackLayers([archive(60_000)], directories, limits)).rejects.toMatchObject({
+      message: expect.stringContaining('50000'),
+    })
+    await expect(unpackLayers([archive(45_000), archive(45_000)], directories, limits)).rejects.toMatchObject(
+      { message: expect.stringContaining('80000') },
+    )
+  })
+})
+
+describe('in a worker', () => {
+  test('files come back, refusals too', async () => {
+    const archive = tarOf({ 'manifests/a': '1' })
+    expect([...(await unpackInWorker([layer(archive)], directories))].map(([path]) => path)).toEqual([
+      'manifests/a',
+    ])
+    await expect(unpackInWorker([layer(tar([file('../x')]))], directories)).rejects.toMatchObject({
+      code: 'unsupported',
+    })
+    await expect(unpackInWorker([{ ...layer(archive), diffId: '' }], directories)).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
+  })
+  test('a bomb of a thousand to one is stopped early, its memory bounded', async () => {
+    const archive = tarOf({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
+    const bomb = { bytes: gzipSync(archive, { level: 9 }), diffId: '' }
+    archive.fill(0)
+    const before = process.memoryUsage().rss
+    await expect(unpackInWorker([bomb], directories)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('200 times'),
+    })
+    expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
+  })
+  test('what takes too long is ended', async () => {
+    const archive = tarOf({ 'manifests/a': '1' })
+    await expect(
+      unpackInWorker([layer(archive)], directories, { ...defaultPullLimits, unpackTime: 1 }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('longer than 1') })
+  })
+})
