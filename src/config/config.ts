@@ -36,6 +36,12 @@ export const configSchema = z.strictObject({
     )
     .default([])
     .describe('Where the catalogs lie. Empty: recognised from the layout.'),
+  branches: z
+    .array(z.string().min(1))
+    .default([])
+    .describe(
+      'Globs of branches besides the default branch that hold catalogs. Read from the default branch.',
+    ),
   owners: z
     .strictObject({
       sources: z

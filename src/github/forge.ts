@@ -80,17 +80,27 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
       await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
   }
 
-  async function perform(action: Action): Promise<void> {
+  async function perform(action: Action): Promise<{ updatedAt?: string }> {
     switch (action.kind) {
       case 'put-check':
-        return putCheck(action.head, action.run)
+        await putCheck(action.head, action.run)
+        return {}
       case 'put-comment': {
         const existing = await ownComment(action.pull)
-        if (existing === undefined)
-          await octokit.rest.issues.createComment({ ...target, issue_number: action.pull, body: action.body })
-        else if (existing.body !== action.body)
-          await octokit.rest.issues.updateComment({ ...target, comment_id: existing.id, body: action.body })
-        return
+        if (existing?.body === action.body) return { updatedAt: existing.updated_at }
+        const { data } =
+          existing === undefined
+            ? await octokit.rest.issues.createComment({
+                ...target,
+                issue_number: action.pull,
+                body: action.body,
+              })
+            : await octokit.rest.issues.updateComment({
+                ...target,
+                comment_id: existing.id,
+                body: action.body,
+              })
+        return { updatedAt: data.updated_at }
       }
       case 'request-reviews':
         await octokit.rest.pulls.requestReviewers({
@@ -99,14 +109,14 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
           reviewers: [...action.users],
           team_reviewers: [...action.teams],
         })
-        return
+        return {}
       case 'react':
         await octokit.rest.reactions.createForIssueComment({
           ...target,
           comment_id: action.comment,
           content: action.reaction,
         })
-        return
+        return {}
       case 'dispatch-workflow':
         await octokit.rest.actions.createWorkflowDispatch({
           ...target,
@@ -114,14 +124,14 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
           ref: action.ref,
           inputs: { ...action.inputs },
         })
-        return
+        return {}
       case 'dispatch-event':
         await octokit.rest.repos.createDispatchEvent({
           ...target,
           event_type: action.event,
           client_payload: { ...action.payload },
         })
-        return
+        return {}
     }
   }
 
@@ -150,7 +160,9 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
         ])
         return {
           checks: checks.map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
-          ...(comment?.body !== undefined && { comment: comment.body }),
+          ...(comment?.body !== undefined && {
+            comment: { body: comment.body, updatedAt: comment.updated_at },
+          }),
           requestedUsers: requested.data.users.map((user) => user.login),
           requestedTeams: requested.data.teams.map((team) => team.slug),
         }
@@ -160,22 +172,14 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
         (await ownChecks(commit)).map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
       ),
     perform: (action) => asking(action.kind, () => perform(action)),
-    workflowRuns: (workflow, head) =>
-      asking('list the runs of a workflow', async () => {
-        const { data } = await octokit.rest.actions.listWorkflowRuns({
-          ...target,
-          workflow_id: workflow,
-          head_sha: head,
-          per_page: 30,
-        })
+    dispatchedRuns: (by, head) =>
+      asking('list the workflow runs', async () => {
+        const query = { ...target, event: by, head_sha: head, per_page: 30 }
+        const { data } = await octokit.rest.actions.listWorkflowRunsForRepo(query)
         return data.workflow_runs.map((run): WorkflowRun => ({
           id: run.id,
-          status:
-            run.status === 'completed'
-              ? 'completed'
-              : run.status === 'in_progress'
-                ? 'in_progress'
-                : 'queued',
+          path: run.path,
+          status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
           ...(run.conclusion !== null && { conclusion: run.conclusion }),
           url: run.html_url,
           createdAt: run.created_at,

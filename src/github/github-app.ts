@@ -4,6 +4,7 @@
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
+import type { Clock } from '../ports/clock.ts'
 import { toForgeError } from './forge-error.ts'
 
 export type Octokit = ProbotOctokit
@@ -17,6 +18,7 @@ export interface GitHubAppOptions {
   readonly apiUrl?: string | undefined
   /** False only where the other side is ours: GitHub asks clients to write at most once a second. */
   readonly throttle?: boolean | undefined
+  readonly clock: Clock
   readonly log: Logger
 }
 
@@ -36,6 +38,9 @@ export interface GitHubApp {
   installedRepositories(): Promise<readonly InstalledRepository[]>
 }
 
+/** A token is renewed this long before it ends: a fetch of a large repository takes minutes. */
+const tokenMargin = 20 * 60_000
+
 /** The longest rate-limit pause that a single request sits out, in seconds. */
 const patience = 20
 
@@ -50,6 +55,8 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     return {}
   }).defaults({
     userAgent: 'catalog-bot',
+    // One more try for reads: what fails longer is taken again by the queue, which waits better.
+    retry: { retries: 1 },
     throttle:
       options.throttle === false
         ? { enabled: false }
@@ -63,11 +70,15 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
+  const gitTokens = new Map<string, { token: string; until: number }>()
   return {
     appId: options.appId,
     probot,
     octokit: (installation) => probot.auth(installation),
     async gitToken(installation, repository) {
+      const key = `${installation} ${repository.owner}/${repository.name}`
+      const known = gitTokens.get(key)
+      if (known !== undefined && known.until - tokenMargin > options.clock.now()) return known.token
       try {
         const octokit = await probot.auth()
         const answer = await octokit.rest.apps.createInstallationAccessToken({
@@ -75,6 +86,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
           repositories: [repository.name],
           permissions: { contents: 'write', metadata: 'read' },
         })
+        gitTokens.set(key, { token: answer.data.token, until: Date.parse(answer.data.expires_at) })
         return answer.data.token
       } catch (error) {
         throw toForgeError(error, `get a token for ${repository.owner}/${repository.name}`)

@@ -45,6 +45,8 @@ export interface Report {
 export interface ReportOptions {
   /** What the pull request changes, a Markdown line each (made by describe-change.ts). */
   readonly changeLines: readonly string[]
+  /** What became of people's commands, a Markdown line each (made by describe-commands.ts). */
+  readonly commandLines?: readonly string[] | undefined
   /** Mermaid source of the changed upgrade graphs, if there is something to see. */
   readonly graph?: string | undefined
   /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
@@ -115,6 +117,8 @@ function composeComment(verdict: Verdict, options: ReportOptions): string {
     sections.push(
       `<details><summary>Worth a look (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
     )
+  if (options.commandLines !== undefined && options.commandLines.length > 0)
+    sections.push(['**Commands**', '', ...options.commandLines].join('\n'))
   sections.push(`**What happens next**\n\n${nextSteps(verdict, options)}`)
   if (options.graph !== undefined)
     sections.push(

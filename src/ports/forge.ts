@@ -40,13 +40,15 @@ export type Action =
 /** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
 export interface Present {
   readonly checks: readonly { readonly name: string; readonly digest: string }[]
-  readonly comment?: string
+  readonly comment?: { readonly body: string; readonly updatedAt: string }
   readonly requestedUsers: readonly string[]
   readonly requestedTeams: readonly string[]
 }
 
 export interface WorkflowRun {
   readonly id: number
+  /** The workflow's file, `.github/workflows/build.yml`. */
+  readonly path: string
   readonly status: 'queued' | 'in_progress' | 'completed'
   readonly conclusion?: string
   readonly url: string
@@ -65,7 +67,11 @@ export interface Forge {
   present(pull: PullNumber, head: CommitSha): Promise<Present>
   /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
   checksOn(commit: CommitSha): Promise<Present['checks']>
-  perform(action: Action): Promise<void>
-  /** Runs of a workflow for a commit, newest first. */
-  workflowRuns(workflow: string, head: CommitSha): Promise<readonly WorkflowRun[]>
+  /** Answers with GitHub's time of what was written, where it is a comment. */
+  perform(action: Action): Promise<{ readonly updatedAt?: string }>
+  /** Runs on a commit that a dispatch of this kind started, newest first. */
+  dispatchedRuns(
+    by: 'workflow_dispatch' | 'repository_dispatch',
+    head: CommitSha,
+  ): Promise<readonly WorkflowRun[]>
 }

@@ -1,0 +1,25 @@
+// Named places at which a test can end the process as a power cut would. Does nothing outside such a test.
+
+/** Every place, in the order in which a landing passes them. */
+export const crashPoints = [
+  'job-taken',
+  'snapshot-read',
+  'verdict-recorded',
+  'report-published',
+  'lease-taken',
+  'before-intent',
+  'intent-written',
+  'pushed',
+  'fetched-for-audit',
+  'audited',
+  'landing-reported',
+  'rebuild-announced',
+  'rebuild-dispatched',
+] as const
+
+export type CrashPoint = (typeof crashPoints)[number]
+
+/** Ends this process at once, by SIGKILL to itself, if the test asked for it at this place. */
+export function crashPoint(name: CrashPoint): void {
+  if (process.env.CATALOG_BOT_CRASH_AT === name) process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,85 @@
+// The edge: a delivery is verified on its raw bytes, stored with its jobs in one transaction, and answered. No
+// decision is made here, and nothing runs on after the answer (T41 to T43).
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Store } from '../ports/store.ts'
+import { jobsOfDelivery } from './jobs-of-delivery.ts'
+
+/** GitHub caps payloads at 25 MB. */
+const maxBody = 25 * 1024 * 1024
+
+export const deliveryPath = '/api/github/webhooks'
+
+export interface DeliveryEdge {
+  readonly store: Pick<Store, 'accept'>
+  /** The current secret first, then the one before it, if any. */
+  readonly secrets: readonly string[]
+  readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
+}
+
+/** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
+export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
+    const started = performance.now()
+    const event = single(request.headers['x-github-event'])
+    const guid = single(request.headers['x-github-delivery'])
+    const body = await readBody(request)
+    const answer = (status: number, text: string, outcome: 'new' | 'duplicate' | 'refused') => {
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
+      onAccepted(outcome, event ?? 'none', performance.now() - started)
+      return true
+    }
+    if (body === undefined) return answer(413, 'the delivery is too large', 'refused')
+    if (
+      !/^[a-z_]{1,64}$/.test(event ?? '') ||
+      !/^[\w-]{8,64}$/.test(guid ?? '') ||
+      event === undefined ||
+      guid === undefined
+    )
+      return answer(400, 'this is not a GitHub delivery', 'refused')
+    if (!isSigned(body, single(request.headers['x-hub-signature-256']), secrets))
+      return answer(401, 'the signature does not fit', 'refused')
+    const payload = parseJson(body)
+    if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
+    const outcome = await store.accept({ guid, event, body }, jobsOfDelivery(event, payload))
+    return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)
+  }
+}
+
+/** HMAC-SHA-256 over the bytes as they came, compared in constant time; the SHA-1 header is not looked at (T42). */
+export function isSigned(
+  body: Uint8Array,
+  signature: string | undefined,
+  secrets: readonly string[],
+): boolean {
+  if (signature === undefined || !/^sha256=[0-9a-f]{64}$/.test(signature)) return false
+  const given = Buffer.from(signature.slice('sha256='.length), 'hex')
+  return secrets.some(
+    (secret) => secret !== '' && timingSafeEqual(given, createHmac('sha256', secret).update(body).digest()),
+  )
+}
+
+/** The whole body, or undefined as soon as it is longer than GitHub ever sends. */
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > maxBody) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
+}

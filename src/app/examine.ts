@@ -1,0 +1,223 @@
+// One pull request's journey from a snapshot to a verdict: merge, compare, load, ask, judge, decide. Reads the world,
+// changes nothing in it; the same for the App and for the command line.
+import { approvalsFromReviews, ownership, ownerFilePaths } from '../checks/ownership/ownership.ts'
+import { imagesCheck } from '../checks/images/images.ts'
+import { validationCheck } from '../checks/validation/validation.ts'
+import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
+import type { Change } from '../change/change.ts'
+import type { Texts } from '../change/blob-text.ts'
+import { describeChange, type CatalogPair } from '../change/describe-change.ts'
+import type { TreeSha } from '../change/ids.ts'
+import { isBelow, type Layout } from '../change/layout.ts'
+import type { PathChange } from '../change/path-change.ts'
+import { recogniseLayout, withNewCatalogs } from '../change/recognise-layout.ts'
+import type { Snapshot } from '../change/snapshot.ts'
+import { configPath, defaultConfig, parseConfig, type Config } from '../config/config.ts'
+import type { Finding } from '../findings/finding.ts'
+import {
+  approvalsFromCommands,
+  askCommands,
+  decideCommands,
+  heldBy,
+  mergeRequestedBy,
+  type CommandDecision,
+  type CommandRecord,
+} from '../gate/commands.ts'
+import { decide, type MergeOutcome } from '../gate/decide.ts'
+import type { Verdict } from '../gate/verdict.ts'
+import { commitTitle } from '../messages/escape.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
+import type { Repository } from '../ports/repository.ts'
+import { readText, type CatalogLoader } from './catalog-loader.ts'
+import { gatherAnswers, type Ask } from './gather-answers.ts'
+
+export const checks: readonly Check[] = [ownership, validationCheck, imagesCheck]
+
+export interface ExamineOptions {
+  readonly repository: Repository
+  readonly loader: CatalogLoader
+  readonly ask: Ask
+  /** What is remembered about this pull request: epochs, shown heads, commands. */
+  readonly memory: PullMemory
+  readonly stopped?: string | undefined
+}
+
+export interface Examination {
+  readonly snapshot: Snapshot
+  readonly config: Config
+  readonly configDigest: string
+  readonly layout: Layout
+  readonly merge: MergeOutcome
+  readonly change: Change
+  readonly verdict: Verdict
+  readonly epoch: number
+  /** Commands in comments that were decided on now: to be recorded and answered. */
+  readonly commands: readonly CommandDecision[]
+  /** All commands on record, the new ones included. */
+  readonly records: readonly CommandRecord[]
+}
+
+const nothingChanged: Change = { paths: [], catalogs: [], references: [] }
+
+/** Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError. */
+export async function examine(snapshot: Snapshot, options: ExamineOptions): Promise<Examination> {
+  const { repository, memory } = options
+  const baseTree = await repository.treeOf(snapshot.base)
+  const { config, digest: configDigest, findings: configFindings } = await readConfig(repository, baseTree)
+  const { head, baseRef } = snapshot
+  const epoch = await memory.observe(snapshot.repository, snapshot.pull, {
+    head,
+    baseRef,
+    config: configDigest,
+  })
+  const merge = await repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot))
+  const basePaths = (await repository.list(baseTree)).map((entry) => entry.path)
+  const baseLayout = recogniseLayout(basePaths, config.catalogs)
+  const onRecord = await memory.commands(snapshot.repository, snapshot.pull)
+  const known = { snapshot, config, configDigest, merge, epoch }
+  const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
+  if (merge.kind !== 'clean' || configFindings.length > 0) {
+    const outcomes = configFindings.length > 0 ? [configOutcome(configFindings)] : []
+    const verdict = decide({ ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord)?.login })
+    return { ...known, layout: baseLayout, change: nothingChanged, verdict, commands: [], records: onRecord }
+  }
+
+  const paths = await repository.diff(baseTree, merge.tree)
+  const resultPaths = applied(basePaths, paths)
+  const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
+  const catalogs = await loadTouched(layout, paths, baseTree, merge.tree, options)
+  const texts = await changedTexts(repository, paths, layout)
+  const change = describeChange({ paths, layout, catalogs, texts })
+  const ownerPaths = ownerFilePaths(basePaths, change)
+  const seen = await memory.firstSeenReviews(
+    snapshot.repository,
+    snapshot.pull,
+    epoch,
+    snapshot.reviews.map(({ id }) => id),
+  )
+  const unapproved: CheckInput = {
+    snapshot,
+    config,
+    configDigest,
+    epoch,
+    layout,
+    change,
+    basePaths,
+    ownerFiles: {
+      base: await readTexts(repository, baseTree, ownerPaths),
+      result: await readTexts(repository, merge.tree, ownerPaths),
+    },
+    approvals: [],
+  }
+  const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
+  const commandInput = { check: unapproved, shown, records: onRecord }
+  const asked = await gatherAnswers(
+    [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
+    unapproved,
+    options.ask,
+  )
+  const { decisions } = decideCommands(commandInput, asked)
+  const records = [...onRecord, ...decisions.map(({ record }) => record)]
+  const input: CheckInput = {
+    ...unapproved,
+    approvals: [
+      ...approvalsFromReviews(snapshot, epoch, seen),
+      ...approvalsFromCommands(records, snapshot.comments),
+    ],
+  }
+  const answers = await gatherAnswers(checks, input, options.ask)
+  const outcomes = checks.map((check) => check.judge(input, answers))
+  const verdict = decide({
+    ...gate,
+    changedPaths: paths.length,
+    outcomes,
+    heldBy: heldBy(records)?.login,
+    requestedBy: mergeRequestedBy(records, input)?.login,
+  })
+  return { ...known, layout, change, verdict, commands: decisions, records }
+}
+
+/** Both sides of every catalog that a path lies in. */
+async function loadTouched(
+  layout: Layout,
+  paths: readonly PathChange[],
+  baseTree: TreeSha,
+  resultTree: TreeSha,
+  { repository, loader }: ExamineOptions,
+): Promise<readonly CatalogPair[]> {
+  const touched = layout.catalogs.filter(({ root }) => paths.some(({ path }) => isBelow(path, root)))
+  return Promise.all(
+    touched.map(async (catalog): Promise<CatalogPair> => {
+      const base = await loader.load(repository, baseTree, catalog.root)
+      const result = await loader.load(repository, resultTree, catalog.root)
+      return { ...catalog, ...(base && { base }), ...(result && { result }) }
+    }),
+  )
+}
+
+/** The message of the merge commit that would land: a function of the snapshot, so the commit has one id. */
+export function mergeMessage(snapshot: Snapshot): string {
+  const title = commitTitle(snapshot.title)
+  return `Merge pull request ${snapshot.pull}${title === '' ? '' : `: ${title}`}\n\nHead: ${snapshot.head}\n`
+}
+
+/** The configuration at a tree, with the id of what it came from. An unreadable one gives findings and closes the gate. */
+export async function readConfig(
+  repository: Repository,
+  tree: TreeSha,
+): Promise<{ config: Config; digest: string; findings: readonly Finding[] }> {
+  const entry = await repository.entry(tree, configPath)
+  if (entry === undefined) return { config: defaultConfig, digest: 'default', findings: [] }
+  const parsed = parseConfig(
+    entry.mode.startsWith('100') ? await readText(repository, entry.oid) : '- not a file',
+  )
+  return parsed.kind === 'config'
+    ? { config: parsed.config, digest: entry.oid, findings: [] }
+    : { config: defaultConfig, digest: entry.oid, findings: parsed.findings }
+}
+
+function configOutcome(findings: readonly Finding[]): CheckOutcome {
+  return {
+    check: 'ownership',
+    findings,
+    unanswered: [],
+    waiting: [],
+    summary: 'the configuration at the base branch',
+  }
+}
+
+async function readTexts(
+  repository: Repository,
+  tree: TreeSha,
+  paths: readonly string[],
+): Promise<Map<string, string>> {
+  const texts = new Map<string, string>()
+  for (const path of paths) {
+    const entry = await repository.entry(tree, path)
+    if (entry?.mode.startsWith('100')) texts.set(path, await readText(repository, entry.oid))
+  }
+  return texts
+}
+
+/** The bytes of every changed catalog file, before and after: what tells an edited bundle from a moved one. */
+async function changedTexts(
+  repository: Repository,
+  paths: readonly PathChange[],
+  layout: Layout,
+): Promise<Texts> {
+  const bytes = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
+  for (const { path, before, after } of paths) {
+    if (!layout.catalogs.some(({ root }) => isBelow(path, root))) continue
+    if (before?.mode.startsWith('100')) bytes.base.set(path, await repository.read(before.oid))
+    if (after?.mode.startsWith('100')) bytes.result.set(path, await repository.read(after.oid))
+  }
+  return { read: (side, path) => bytes[side].get(path) }
+}
+
+function applied(basePaths: readonly string[], changes: readonly PathChange[]): readonly string[] {
+  const paths = new Set(basePaths)
+  for (const { path, after } of changes)
+    if (after === undefined) paths.delete(path)
+    else paths.add(path)
+  return [...paths].sort()
+}

@@ -1,0 +1,73 @@
+// Gets the answers that checks ask for: each question once, images through the registry, people through GitHub,
+// with short-lived answers from the store. What cannot be had in time is unknown.
+import { answersFrom, questionKey, type AnswerTo, type Answers, type Question } from '../checks/questions.ts'
+import type { Check, CheckInput } from '../checks/check.ts'
+import type { Forge } from '../ports/forge.ts'
+import type { Registry } from '../ports/registry.ts'
+import type { Store } from '../ports/store.ts'
+
+type Answer = AnswerTo[Question['kind']]
+
+/** How one question is answered. Must not reject. */
+export type Ask = (question: Question) => Promise<Answer>
+
+/** Checks may ask again once they know more; this many rounds are plenty for any honest chain of questions. */
+const maxRounds = 6
+const parallel = 32
+
+/** Asks until nobody has another question. */
+export async function gatherAnswers(
+  checks: readonly Pick<Check, 'ask'>[],
+  input: CheckInput,
+  ask: Ask,
+): Promise<Answers> {
+  const known = new Map<string, Answer>()
+  for (let round = 0; round < maxRounds; round++) {
+    const answers = answersFrom(known)
+    const open = new Map<string, Question>()
+    for (const check of checks)
+      for (const question of check.ask(input, answers)) {
+        const key = questionKey(question)
+        if (!known.has(key)) open.set(key, question)
+      }
+    if (open.size === 0) break
+    await eachOf([...open], parallel, async ([key, question]) => {
+      known.set(key, await ask(question))
+    })
+  }
+  return answersFrom(known)
+}
+
+/** Seconds for which GitHub's word about people is kept: rights may be this stale at a landing. */
+const peopleSeconds = 30
+
+/** Answers from GitHub and registries, people's remembered for half a minute. */
+export function askTheWorld(
+  forge: Forge,
+  registry: Registry,
+  store: Pick<Store, 'getCached' | 'putCached'>,
+): Ask {
+  return async (question) => {
+    if (question.kind === 'image') return registry.resolve(question.reference)
+    const space = `people ${forge.repository.owner}/${forge.repository.name}`
+    const key = questionKey(question)
+    const cached = (await store.getCached(space, [key])).get(key) as Answer | undefined
+    if (cached !== undefined) return cached
+    const answer = await forge.answer(question)
+    if (answer.kind !== 'unknown') await store.putCached(space, new Map([[key, answer]]), peopleSeconds)
+    return answer
+  }
+}
+
+/** Runs `work` over all items, at most `limit` at once. */
+export async function eachOf<T>(
+  items: readonly T[],
+  limit: number,
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values()
+  const lane = async () => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane))
+}

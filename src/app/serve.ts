@@ -1,0 +1,195 @@
+// Puts the App together and runs it: HTTP edge, queue, sweep. Everything it holds open is closed by `close()`.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { createNodeMiddleware } from 'probot'
+import type { RepositoryName } from '../change/snapshot.ts'
+import { openMirror, type Mirror } from '../git/mirror.ts'
+import { openForge } from '../github/forge.ts'
+import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
+import type { Clock } from '../ports/clock.ts'
+import { loopbackRegistries } from '../registry/egress-policy.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+import { openStore } from '../store/store.ts'
+import { catalogLoader } from './catalog-loader.ts'
+import { deliveryHandler } from './deliveries.ts'
+import { openMetrics } from './metrics.ts'
+import { openReaderPool } from './reader-pool.ts'
+import { runJob } from './run-job.ts'
+import type { Credentials, Settings } from './settings.ts'
+import { startSweeper } from './sweep.ts'
+import { systemClock } from './system-clock.ts'
+import type { App, Workplace } from './workplace.ts'
+
+export interface RunningApp {
+  /** Where it listens, `http://127.0.0.1:3000`. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+/** Starts the App. Rejects when the port is taken, the store cannot be opened or git is missing. */
+export async function serve(
+  settings: Settings,
+  credentials: Credentials,
+  log: Logger,
+  clock: Clock = systemClock,
+): Promise<RunningApp> {
+  const store = await openStore({
+    ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
+    dataDirectory: join(settings.dataDirectory, 'store'),
+    clock,
+  })
+  const pool = openReaderPool()
+  const registry = openRegistry({ clock, egress: loopbackRegistries(...settings.insecureRegistries) })
+  const metrics = openMetrics()
+  const github = openGitHubApp({
+    ...credentials,
+    apiUrl: settings.apiUrl,
+    throttle: settings.throttle,
+    clock,
+    log,
+  })
+  const app: App = { settings, store, registry, loader: catalogLoader(pool, store), clock, log }
+  const workplaces = openWorkplaces(app, github)
+
+  const server = createServer(
+    await requestHandler(github, {
+      deliveries: deliveryHandler({
+        store,
+        secrets: [
+          credentials.webhookSecret,
+          ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),
+        ],
+        onAccepted: (outcome, event, milliseconds) =>
+          metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
+      }),
+      metrics: () => metrics.registry.metrics(),
+      log,
+    }),
+  )
+  server.requestTimeout = 30_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(settings.port, settings.host, resolve)
+  })
+  const worker = await store.work(
+    (job) =>
+      runJob(job, {
+        app,
+        openWorkplace: workplaces.open,
+        onDone: (done, outcome, milliseconds) =>
+          metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
+      }),
+    settings.concurrency,
+  )
+  const sweeper = startSweeper({
+    app,
+    installed: async () => {
+      const repositories = await github.installedRepositories()
+      metrics.lastSweep.setToCurrentTime()
+      return repositories
+    },
+  })
+  const { port } = server.address() as AddressInfo
+  const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
+  log.info({ address }, 'listening')
+  return {
+    address,
+    async close() {
+      await sweeper.stop()
+      await worker.stop()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+      await workplaces.close()
+      await Promise.all([pool.close(), registry.close()])
+      await store.close()
+    },
+  }
+}
+
+interface Edge {
+  readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
+  readonly metrics: () => Promise<string>
+  readonly log: Logger
+}
+
+/**
+ * Probot's middleware inside our own server. Ours comes first in it: a delivery is stored before it is answered and
+ * never reaches Probot's handlers, which would run it in memory.
+ */
+async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: Edge) {
+  const middleware = await createNodeMiddleware(
+    (_probot, { addHandler }) => {
+      addHandler(deliveries)
+      addHandler(async (request, response) => {
+        if (request.method !== 'GET' && request.method !== 'HEAD') return false
+        const answer = (text: string, type = 'text/plain; charset=utf-8') => {
+          response.writeHead(200, { 'content-type': type }).end(text)
+          return true
+        }
+        switch (request.url?.split('?')[0]) {
+          case '/healthz':
+            return answer('ok\n')
+          case '/metrics':
+            return answer(await metrics(), 'text/plain; version=0.0.4; charset=utf-8')
+          case '/':
+            return answer('catalog-bot is running. Deliveries go to /api/github/webhooks.\n')
+          default:
+            return false
+        }
+      })
+    },
+    { probot: github.probot },
+  )
+  return (request: IncomingMessage, response: ServerResponse) => {
+    Promise.resolve(
+      middleware(request, response, () => {
+        response.writeHead(404, { 'content-type': 'text/plain' }).end('not found\n')
+      }),
+    ).catch((error: unknown) => {
+      log.error({ err: error }, 'a request failed')
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    })
+  }
+}
+
+/** One mirror per repository, opened when first needed. */
+function openWorkplaces(app: App, github: GitHubApp) {
+  const mirrors = new Map<string, Promise<Mirror>>()
+
+  function mirrorOf(installation: number, repository: RepositoryName): Promise<Mirror> {
+    const key = `${repository.owner}/${repository.name}`.toLowerCase()
+    const known = mirrors.get(key)
+    if (known !== undefined) return known
+    const opened = openMirror({
+      directory: join(
+        app.settings.dataDirectory,
+        'mirrors',
+        `${repository.owner}.${repository.name}.git`.toLowerCase(),
+      ),
+      url: `${app.settings.gitUrl}/${repository.owner}/${repository.name}.git`,
+      repository,
+      credential: async () => ({
+        username: 'x-access-token',
+        password: await github.gitToken(installation, repository),
+      }),
+    })
+    mirrors.set(key, opened)
+    opened.catch(() => mirrors.delete(key))
+    return opened
+  }
+
+  return {
+    open: async (job: { installation: number; repository: RepositoryName }): Promise<Workplace> => ({
+      app,
+      installation: job.installation,
+      forge: openForge(await github.octokit(job.installation), job.repository, github.appId),
+      repository: await mirrorOf(job.installation, job.repository),
+    }),
+    close: async () => {
+      for (const mirror of mirrors.values()) await mirror.then((open) => open.close()).catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,140 @@
+// The operator's settings, from the environment: everything that is not the repository's to say. Read once at start.
+import { existsSync, readFileSync } from 'node:fs'
+import { z } from 'zod'
+
+const seconds = z.coerce.number().int().min(1)
+
+const schema = z.object({
+  PORT: z.coerce.number().int().min(0).max(65535).default(3000),
+  HOST: z.string().default('0.0.0.0'),
+  DATA_DIR: z.string().default('data'),
+  DATABASE_URL: z.string().optional(),
+  APP_ID: z.coerce.number().int().positive().optional(),
+  PRIVATE_KEY: z.string().optional(),
+  PRIVATE_KEY_PATH: z.string().optional(),
+  WEBHOOK_SECRET: z.string().optional(),
+  /** The secret before the last rotation: deliveries signed with it are still taken. */
+  WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
+  GITHUB_API_URL: z.url().default('https://api.github.com'),
+  GITHUB_URL: z.url().default('https://github.com'),
+  GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
+  SWEEP_SECONDS: seconds.default(180),
+  CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
+  LEASE_SECONDS: seconds.default(60),
+  /** Where the rules' pages can be read; findings link to `<RULES_URL>/<rule>.md`. */
+  RULES_URL: z.url().optional(),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Registries that may be asked by plain http or at internal addresses, as host or host:port, comma-separated. */
+  INSECURE_REGISTRIES: z.string().default(''),
+})
+
+export interface Credentials {
+  readonly appId: number
+  readonly privateKey: string
+  readonly webhookSecret: string
+  readonly previousWebhookSecret?: string
+}
+
+export interface Settings {
+  readonly port: number
+  readonly host: string
+  readonly dataDirectory: string
+  readonly databaseUrl: string | undefined
+  /** Absent when the App is not set up yet: the setup page is shown instead. */
+  readonly credentials: Credentials | undefined
+  readonly apiUrl: string
+  readonly gitUrl: string
+  readonly throttle: boolean
+  readonly sweepSeconds: number
+  readonly concurrency: number
+  readonly leaseSeconds: number
+  readonly rulesUrl: string | undefined
+  readonly logLevel: string
+  readonly insecureRegistries: readonly string[]
+}
+
+/** Thrown when the environment cannot be used; the message says which variable and what to do. */
+export class SettingsError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SettingsError'
+  }
+}
+
+/**
+ * Reads the settings. Throws a SettingsError for wrong values, and for credentials that are only half there: an App
+ * without a webhook secret would take anybody's word (T42). No credentials at all is fine: that is a first start.
+ */
+export function readSettings(environment: Readonly<Record<string, string | undefined>>): Settings {
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(([, value]) => value !== undefined && value !== ''),
+  )
+  const result = schema.safeParse(given)
+  if (!result.success)
+    throw new SettingsError(
+      result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
+    )
+  const values = result.data
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    dataDirectory: values.DATA_DIR,
+    databaseUrl: values.DATABASE_URL,
+    credentials: readCredentials(values),
+    apiUrl: values.GITHUB_API_URL.replace(/\/$/, ''),
+    gitUrl: values.GITHUB_URL.replace(/\/$/, ''),
+    throttle: values.GITHUB_THROTTLE === 'on',
+    sweepSeconds: values.SWEEP_SECONDS,
+    concurrency: values.CONCURRENCY,
+    leaseSeconds: values.LEASE_SECONDS,
+    rulesUrl: values.RULES_URL?.replace(/\/$/, ''),
+    logLevel: values.LOG_LEVEL,
+    insecureRegistries: values.INSECURE_REGISTRIES.split(',')
+      .map((host) => host.trim())
+      .filter((host) => host !== ''),
+  }
+}
+
+function readCredentials(values: z.output<typeof schema>): Credentials | undefined {
+  const privateKey = readPrivateKey(values)
+  if (values.APP_ID === undefined && privateKey === undefined) return undefined
+  if (values.APP_ID === undefined)
+    throw new SettingsError('there is a private key but no APP_ID: set the id of the App')
+  if (privateKey === undefined)
+    throw new SettingsError(
+      'there is an APP_ID but no PRIVATE_KEY or PRIVATE_KEY_PATH: set the key of the App',
+    )
+  const secret = values.WEBHOOK_SECRET
+  if (secret === undefined)
+    throw new SettingsError(
+      'there is no WEBHOOK_SECRET: without it anybody could send deliveries, so nothing starts',
+    )
+  if (secret === 'development' || secret.length < 16)
+    throw new SettingsError(
+      'WEBHOOK_SECRET is too easy to guess: use at least 16 random characters, as in the App settings',
+    )
+  return {
+    appId: values.APP_ID,
+    privateKey,
+    webhookSecret: secret,
+    ...(values.WEBHOOK_SECRET_PREVIOUS !== undefined && {
+      previousWebhookSecret: values.WEBHOOK_SECRET_PREVIOUS,
+    }),
+  }
+}
+
+/** PEM text, PEM with `\n` written out, base64 of PEM, or a file. */
+function readPrivateKey(values: z.output<typeof schema>): string | undefined {
+  if (values.PRIVATE_KEY !== undefined) {
+    const text = values.PRIVATE_KEY.includes('-----BEGIN')
+      ? values.PRIVATE_KEY.replaceAll('\\n', '\n')
+      : Buffer.from(values.PRIVATE_KEY, 'base64').toString('utf8')
+    if (!text.includes('-----BEGIN'))
+      throw new SettingsError('PRIVATE_KEY is neither PEM text nor base64 of it')
+    return text
+  }
+  if (values.PRIVATE_KEY_PATH === undefined) return undefined
+  if (!existsSync(values.PRIVATE_KEY_PATH))
+    throw new SettingsError('PRIVATE_KEY_PATH names a file that does not exist')
+  return readFileSync(values.PRIVATE_KEY_PATH, 'utf8')
+}

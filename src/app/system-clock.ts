@@ -1,0 +1,13 @@
+// The real clock.
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Clock } from '../ports/clock.ts'
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: async (milliseconds, signal) => {
+    const controller = new AbortController()
+    if (signal?.aborted) return
+    signal?.addEventListener('abort', () => controller.abort())
+    await delay(milliseconds, undefined, { signal: controller.signal }).catch(() => undefined)
+  },
+}

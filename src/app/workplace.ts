@@ -1,0 +1,25 @@
+// What a duty works with: the App's own parts, and one repository's mirror and GitHub.
+import type { Logger } from 'pino'
+import type { Forge } from '../ports/forge.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Registry } from '../ports/registry.ts'
+import type { Repository } from '../ports/repository.ts'
+import type { Store } from '../ports/store.ts'
+import type { CatalogLoader } from './catalog-loader.ts'
+import type { Settings } from './settings.ts'
+
+export interface App {
+  readonly settings: Settings
+  readonly store: Store
+  readonly registry: Registry
+  readonly loader: CatalogLoader
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface Workplace {
+  readonly app: App
+  readonly installation: number
+  readonly forge: Forge
+  readonly repository: Repository
+}

@@ -1,0 +1,13 @@
+// Text of others into HTML: the web floor's one place for it.
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (mark) => entities[mark] ?? mark)
+}

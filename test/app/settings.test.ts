@@ -1,0 +1,52 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from '@jest/globals'
+import { readSettings, SettingsError } from '../../src/app/settings.ts'
+
+const { privateKey } = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+})
+const good = { APP_ID: '12', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'sixteen or more characters' }
+
+describe('the settings', () => {
+  test('are complete with three variables', () => {
+    expect(readSettings(good)).toMatchObject({
+      credentials: { appId: 12, privateKey },
+      port: 3000,
+      sweepSeconds: 180,
+      throttle: true,
+    })
+  })
+  test('have no credentials on a first start', () => {
+    expect(readSettings({}).credentials).toBeUndefined()
+    expect(readSettings({ APP_ID: '', PRIVATE_KEY: '' }).credentials).toBeUndefined()
+  })
+  test.each([
+    ['without a webhook secret', { ...good, WEBHOOK_SECRET: undefined }],
+    ["with Probot's well-known secret", { ...good, WEBHOOK_SECRET: 'development' }],
+    ['with a short secret', { ...good, WEBHOOK_SECRET: 'short' }],
+    ['without a private key', { ...good, PRIVATE_KEY: undefined }],
+    ['without an id', { ...good, APP_ID: undefined }],
+    ['with a key that is none', { ...good, PRIVATE_KEY: 'nonsense' }],
+    [
+      'with a key file that does not exist',
+      { ...good, PRIVATE_KEY: undefined, PRIVATE_KEY_PATH: '/nonexistent/key.pem' },
+    ],
+    ['with a port that is none', { ...good, PORT: 'http' }],
+  ])('are refused %s', (_name, environment: Record<string, string | undefined>) => {
+    expect(() => readSettings(environment)).toThrow(SettingsError)
+  })
+  test.each([
+    ['with its line ends written out', privateKey.replaceAll('\n', '\\n')],
+    ['as base64', Buffer.from(privateKey).toString('base64')],
+  ])('take a private key %s', (_name, text) => {
+    expect(readSettings({ ...good, PRIVATE_KEY: text }).credentials?.privateKey).toBe(privateKey)
+  })
+  test('never name a secret in what they say about it', () => {
+    const secret = 'hunter2-hunter'
+    expect(() => readSettings({ ...good, WEBHOOK_SECRET: secret })).toThrow(
+      expect.not.objectContaining({ message: expect.stringContaining(secret) }),
+    )
+  })
+})

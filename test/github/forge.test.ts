@@ -1,0 +1,289 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import pino from 'pino'
+import { systemClock } from '../../src/app/system-clock.ts'
+import { withDigest } from '../../src/app/publish-report.ts'
+import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
+import { openForge } from '../../src/github/forge.ts'
+import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
+import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
+import type { Forge } from '../../src/ports/forge.ts'
+import type { Pull } from '../../src/sandbox/world.ts'
+import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/furnished.ts'
+
+let it: Furnished
+let app: GitHubApp
+let forge: Forge
+let pull: Pull
+
+beforeAll(async () => {
+  it = await furnish({ validateTraffic: true })
+  app = openGitHubApp({
+    appId: it.app.id,
+    privateKey,
+    webhookSecret: secret,
+    apiUrl: it.github.url,
+    throttle: false,
+    clock: systemClock,
+    log: pino({ level: 'silent' }),
+  })
+  forge = openForge(await app.octokit(it.installation.id), { owner: name.owner, name: name.repo }, it.app.id)
+  pull = await it.github.openPull({
+    repository: full,
+    author: 'alice',
+    title: 'Update alpha',
+    changes: { 'a.txt': 'a\n' },
+  })
+})
+afterAll(async () => it.stop())
+beforeEach(() => it.github.clearFaults())
+
+const here = () => pullNumber(pull.number)
+const head = () => commitSha(pull.headSha)
+
+function aCheck(differences: Partial<ReportedCheck> = {}): ReportedCheck {
+  return {
+    name: 'catalog-bot / ownership',
+    status: 'completed',
+    conclusion: 'success',
+    title: 'Passed',
+    summary: 'fine',
+    annotations: [],
+    ...differences,
+  }
+}
+
+const anAnnotation = (line: number) => ({
+  path: 'a.txt',
+  startLine: line,
+  endLine: line,
+  level: 'failure' as const,
+  title: 'rule',
+  message: 'wrong',
+})
+
+describe('a snapshot', () => {
+  test('tells who, from where, to where, and what was said', async () => {
+    it.github.review(pull, 'bob', 'approve', 'fine')
+    it.github.comment(pull, 'stranger', 'hello')
+    const snapshot = await forge.readSnapshot(here())
+    expect(snapshot).toMatchObject({
+      pull: pull.number,
+      state: 'open',
+      draft: false,
+      author: { login: 'alice', id: it.github.account('alice').id, kind: 'user' },
+      head: pull.headSha,
+      baseRef: 'main',
+      headRepository: { owner: 'alice', name: 'community' },
+    })
+    expect(snapshot?.reviews.at(-1)).toMatchObject({
+      state: 'approved',
+      author: { login: 'bob' },
+      commit: pull.headSha,
+    })
+    expect(snapshot?.comments.at(-1)).toMatchObject({ body: 'hello', author: { login: 'stranger' } })
+  })
+
+  test('its base is the tip of the branch, also when the branch moved after the pull request was opened', async () => {
+    const moved = await it.github.pushToBase(full, { 'moved.txt': 'x\n' })
+    expect((await forge.readSnapshot(here()))?.base).toBe(moved)
+  })
+
+  test('is nothing when the pull request does not exist', async () => {
+    expect(await forge.readSnapshot(pullNumber(9999))).toBeNull()
+  })
+
+  test('reads all reviews and comments, however many pages they fill', async () => {
+    const other = await it.github.openPull({
+      repository: full,
+      author: 'bob',
+      title: 'Many',
+      changes: { 'b.txt': 'b\n' },
+    })
+    for (let count = 0; count < 101; count++) {
+      it.github.review(other, 'alice', 'comment', `review ${count}`)
+      it.github.comment(other, 'alice', `comment ${count}`)
+    }
+    const snapshot = await forge.readSnapshot(pullNumber(other.number))
+    expect(snapshot?.reviews).toHaveLength(101)
+    expect(snapshot?.comments).toHaveLength(101)
+  })
+
+  test('rejects as retryable when GitHub fails, and names the pull request', async () => {
+    it.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
+    await expect(forge.readSnapshot(here())).rejects.toMatchObject({ code: 'unavailable', retryable: true })
+  }, 60_000)
+
+  test('survives a fork that was deleted and an author who is gone', async () => {
+    const lost = await it.github.openPull({
+      repository: full,
+      author: 'stranger',
+      title: 'Gone',
+      changes: { 'c.txt': 'c\n' },
+    })
+    if (lost.headRepo !== null) it.github.deleteFork(lost.headRepo)
+    const snapshot = await forge.readSnapshot(pullNumber(lost.number))
+    expect(snapshot?.headRepository).toBeNull()
+  })
+})
+
+describe('a check run', () => {
+  test('is found again by its digest', async () => {
+    const run = withDigest(aCheck())
+    await forge.perform({ kind: 'put-check', head: head(), run })
+    expect((await forge.present(here(), head())).checks).toEqual([{ name: run.name, digest: run.digest }])
+    expect(await forge.checksOn(head())).toEqual([{ name: run.name, digest: run.digest }])
+  })
+
+  test('carries more annotations than one request takes, each once', async () => {
+    const annotations = Array.from({ length: 120 }, (_, index) => anAnnotation(index + 1))
+    const run = withDigest(aCheck({ name: 'catalog-bot / validation', conclusion: 'failure', annotations }))
+    await forge.perform({ kind: 'put-check', head: head(), run })
+    const shown = it.github.checkRuns(pull).find((candidate) => candidate.name === run.name)
+    expect(shown?.annotations).toHaveLength(120)
+  })
+
+  test('a new result replaces the old one without repeating its annotations', async () => {
+    const first = withDigest(
+      aCheck({ name: 'catalog-bot / images', conclusion: 'failure', annotations: [anAnnotation(1)] }),
+    )
+    const second = withDigest(
+      aCheck({ name: 'catalog-bot / images', conclusion: 'failure', annotations: [anAnnotation(2)] }),
+    )
+    await forge.perform({ kind: 'put-check', head: head(), run: first })
+    await forge.perform({ kind: 'put-check', head: head(), run: second })
+    const latest = it.github
+      .checkRuns(pull)
+      .filter((candidate) => candidate.name === first.name)
+      .at(-1)
+    expect(latest?.annotations).toHaveLength(1)
+    expect((await forge.present(here(), head())).checks).toContainEqual({
+      name: second.name,
+      digest: second.digest,
+    })
+  })
+
+  test('of another App is never taken for ours', async () => {
+    await it.octokit.rest.checks.create({
+      ...name,
+      name: 'catalog-bot / rebuild',
+      head_sha: pull.headSha,
+      status: 'completed',
+      conclusion: 'success',
+    })
+    const foreign = openForge(
+      await app.octokit(it.installation.id),
+      { owner: name.owner, name: name.repo },
+      it.app.id + 1,
+    )
+    expect(await foreign.checksOn(head())).toEqual([])
+  })
+})
+
+describe('the one comment', () => {
+  test('is written once, edited in place, and not touched when it says the same', async () => {
+    const body = `${commentMarker}\nfirst`
+    const writes = () =>
+      it.github.requests.filter(({ method, path }) => method !== 'GET' && path.includes('comments')).length
+    await forge.perform({ kind: 'put-comment', pull: here(), body })
+    const once = writes()
+    await forge.perform({ kind: 'put-comment', pull: here(), body })
+    expect(writes()).toBe(once)
+    await forge.perform({ kind: 'put-comment', pull: here(), body: `${commentMarker}\nsecond` })
+    expect((await forge.present(here(), head())).comment).toBe(`${commentMarker}\nsecond`)
+    const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: pull.number })
+    expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
+  })
+
+  test('of a stranger with our marker is not ours (T56)', async () => {
+    const other = await it.github.openPull({
+      repository: full,
+      author: 'bob',
+      title: 'Forged',
+      changes: { 'd.txt': 'd\n' },
+    })
+    it.github.comment(other, 'stranger', `${commentMarker}\nall passed`)
+    expect((await forge.present(pullNumber(other.number), commitSha(other.headSha))).comment).toBeUndefined()
+  })
+})
+
+describe('questions about people', () => {
+  test('a login is an account with its id, or nobody', async () => {
+    const bob = it.github.account('bob')
+    expect(await forge.answer({ kind: 'user', login: 'bob' })).toEqual({
+      kind: 'person',
+      person: { id: bob.id, login: 'bob', kind: 'user' },
+    })
+    expect(await forge.answer({ kind: 'user', login: 'no-such-login' })).toEqual({ kind: 'nobody' })
+  })
+
+  test('a role is the one on this repository, asked for an id and not only for a login (T25)', async () => {
+    const bob = it.github.account('bob')
+    expect(await forge.answer({ kind: 'role', login: 'bob', user: userId(bob.id) })).toMatchObject({
+      kind: 'role',
+    })
+    expect(await forge.answer({ kind: 'role', login: 'bob', user: userId(bob.id + 1) })).toMatchObject({
+      kind: 'unknown',
+    })
+  })
+
+  test('what GitHub does not say is unknown, never no (T27)', async () => {
+    it.github.fail('GET /users/{username}', { status: 500 }, 20)
+    expect(await forge.answer({ kind: 'user', login: 'bob' })).toMatchObject({ kind: 'unknown' })
+    const bob = it.github.account('bob')
+    const membership = {
+      kind: 'team-member',
+      organization: 'catalogs',
+      team: 'no-such-team',
+      login: 'alice',
+      user: userId(bob.id),
+    } as const
+    expect(await forge.answer(membership)).toMatchObject({ kind: 'unknown' })
+  }, 60_000)
+})
+
+describe('writes', () => {
+  test('are never repeated by the client: an unclear answer to a comment gives one request', async () => {
+    const before = it.github.requests.length
+    it.github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)
+    const other = await it.github.openPull({
+      repository: full,
+      author: 'bob',
+      title: 'Once',
+      changes: { 'e.txt': 'e\n' },
+    })
+    await expect(
+      forge.perform({ kind: 'put-comment', pull: pullNumber(other.number), body: commentMarker }),
+    ).rejects.toMatchObject({ retryable: true })
+    const posts = it.github.requests
+      .slice(before)
+      .filter(({ method, template }) => method === 'POST' && template.endsWith('/comments'))
+    expect(posts).toHaveLength(1)
+  })
+
+  test('request reviews, react and dispatch as GitHub wants them', async () => {
+    await forge.perform({ kind: 'request-reviews', pull: here(), users: ['maintainer'], teams: [] })
+    expect((await forge.present(here(), head())).requestedUsers).toContain('maintainer')
+    const comment = it.github.comment(pull, 'bob', '/recheck')
+    await forge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
+    await forge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })
+  })
+})
+
+test('the token for git is for one repository, and is asked for once an hour', async () => {
+  const asked = () => it.github.requests.filter(({ path }) => path.endsWith('/access_tokens')).length
+  const token = await app.gitToken(it.installation.id, { owner: name.owner, name: name.repo })
+  const after = asked()
+  expect(await app.gitToken(it.installation.id, { owner: name.owner, name: name.repo })).toBe(token)
+  expect(asked()).toBe(after)
+})
+
+test('the App lists where it is installed', async () => {
+  expect(await app.installedRepositories()).toEqual([
+    { installation: it.installation.id, repository: { owner: name.owner, name: name.repo } },
+  ])
+})
+
+test('nothing we sent or got was other than GitHub documents it, and nothing of it was a merge', () => {
+  expect(it.github.violations).toEqual([])
+  expect(it.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
+})
