@@ -1,0 +1,21 @@
+// Every rule there is: for pages, switches and reports. A plain list of the lists.
+import { loadRules } from '../catalog/load-rules.ts'
+import { modelRules } from '../catalog/model-rules/all.ts'
+import { fileRules } from '../catalog/file-rules.ts'
+import { configUnreadable } from '../config/config-unreadable.ts'
+import type { AnyRule } from '../findings/rule.ts'
+import { imageRules } from './images/rules.ts'
+import { ownershipRules } from './ownership/rules.ts'
+import { upgradeRules } from './validation/upgrade/rules.ts'
+import { rules } from './validation/rules.ts'
+
+export const allRules: readonly AnyRule[] = [
+  configUnreadable,
+  ...ownershipRules,
+  ...fileRules,
+  ...loadRules,
+  ...modelRules,
+  ...rules,
+  ...upgradeRules,
+  ...imageRules,
+]

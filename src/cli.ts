@@ -1,0 +1,89 @@
+#!/usr/bin/env node
+// The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
+import { Command, Option } from 'commander'
+
+const program = new Command('catalog-bot')
+  .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
+  .showHelpAfterError()
+  .exitOverride((error) => {
+    // Help and version are no failures; everything else means that the command could not run.
+    process.exit(error.exitCode === 0 ? 0 : 2)
+  })
+
+const outputs = (...choices: string[]) =>
+  new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
+
+program
+  .command('validate')
+  .description('validate directories of file-based catalogs')
+  .argument('<dir...>', 'directories, one catalog each')
+  .addOption(
+    new Option('--profile <profile>', "opm: exactly opm's verdict; full: our rules too")
+      .choices(['full', 'opm'])
+      .default('full'),
+  )
+  .option('--opm <release>', 'the opm release to be equal to', 'v1.73')
+  .option('--no-cache', 'read every file anew')
+  .addOption(outputs('text', 'json', 'sarif'))
+  .action(async (directories: string[], options) =>
+    (await import('./cli/validate.ts')).validate(directories, options),
+  )
+
+program
+  .command('check')
+  .description('decide on a pull request in a local git repository, without GitHub')
+  .requiredOption('--repo <path>', 'the repository')
+  .requiredOption('--base <rev>', 'the base branch or commit')
+  .requiredOption('--head <rev>', 'what would be merged')
+  .requiredOption('--author <login[:id]>', 'who opens the pull request')
+  .option('--approved-by <login...>', 'people who have approved exactly this head')
+  .option(
+    '--role <role>',
+    "the author's role on the repository: read, triage, write, maintain, admin",
+    'read',
+  )
+  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .option('--offline', 'ask no registry: images stay unknown')
+  .addOption(outputs('text', 'json'))
+  .action(async (options) => (await import('./cli/check.ts')).check(options))
+
+program
+  .command('explain')
+  .description('print snapshot, facts, findings, verdict and actions of a decision, and stop')
+  .requiredOption('--repo <path>', 'the repository')
+  .requiredOption('--base <rev>', 'the base branch or commit')
+  .requiredOption('--head <rev>', 'what would be merged')
+  .requiredOption('--author <login[:id]>', 'who opens the pull request')
+  .option('--approved-by <login...>', 'people who have approved exactly this head')
+  .option('--role <role>', "the author's role on the repository", 'read')
+  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .option('--offline', 'ask no registry: images stay unknown')
+  .action(async (options) => (await import('./cli/explain.ts')).explain(options))
+
+program
+  .command('diff')
+  .description('what changes between two commits, in catalog words')
+  .requiredOption('--repo <path>', 'the repository')
+  .requiredOption('--base <rev>', 'before')
+  .requiredOption('--head <rev>', 'after: merged into the base first')
+  .addOption(outputs('text', 'json', 'markdown'))
+  .action(async (options) => (await import('./cli/diff.ts')).diff(options))
+
+program
+  .command('serve')
+  .description('run the GitHub App')
+  .action(async () => (await import('./cli/serve.ts')).serve())
+
+program
+  .command('demo')
+  .description('a GitHub, a registry, a catalog and pull requests good and bad, start to finish')
+  .option('--keep', 'leave it running afterwards')
+  .option('-v, --verbose', 'print what the bot logs')
+  .action(async (options) => (await import('./cli/demo.ts')).demo(options))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  const { fail } = await import('./cli/output.ts')
+  fail(error)
+}

@@ -1,0 +1,42 @@
+// `check`: the whole decision on a local git repository. Exit 0 when it would land, 1 when not.
+import type { Change } from '../change/change.ts'
+import { compareFindings } from '../findings/finding.ts'
+import { renderText } from '../findings/render-text.ts'
+import { changeAsText, describeChangeLines } from '../messages/describe-change.ts'
+import { oneLine } from '../messages/escape.ts'
+import { examineLocally, type LocalPullOptions } from './local-pull.ts'
+import { exitWith, print } from './output.ts'
+
+export async function check(options: LocalPullOptions & { readonly output: string }): Promise<void> {
+  const { verdict, change } = await examineLocally(options)
+  const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
+  if (options.output === 'json')
+    print(
+      JSON.stringify({
+        verdict: verdict.kind,
+        reasons: verdict.reasons,
+        change: changeForMachines(change),
+        findings,
+      }),
+    )
+  else {
+    print(changeAsText(describeChangeLines(change)).join('\n'))
+    if (findings.length > 0) print(`\n${renderText(findings)}`)
+    print(
+      `\n${verdict.kind}: ${verdict.reasons.map(({ text, who }) => oneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
+    )
+  }
+  exitWith(verdict.kind === 'merge' ? 0 : 1)
+}
+
+/** The change without the whole catalogs that it was found in. */
+export function changeForMachines(change: Change): unknown {
+  return {
+    ...change,
+    catalogs: change.catalogs.map(({ root, version, packages }) => ({
+      root,
+      ...(version !== undefined && { version }),
+      packages,
+    })),
+  }
+}

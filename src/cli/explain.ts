@@ -1,0 +1,30 @@
+// `explain`: prints everything that a decision rests on and leads to, and stops.
+import { composeReport } from '../messages/report.ts'
+import { changeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
+import { changeForMachines } from './check.ts'
+import { examineLocally, type LocalPullOptions } from './local-pull.ts'
+import { exitWith, print } from './output.ts'
+
+export async function explain(options: LocalPullOptions): Promise<void> {
+  const { snapshot, config, configDigest, layout, merge, change, verdict } = await examineLocally(options)
+  const { outcomes, permit, ...decision } = verdict
+  const report = composeReport(verdict, { changeLines: changeAsMarkdown(describeChangeLines(change)) })
+  print(
+    JSON.stringify(
+      {
+        snapshot,
+        facts: { config, configDigest, layout, merge, change: changeForMachines(change) },
+        findings: outcomes.flatMap((outcome) => outcome.findings),
+        verdict: { ...decision, lands: permit !== undefined },
+        actions: [
+          ...report.checks,
+          { comment: report.comment },
+          ...(permit === undefined ? [] : [{ land: permit.landing }]),
+        ],
+      },
+      null,
+      2,
+    ),
+  )
+  exitWith(verdict.kind === 'merge' ? 0 : 1)
+}

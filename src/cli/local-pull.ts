@@ -1,0 +1,179 @@
+// A pull request that exists only as two commits of a local repository: what `check`, `explain` and `diff` look at.
+// Nothing is written into the repository: merge results go to a temporary folder that borrows its objects.
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { catalogLoader } from '../app/catalog-loader.ts'
+import { examine, type Examination } from '../app/examine.ts'
+import type { Ask } from '../app/gather-answers.ts'
+import { openReaderPool } from '../app/reader-pool.ts'
+import { systemClock } from '../app/system-clock.ts'
+import { commitSha, pullNumber, userId, type CommitSha } from '../change/ids.ts'
+import type { Person, Snapshot } from '../change/snapshot.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
+import type { RoleAnswer } from '../checks/questions.ts'
+import { openMirror } from '../git/mirror.ts'
+import { loopbackRegistries } from '../registry/egress-policy.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+
+const run = promisify(execFile)
+
+export interface LocalPullOptions {
+  readonly repo: string
+  readonly base: string
+  readonly head: string
+  /** `login` or `login:id`; without an id one is made from the login. */
+  readonly author: string
+  readonly approvedBy?: readonly string[] | undefined
+  readonly role?: string | undefined
+  readonly insecureRegistry?: readonly string[] | undefined
+  readonly offline?: boolean | undefined
+}
+
+/** Examines the local pull request. Rejects with an Error whose message says what could not be read. */
+export async function examineLocally(options: LocalPullOptions): Promise<Examination> {
+  const directory = resolve(options.repo)
+  const base = await resolveCommit(directory, options.base)
+  const head = await resolveCommit(directory, options.head)
+  const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-'))
+  const repository = await openMirror({
+    directory: join(scratch, 'result.git'),
+    url: `file://${directory}`,
+    credential: () => Promise.resolve(undefined),
+  })
+  const pool = openReaderPool()
+  const registry = openRegistry({
+    clock: systemClock,
+    egress: loopbackRegistries(...(options.insecureRegistry ?? [])),
+  })
+  try {
+    await borrowObjects(directory, join(scratch, 'result.git'))
+    const author = parsePerson(options.author)
+    const snapshot = localSnapshot(author, base, head, options)
+    const memory = {
+      getCached: () => Promise.resolve(new Map<string, unknown>()),
+      putCached: () => Promise.resolve(),
+    }
+    const ask: Ask = async (question) => {
+      switch (question.kind) {
+        case 'image':
+          return options.offline === true
+            ? { kind: 'unknown', reason: 'no registry is asked offline', retryAfter: 0 }
+            : registry.resolve(question.reference)
+        case 'user':
+          return {
+            kind: 'person',
+            person: samePerson(question.login, author.login) ? author : parsePerson(question.login),
+          }
+        case 'team-member':
+          return { kind: 'unknown', reason: 'teams are known to GitHub only', retryAfter: 0 }
+        case 'role':
+          return { kind: 'role', role: question.user === author.id ? roleOf(options.role) : 'read' }
+      }
+    }
+    return await examine(snapshot, {
+      repository,
+      loader: catalogLoader(pool, memory),
+      ask,
+      memory: forgetful,
+    })
+  } finally {
+    await Promise.all([repository.close(), pool.close(), registry.close()])
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** The command line remembers nothing: every state is seen for the first time. */
+const forgetful: PullMemory = {
+  observe: () => Promise.resolve(0),
+  recordShown: () => Promise.resolve(),
+  shownHeads: () => Promise.resolve([]),
+  recordCommand: () => Promise.resolve('new'),
+  commands: () => Promise.resolve([]),
+  firstSeenReviews: () => Promise.resolve(new Map()),
+  firstSeenAccounts: (_repository, accounts) => Promise.resolve(accounts),
+}
+
+function localSnapshot(
+  author: Person,
+  base: CommitSha,
+  head: CommitSha,
+  options: LocalPullOptions,
+): Snapshot {
+  return {
+    repository: { owner: 'local', name: 'repository' },
+    pull: pullNumber(1),
+    state: 'open',
+    draft: false,
+    title: '',
+    author,
+    head,
+    baseRef: options.base,
+    base,
+    headRepository: null,
+    labels: [],
+    reviews: (options.approvedBy ?? []).map((login, index) => ({
+      id: index + 1,
+      author: parsePerson(login),
+      state: 'approved',
+      commit: head,
+      submittedAt: '',
+    })),
+    comments: [],
+    stacked: false,
+  }
+}
+
+async function resolveCommit(directory: string, revision: string): Promise<CommitSha> {
+  try {
+    const { stdout } = await run('git', [
+      '-C',
+      directory,
+      'rev-parse',
+      '--verify',
+      '--quiet',
+      '--end-of-options',
+      `${revision}^{commit}`,
+    ])
+    return commitSha(stdout.trim())
+  } catch (cause) {
+    throw new Error(`${revision} is no commit of the git repository at ${directory}`, { cause })
+  }
+}
+
+/** Lets the scratch repository read the objects of the other one without copying them. */
+async function borrowObjects(from: string, into: string): Promise<void> {
+  const { stdout } = await run('git', ['-C', from, 'rev-parse', '--git-path', 'objects'])
+  const directory = join(into, 'objects', 'info')
+  await mkdir(directory, { recursive: true })
+  await writeFile(join(directory, 'alternates'), `${resolve(from, stdout.trim())}\n`)
+}
+
+function parsePerson(text: string): Person {
+  const [login = '', id] = text.split(':')
+  if (login === '' || (id !== undefined && !/^\d+$/.test(id)))
+    throw new Error(`"${text}" is no login or login:id`)
+  // Without GitHub an id stands for the login it is made from: equal logins are equal people, and no others.
+  const made = createHash('sha256').update(login.toLowerCase()).digest().readUIntBE(0, 6) + 1
+  return {
+    id: userId(id === undefined ? made : Number(id)),
+    login,
+    kind: login.endsWith('[bot]') ? 'bot' : 'user',
+  }
+}
+
+function samePerson(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase()
+}
+
+type Role = Extract<RoleAnswer, { kind: 'role' }>['role']
+const roles: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
+
+function roleOf(text = 'read'): Role {
+  const role = roles.find((name) => name === text)
+  if (role === undefined) throw new Error(`"${text}" is no role: ${roles.join(', ')}`)
+  return role
+}

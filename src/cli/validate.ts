@@ -1,0 +1,120 @@
+// `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when it could not run.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { assemble } from '../catalog/assemble.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { readFile } from '../catalog/read-file.ts'
+import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts'
+import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
+import { compareWalk } from '../catalog/walk-order.ts'
+import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { finding } from '../findings/rule.ts'
+import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
+import { compareFindings, type Finding } from '../findings/finding.ts'
+import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
+import { exitWith, print, say } from './output.ts'
+
+export interface ValidateOptions {
+  readonly profile: Profile
+  readonly output: 'text' | 'json' | 'sarif'
+  readonly opm: string
+  readonly cache: boolean
+}
+
+export async function validate(directories: readonly string[], options: ValidateOptions): Promise<void> {
+  const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : ruleSetFor(options.opm)
+  if (ruleSet === undefined) throw new Error(`there is no rule set for opm ${options.opm}`)
+  const all: Finding[] = []
+  let failed = 0
+  for (const [index, directory] of directories.entries()) {
+    if (directories.length > 1 && process.stderr.isTTY)
+      process.stderr.write(`\r${index + 1} of ${directories.length}`)
+    const report = await validateDirectory(directory, ruleSet, options)
+    if (!report.passed) failed++
+    all.push(...report.findings)
+    if (options.output === 'json') print(renderJson(report))
+    else if (options.output === 'text') await printText(report)
+  }
+  if (options.output === 'sarif')
+    print((await import('../findings/render-sarif.ts')).renderSarif(all, await sarifOptions()))
+  exitWith(failed > 0 ? 1 : 0)
+}
+
+/** One directory's report. A directory that cannot be opened is a report too: the others are still looked at. */
+async function validateDirectory(
+  dir: string,
+  ruleSet: RuleSet,
+  { profile }: ValidateOptions,
+): Promise<DirectoryReport> {
+  const directory = openCatalogDirectory(dir)
+  if (directory.kind === 'not-a-directory') {
+    say(`Error: ${directory.message}`)
+    return { dir, passed: false, message: directory.message, findings: [] }
+  }
+  if (directory.kind === 'unreadable')
+    return {
+      dir,
+      passed: false,
+      message: directory.message,
+      findings: [finding(fileUnreadable, placeOf(directory.file), { error: directory.message })],
+    }
+
+  const unreadable: { file: string; message: string }[] = []
+  const linked: Finding[] = []
+  const catalog = assemble(
+    directory.files.flatMap((file) => {
+      if (file.leadsOut) linked.push(finding(linkLeadsOut, placeOf(file.path), {}))
+      const bytes = file.read()
+      if (!('error' in bytes)) return [{ path: file.path, facts: readFile(bytes) }]
+      unreadable.push({ file: file.path, message: bytes.error })
+      return []
+    }),
+  )
+  const whole = withUnreadable(catalog, unreadable)
+  const verdict =
+    profile === 'opm'
+      ? validateCatalog(whole, { ruleSet, profile })
+      : (await import('../checks/validation/validate-fully.ts')).validateFully(whole, { ruleSet })
+  const files = unreadable.map(({ file, message }) =>
+    finding(fileUnreadable, placeOf(file), { error: message }),
+  )
+  const findings = [...verdict.findings, ...files, ...(profile === 'full' ? linked : [])]
+  return {
+    dir,
+    passed: verdict.passed,
+    ...(verdict.message !== undefined && { message: verdict.message }),
+    findings: findings.sort(compareFindings),
+  }
+}
+
+/** Files that could not be opened fail the load as files that cannot be parsed do; the first in walk order decides. */
+function withUnreadable(catalog: Catalog, unreadable: Catalog['loadErrors']): Catalog {
+  if (unreadable.length === 0) return catalog
+  return {
+    ...catalog,
+    loadErrors: [...catalog.loadErrors, ...unreadable].sort((a, b) => compareWalk(a.file, b.file)),
+  }
+}
+
+const placeOf = (file: string) => ({ file, line: 1, column: 1 })
+
+async function printText(report: DirectoryReport): Promise<void> {
+  const { renderText } = await import('../findings/render-text.ts')
+  const textOf = (file: string) => {
+    try {
+      return readFileSync(join(report.dir, file), 'utf8')
+    } catch {
+      return undefined
+    }
+  }
+  print(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
+  if (report.findings.length > 0) print(renderText(report.findings, { textOf, colour: process.stdout.isTTY }))
+}
+
+async function sarifOptions() {
+  const { allRules } = await import('../checks/all-rules.ts')
+  const { version } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),
+  ) as { version: string }
+  return { version, rules: allRules }
+}
