@@ -16,6 +16,7 @@ const world = [
   'sandbox',
   'web',
   'app',
+  'demo',
   'cli',
 ]
 const floors = [...pure, ...world]

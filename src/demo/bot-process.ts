@@ -1,0 +1,60 @@
+// The bot as its own process, as an operator would run it: what the demo and the stories look at from outside.
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+export interface BotOptions {
+  readonly environment: Readonly<Record<string, string>>
+  /** Called with each line of the bot's log. */
+  readonly onLog?: (line: string) => void
+  /** Keeps the log in this file. */
+  readonly logFile?: string
+}
+
+export interface BotProcess {
+  /** `http://127.0.0.1:PORT`. */
+  readonly address: string
+  readonly process: ChildProcess
+  /** Ends it; resolves when it is gone. */
+  kill(signal?: NodeJS.Signals): Promise<void>
+  /** Resolves with the signal or exit code when the process is gone. */
+  readonly gone: Promise<string>
+}
+
+const command = join(import.meta.dirname, '..', 'cli.ts')
+
+/** Starts the bot and resolves once it listens. Rejects with the end of its log when it ends before that. */
+export async function startBot({ environment, onLog, logFile }: BotOptions): Promise<BotProcess> {
+  const child = spawn(process.execPath, ['--no-warnings', command, 'serve'], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const gone = once(child, 'exit').then(([code, signal]) => String(signal ?? code))
+  const last: string[] = []
+  const address = new Promise<string>((resolve) => {
+    for (const stream of [child.stdout, child.stderr])
+      createInterface({ input: stream }).on('line', (line) => {
+        last.push(line)
+        if (last.length > 20) last.shift()
+        if (logFile !== undefined) appendFileSync(logFile, `${line}\n`)
+        onLog?.(line)
+        const found = /listens at (?<address>http:\/\/\S+)/.exec(line)?.groups?.address
+        if (found !== undefined) resolve(found)
+      })
+  })
+  const early = gone.then((how) => {
+    throw new Error(`the bot ended (${how}) before it listened:\n${last.join('\n')}`)
+  })
+  early.catch(() => undefined)
+  return {
+    address: await Promise.race([address, early]),
+    process: child,
+    gone,
+    async kill(signal = 'SIGTERM') {
+      child.kill(signal)
+      await gone
+    },
+  }
+}

@@ -1,0 +1,115 @@
+// The demo's pull requests, good and bad, and what must become of each.
+import type { OpenPull } from '../sandbox/people.ts'
+import { repositoryName, type Coast } from './coast.ts'
+import { addAtEnd, addOnTop } from './catalog-edits.ts'
+
+export type Ending =
+  /** It lands, and its rebuild succeeds. */
+  | { readonly kind: 'lands' }
+  /** It stays open, and the check of this name says `says` in its summary. */
+  | { readonly kind: 'stays'; readonly check: 'ownership' | 'validation' | 'images'; readonly says: RegExp }
+
+export interface Story {
+  readonly id: string
+  /** One line for the timeline. */
+  readonly tells: string
+  readonly ending: Ending
+  /** The other of two stories of which exactly one lands; the one that does not ends as `ending` says. */
+  readonly rival?: string
+  open(coast: Coast): OpenPull
+}
+
+const catalog = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+
+function fileOf(coast: Coast, path: string): string {
+  const text = coast.files[path]
+  if (text === undefined) throw new Error(`the fixture has no ${path}`)
+  return text
+}
+
+/** Both images of a version, so that the registry has what the catalog will name. */
+function publish(coast: Coast, name: string, version: string): void {
+  for (const image of ['bundle', 'operator'])
+    coast.registry.putImage(`${name}/${name}-${image}`, `v${version}`, { files: { version } })
+}
+
+export const stories: readonly Story[] = [
+  {
+    id: 'good update',
+    tells: 'alice, an owner of lighthouse, adds version 1.2.0',
+    ending: { kind: 'lands' },
+    open(coast) {
+      publish(coast, 'lighthouse', '1.2.0')
+      const path = catalog('lighthouse')
+      const changes = { [path]: addOnTop(fileOf(coast, path), 'lighthouse', '1.2.0', '1.1.0') }
+      return { repository: repositoryName, author: 'alice', title: 'lighthouse 1.2.0', changes }
+    },
+  },
+  {
+    id: "stranger's update",
+    tells: 'mallory, who owns nothing, adds tidepool 0.6.0',
+    ending: { kind: 'stays', check: 'ownership', says: /bob/ },
+    open(coast) {
+      publish(coast, 'tidepool', '0.6.0')
+      const path = catalog('tidepool')
+      const changes = { [path]: addOnTop(fileOf(coast, path), 'tidepool', '0.6.0', '0.5.0') }
+      return { repository: repositoryName, author: 'mallory', title: 'tidepool 0.6.0', changes }
+    },
+  },
+  {
+    id: 'broken channel',
+    tells: 'bob, an owner of tidepool, adds 0.5.1 beside 0.5.0: two heads',
+    ending: { kind: 'stays', check: 'validation', says: /head/ },
+    open(coast) {
+      publish(coast, 'tidepool', '0.5.1')
+      const path = catalog('tidepool')
+      const text = addOnTop(fileOf(coast, path), 'tidepool', '0.5.1', '0.5.0')
+      const changes = { [path]: text.replace('replaces: tidepool.v0.5.0', 'replaces: tidepool.v0.4.0') }
+      return { repository: repositoryName, author: 'bob', title: 'tidepool 0.5.1', changes }
+    },
+  },
+  {
+    id: 'missing image',
+    tells: 'erin, an owner of buoy, adds 3.1.0 but never pushed its images',
+    ending: { kind: 'stays', check: 'images', says: /buoy-bundle/ },
+    open(coast) {
+      const path = catalog('buoy')
+      const changes = { [path]: addOnTop(fileOf(coast, path), 'buoy', '3.1.0', '3.0.0') }
+      return { repository: repositoryName, author: 'erin', title: 'buoy 3.1.0', changes }
+    },
+  },
+  {
+    id: 'moved file',
+    tells: "erin moves lighthouse's catalog into her own directory",
+    ending: { kind: 'stays', check: 'ownership', says: /lighthouse/ },
+    open(coast) {
+      const path = 'catalogs/v4.19/lighthouse/catalog.yaml'
+      const changes = { [path]: null, 'catalogs/v4.19/buoy/lighthouse.yaml': fileOf(coast, path) }
+      return { repository: repositoryName, author: 'erin', title: 'Tidy up buoy', changes }
+    },
+  },
+  {
+    id: 'first of two',
+    tells: 'carol, an owner of foghorn, adds 2.2.0 on top of 2.1.0',
+    ending: { kind: 'stays', check: 'validation', says: /head/ },
+    rival: 'second of two',
+    open(coast) {
+      publish(coast, 'foghorn', '2.2.0')
+      const path = catalog('foghorn')
+      const changes = { [path]: addOnTop(fileOf(coast, path), 'foghorn', '2.2.0', '2.1.0') }
+      return { repository: repositoryName, author: 'carol', title: 'foghorn 2.2.0', changes }
+    },
+  },
+  {
+    id: 'second of two',
+    tells: 'dave, another owner of foghorn, adds 2.1.1 on top of 2.1.0 at the same time',
+    ending: { kind: 'stays', check: 'validation', says: /head/ },
+    rival: 'first of two',
+    open(coast) {
+      publish(coast, 'foghorn', '2.1.1')
+      const path = catalog('foghorn')
+      const changes = { [path]: addAtEnd(fileOf(coast, path), 'foghorn', '2.1.1', '2.1.0') }
+      return { repository: repositoryName, author: 'dave', title: 'foghorn 2.1.1', changes }
+    },
+  },
+]
