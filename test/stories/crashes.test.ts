@@ -1,0 +1,46 @@
+// The bot is killed at every named point of a landing, and restarted: each pull request lands exactly once (I11, T43).
+import { execFileSync } from 'node:child_process'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { crashPoints } from '../../src/app/crash-point.ts'
+import { outcomeOf } from '../../src/demo/outcome.ts'
+import { stories } from '../../src/demo/stories.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+describe('a bot that is killed', () => {
+  let world: StoryWorld | undefined
+  afterEach(async () => world?.close())
+
+  test.each(crashPoints)(
+    'at "%s" lands the pull request exactly once after its restart',
+    async (point) => {
+      world = await openStoryWorld({ sweepSeconds: 3, environment: { LEASE_SECONDS: '3' } })
+      const { coast } = world
+      const doomed = await world.start({ CATALOG_BOT_CRASH_AT: point })
+      const [story] = stories
+      if (story === undefined) throw new Error('no story')
+      const pull = await coast.github.openPull(story.open(coast))
+      expect(await doomed.gone).toBe('SIGKILL')
+
+      await world.start()
+      const told = { story, pull }
+      await until(
+        `it lands and is rebuilt after a kill at ${point}`,
+        () => outcomeOf(told, [told], coast).asItShouldBe,
+        60,
+        world.log,
+      )
+      const merges = execFileSync(
+        'git',
+        ['-C', coast.repository.path, 'log', '--merges', '--format=%P', 'main'],
+        { encoding: 'utf8' },
+      )
+      expect(merges.trim().split('\n')).toHaveLength(1)
+      expect(merges).toContain(pull.headSha)
+      expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
+      const rebuilds = coast.repository.runs.filter(({ event }) => event === 'repository_dispatch')
+      // An event's run does not say what started it: killed right after sending it, the bot sends it again.
+      expect(rebuilds.length).toBe(point === 'rebuild-dispatched' ? 2 : 1)
+    },
+    150_000,
+  )
+})

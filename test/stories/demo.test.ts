@@ -1,0 +1,74 @@
+// Each line of the demo, as a test.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { commentOf, outcomeOf, type Told } from '../../src/demo/outcome.ts'
+import { stories } from '../../src/demo/stories.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+describe("the demo's pull requests", () => {
+  let world: StoryWorld
+  const told: Told[] = []
+
+  beforeAll(async () => {
+    world = await openStoryWorld({ validateTraffic: true })
+    await world.start()
+    for (const story of stories)
+      told.push({ story, pull: await world.coast.github.openPull(story.open(world.coast)) })
+  }, 120_000)
+  afterAll(() => world.close())
+
+  test.each(stories.map((story) => [story.tells, story.id]))(
+    '%s',
+    async (_tells, id) => {
+      const mine = told.find(({ story }) => story.id === id)
+      if (mine === undefined) throw new Error('not opened')
+      await until(
+        `${id} comes to its end`,
+        () => outcomeOf(mine, told, world.coast).asItShouldBe,
+        90,
+        world.log,
+      )
+    },
+    100_000,
+  )
+
+  test('exactly one of the two that pass alone and break together lands', () => {
+    const landed = told.filter(({ story, pull }) => story.rival !== undefined && pull.merged !== null)
+    expect(landed).toHaveLength(1)
+  })
+
+  test('each has one comment, which names the next step', () => {
+    for (const { pull } of told) {
+      expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
+      expect(commentOf(pull)).toMatch(/What happens next/)
+    }
+  })
+
+  test('asking for all of it again changes nothing', async () => {
+    const shown = () =>
+      told.map(({ pull }) => ({
+        comment: commentOf(pull),
+        runs: world.coast.github.checkRuns(pull).map(({ id }) => id),
+      }))
+    const before = shown()
+    const writes = () =>
+      world.coast.github.requests.filter(
+        ({ method, path }) => method !== 'GET' && !path.includes('access_tokens'),
+      ).length
+    const done = () =>
+      world.log.filter((line) => line.includes('"msg":"done"') && line.includes('"kind":"pull"')).length
+    const count = { writes: writes(), done: done() }
+    const open = told.filter(({ pull }) => pull.state === 'open')
+    world.coast.github.webhooks.double()
+    for (const { pull } of open) await world.coast.github.label(pull, 'noise')
+    await until('all were looked at again', () => done() >= count.done + open.length, 60, world.log)
+    expect(shown()).toEqual(before)
+    expect(writes()).toBe(count.writes)
+  }, 90_000)
+
+  test('the traffic is as GitHub documents it, and no call merges', () => {
+    expect(world.coast.github.violations).toEqual([])
+    expect(
+      world.coast.github.requests.filter(({ template }) => /\/(merge|merges|merge-async)$/.test(template)),
+    ).toEqual([])
+  })
+})

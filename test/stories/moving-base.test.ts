@@ -1,0 +1,49 @@
+// The base moves between validation and landing: nothing that was not validated lands (T13, T37, I1, I2).
+import { execFileSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { outcomeOf } from '../../src/demo/outcome.ts'
+import { repositoryName } from '../../src/demo/coast.ts'
+import { stories } from '../../src/demo/stories.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+describe('a base branch that moves under a landing', () => {
+  let world: StoryWorld
+  beforeAll(async () => {
+    world = await openStoryWorld({ sweepSeconds: 3 })
+  }, 60_000)
+  afterAll(() => world.close())
+
+  test('makes the bot start again, and the landed tree is one that it validated on the base it landed on', async () => {
+    const { coast } = world
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', coast.repository.path, ...args], { encoding: 'utf8' }).trim()
+    // Somebody else keeps pushing to the base while the bot looks, validates and lands.
+    let moves = 0
+    await world.start()
+    const [good] = stories
+    if (good === undefined) throw new Error('no story')
+    const pull = await coast.github.openPull(good.open(coast))
+    const mover = setInterval(() => {
+      if (moves >= 6 || pull.merged !== null) return
+      moves++
+      void coast.github.pushToBase(
+        repositoryName,
+        { [`notes/${moves}.md`]: `${moves}\n` },
+        { by: 'harbormaster' },
+      )
+    }, 150)
+    try {
+      await until('it lands', () => outcomeOf({ story: good, pull }, [], coast).landed, 90, world.log)
+    } finally {
+      clearInterval(mover)
+    }
+    const merge = git('log', '--merges', '-1', '--format=%H', 'main')
+    const [base = '', head = ''] = git('log', '-1', '--format=%P', merge).split(' ')
+    expect(head).toBe(pull.headSha)
+    // The landed tree is the merge of exactly these two: what the bot validated, on the base it validated it on.
+    expect(git('rev-parse', `${merge}^{tree}`)).toBe(
+      git('merge-tree', '--write-tree', base, head).split('\n')[0],
+    )
+    expect(git('diff', '--name-only', base, merge)).toBe('catalogs/v4.20/lighthouse/catalog.yaml')
+  }, 120_000)
+})

@@ -1,0 +1,63 @@
+// The demo's coast with a bot process beside it, for stories.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startBot, type BotProcess } from '../../src/demo/bot-process.ts'
+import { openCoast, type Coast, type CoastOptions } from '../../src/demo/coast.ts'
+
+export interface StoryWorld {
+  readonly coast: Coast
+  /** The bot that runs now. */
+  readonly bot: () => BotProcess
+  /** Starts a bot, with these variables on top; webhooks go to it. */
+  start(environment?: Readonly<Record<string, string>>): Promise<BotProcess>
+  /** What the bot logged so far. */
+  readonly log: string[]
+  close(): Promise<void>
+}
+
+export async function openStoryWorld(
+  options: Partial<CoastOptions> & { environment?: Record<string, string> } = {},
+): Promise<StoryWorld> {
+  const directory = await mkdtemp(join(tmpdir(), 'story-'))
+  const coast = await openCoast({ directory, ...options })
+  const log: string[] = []
+  let running: BotProcess | undefined
+  return {
+    coast,
+    log,
+    bot: () => {
+      if (running === undefined) throw new Error('no bot was started')
+      return running
+    },
+    async start(environment = {}) {
+      running = await startBot({
+        environment: { ...coast.environment, ...options.environment, ...environment },
+        onLog: (line) => log.push(line),
+      })
+      coast.github.sendWebhooksTo(`${running.address}/api/github/webhooks`)
+      return running
+    },
+    async close() {
+      await running?.kill('SIGKILL')
+      await coast.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Waits until something holds; fails with `what` and the end of the log after so many seconds. */
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  seconds: number,
+  log: readonly string[] = [],
+): Promise<void> {
+  const end = performance.now() + seconds * 1000
+  while (!(await holds())) {
+    if (performance.now() > end)
+      throw new Error(`not within ${seconds} s: ${what}\n${log.slice(-15).join('\n')}`)
+    await pause(50)
+  }
+}
