@@ -1,0 +1,105 @@
+// Writes docs/configuration.md and docs/catalog-bot.schema.json from the schema in src/config/config.ts, so that the
+// page, editors and the bot cannot disagree. With --check: exit 1 when they are not what they would be.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { format } from 'prettier'
+import { z } from 'zod'
+import { configPath, configSchema } from '../src/config/config.ts'
+
+interface Schema {
+  readonly type?: string
+  readonly description?: string
+  readonly default?: unknown
+  readonly enum?: readonly unknown[]
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+  readonly anyOf?: readonly Schema[]
+  readonly additionalProperties?: Schema | boolean
+}
+
+const root = join(import.meta.dirname, '..')
+const schema = z.toJSONSchema(configSchema, { io: 'input' }) as Schema
+
+function* rows(at: Schema, path: string): Generator<string> {
+  for (const [name, value] of Object.entries(at.properties ?? {})) {
+    const key = path === '' ? name : `${path}.${name}`
+    yield `| \`${key}\` | ${kindOf(value)} | ${defaultOf(value)} | ${value.description ?? ''} |`
+    // The table of permissions has a page of its own, with a test behind each line.
+    if (key === 'permissions') continue
+    yield* rows(value, key)
+    if (value.items?.properties) yield* rows(value.items, `${key}[]`)
+    if (typeof value.additionalProperties === 'object')
+      for (const branch of value.additionalProperties.anyOf ?? [value.additionalProperties])
+        yield* rows(branch, `${key}.<name>`)
+  }
+}
+
+function kindOf(value: Schema): string {
+  if (value.anyOf) return value.anyOf.map(kindOf).join(' or ')
+  if (value.enum) return value.enum.map((choice) => `\`${String(choice)}\``).join(', ')
+  if (value.type === 'array') return `list of ${value.items ? kindOf(value.items) : 'anything'}`
+  if (value.type === 'object') return value.properties ? 'section' : 'map'
+  return value.type ?? 'anything'
+}
+
+function defaultOf(value: Schema): string {
+  if (value.type === 'object' || value.default === undefined) return ''
+  return `\`${JSON.stringify(value.default)}\``
+}
+
+const page = `<!-- Made by scripts/configuration-page.ts from src/config/config.ts: edit that. -->
+
+# Configuration
+
+A catalog repository works with no configuration. What it wants otherwise stands in \`${configPath}\`, read from the **tip
+of the base branch** only: nothing that a pull request contains can change the rules for itself. Unknown keys, wrong types,
+duplicate keys, aliases and unreadable YAML close the gate for every pull request, and the bot says where and why.
+
+Who may do what is a table under \`permissions\`, explained line by line in [policy.md](policy.md).
+
+For editors: \`# yaml-language-server: $schema=catalog-bot.schema.json\` ([schema](catalog-bot.schema.json)).
+
+| key | type | default | meaning |
+|---|---|---|---|
+${[...rows(schema, '')].join('\n')}
+
+## Example
+
+\`\`\`yaml
+owners:
+  maintainers: [my-organization/catalog-maintainers]
+rules:
+  image-by-tag: error
+images:
+  registries: [quay.io/my-organization]
+rebuild:
+  event: catalog-changed
+\`\`\`
+
+## Rebuilds
+
+With \`rebuild.event\` a push that changes a catalog sends a \`repository_dispatch\` of that type, with \`branch\`, \`commit\`
+and \`catalogs\` in its payload; the App's permissions suffice. With \`rebuild.workflow\` the workflow file is dispatched with
+the inputs \`commit\` and \`catalogs\`; for that the App needs the permission to write Actions, which \`app.yml\` does not ask
+for. The outcome is shown on the commit as the check \`catalog-bot / rebuild\`.
+`
+
+const files = {
+  'docs/configuration.md': await format(page, { parser: 'markdown', printWidth: 110 }),
+  'docs/catalog-bot.schema.json': await format(JSON.stringify(schema), { parser: 'json', printWidth: 110 }),
+}
+const check = process.argv.includes('--check')
+for (const [file, text] of Object.entries(files)) {
+  const path = join(root, file)
+  let present = ''
+  try {
+    present = readFileSync(path, 'utf8')
+  } catch {
+    // Not there yet: it differs.
+  }
+  if (present === text) continue
+  if (check) {
+    process.stdout.write(`${file} is not up to date: npm run pages\n`)
+    process.exitCode = 1
+  } else writeFileSync(path, text)
+}
