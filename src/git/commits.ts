@@ -1,7 +1,7 @@
 // Reads a commit's tree, parents and time. Its author, message and signature are nobody's authority and stay unread.
 import { commitSha, treeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import { GitError } from './git-error.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { Objects } from './object-reader.ts'
 
 export interface CommitFacts {
   readonly tree: TreeSha
@@ -14,7 +14,7 @@ export interface CommitFacts {
 const commitLimit = 4 * 1024 * 1024
 
 /** Tree, parents and time of a commit. Rejects with GitError `missing` when it is not here or is no commit. */
-export async function readCommit(objects: ObjectReader, id: CommitSha): Promise<CommitFacts> {
+export async function readCommit(objects: Objects, id: CommitSha): Promise<CommitFacts> {
   const { type, bytes } = await objects.read(id, commitLimit)
   if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
   const text = bytes.toString('latin1')

@@ -7,7 +7,7 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import { classify } from './classify.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { readCommit } from './commits.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { Objects } from './object-reader.ts'
 import { plain } from './redact.ts'
 import { branchRef } from './ref-names.ts'
 import type { Remote } from './remote.ts'
@@ -18,7 +18,7 @@ export interface LandOptions {
   readonly remote: Remote
   readonly timeout: number
   readonly signal: AbortSignal
-  readonly objects: ObjectReader
+  readonly objects: Objects
   readonly repository: RepositoryName | undefined
 }
 

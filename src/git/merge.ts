@@ -9,7 +9,7 @@ import { commitSha, type CommitSha } from '../change/ids.ts'
 import type { MergeResult } from '../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { Objects } from './object-reader.ts'
 import { parseMerge } from './parse-output.ts'
 import { notPlain } from './plain-merge.ts'
 import { readCommit } from './commits.ts'
@@ -33,7 +33,7 @@ export function checkSignature(signature: Signature): Signature {
 /** See Repository.merge. Rejects with GitError `missing` when one of the commits is not here. */
 export async function mergeCommits(
   git: LocalGit,
-  objects: ObjectReader,
+  objects: Objects,
   signature: Signature,
   base: CommitSha,
   head: CommitSha,

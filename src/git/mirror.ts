@@ -8,12 +8,12 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
 import { readCommit } from './commits.ts'
 import { fetchRefs } from './fetch.ts'
-import { GitError } from './git-error.ts'
+import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
 import { land } from './land.ts'
 import { localGit, type LocalGit } from './local-git.ts'
 import { checkSignature, mergeCommits, type Signature } from './merge.ts'
-import { openObjectReader } from './object-reader.ts'
+import { openObjectReader, type Objects } from './object-reader.ts'
 import { keptBranchRef, keptPullRef } from './ref-names.ts'
 import { openRemote, type Credential } from './remote.ts'
 import { runGit } from './run-git.ts'
@@ -74,8 +74,20 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
 
   const closing = new AbortController()
   const { signal } = closing
-  const local = localGit({ directory, timeout: timeouts.local, signal })
-  const objects = openObjectReader({ directory, timeout: timeouts.local })
+  // Set when objects here turn out to be damaged (a power cut, a bad disk): the next fetch then begins from nothing.
+  let isDamaged = false
+  const noticing = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      if (isGitError(error, 'corrupt')) isDamaged = true
+      throw error
+    }
+  }
+  const git = localGit({ directory, timeout: timeouts.local, signal })
+  const local: LocalGit = (args, more) => noticing(git(args, more))
+  const reader = openObjectReader({ directory, timeout: timeouts.local })
+  const objects: Objects = { read: (id, limit) => noticing(reader.read(id, limit)) }
   const { repository } = options
   // Fetches one after the other: two of them would only wait for each other's locks.
   let fetches: Promise<unknown> = Promise.resolve()
@@ -83,10 +95,16 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   return {
     version,
     get readerPid() {
-      return objects.pid
+      return reader.pid
     },
     fetch: (branch, pull) => {
       const fetched = fetches.then(async () => {
+        if (isDamaged) {
+          await discard(directory)
+          reader.restart()
+          await prepare(directory)
+          isDamaged = false
+        }
         await fetchRefs({ directory, remote, timeout: timeouts.fetch, signal, local }, branch, pull)
         await tidy(local, directory)
       })
@@ -114,7 +132,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       land({ directory, remote, timeout: timeouts.push, signal, objects, repository }, permit),
     close: async () => {
       closing.abort()
-      objects.close()
+      reader.close()
       await fetches
     },
   }
@@ -138,6 +156,13 @@ async function prepare(directory: string): Promise<void> {
     await rm(temporary, { recursive: true, force: true })
     if (!(await exists(join(directory, 'HEAD')))) throw error
   }
+}
+
+/** Out of the way at once, gone a little later. */
+async function discard(directory: string): Promise<void> {
+  const aside = await mkdtemp(join(dirname(directory), `.${basename(directory)}-damaged-`))
+  await rename(directory, join(aside, 'mirror'))
+  await rm(aside, { recursive: true, force: true })
 }
 
 async function readRef(git: LocalGit, ref: string): Promise<CommitSha | undefined> {

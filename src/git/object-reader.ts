@@ -2,8 +2,10 @@
 // A process that dies or falls silent is replaced by the next request; nothing read is kept here.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { classify } from './classify.ts'
 import { gitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
+import { plain } from './redact.ts'
 import { signalGroup } from './run-git.ts'
 
 export interface StoredObject {
@@ -11,13 +13,18 @@ export interface StoredObject {
   readonly bytes: Buffer
 }
 
-export interface ObjectReader {
+export interface Objects {
   /**
    * An object of any type. Rejects with GitError `missing` when it is not here and `too-large` when it has more than
    * `limit` bytes (nothing of it is then read); `failed` or `timeout` (retryable) when two processes in a row ended
    * without an answer. `id` must be a checked object id: it becomes a line of input.
    */
   read(id: string, limit: number): Promise<StoredObject>
+}
+
+export interface ObjectReader extends Objects {
+  /** Ends the process; the next request starts another. */
+  restart(): void
   close(): void
   /** The running process, for tests that end it. */
   readonly pid: number | undefined
@@ -61,6 +68,7 @@ export function openObjectReader(options: { directory: string; timeout: number }
   return {
     read: (id, limit) =>
       new Promise((resolve, reject) => submit({ id, limit, resolve, reject, attempts: 0 })),
+    restart: () => worker?.stop(new GitError('failed', 'cat-file: the mirror is made anew')),
     close: () => {
       closed = true
       worker?.stop(new GitError('aborted', 'cat-file: the mirror was closed'))
@@ -82,12 +90,16 @@ function startWorker(
   { directory, timeout }: { directory: string; timeout: number },
   lost: (request: Request, error: GitError) => void,
 ): Worker {
-  const child: ChildProcessByStdio<Writable, Readable, null> = spawn('git', ['cat-file', '--batch-command'], {
-    cwd: directory,
-    env: { ...gitEnvironment('none'), GIT_DIR: directory },
-    stdio: ['pipe', 'pipe', 'ignore'],
-    detached: true,
-  })
+  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
+    'git',
+    ['cat-file', '--batch-command'],
+    {
+      cwd: directory,
+      env: { ...gitEnvironment('none'), GIT_DIR: directory },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+    },
+  )
   // The reader alone must not keep the process from ending.
   child.unref()
   const expected: Expected[] = []
@@ -170,8 +182,16 @@ function startWorker(
   })
   child.stdin.on('error', () => undefined)
   child.once('error', (cause) => stop(new GitError('unsupported', 'git cannot be started', { cause })))
+  // Its last words tell a damaged object from a process that was killed.
+  let words = ''
+  child.stderr.setEncoding('utf8')
+  child.stderr.on('data', (text: string) => {
+    words = (words + text).slice(-4096)
+  })
   child.once('close', (code, signal) =>
-    stop(new GitError('failed', `cat-file ended (${signal ?? `exit ${code ?? '?'}`})`)),
+    stop(
+      new GitError(classify(words), `cat-file ended (${signal ?? `exit ${code ?? '?'}`}): ${plain(words)}`),
+    ),
   )
 
   return {

@@ -4,7 +4,7 @@ import { blobSha, treeSha, type TreeSha } from '../change/ids.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import type { ObjectReader } from './object-reader.ts'
+import type { Objects } from './object-reader.ts'
 import { parseRawDiff, parseTreeList, parseTreeObject } from './parse-output.ts'
 import { encodePath } from './path-text.ts'
 
@@ -39,7 +39,7 @@ export async function diffTrees(
 /** Every file below the directory `prefix` ('' for all; a slash at its end counts for nothing), sorted by path. */
 export async function listTree(
   git: LocalGit,
-  objects: ObjectReader,
+  objects: Objects,
   tree: TreeSha,
   prefix: string,
 ): Promise<readonly ({ readonly path: string } & TreeEntry)[]> {
@@ -52,7 +52,7 @@ export async function listTree(
 
 /** The file, symlink or submodule at a path; undefined for nothing and for a directory. */
 export async function findEntry(
-  objects: ObjectReader,
+  objects: Objects,
   tree: TreeSha,
   path: string,
 ): Promise<TreeEntry | undefined> {
@@ -63,7 +63,7 @@ export async function findEntry(
 }
 
 async function find(
-  objects: ObjectReader,
+  objects: Objects,
   tree: TreeSha,
   path: string,
 ): Promise<{ mode: string; oid: string } | undefined> {

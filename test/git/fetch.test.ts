@@ -269,6 +269,25 @@ describe('a mirror on disk', () => {
     )
   })
 
+  test('whose objects are damaged says `corrupt`, and is made anew by the next fetch', async () => {
+    await mirror.fetch('main')
+    const tip = origin.tip('main')
+    expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
+    await mirror.close()
+    const directory = join(folder.path, 'mirror.git')
+    const packs = join(directory, 'objects', 'pack')
+    for (const name of readdirSync(packs).filter((name) => name.endsWith('.pack'))) {
+      chmodSync(join(packs, name), 0o644)
+      const bytes = readFileSync(join(packs, name))
+      writeFileSync(join(packs, name), bytes.fill(0x55, 14, bytes.length - 20))
+    }
+    mirror = await openMirror({ directory, url: origin.url, credential: anonymous })
+    await expect(mirror.treeOf(tip)).rejects.toMatchObject({ code: 'corrupt' })
+    await mirror.fetch('main')
+    expect(await mirror.treeOf(tip)).toBe(origin.tree(tip))
+    expect(readdirSync(folder.path).filter((name) => name.includes('damaged'))).toEqual([])
+  })
+
   test('does not fill up with packs', async () => {
     for (let at = 1; at <= 60; at++) {
       origin.branch('main', origin.commit({ x: String(at) }, [origin.tip('main')]))
