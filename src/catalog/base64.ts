@@ -9,6 +9,12 @@ for (const [at, letter] of [
 
 /** The decoded bytes, or the offset (in bytes of the text's UTF-8) that Go complains about. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
+  const binary = decodePlain(text)
+  if (binary !== undefined) {
+    const bytes = new Uint8Array(binary.length)
+    for (let at = 0; at < bytes.length; at++) bytes[at] = binary.charCodeAt(at)
+    return bytes
+  }
   const out = new Uint8Array(Math.ceil((text.length * 3) / 4))
   const { length } = text
   let size = 0
@@ -39,6 +45,22 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | number {
     out[size++] = bits
   }
   return out.subarray(0, size)
+}
+
+/**
+ * The decoded bytes, each one character, of base64 that is written without line ends; undefined for all other text.
+ * Goes through the platform's decoder, which is many times as fast.
+ */
+export function decodePlain(text: string): string | undefined {
+  if (text.length % 4 !== 0) return undefined
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  try {
+    const binary = atob(text)
+    // atob passes over blanks of all kinds, Go over line ends only; then there would be fewer bytes.
+    return binary.length === (text.length / 4) * 3 - padding ? binary : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** From behind the first `=` on: nothing but the padding that is due, and line ends. */

@@ -2,6 +2,7 @@
 // (descriptions, examples, manifests) is never asked for.
 import type { StringValue } from '../tree.ts'
 import { decode, doubleQuoted, foldedPlain, literal, singleQuoted } from './scalar-text.ts'
+import { texts } from './text-table.ts'
 
 /** How a scalar is written. `verbatim` is quoted, on one line, without anything to undo. */
 export const Style = { plain: 0, folded: 1, verbatim: 2, single: 3, double: 4, literal: 5 } as const
@@ -32,11 +33,11 @@ export class LazyString implements StringValue {
     const { bytes, start, end } = this
     switch (this.style & ((1 << styleBits) - 1)) {
       case Style.plain:
-        return decode(bytes, start, end)
+        return texts.text(bytes, start, end)
       case Style.folded:
         return foldedPlain(decode(bytes, start, end))
       case Style.verbatim:
-        return decode(bytes, start + 1, end - 1)
+        return texts.text(bytes, start + 1, end - 1)
       case Style.single:
         return singleQuoted(decode(bytes, start + 1, end - 1))
       case Style.double:

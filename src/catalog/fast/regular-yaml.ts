@@ -6,9 +6,9 @@ import { resolvePlain, toValue } from '../yaml/resolve-scalar.ts'
 import type { MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './byte-classes.ts'
-import { KeyTable, ascii } from './key-table.ts'
 import { LazyString, Style } from './lazy-string.ts'
 import { LineStarts } from './line-starts.ts'
+import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
 
 /** Thrown inside, never outside: the exact reader must look at this document. */
@@ -19,8 +19,6 @@ const deepest = 64
 
 /** The go-yaml limit on keys is 1024 characters; nobody writes keys of a tenth of it. */
 const longestKey = 100
-
-const keys = new KeyTable()
 
 export interface RegularDocument {
   readonly tree: MapValue
@@ -87,7 +85,7 @@ class RegularYaml {
       const keyStart = this.at
       const keyEnd = this.keyEnd(keyStart)
       if (keyEnd < 0) throw handOver
-      const key = keys.text(bytes, keyStart, keyEnd)
+      const key = texts.text(bytes, keyStart, keyEnd)
       if (keyEnd - keyStart <= 5 && byte.startsWordOrNumber[bytes[keyStart] as number] === 1) {
         if (resolvePlain(key).type !== 'str') throw handOver
       }
@@ -189,7 +187,7 @@ class RegularYaml {
     }
     if (lineStart !== start) return new LazyString(this.bytes, start, end, Style.folded)
     if (mayHaveType && !isWide && mayResolve(this.bytes, start, end)) {
-      const text = ascii(this.bytes, start, end)
+      const text = texts.text(this.bytes, start, end)
       const resolved = resolvePlain(text)
       if (resolved.type === 'float' && !Number.isFinite(resolved.value)) throw handOver
       if (resolved.type !== 'str') return toValue(resolved, plainNode(text, start, end))
@@ -306,7 +304,7 @@ class RegularYaml {
     const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : code === 0x55 ? 8 : 0
     const after = backslash + 2 + digits
     if (digits === 0 || after > this.end) throw handOver
-    const hex = ascii(this.bytes, backslash + 2, after)
+    const hex = texts.text(this.bytes, backslash + 2, after)
     if (!/^[0-9a-fA-F]+$/.test(hex)) throw handOver
     const point = parseInt(hex, 16)
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) throw handOver

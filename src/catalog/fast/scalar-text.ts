@@ -1,6 +1,6 @@
 // The text of scalars whose extent the fast reader has found: folding, quotes and escapes undone, on demand.
 // Takes only what it verified before: well-formed UTF-8, known escapes, no tabs, no odd line ends.
-import { DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
+import { DASH, NEWLINE, PLUS } from './byte-classes.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
@@ -86,15 +86,9 @@ function countLines(text: string): number {
 export function literal(bytes: Uint8Array, start: number, end: number, indent: number): string {
   const headerEnd = bytes.indexOf(NEWLINE, start)
   const header = bytes.subarray(start + 1, headerEnd)
-  const pieces: string[] = []
-  for (let at = headerEnd + 1; at < end;) {
-    const lineEnd = bytes.indexOf(NEWLINE, at)
-    let from = at
-    while (from < lineEnd && from < at + indent && bytes[from] === SPACE) from++
-    pieces.push(decode(bytes, from, lineEnd + 1))
-    at = lineEnd + 1
-  }
-  const text = pieces.join('')
+  // With its line end before it, every line is the same to the pattern.
+  const lines = decode(bytes, headerEnd, end)
+  const text = lines.replace(new RegExp(`\\n {0,${indent}}`, 'g'), '\n').slice(1)
   if (header.includes(PLUS)) return text
   let last = text.length
   while (last > 0 && text.charCodeAt(last - 1) === NEWLINE) last--

@@ -1,6 +1,6 @@
 // Values that fit their Go type as they are: every field spelt as the type spells it, every value of its type. That
 // is nearly every value of a catalog, and such a value needs no decoding, only looking at.
-import { decodeBase64 } from '../base64.ts'
+import { decodeBase64, decodePlain } from '../base64.ts'
 import type { Value } from '../tree.ts'
 import { valueAt } from '../tree.ts'
 import type { Decoded, DecodedValue, Fields, Sources } from './decode.ts'
@@ -22,7 +22,7 @@ export function fitsType(type: GoType, value: Value): boolean {
         value.value <= type.max
       )
     case 'bytes':
-      return value.kind === 'string' && typeof decodeBase64(value.value) !== 'number'
+      return value.kind === 'string' && isBase64(value.value)
     case 'slice':
       if (value.kind !== 'list') return false
       for (const item of value.items) if (!fitsType(type.element, item)) return false
@@ -40,6 +40,10 @@ export function fitsType(type: GoType, value: Value): boolean {
       }
       return true
   }
+}
+
+function isBase64(text: string): boolean {
+  return decodePlain(text) !== undefined || typeof decodeBase64(text) !== 'number'
 }
 
 /** Whether a key that is no field's name is one but for case, or might be. */

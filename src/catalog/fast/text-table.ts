@@ -1,0 +1,34 @@
+// Short texts, each made once: catalogs repeat a few hundred keys, names and types a hundred thousand times.
+
+const slots = 4096
+const longest = 64
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+export class TextTable {
+  private readonly texts: (string | undefined)[] = Array.from({ length: slots }, () => undefined)
+
+  /** The text of the well-formed UTF-8 in `[start, end)`. */
+  text(bytes: Uint8Array, start: number, end: number): string {
+    const length = end - start
+    if (length > longest) return decoder.decode(bytes.subarray(start, end))
+    let hash = length
+    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0
+    const slot = (hash ^ (hash >>> 13)) & (slots - 1)
+    const known = this.texts[slot]
+    if (known?.length === length && matches(known, bytes, start)) return known
+    const text = decoder.decode(bytes.subarray(start, end))
+    // Only ASCII has as many bytes as characters, and only ASCII can be compared as above.
+    if (text.length === length) this.texts[slot] = text
+    return text
+  }
+}
+
+function matches(text: string, bytes: Uint8Array, start: number): boolean {
+  for (let index = 0; index < text.length; index++) {
+    if (text.charCodeAt(index) !== bytes[start + index]) return false
+  }
+  return true
+}
+
+/** Shared by all readers: what one file repeats, others repeat as well. It never grows. */
+export const texts = new TextTable()
