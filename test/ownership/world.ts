@@ -112,7 +112,7 @@ export interface PullOptions {
 }
 
 export class World {
-  readonly people = new People()
+  people = new People()
   readonly origin: Origin
   readonly mirror: Mirror
   readonly #remove: () => void
