@@ -74,6 +74,7 @@ class Search {
 
   private visitMap(map: MapValue, shape: Shape): void {
     for (const { key, start } of map.repeated ?? []) {
+      if (this.left <= 0) return
       this.steps.push(key)
       this.report(start, { kind: 'repeated-key' })
       this.steps.pop()

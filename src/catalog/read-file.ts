@@ -54,8 +54,6 @@ class FileReading {
   private readonly oddities: Oddity[] = []
   private leftOut = 0
   private loadError: string | undefined
-  /** The first undecodable manifest: opm looks at them only when all documents are read. */
-  private objectError: string | undefined
 
   constructor(bytes: Uint8Array, options: ReadOptions) {
     this.bytes = bytes
@@ -69,8 +67,7 @@ class FileReading {
       index++
     }
     if (this.leftOut > 0) this.findings.push(finding(rules.moreProblems, undefined, { count: this.leftOut }))
-    const loadError = this.loadError ?? this.objectError
-    const { packages, channels, bundles, deprecations, others, findings } = this
+    const { packages, channels, bundles, deprecations, others, findings, loadError } = this
     const facts: FileFacts = {
       bytes: this.bytes.length,
       packages,
@@ -138,7 +135,7 @@ class FileReading {
       })
     }
     for (const { message, detail, at } of objectProblems) {
-      this.objectError ??= message
+      this.loadError ??= message
       this.report(rules.badBundleObject, places, at, { detail })
     }
   }

@@ -11,7 +11,7 @@ export interface TextOptions {
 }
 
 /** Aliases can make a short text into an endless one; no message needs more than this. */
-const maxLength = 1 << 26
+const maxLength = 1 << 24
 
 const needsEscape = /["\\\u0000-\u001f\u2028\u2029]/
 const needsHtmlEscape = /["\\\u0000-\u001f\u2028\u2029<>&]/

@@ -30,7 +30,7 @@ export interface BlobReading<Blob> {
   readonly blob: Blob
   /** Fields of a wrong type, in the order in which Go meets them; opm names the first. */
   readonly problems: readonly DecodeProblem[]
-  /** Undecodable olm.bundle.object properties: opm meets them when all of the file is decoded. */
+  /** Undecodable olm.bundle.object properties: opm meets them right after the blob itself. */
   readonly objectProblems: readonly ObjectProblem[]
 }
 

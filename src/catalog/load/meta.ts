@@ -45,17 +45,22 @@ export function readMeta(
   raw: string | undefined,
 ): { meta: Meta } | { problems: MetaProblem[] } {
   if (value.kind !== 'map') return { problems: [notAnObject(value, raw)] }
-  const folded = new Map<string, MapEntry[]>()
-  for (const entry of value.entries) {
-    const key = foldCase(entry.key)
-    const same = folded.get(key)
-    if (same) same.push(entry)
-    else folded.set(key, [entry])
+  const folded = new Map<string, MapEntry>()
+  const again = new Map<string, MapEntry[]>()
+  // Keys that are their own folding differ from each other already; in a large document nearly all are.
+  if (value.entries.some((entry) => !isFolded(entry.key))) {
+    for (const entry of value.entries) {
+      const key = foldCase(entry.key)
+      const first = folded.get(key)
+      if (!first) folded.set(key, entry)
+      else again.set(key, [...(again.get(key) ?? [first]), entry])
+    }
+  } else {
+    for (const entry of value.entries) if (isOwnKey(entry.key)) folded.set(entry.key, entry)
   }
   const problems: MetaProblem[] = []
-  if (folded.size < value.entries.length) {
-    for (const [key, entries] of folded) {
-      if (entries.length < 2) continue
+  if (again.size > 0) {
+    for (const [key, entries] of again) {
       const spellings = sortedByBytes(entries.map((entry) => entry.key))
       const message = `duplicate keys for key ${quote(key)}: [${spellings.join(' ')}]`
       problems.push({ kind: 'duplicate-field', message, at: entries[1] as MapEntry, spellings })
@@ -64,7 +69,7 @@ export function readMeta(
   }
   const texts = { schema: '', package: '', name: '' }
   for (const field of ['schema', 'package', 'name'] as const) {
-    const entry = folded.get(field)?.[0]
+    const entry = folded.get(field)
     if (!entry) continue
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
@@ -74,6 +79,14 @@ export function readMeta(
     }
   }
   return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
+}
+
+function isFolded(key: string): boolean {
+  return /^[\x00-@[-\x7f]*$/.test(key)
+}
+
+function isOwnKey(key: string): boolean {
+  return key === 'schema' || key === 'package' || key === 'name'
 }
 
 function notAnObject(value: Value, raw: string | undefined): MetaProblem {

@@ -5,17 +5,18 @@ import { ownCopy } from '../utf8.ts'
 
 /** Far beyond any real property; JSON.stringify and readers that recurse must survive it. */
 const maxDepth = 200
-/** Values behind aliases are unfolded here, so their number needs a bound. */
+/** Values behind aliases are unfolded here, so their number and their length need a bound. */
 const maxValues = 100_000
+const maxLength = 4_000_000
 
 /** The value as data; what lies beyond the bounds becomes null. */
 export function plainJson(value: Value): Json {
-  const budget = { left: maxValues }
+  const budget = { values: maxValues, length: maxLength }
   return convert(value, 0, budget)
 }
 
-function convert(value: Value, depth: number, budget: { left: number }): Json {
-  if (depth > maxDepth || budget.left-- <= 0) return null
+function convert(value: Value, depth: number, budget: { values: number; length: number }): Json {
+  if (depth > maxDepth || budget.values-- <= 0) return null
   switch (value.kind) {
     case 'null':
       return null
@@ -23,7 +24,8 @@ function convert(value: Value, depth: number, budget: { left: number }): Json {
     case 'number':
       return value.value
     case 'string':
-      return ownCopy(value.value)
+      budget.length -= value.value.length
+      return budget.length < 0 ? null : ownCopy(value.value)
     case 'list':
       return value.items.map((item) => convert(item, depth + 1, budget))
     case 'map':
