@@ -65,7 +65,12 @@ described('on a real catalog', () => {
     expect(change.catalogs[0]?.packages).toEqual([])
   })
   test('an edit anywhere in a bundle, also in what the facts leave out, is seen', () => {
-    const change = changeOf(path, (text) => text.replace(/maturity: .*/, 'maturity: edited'))
+    const change = changeOf(path, (text) =>
+      text.replace(
+        /data: (eyJ.{60})(.)/,
+        (_, start: string, next: string) => `data: ${start}${next === 'A' ? 'B' : 'A'}`,
+      ),
+    )
     expect(say(change)).toEqual([
       'kube-green in 4.16:',
       expect.stringMatching(/^ {2}published bundle \S+ edited: properties$/),
