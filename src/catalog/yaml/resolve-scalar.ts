@@ -131,7 +131,7 @@ function parseInteger(text: string): bigint | undefined {
 }
 
 /** go-yaml's date formats; days and hours may have one digit. */
-function isTimestamp(text: string): boolean {
+export function isTimestamp(text: string): boolean {
   const match =
     /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/.exec(
       text,

@@ -1,0 +1,42 @@
+// Blobs as JSON, byte for byte as opm writes them: objects one after another, four blanks of indentation.
+import type { Json } from '../catalog.ts'
+import { jsonNumber } from '../go-number.ts'
+import { compareBytes } from '../go-text.ts'
+import { inWritingOrder } from './order.ts'
+import type { JsonObject, WritableCatalog } from './writable.ts'
+
+/** The catalog as `opm render -o json` prints it. */
+export function writeJson(catalog: WritableCatalog): string {
+  return inWritingOrder(catalog)
+    .map((blob) => `${json(blob, '')}\n`)
+    .join('')
+}
+
+function json(value: Json, indent: string): string {
+  if (value === null) return 'null'
+  if (typeof value === 'string') return jsonText(value)
+  if (typeof value === 'number') return jsonNumber(value)
+  if (typeof value === 'boolean') return String(value)
+  const inner = `${indent}    `
+  if (Array.isArray(value)) {
+    const items = value as readonly Json[]
+    if (items.length === 0) return '[]'
+    return `[\n${items.map((item) => inner + json(item, inner)).join(',\n')}\n${indent}]`
+  }
+  const entries = fieldsOf(value as JsonObject)
+  if (entries.length === 0) return '{}'
+  return `{\n${entries.map(([key, item]) => `${inner}${jsonText(key)}: ${json(item, inner)}`).join(',\n')}\n${indent}}`
+}
+
+/** JavaScript puts keys that look like array indexes first; they occur only where opm sorts all keys by bytes. */
+function fieldsOf(value: JsonObject): [string, Json][] {
+  const entries = Object.entries(value)
+  return /^\d+$/.test(entries[0]?.[0] ?? '') ? entries.sort(([a], [b]) => compareBytes(a, b)) : entries
+}
+
+/** Go escapes the two line separators even where it leaves HTML alone; control characters as JSON.stringify does. */
+function jsonText(text: string): string {
+  return JSON.stringify(text.toWellFormed()).replace(/[\u2028\u2029]/g, (character) =>
+    character === '\u2028' ? '\\u2028' : '\\u2029',
+  )
+}

@@ -1,0 +1,328 @@
+// Blobs as YAML, byte for byte as opm writes them: sorted keys, lists at their parent's indentation, long texts folded
+// at blanks beyond column 80. Which style a text gets depends on what go-yaml v2 would take it for when read again.
+import type { Json } from '../catalog.ts'
+import { goFloat, jsonNumber } from '../go-number.ts'
+import { resolvePlain, isTimestamp } from '../yaml/resolve-scalar.ts'
+import { compareKeys } from './key-order.ts'
+import { inWritingOrder } from './order.ts'
+import type { WritableCatalog } from './writable.ts'
+
+/** Past this column a blank in a text becomes a line break. */
+const width = 80
+/** Longer keys are written with a question mark. */
+const longestSimpleKey = 128
+
+/** The catalog as `opm render -o yaml` prints it. */
+export function writeYaml(catalog: WritableCatalog): string {
+  return inWritingOrder(catalog)
+    .map((blob) => `---\n${yaml(blob)}`)
+    .join('')
+}
+
+/** One value as YAML, ending in a line feed. */
+export function yaml(value: Json): string {
+  const out = new Writer()
+  out.node(value, 0, false)
+  return out.text()
+}
+
+class Writer {
+  private readonly pieces: string[] = []
+  /** Column after what was written, in characters. */
+  private column = 0
+
+  text(): string {
+    if (this.column > 0) this.put('\n')
+    return this.pieces.join('')
+  }
+
+  /** Writes a value whose own lines begin at `indent`; `inline` when something stands on the line already. */
+  node(value: Json, indent: number, inline: boolean): void {
+    if (value === null || typeof value !== 'object') return this.scalar(value, indent, inline, false)
+    if (Array.isArray(value)) {
+      const items = value as readonly Json[]
+      if (items.length === 0) return this.word('[]', inline)
+      items.forEach((item, at) => {
+        if (at > 0 || !inline) this.line(indent)
+        this.put('-')
+        // Inside a list item a mapping starts on the dash's own line, and so does a list in a list.
+        this.inItem(item, indent + 2)
+      })
+      return
+    }
+    const object = value as { readonly [key: string]: Json }
+    const keys = Object.keys(object).sort(compareKeys)
+    if (keys.length === 0) return this.word('{}', inline)
+    keys.forEach((key, at) => {
+      if (at > 0 || !inline) this.line(indent)
+      this.entry(key, object[key] ?? null, indent)
+    })
+  }
+
+  private inItem(item: Json, indent: number): void {
+    if (isCollection(item)) {
+      this.put(' ')
+      this.node(item, indent, true)
+    } else this.node(item, indent, true)
+  }
+
+  private entry(key: string, value: Json, indent: number): void {
+    const isSimple = !hasBreak(key) && byteLength(key) <= longestSimpleKey
+    if (!isSimple) {
+      this.put('?')
+      this.scalar(key, indent + 2, true, false)
+      this.line(indent)
+      this.put(':')
+      if (!isCollection(value)) return this.node(value, indent + 2, true)
+      this.put(' ')
+      return this.node(value, indent + 2, true)
+    }
+    this.scalar(key, indent, false, true)
+    this.put(':')
+    if (!isCollection(value)) return this.node(value, indent + 2, true)
+    // Lists stand at their key's own indentation, mappings two deeper.
+    this.node(value, Array.isArray(value) ? indent : indent + 2, false)
+  }
+
+  private word(text: string, inline: boolean): void {
+    if (inline && this.column > 0 && !this.endsInBlank()) this.put(' ')
+    this.put(text)
+  }
+
+  private scalar(value: Json, indent: number, inline: boolean, isKey: boolean): void {
+    if (value === null) return this.word('null', inline)
+    if (typeof value === 'boolean') return this.word(String(value), inline)
+    if (typeof value === 'number') return this.word(yamlNumber(value), inline)
+    const text = (value as string).toWellFormed()
+    if (inline && !this.endsInBlank()) this.put(' ')
+    switch (styleOf(text, isKey)) {
+      case 'plain':
+        return this.folded(text, indent, isKey, 0)
+      case 'single':
+        this.put("'")
+        this.folded(text.replaceAll("'", "''"), indent, isKey, 1)
+        return this.put("'")
+      case 'double':
+        return this.double(text, indent, isKey)
+      case 'literal':
+        return this.literal(text, indent)
+    }
+  }
+
+  /** Text in plain or single-quoted style. Blanks past the width become breaks; breaks of the text are doubled. */
+  private folded(text: string, indent: number, isKey: boolean, margin: 0 | 1): void {
+    // Most texts are short or base64: nothing in them can be folded.
+    if (/^[\x21-\x7e]*$/.test(text) || (this.column + text.length <= width && /^[\x20-\x7e]*$/.test(text)))
+      return this.put(text)
+    const characters = [...text]
+    let spaces = false
+    let breaks = false
+    characters.forEach((character, at) => {
+      if (character === ' ') {
+        const inside = margin === 0 || (at > 0 && at < characters.length - 1)
+        if (!isKey && !spaces && this.column > width && inside && characters[at + 1] !== ' ')
+          this.line(indent)
+        else this.put(' ')
+        spaces = true
+      } else if (isBreak(character)) {
+        if (!breaks && character === '\n') this.put('\n')
+        this.put(character)
+        breaks = true
+      } else {
+        if (breaks) this.line(indent)
+        this.put(character)
+        spaces = false
+        breaks = false
+      }
+    })
+  }
+
+  private double(text: string, indent: number, isKey: boolean): void {
+    const characters = [...text]
+    let spaces = false
+    this.put('"')
+    characters.forEach((character, at) => {
+      if (!isPrintable(character) || isBreak(character) || character === '"' || character === '\\') {
+        this.put(escaped(character))
+        spaces = false
+      } else if (character === ' ') {
+        if (!isKey && !spaces && this.column > width && at > 0 && at < characters.length - 1) {
+          this.line(indent)
+          if (characters[at + 1] === ' ') this.put('\\')
+        } else this.put(' ')
+        spaces = true
+      } else {
+        this.put(character)
+        spaces = false
+      }
+    })
+    this.put('"')
+  }
+
+  private literal(text: string, indent: number): void {
+    const characters = [...text]
+    const [first] = characters
+    const last = characters.at(-1)
+    const before = characters.at(-2)
+    this.put('|')
+    if (first === ' ' || (first !== undefined && isBreak(first))) this.put('2')
+    if (last === undefined || !isBreak(last)) this.put('-')
+    else if (before === undefined || isBreak(before)) this.put('+')
+    this.put('\n')
+    let breaks = true
+    for (const character of characters) {
+      if (isBreak(character)) {
+        this.put(character)
+        breaks = true
+      } else {
+        if (breaks) this.line(indent)
+        this.put(character)
+        breaks = false
+      }
+    }
+  }
+
+  /** A new line at `indent`; on an empty line only the blanks. */
+  private line(indent: number): void {
+    if (this.column > 0) this.put('\n')
+    this.put(' '.repeat(indent))
+  }
+
+  private endsInBlank(): boolean {
+    return this.column === 0 || (this.pieces.at(-1)?.endsWith(' ') ?? true)
+  }
+
+  private put(text: string): void {
+    if (text === '') return
+    this.pieces.push(text)
+    if (text.length === 1 && isBreak(text)) this.column = 0
+    else this.column += /[\ud800-\udfff]/.test(text) ? [...text].length : text.length
+  }
+}
+
+type Style = 'plain' | 'single' | 'double' | 'literal'
+
+function styleOf(text: string, isKey: boolean): Style {
+  const looks = lookAt(text)
+  if (text.includes('\n')) {
+    if (looks.blockAllowed && !isKey) return 'literal'
+    return 'double'
+  }
+  if (isKey && looks.multiline) return 'double'
+  const resolved = resolvePlain(text)
+  if (resolved.type !== 'str' || isTimestamp(text) || isBase60(text)) return 'double'
+  if (looks.plainAllowed && !(text === '' && isKey)) return 'plain'
+  return looks.singleAllowed ? 'single' : 'double'
+}
+
+/** Numbers with colons, which other YAML readers take for base 60. */
+function isBase60(text: string): boolean {
+  return /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/.test(text)
+}
+
+function lookAt(text: string) {
+  if (/^[A-Za-z0-9/+=_.][A-Za-z0-9/+=_.-]*$/.test(text) && !text.startsWith('...'))
+    return { multiline: false, plainAllowed: true, singleAllowed: true, blockAllowed: true }
+  const characters = [...text]
+  if (characters.length === 0)
+    return { multiline: false, plainAllowed: true, singleAllowed: true, blockAllowed: false }
+  let indicators = text.startsWith('---') || text.startsWith('...')
+  let special = false
+  let multiline = false
+  let breakSpace = false
+  let spaceBreak = false
+  let previous: 'space' | 'break' | 'other' = 'other'
+  let afterBlank = true
+  characters.forEach((character, at) => {
+    const next = characters[at + 1]
+    const beforeBlank = next === undefined || next === ' ' || next === '\t'
+    if (at === 0) {
+      if ('#,[]{}&*!|>\'"%@`'.includes(character)) indicators = true
+      else if ('?:-'.includes(character) && beforeBlank) indicators = true
+    } else if (character === ':' && beforeBlank) indicators = true
+    else if (character === '#' && afterBlank) indicators = true
+    if (!isPrintable(character)) special = true
+    if (character === ' ') {
+      if (previous === 'break') breakSpace = true
+      previous = 'space'
+    } else if (isBreak(character)) {
+      multiline = true
+      if (previous === 'space') spaceBreak = true
+      previous = 'break'
+    } else previous = 'other'
+    afterBlank = character === ' ' || character === '\t' || isBreak(character)
+  })
+  const [first = '', last = ''] = [characters[0], characters.at(-1)]
+  const edges = [first, last].some((character) => character === ' ' || isBreak(character))
+  const never = spaceBreak || special
+  return {
+    multiline,
+    plainAllowed: !indicators && !edges && !multiline && !breakSpace && !never,
+    singleAllowed: !breakSpace && !never,
+    blockAllowed: last !== ' ' && !never,
+  }
+}
+
+function isBreak(character: string): boolean {
+  return /^[\r\n\u0085\u2028\u2029]$/.test(character)
+}
+
+/** What go-yaml v2 leaves as it is. A tab is not, nor a byte order mark. */
+function isPrintable(character: string): boolean {
+  const point = character.codePointAt(0) ?? 0
+  if (point === 0x0a) return true
+  if (point < 0xa0) return point >= 0x20 && point <= 0x7e
+  if (point >= 0x10000) return false
+  return point !== 0xfeff && point !== 0xfffe && point !== 0xffff
+}
+
+const escapes: ReadonlyMap<number, string> = new Map([
+  [0x00, '\\0'],
+  [0x07, '\\a'],
+  [0x08, '\\b'],
+  [0x09, '\\t'],
+  [0x0a, '\\n'],
+  [0x0b, '\\v'],
+  [0x0c, '\\f'],
+  [0x0d, '\\r'],
+  [0x1b, '\\e'],
+  [0x22, '\\"'],
+  [0x5c, '\\\\'],
+  [0x85, '\\N'],
+  [0xa0, '\\_'],
+  [0x2028, '\\L'],
+  [0x2029, '\\P'],
+])
+
+function escaped(character: string): string {
+  const point = character.codePointAt(0) ?? 0
+  const known = escapes.get(point)
+  if (known !== undefined) return known
+  const digits = point.toString(16).toUpperCase()
+  if (point <= 0xff) return `\\x${digits.padStart(2, '0')}`
+  return point <= 0xffff ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
+}
+
+/** A number's JSON text is read as YAML: whole ones of 64 bits keep their digits, all others become Go floats. */
+function yamlNumber(value: number): string {
+  if (value === 0) return '0'
+  const text = jsonNumber(value)
+  if (/^-?\d+$/.test(text)) {
+    const whole = BigInt(text)
+    if (whole >= -(2n ** 63n) && whole < 2n ** 64n) return text
+  }
+  return goFloat(value)
+}
+
+function isCollection(value: Json): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0
+}
+
+function hasBreak(text: string): boolean {
+  return [...text].some(isBreak)
+}
+
+function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length
+}
