@@ -10,7 +10,7 @@ import type {
   PackageBlob,
   Property,
 } from '../../catalog/catalog.ts'
-import { textField } from '../../catalog/json-fields.ts'
+import { fieldText } from './field-text.ts'
 import { upgradeGraph } from '../../catalog/upgrade-graph.ts'
 import type { UpgradeGraph } from '../../catalog/upgrade-graph.ts'
 import { parseVersion } from '../../catalog/version.ts'
@@ -45,7 +45,7 @@ export interface ChannelView {
 
 export interface BundleView {
   readonly blob: BundleBlob
-  /** The text of its `olm.package` property; '' where there is none. */
+  /** The text of its (first) `olm.package` property; '' where there is none. */
   readonly versionText: string
   /** Absent where the text is no version. */
   readonly version?: Version
@@ -103,14 +103,20 @@ function viewChannel(blob: ChannelBlob): ChannelView {
 }
 
 function viewBundle(blob: BundleBlob): BundleView {
-  const properties = (type: string): readonly Property[] =>
-    blob.properties.filter((property) => property.type === type)
-  const versionText = properties('olm.package')
-    .map(({ value }) => textField(value, 'version'))
-    .join('')
+  const byType = new Map<string, Property[]>()
+  for (const property of blob.properties) {
+    const its = byType.get(property.type)
+    if (its) its.push(property)
+    else byType.set(property.type, [property])
+  }
+  const properties = (type: string): readonly Property[] => byType.get(type) ?? none
+  const [own] = properties('olm.package')
+  const versionText = own ? fieldText(own.value, 'version') : ''
   const version = parseVersion(versionText)
   return { blob, versionText, ...(version.ok && { version: version.value }), properties }
 }
+
+const none: readonly Property[] = []
 
 /** A JSON value that is an object, or undefined. */
 export function asObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {

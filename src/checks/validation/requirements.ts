@@ -1,6 +1,6 @@
 // What bundles require of others, wherever it is written: properties and, inside them, constraints. Reads only.
 import type { Location } from '../../findings/finding.ts'
-import { textField } from '../../catalog/json-fields.ts'
+import { fieldText } from './field-text.ts'
 import { placeOf } from './catalog-rule.ts'
 import type { BundleView, CatalogView, PackageView } from './catalog-view.ts'
 import { readConstraint } from './constraint.ts'
@@ -26,11 +26,13 @@ export function* bundlesOf(
 /** Every package that a bundle requires, by property or inside a constraint, in document order. */
 export function* packageRequirements(catalog: CatalogView): Generator<PackageRequirement> {
   for (const { package: its, bundle } of bundlesOf(catalog)) {
+    const has = (type: string) => bundle.properties(type).length > 0
+    if (!has('olm.package.required') && !has('olm.constraint')) continue
     for (const { type, value, mark } of bundle.blob.properties) {
       const where = { in: its, by: bundle, at: placeOf(bundle.blob.place, mark) }
       if (type === 'olm.package.required') {
-        const packageName = textField(value, 'packageName')
-        yield { ...where, packageName, versionRange: textField(value, 'versionRange'), alone: true }
+        const packageName = fieldText(value, 'packageName')
+        yield { ...where, packageName, versionRange: fieldText(value, 'versionRange'), alone: true }
       } else if (type === 'olm.constraint') {
         const { constraint } = readConstraint(value)
         if (constraint === undefined) continue

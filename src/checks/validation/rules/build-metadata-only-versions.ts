@@ -1,6 +1,6 @@
 // Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
 import { compareVersions } from '../../../catalog/version.ts'
-import { textField } from '../../../catalog/json-fields.ts'
+import { fieldText } from '../field-text.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
 import type { BundleView } from '../catalog-view.ts'
 
@@ -51,5 +51,5 @@ export const buildMetadataOnlyVersions = catalogRule<{
 
 /** Releases order what versions do not. */
 function isReleased(bundle: BundleView): boolean {
-  return bundle.properties('olm.package').some(({ value }) => textField(value, 'release') !== '')
+  return bundle.properties('olm.package').some(({ value }) => fieldText(value, 'release') !== '')
 }

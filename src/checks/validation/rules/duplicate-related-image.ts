@@ -17,7 +17,8 @@ export const duplicateRelatedImage = catalogRule<{ bundle: string; image: string
       const seen = new Set<string>()
       for (const { name, image, mark } of bundle.blob.relatedImages) {
         if (image === '') continue
-        const key = JSON.stringify([name, image])
+        // No image has a blank in it.
+        const key = `${image} ${name}`
         if (seen.has(key))
           yield {
             at: placeOf(bundle.blob.place, mark),

@@ -13,10 +13,16 @@ export const headWithoutMetadata = catalogRule<{ bundle: string; channels: reado
   }),
   *find(catalog) {
     for (const its of catalog.packages) {
-      for (const bundle of its.bundles) {
-        const { name } = bundle.blob
-        const channels = its.channels.filter(({ head }) => head?.name === name).map(({ blob }) => blob.name)
-        if (channels.length === 0) continue
+      const channelsOf = new Map<string, string[]>()
+      for (const { blob, head } of its.channels) {
+        if (head === undefined) continue
+        const channels = channelsOf.get(head.name)
+        if (channels) channels.push(blob.name)
+        else channelsOf.set(head.name, [blob.name])
+      }
+      for (const [name, channels] of channelsOf) {
+        const bundle = its.bundle(name)
+        if (bundle === undefined) continue
         if (bundle.properties('olm.csv.metadata').length + bundle.properties('olm.bundle.object').length > 0)
           continue
         yield { at: placeOf(bundle.blob.place), about: [its.name, name], data: { bundle: name, channels } }

@@ -1,5 +1,5 @@
 // A manifest of a kind that OLM does not install from bundles: the install plan fails (reference: install 1.7).
-import { textField } from '../../../catalog/json-fields.ts'
+import { fieldText } from '../field-text.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
@@ -41,7 +41,7 @@ export const kindOlmRefuses = catalogRule<{ bundle: string; kind: string; name: 
   *find(catalog) {
     for (const { package: its, bundle } of bundlesOf(catalog)) {
       for (const { value, mark } of bundle.properties('olm.bundle.object')) {
-        const [kind, name] = [textField(value, 'kind'), textField(value, 'name')]
+        const [kind, name] = [fieldText(value, 'kind'), fieldText(value, 'name')]
         if (kind === '' || accepted.has(kind)) continue
         yield {
           at: placeOf(bundle.blob.place, mark),

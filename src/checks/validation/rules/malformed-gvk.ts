@@ -1,5 +1,5 @@
 // A group, version or kind that no Kubernetes API can have.
-import { textField } from '../../../catalog/json-fields.ts'
+import { fieldText } from '../field-text.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
@@ -33,7 +33,7 @@ export const malformedGvk = catalogRule<{
       for (const { type, value, mark } of bundle.blob.properties) {
         if (type !== 'olm.gvk' && type !== 'olm.gvk.required') continue
         for (const part of ['group', 'version', 'kind'] as const) {
-          const text = textField(value, part)
+          const text = fieldText(value, part)
           if (patterns[part].test(text)) continue
           yield {
             at: placeOf(bundle.blob.place, mark),

@@ -1,7 +1,8 @@
 // A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
 import type { Json } from '../../../catalog/catalog.ts'
-import { textField } from '../../../catalog/json-fields.ts'
+import { fieldText } from '../field-text.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
+import type { CatalogView } from '../catalog-view.ts'
 import { bundlesOf } from '../requirements.ts'
 
 export const missingRequiredApi = catalogRule<{
@@ -20,17 +21,18 @@ export const missingRequiredApi = catalogRule<{
     fix: 'Correct group, version and kind, add the Operator that provides it, or tell users which catalog has it.',
   }),
   *find(catalog) {
-    const provided = new Set<string>()
-    for (const { bundle } of bundlesOf(catalog))
-      for (const { value } of bundle.properties('olm.gvk')) provided.add(keyOf(value))
+    let provided: ReadonlySet<string> | undefined
     for (const { package: its, bundle } of bundlesOf(catalog)) {
       for (const { value, mark } of bundle.properties('olm.gvk.required')) {
         const [group, version, kind] = [
-          textField(value, 'group'),
-          textField(value, 'version'),
-          textField(value, 'kind'),
+          fieldText(value, 'group'),
+          fieldText(value, 'version'),
+          fieldText(value, 'kind'),
         ]
-        if (kind === '' || provided.has(keyOf(value))) continue
+        if (kind === '') continue
+        // Few catalogs have such requirements: the list is made for the first of them.
+        provided ??= providedApis(catalog)
+        if (provided.has(keyOf(value))) continue
         yield {
           at: placeOf(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, group, version, kind],
@@ -41,6 +43,13 @@ export const missingRequiredApi = catalogRule<{
   },
 })
 
+function providedApis(catalog: CatalogView): ReadonlySet<string> {
+  const provided = new Set<string>()
+  for (const { bundle } of bundlesOf(catalog))
+    for (const { value } of bundle.properties('olm.gvk')) provided.add(keyOf(value))
+  return provided
+}
+
 function keyOf(value: Json): string {
-  return `${textField(value, 'group')}/${textField(value, 'version')}/${textField(value, 'kind')}`
+  return `${fieldText(value, 'group')}/${fieldText(value, 'version')}/${fieldText(value, 'kind')}`
 }

@@ -1,5 +1,5 @@
 // A bundle that is installed from its inline objects, and no ClusterServiceVersion among them.
-import { textField } from '../../../catalog/json-fields.ts'
+import { fieldText } from '../field-text.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
@@ -18,7 +18,7 @@ export const objectsWithoutCsv = catalogRule<{ bundle: string; objects: number; 
       const { name, image, place } = bundle.blob
       const objects = bundle.properties('olm.bundle.object')
       if (image !== '' || objects.length === 0) continue
-      const csvs = objects.filter(({ value }) => textField(value, 'kind') === 'ClusterServiceVersion').length
+      const csvs = objects.filter(({ value }) => fieldText(value, 'kind') === 'ClusterServiceVersion').length
       if (csvs === 1) continue
       yield {
         at: placeOf(place),

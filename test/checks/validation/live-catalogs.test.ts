@@ -1,0 +1,35 @@
+// What our own rules say of catalogs that people publish today. None of it may block: a rule that calls the common
+// practice an error is wrong. The warnings are listed, so that a change of a rule shows what it would start to say.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
+import { sharedPath } from '../../shared.ts'
+import { loadCatalog } from './load-catalog.ts'
+
+const catalogs = sharedPath('community-operators', 'catalogs')
+
+const testIf = catalogs === undefined ? test.skip : test
+
+testIf('published catalogs have no error, and few and known warnings', () => {
+  const root = catalogs ?? ''
+  const counts: Record<string, Record<string, number>> = {}
+  for (const version of readdirSync(root).sort()) {
+    const { passed, findings } = validateFully(loadCatalog(join(root, version)))
+    expect([version, passed]).toEqual([version, true])
+    const its: Record<string, number> = (counts[version] = {})
+    for (const { rule } of findings) its[rule] = (its[rule] ?? 0) + 1
+  }
+  expect(counts).toEqual({
+    'v4.16': { 'missing-required-api': 3 },
+    'v4.20': {
+      'downgrade-edge': 2,
+      'edge-to-nowhere': 33,
+      'head-not-highest': 1,
+      'missing-required-api': 33,
+      'missing-required-package': 1,
+    },
+    'v4.21': { 'downgrade-edge': 2, 'edge-to-nowhere': 33, 'head-not-highest': 1, 'oversized-bundle': 2 },
+    'v4.22': { 'downgrade-edge': 2, 'edge-to-nowhere': 9, 'oversized-bundle': 2 },
+  })
+})
