@@ -16,6 +16,8 @@ export const operations: readonly string[] = [
   'DELETE /installation/token',
   'GET /orgs/{org}/installation',
   'GET /users/{username}/installation',
+  'GET /orgs/{org}/teams/{team_slug}',
+  'GET /orgs/{org}/teams/{team_slug}/members',
   'GET /orgs/{org}/teams/{team_slug}/memberships/{username}',
   'GET /rate_limit',
   'GET /user',

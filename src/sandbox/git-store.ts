@@ -158,7 +158,15 @@ export async function commitFiles(
 ): Promise<string> {
   const ref = `refs/scratch/${++scratch}`
   const commands = importStream(ref, parent, files, message, by)
-  return (await gitBytes(path, ['fast-import', '--quiet', '--date-format=raw'], commands)).toString().trim()
+  return (
+    await gitBytes(
+      path,
+      ['-c', 'core.compression=1', 'fast-import', '--quiet', '--depth=0', '--date-format=raw'],
+      commands,
+    )
+  )
+    .toString()
+    .trim()
 }
 
 /** All files below a folder, links and executable bits included, `.git` left out. */

@@ -67,6 +67,8 @@ test('every operation answers as the document says', async () => {
   await rest.users.getById({ account_id: it.github.account('alice').id })
   await it.client(it.github.tokenFor('alice')).rest.users.getAuthenticated()
   await rest.teams.getMembershipForUserInOrg({ org: 'catalogs', team_slug: 'reviewers', username: 'alice' })
+  await rest.teams.getByName({ org: 'catalogs', team_slug: 'reviewers' })
+  await rest.teams.listMembersInOrg({ org: 'catalogs', team_slug: 'reviewers' })
   await rest.repos.getCollaboratorPermissionLevel({ ...name, username: 'bob' })
   await rest.repos.checkCollaborator({ ...name, username: 'bob' })
 

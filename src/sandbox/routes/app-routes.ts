@@ -4,11 +4,18 @@ import type { GitHubState } from '../github-state.ts'
 import { Refusal, created, idParam, invalid, noContent, notFound, ok, page, route } from '../route.ts'
 import type { Call, Route } from '../route.ts'
 import { hourlyLimit } from '../router.ts'
-import { appView, installationView, profileView, shownPermissions } from '../views/account-view.ts'
+import {
+  accountView,
+  appView,
+  fullTeamView,
+  installationView,
+  profileView,
+  shownPermissions,
+} from '../views/account-view.ts'
 import { repositoryView } from '../views/repository-view.ts'
 import type { Delivery } from '../webhooks.ts'
 import { accountByLogin } from '../world.ts'
-import type { Account, App, Installation, Payload, Repo, World } from '../world.ts'
+import type { Account, App, Installation, Payload, Repo, Team, World } from '../world.ts'
 
 export function appRoutes(state: GitHubState): Route[] {
   const { world, credentials, webhooks } = state
@@ -124,20 +131,35 @@ function accountRoutes(world: World): Route[] {
       if (call.caller.kind !== 'user') throw new Refusal(401, 'Requires authentication')
       return shown(call.caller.account)
     }),
-    route('GET /orgs/{org}/teams/{team_slug}/memberships/{username}', { members: 'read' }, (call) => {
-      const { org = '', team_slug = '', username = '' } = call.params
-      const organization = accountByLogin(world, org)
-      const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
-      const account = accountByLogin(world, username)
-      const member = account && team?.members.get(account.id)
-      if (organization === undefined || member === undefined) throw notFound()
-      // A token of an installation elsewhere does not see inside this organization.
-      if (call.caller.kind === 'installation' && call.caller.installation.account !== organization)
-        throw notFound()
-      return ok({
-        ...member,
-        url: `${world.base}/organizations/${organization.id}/team/${team?.id}/memberships/${username}`,
-      })
+    ...teamRoutes(world),
+  ]
+}
+
+function teamRoutes(world: World): Route[] {
+  const members = { members: 'read' } as const
+  const base = '/orgs/{org}/teams/{team_slug}'
+  const teamOf = (call: Call): Team => {
+    const { org = '', team_slug = '' } = call.params
+    const organization = accountByLogin(world, org)
+    const team = world.teams.find((it) => it.organization === organization && it.slug === team_slug)
+    // A token of an installation elsewhere does not see inside this organization.
+    const outside = call.caller.kind === 'installation' && call.caller.installation.account !== organization
+    if (team === undefined || outside) throw notFound()
+    return team
+  }
+  return [
+    route(`GET ${base}`, members, (call) => ok(fullTeamView(world, teamOf(call)))),
+    route(`GET ${base}/members`, members, (call) => {
+      const active = [...teamOf(call).members].filter(([, it]) => it.state === 'active')
+      const people = active.flatMap(([id]) => world.accounts.get(id) ?? []).filter((it) => !it.deleted)
+      return page(call, people, (items) => items.map((it) => accountView(world, it)))
+    }),
+    route(`GET ${base}/memberships/{username}`, members, (call) => {
+      const team = teamOf(call)
+      const account = accountByLogin(world, call.params['username'] ?? '')
+      const member = account && team.members.get(account.id)
+      if (member === undefined) throw notFound()
+      return ok({ ...member, url: `${world.base}${call.url.pathname}` })
     }),
   ]
 }

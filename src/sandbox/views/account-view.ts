@@ -98,6 +98,33 @@ export function teamView(world: World, team: Team): Payload {
   }
 }
 
+/** What `GET /orgs/{org}/teams/{team_slug}` adds. */
+export function fullTeamView(world: World, team: Team): Payload {
+  const { organization, members } = team
+  const repositories = [...world.repos].filter((it) => it.owner === organization && !it.deleted)
+  return {
+    ...teamView(world, team),
+    members_count: members.size,
+    repos_count: repositories.filter((it) => it.teamRoles.has(team.id)).length,
+    created_at: organization.createdAt,
+    updated_at: organization.createdAt,
+    organization: {
+      ...organizationView(world, organization),
+      html_url: `${world.base}/${organization.login}`,
+      has_organization_projects: true,
+      has_repository_projects: true,
+      public_repos: repositories.filter((it) => !it.private).length,
+      public_gists: 0,
+      followers: 0,
+      following: 0,
+      type: 'Organization',
+      created_at: organization.createdAt,
+      updated_at: organization.createdAt,
+      archived_at: null,
+    },
+  }
+}
+
 export function appView(world: World, app: App): Payload {
   return {
     id: app.id,
