@@ -9,6 +9,7 @@ import { Faults, rateLimited } from './faults.ts'
 import type { Matcher, Outcome } from './faults.ts'
 import { handleGit, isGitRequest } from './git-http.ts'
 import { GitHubState } from './github-state.ts'
+import { pageAt } from './pages.ts'
 import { People } from './people.ts'
 import { Router } from './router.ts'
 import type { Exchange, RequestRecord } from './router.ts'
@@ -137,11 +138,19 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
       void violations.push(...validator.checkWebhook(event, action, payload))
   }
   const router = new Router({ world, credentials, faults, routes, record, observe })
+  const page = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
+    // REST's own paths have other shapes, but an account could be called like one of them: a route goes first.
+    const html = request.method === 'GET' && !router.knows('GET', path) ? pageAt(world, path) : undefined
+    if (html === undefined) return false
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
+    return true
+  }
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', world.base)
     // Clients that think of an Enterprise Server put this before every REST path.
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
     if (isGitRequest(url.pathname)) await handleGit({ state, faults, record }, request, response, url)
+    else if (page(request, response, url.pathname)) return
     else await router.handle(request, response, url)
   }
   const server = createServer((request, response) => {

@@ -96,6 +96,7 @@ export class Router {
     }
     let reply: Reply
     let body: unknown
+    let caller: Caller | undefined
     if (fault !== undefined && 'status' in fault) {
       reply = {
         status: fault.status,
@@ -104,7 +105,7 @@ export class Router {
       }
     } else {
       try {
-        const caller = credentials.identify(request.headers.authorization)
+        caller = credentials.identify(request.headers.authorization)
         who = nameOf(caller)
         body = parseBody(raw)
         const key = `${who} ${url.href}`
@@ -127,7 +128,10 @@ export class Router {
     if (fault !== undefined && 'disconnect' in fault) return drop()
     if (fault !== undefined && 'applyThenFail' in fault)
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
-    record({ ...asked, who, status: send(request, response, reply) })
+    const status = send(request, response, reply)
+    // Asking for what has not changed costs nothing of the hour.
+    if (status === 304 && caller?.kind === 'installation') caller.installation.remaining += 1
+    record({ ...asked, who, status })
   }
 
   /** A name for the log before anything is checked: faults hit a request wherever it comes from. */
@@ -137,6 +141,11 @@ export class Router {
     } catch {
       return 'unknown'
     }
+  }
+
+  /** Whether a path is one of REST's. */
+  knows(method: string, path: string): boolean {
+    return this.#match(method, path) !== undefined
   }
 
   #match(method: string, path: string): Matched | undefined {
