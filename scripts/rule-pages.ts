@@ -4,6 +4,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { AnyRule, CheckId } from '../src/findings/rule.ts'
+import { bundleRules } from '../src/bundle/rules.ts'
 import { loadRules } from '../src/catalog/load-rules.ts'
 import { modelRules } from '../src/catalog/model-rules/all.ts'
 import { imageRules } from '../src/checks/images/rules.ts'
@@ -33,6 +34,7 @@ export const pageRules: readonly PageRule[] = [
   ...rules.map(ours),
   ...upgradeRules.map(ours),
   ...imageRules.map(ours),
+  ...bundleRules.map(ours),
   ...ownershipRules.map(ours),
   ...[configUnreadable, opmReleaseUnknown].map(({ id, check, severity, title }) =>
     ours({ id, check, severity, title }),

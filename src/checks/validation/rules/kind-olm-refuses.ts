@@ -1,32 +1,8 @@
 // A manifest of a kind that OLM does not install from bundles: the install plan fails (reference: install 1.7).
+import { installableKinds } from '../../../bundle/installable-kinds.ts'
 import { fieldText } from '../field-text.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
-
-/** What OLM v0 takes: kinds with code of their own, and kinds that it applies as they are. */
-const accepted = new Set([
-  'ClusterServiceVersion',
-  'CustomResourceDefinition',
-  'ClusterRole',
-  'ClusterRoleBinding',
-  'Role',
-  'RoleBinding',
-  'ServiceAccount',
-  'Service',
-  'Secret',
-  'ConfigMap',
-  'PrometheusRule',
-  'ServiceMonitor',
-  'PodDisruptionBudget',
-  'PriorityClass',
-  'VerticalPodAutoscaler',
-  'ConsoleYAMLSample',
-  'ConsoleQuickStart',
-  'ConsoleCLIDownload',
-  'ConsoleLink',
-  'ConsolePlugin',
-  'NetworkPolicy',
-])
 
 export const kindOlmRefuses = catalogRule<{ bundle: string; kind: string; name: string }>({
   id: 'kind-olm-refuses',
@@ -42,7 +18,7 @@ export const kindOlmRefuses = catalogRule<{ bundle: string; kind: string; name: 
     for (const { package: its, bundle } of bundlesOf(catalog)) {
       for (const { value, mark } of bundle.properties('olm.bundle.object')) {
         const [kind, name] = [fieldText(value, 'kind'), fieldText(value, 'name')]
-        if (kind === '' || accepted.has(kind)) continue
+        if (kind === '' || installableKinds.has(kind)) continue
         yield {
           at: placeOf(bundle.blob.place, mark),
           about: [its.name, bundle.blob.name, kind, name],

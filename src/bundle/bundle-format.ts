@@ -1,0 +1,29 @@
+// Which kind of bundle some files are: by their looks, as opm decides it, and by what their annotations say.
+import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
+import { readManifest } from './manifest-document.ts'
+import { valueAt } from '../catalog/tree.ts'
+
+/** The format that the files show; undefined where there are neither manifests nor a chart. */
+export function detectFormat(files: BundleFiles): BundleFormat | undefined {
+  if (chartRoot(files) !== undefined) return 'helm+v3'
+  const manifests = filesIn(files, 'manifests')
+  const isCsv = ([, bytes]: readonly [string, Uint8Array]) => {
+    const document = readManifest(bytes)
+    if (document.kind !== 'value') return false
+    const kind = valueAt(document.value, 'kind')
+    return kind?.kind === 'string' && kind.value === 'ClusterServiceVersion'
+  }
+  if (manifests.some(isCsv)) return 'registry+v1'
+  return manifests.length > 0 ? 'plain+v0' : undefined
+}
+
+/** Where a chart lies: '' for the root, `name/` for the only top-level directory that has one. */
+export function chartRoot(files: BundleFiles): string | undefined {
+  if (files.has('Chart.yaml')) return ''
+  const roots = new Set<string>()
+  for (const path of files.keys()) {
+    const [directory, name, ...more] = path.split('/')
+    if (name === 'Chart.yaml' && more.length === 0 && directory !== 'metadata') roots.add(`${directory}/`)
+  }
+  return roots.size === 1 ? [...roots][0] : undefined
+}

@@ -1,0 +1,13 @@
+import type { Rule } from '../../findings/rule.ts'
+
+export const brokenExamples: Rule<{ annotation: string }> = {
+  id: 'broken-examples',
+  check: 'images',
+  severity: 'error',
+  title: 'The examples of a ClusterServiceVersion are JSON',
+  say: ({ annotation }) => ({
+    what: `the annotation "${annotation}" is not a JSON list of objects`,
+    why: 'Consoles show no form and no example for the Operator.',
+    fix: 'Write a JSON list of objects with apiVersion, kind and metadata.',
+  }),
+}

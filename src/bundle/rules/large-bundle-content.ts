@@ -1,0 +1,13 @@
+import type { Rule } from '../../findings/rule.ts'
+
+export const largeBundleContent: Rule<{ bytes: number; limit: number; largest: readonly string[] }> = {
+  id: 'large-bundle-content',
+  check: 'images',
+  severity: 'warning',
+  title: 'A bundle stays well below the size that OLM can unpack',
+  say: ({ bytes, limit, largest }) => ({
+    what: `the bundle takes ${bytes} of ${limit} bytes packed for unpacking; largest: ${largest.join(', ')}`,
+    why: 'One more version of a CRD, and OLM v0 cannot unpack the next release.',
+    fix: 'Shorten descriptions in CRDs, shrink the icon, or move samples and dashboards out of the bundle.',
+  }),
+}

@@ -1,0 +1,13 @@
+import type { Rule } from '../../findings/rule.ts'
+
+export const unreadableBundle: Rule<{ reason: string }> = {
+  id: 'unreadable-bundle',
+  check: 'images',
+  severity: 'error',
+  title: 'A bundle can be read by opm',
+  say: ({ reason }) => ({
+    what: `this is no bundle that opm can read: ${reason}`,
+    why: 'opm cannot render it, so it cannot come into a catalog, and OLM cannot install it.',
+    fix: 'Correct the bundle directory, build the image again and use its new digest.',
+  }),
+}

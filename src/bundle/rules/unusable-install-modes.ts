@@ -1,0 +1,13 @@
+import type { Rule } from '../../findings/rule.ts'
+
+export const unusableInstallModes: Rule<{ problem: string }> = {
+  id: 'unusable-install-modes',
+  check: 'images',
+  severity: 'error',
+  title: 'A ClusterServiceVersion supports an install mode',
+  say: ({ problem }) => ({
+    what: `the ClusterServiceVersion cannot be installed: ${problem}`,
+    why: 'OLM looks for a mode that fits the OperatorGroup, and finds none.',
+    fix: 'Set spec.installModes; AllNamespaces is what most clusters use.',
+  }),
+}

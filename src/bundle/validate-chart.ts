@@ -1,0 +1,46 @@
+// A helm+v3 bundle as far as it can be judged without Helm's engine: the chart's description and its structure.
+import type { Finding } from '../findings/finding.ts'
+import { finding } from '../findings/rule.ts'
+import { chartRoot } from './bundle-format.ts'
+import type { BundleFiles } from './bundle-files.ts'
+import { at, listOf, textOf } from './fields.ts'
+import { dataOf, readManifest } from './manifest-document.ts'
+import { brokenChart } from './rules/broken-chart.ts'
+
+const semver = /^v?\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/
+
+export function* validateChart(files: BundleFiles): Generator<Finding> {
+  const root = chartRoot(files) ?? ''
+  const file = `${root}Chart.yaml`
+  const broken = (problem: string) => finding(brokenChart, { file, line: 1, column: 1 }, { problem })
+  const document = readManifest(files.get(file) ?? new Uint8Array(0))
+  if (document.kind === 'unreadable') {
+    yield broken(`${file} cannot be read: ${document.reason}`)
+    return
+  }
+  const chart = dataOf(document.value)
+  const apiVersion = textOf(at(chart, 'apiVersion'))
+  if (apiVersion !== 'v1' && apiVersion !== 'v2')
+    yield broken(`its apiVersion is "${apiVersion}", not v1 or v2`)
+  if (textOf(at(chart, 'name')) === '') yield broken('it has no name')
+  const version = textOf(at(chart, 'version'))
+  if (!semver.test(version)) yield broken(`"${version}" is no semantic version`)
+  if (textOf(at(chart, 'type')) === 'library') yield broken('it is a library, which installs nothing')
+  const values = files.get(`${root}values.yaml`)
+  if (values && values.length > 0) {
+    const read = readManifest(values)
+    if (read.kind === 'unreadable' && !/empty/.test(read.reason))
+      yield broken(`values.yaml cannot be read: ${read.reason}`)
+  }
+  for (const dependency of listOf(at(chart, 'dependencies'))) {
+    const name = textOf(at(dependency, 'name'))
+    const isVendored = [...files.keys()].some(
+      (path) => path.startsWith(`${root}charts/${name}/`) || path.startsWith(`${root}charts/${name}-`),
+    )
+    if (!isVendored) yield broken(`its dependency "${name}" is not in charts/`)
+  }
+  if (
+    ![...files.keys()].some((path) => path.startsWith(`${root}templates/`) || path.startsWith(`${root}crds/`))
+  )
+    yield broken('it has neither templates nor CRDs')
+}
