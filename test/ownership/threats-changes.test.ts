@@ -74,6 +74,16 @@ describe('an owner', () => {
   })
 })
 
+describe('a new catalog', () => {
+  test('is a maintainer’s decision, also when an owner only adds their own package to it', async () => {
+    const head = { ...base, [catalogOf('mine', 'v4.21')]: catalogFile('mine', ['1.0.0']) }
+    const { verdict, outcome } = await world.pull(base, head, byAlice)
+    expect(verdict.kind).toBe('wait')
+    expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer', kinds: ['add-catalog'] })
+    expect((await world.pull(base, head, { author: 'maria' })).verdict.kind).toBe('merge')
+  })
+})
+
 describe('a stranger', () => {
   test('waits for an owner, and is told which', async () => {
     const { verdict, outcome, rules } = await world.pull(base, updated, { author: 'mallory' })

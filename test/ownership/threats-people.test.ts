@@ -118,6 +118,14 @@ describe('T23: Apps as authors', () => {
     const human = world.people.person('release-bot')
     expect((await world.judge(from, head, { author: human, snapshot: ours })).verdict.kind).toBe('wait')
   })
+  test('who pushed is never taken for who asks', async () => {
+    const { from, head } = pull()
+    const snapshot = {
+      pusher: world.people.person('alice'),
+      headRepository: { owner: 'alice', name: 'catalog' },
+    }
+    expect((await world.judge(from, head, { author: 'mallory', snapshot })).verdict.kind).toBe('wait')
+  })
   test('an App approves nothing (T35), maintains nothing and changes no owners', async () => {
     const maintained = { ...listed, 'config.yaml': 'maintainers:\n  - maria\n  - release-bot[bot]\n' }
     world.people.roles.set(bot.id, 'admin')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describeChange } from '../../src/change/describe-change.ts'
 import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../src/change/ids.ts'
-import { recogniseLayout } from '../../src/change/recognise-layout.ts'
+import { recogniseLayout, withNewCatalogs } from '../../src/change/recognise-layout.ts'
 import { catalogOf } from '../../src/change/layout.ts'
 import type { Person, Review, Snapshot } from '../../src/change/snapshot.ts'
 import type { Approval } from '../../src/checks/approval.ts'
@@ -151,7 +151,8 @@ export class World {
     const baseTree = await this.mirror.treeOf(base)
     const basePaths = (await this.mirror.list(baseTree)).map(({ path }) => path)
     const config = parseConfigOf(await this.#text(baseTree, configPath))
-    const layout = recogniseLayout(basePaths, config.catalogs)
+    const resultPaths = (await this.mirror.list(merge.tree)).map(({ path }) => path)
+    const layout = withNewCatalogs(recogniseLayout(basePaths, config.catalogs), resultPaths, config.catalogs)
     const paths = await this.mirror.diff(baseTree, merge.tree)
     const roots = new Set(paths.flatMap(({ path }) => catalogOf(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }

@@ -102,13 +102,16 @@ function inCatalog(
   const { directory } = role
   const speakers = known.speakers(role.catalog)
   const spoken = speakers?.of(path.path).packages ?? new Map<string, never>()
-  const changes = input.change.catalogs.find(({ root }) => root === role.catalog)?.packages ?? []
+  const catalog = input.change.catalogs.find(({ root }) => root === role.catalog)
+  const changes = catalog?.packages ?? []
+  // Which catalogs there are is not for one package's owners to say.
+  const fresh: readonly ChangeKind[] = catalog && !catalog.base?.files.length ? ['add-catalog'] : []
   if (spoken.size === 0) {
     if (directory === '') return undefined
     const kind = known.isDirectory(directory) ? 'edit-sources' : 'add-package'
     const owners = authority.ownersOf(path.path, directory)
     return {
-      demands: [{ path: path.path, at, directory, package: directory, kinds: [kind], owners }],
+      demands: [{ path: path.path, at, directory, package: directory, kinds: [...fresh, kind], owners }],
       findings: [],
     }
   }
@@ -127,9 +130,9 @@ function inCatalog(
         }),
       )
     const change = changes.find((candidate) => candidate.name === name)
-    const kinds = change
-      ? kindsOf(change, known.has(name, directory, role.catalog))
-      : (['edit-sources'] as const)
+    const ofPackage = change ? kindsOf(change, known.has(name, directory, role.catalog)) : []
+    const kinds: ChangeKind[] = [...fresh, ...ofPackage]
+    if (ofPackage.length === 0) kinds.push('edit-sources')
     // Place and content: whoever owns the directory agrees, and whoever owns the package where it is at home.
     for (const at of [directory, ...elsewhere]) {
       const where =

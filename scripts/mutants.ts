@@ -1,0 +1,457 @@
+// Makes the bugs that other bots had (one edit each, in a copy of the project), runs the tests that must notice, and
+// prints what became of them. `node scripts/mutants.ts [NUMBER...]`; exit 1 when one survives or an edit does not fit.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Edit {
+  readonly file: string
+  /** Occurs exactly once in the file. */
+  readonly search: string
+  readonly replace: string
+}
+
+export interface Mutant {
+  readonly number: number
+  readonly bug: string
+  /** Absent: the bug has no place in this project; `bug` then says why. */
+  readonly edits?: readonly Edit[]
+  /** Test file, and the names of the tests that must fail, as jest's -t takes them. */
+  readonly test?: readonly [file: string, names: string]
+}
+
+const own = 'src/checks/ownership'
+const changes = 'test/ownership/threats-changes.test.ts'
+const who = 'test/ownership/threats-people.test.ts'
+
+export const mutants: readonly Mutant[] = [
+  {
+    number: 1,
+    bug: 'land without comparing the base',
+    edits: [{ file: 'src/git/land.ts', search: '`--force-with-lease=${ref}:${base}`', replace: "'--force'" }],
+    test: ['test/git/land.test.ts', ''],
+  },
+  {
+    number: 2,
+    bug: 'take the head anew at landing instead of the one that was judged',
+    edits: [
+      {
+        file: 'src/git/land.ts',
+        search: 'parents[1] !== landing.head || tree !== landing.tree',
+        replace: 'false',
+      },
+    ],
+    test: ['test/git/land.test.ts', ''],
+  },
+  {
+    number: 3,
+    bug: 'follow renames, so that the old path is not seen',
+    edits: [{ file: 'src/git/trees.ts', search: "'--no-renames'", replace: "'--find-renames'" }],
+    test: [changes, 'T01'],
+  },
+  {
+    number: 4,
+    bug: 'read one page of reviews',
+    edits: [
+      {
+        file: 'src/github/read-snapshot.ts',
+        search:
+          'octokit.paginate(octokit.rest.pulls.listReviews, { ...target, pull_number: pull, per_page: 100 })',
+        replace:
+          '(await octokit.rest.pulls.listReviews({ ...target, pull_number: pull, per_page: 100 })).data',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'however many pages'],
+  },
+  {
+    number: 5,
+    bug: 'believe a list that ends at 3,000 paths',
+    edits: [
+      {
+        file: `${own}/demands.ts`,
+        search: 'for (const path of input.change.paths) {',
+        replace: 'for (const path of input.change.paths.slice(0, 3000)) {',
+      },
+    ],
+    test: [changes, 'position 3001'],
+  },
+  {
+    number: 6,
+    bug: 'owners from the pull request',
+    edits: [
+      {
+        file: `${own}/ownership.ts`,
+        search: 'text: (path) => input.ownerFiles.base.get(path) }',
+        replace: 'text: (path) => input.ownerFiles.result.get(path) }',
+      },
+    ],
+    test: [who, 'T34'],
+  },
+  {
+    number: 7,
+    bug: 'the base as the pull request remembers it',
+    edits: [
+      {
+        file: 'src/github/read-snapshot.ts',
+        search: 'base: commitSha(base.data.object.sha)',
+        replace: 'base: commitSha(after.base.sha)',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'also when the branch moved'],
+  },
+  {
+    number: 8,
+    bug: 'a login that is part of an owner’s',
+    edits: [
+      {
+        file: `${own}/people.ts`,
+        search: 'if (principal.login !== account.login) return no',
+        replace: 'if (!principal.login.includes(account.login)) return no',
+      },
+      {
+        file: `${own}/people.ts`,
+        search: "answer.kind === 'nobody' || answer.person.id !== account.id",
+        replace: "answer.kind === 'nobody'",
+      },
+    ],
+    test: [who, 'T26'],
+  },
+  {
+    number: 9,
+    bug: 'logins compared with case in one place',
+    edits: [{ file: `${own}/principal.ts`, search: 'login: text.toLowerCase() }', replace: 'login: text }' }],
+    test: [who, 'T26'],
+  },
+  {
+    number: 10,
+    bug: 'a yes from nobody: `every` of an empty list',
+    edits: [
+      {
+        file: `${own}/consent.ts`,
+        search: "return open.length > 0 ? { kind: 'unknown', open } : { kind: 'no' }\n}",
+        replace: "return open.length > 0 ? { kind: 'unknown', open } : { kind: 'yes' }\n}",
+      },
+    ],
+    test: [who, 'T61|T19'],
+  },
+  {
+    number: 11,
+    bug: 'no required checks count as passed',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: "requiredChecks: readonly CheckId[] = ['ownership', 'validation', 'images']",
+        replace: 'requiredChecks: readonly CheckId[] = []',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', ''],
+  },
+  {
+    number: 12,
+    bug: 'an approval outlives a push',
+    edits: [{ file: `${own}/approvals.ts`, search: 'approval.head === snapshot.head &&', replace: '' }],
+    test: [who, 'T19'],
+  },
+  {
+    number: 13,
+    bug: 'an approval that is younger than the commit counts',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: 'approval.head === snapshot.head &&',
+        replace:
+          "snapshot.reviews.some(({ id, submittedAt }) => id === approval.sourceId && submittedAt > '2001') &&",
+      },
+    ],
+    test: [who, 'T19'],
+  },
+  {
+    number: 14,
+    bug: 'a label approves',
+    edits: [
+      {
+        file: `${own}/consent.ts`,
+        search: "if (needed === 'alone') return { kind: 'met', by: 'author' }",
+        replace:
+          "if (needed === 'alone' || this.#input.snapshot.labels.includes('approved')) return { kind: 'met', by: 'author' }",
+      },
+    ],
+    test: [who, 'T32'],
+  },
+  {
+    number: 15,
+    bug: 'an edited comment commands',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: 'if (comment.createdAt !== comment.updatedAt) continue',
+        replace: '',
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'T29'],
+  },
+  {
+    number: 16,
+    bug: 'who pushed instead of who asks',
+    edits: [
+      {
+        file: `${own}/consent.ts`,
+        search: 'const { author } = input.snapshot\n    this.#author =',
+        replace: 'const author = input.snapshot.pusher ?? input.snapshot.author\n    this.#author =',
+      },
+    ],
+    test: [who, 'T23'],
+  },
+  { number: 17, bug: 'a check believed by its name: no check of anybody else is read' },
+  { number: 18, bug: 'evidence in a status text: no status is read' },
+  {
+    number: 19,
+    bug: 'the list of required checks from what came in',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: 'for (const id of requiredChecks) {',
+        replace: 'for (const id of outcomes.map(({ check }) => check)) {',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', ''],
+  },
+  {
+    number: 20,
+    bug: 'configuration from the merged tree',
+    edits: [
+      {
+        file: 'src/app/examine.ts',
+        search: 'await readConfig(repository, baseTree)',
+        replace: 'await readConfig(repository, await repository.treeOf(snapshot.head))',
+      },
+    ],
+    test: ['test/ownership/examined-config.test.ts', ''],
+  },
+  {
+    number: 25,
+    bug: 'no answer about membership is a yes',
+    edits: [
+      {
+        file: `${own}/people.ts`,
+        search: "return answer.kind === 'yes' ? yes : no\n      }",
+        replace: 'return yes\n      }',
+      },
+    ],
+    test: [who, 'T27'],
+  },
+  {
+    number: 26,
+    bug: 'words of a broken alias file are logins',
+    edits: [
+      { file: `${own}/authority.ts`, search: "if (aliases?.kind === 'broken') return []", replace: '' },
+      {
+        file: `${own}/authority.ts`,
+        search: 'aliases?.value ?? new Map()',
+        replace: "aliases?.kind === 'read' ? aliases.value : new Map()",
+      },
+    ],
+    test: [who, 'T27'],
+  },
+  {
+    number: 29,
+    bug: 'a dismissed review brings the one before back',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: "review.state !== 'commented'",
+        replace: "review.state !== 'commented' && review.state !== 'dismissed'",
+      },
+    ],
+    test: [who, 'T28'],
+  },
+  {
+    number: 30,
+    bug: 'only the last hundred reviews',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: 'for (const review of inOrder)',
+        replace: 'for (const review of inOrder.slice(-100))',
+      },
+    ],
+    test: [who, 'T28'],
+  },
+  {
+    number: 31,
+    bug: 'our marker believed from anybody',
+    edits: [
+      {
+        file: 'src/github/forge.ts',
+        search: 'comment.performed_via_github_app?.id === appId && ',
+        replace: '',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'T56'],
+  },
+  {
+    number: 32,
+    bug: 'symbolic links accepted',
+    edits: [
+      {
+        file: `${own}/suspicious-paths.ts`,
+        search: "after?.mode === '100644' ||",
+        replace: "after?.mode === '100644' || after?.mode === '120000' ||",
+      },
+    ],
+    test: [changes, 'T07'],
+  },
+  {
+    number: 33,
+    bug: '.gitattributes as a file of the package',
+    edits: [
+      {
+        file: 'src/change/classify-path.ts',
+        search: "part.startsWith('.') && !mayBeginWithDot",
+        replace: "part.startsWith('.github') && !mayBeginWithDot",
+      },
+    ],
+    test: [changes, 'T09'],
+  },
+  {
+    number: 34,
+    bug: 'an approval outlives another base branch',
+    edits: [
+      { file: `${own}/approvals.ts`, search: 'approval.baseRef === snapshot.baseRef && ', replace: '' },
+    ],
+    test: [changes, 'T18'],
+  },
+  {
+    number: 39,
+    bug: 'a command inside a block of code',
+    edits: [{ file: 'src/change/command.ts', search: '/```|~~~|</', replace: '/~~~|</' }],
+    test: ['test/change/command.test.ts', 'T30'],
+  },
+  {
+    number: 40,
+    bug: 'the title as it is in the merge message',
+    edits: [
+      {
+        file: 'src/app/examine.ts',
+        search: 'commitTitle(snapshot.title)',
+        replace: 'snapshot.title',
+      },
+    ],
+    test: ['test/ownership/examined-config.test.ts', ''],
+  },
+  {
+    number: 41,
+    bug: 'package names in content not compared with the place',
+    edits: [
+      {
+        file: `${own}/demands.ts`,
+        search: 'if (home !== undefined && !known.holds(directory, name))',
+        replace: 'if (false)',
+      },
+    ],
+    test: [changes, 'T11'],
+  },
+  {
+    number: 42,
+    bug: 'parts of a read that do not agree',
+    edits: [{ file: 'src/github/read-snapshot.ts', search: 'if (!agrees) continue', replace: 'void agrees' }],
+    test: ['test/github/forge.test.ts', ''],
+  },
+]
+
+export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
+
+/** Copies what tests need into a new folder; dependencies are linked. */
+function copyProject(root: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'catalog-bot-mutants-'))
+  for (const part of [
+    'src',
+    'test',
+    'fixtures',
+    'scripts',
+    'docs',
+    'package.json',
+    'jest.config.js',
+    'tsconfig.json',
+  ])
+    cpSync(join(root, part), join(folder, part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+/** Makes the edits of a mutant in `folder`; gives back how to undo them, or undefined when one does not fit. */
+export function mutate(folder: string, edits: readonly Edit[]): (() => void) | undefined {
+  const before = new Map<string, string>()
+  const undo = () => {
+    for (const [file, text] of before) writeFileSync(file, text)
+  }
+  for (const { file, search, replace } of edits) {
+    const path = join(folder, file)
+    let text: string
+    try {
+      text = readFileSync(path, 'utf8')
+    } catch {
+      undo()
+      return undefined
+    }
+    if (text.split(search).length !== 2) {
+      undo()
+      return undefined
+    }
+    if (!before.has(path)) before.set(path, text)
+    writeFileSync(
+      path,
+      text.replace(search, () => replace),
+    )
+  }
+  return undo
+}
+
+function run(folder: string, [file, names]: NonNullable<Mutant['test']>): boolean {
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      '--experimental-vm-modules',
+      '--no-warnings',
+      'node_modules/jest/bin/jest.js',
+      file,
+      ...(names === '' ? [] : ['-t', names]),
+    ],
+    { cwd: folder, stdio: 'ignore', timeout: 10 * 60_000 },
+  )
+  return status === 0
+}
+
+function fateOf(folder: string, { edits, test }: Mutant): Fate {
+  if (edits === undefined || test === undefined) return 'no place here'
+  const undo = mutate(folder, edits)
+  if (undo === undefined) return 'does not fit'
+  try {
+    return run(folder, test) ? 'survived' : 'killed'
+  } finally {
+    undo()
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const wanted = new Set(process.argv.slice(2).map(Number))
+  const chosen = mutants.filter(({ number }) => wanted.size === 0 || wanted.has(number))
+  const folder = copyProject(join(import.meta.dirname, '..'))
+  try {
+    // A test that fails anyway kills nothing.
+    const tests = new Map(chosen.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])))
+    for (const test of tests.values())
+      if (!run(folder, test)) {
+        process.stdout.write(`without any mutant, ${test.join(' ')} fails\n`)
+        process.exitCode = 1
+      }
+    for (const mutant of chosen) {
+      const fate = fateOf(folder, mutant)
+      if (fate === 'survived' || fate === 'does not fit') process.exitCode = 1
+      process.stdout.write(`${String(mutant.number).padStart(2)}  ${fate.padEnd(13)}  ${mutant.bug}\n`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
