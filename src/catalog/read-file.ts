@@ -20,6 +20,9 @@ import { ownCopy } from './utf8.ts'
 /** A page that lists more than this about one file helps nobody. */
 const maxFindings = 100
 
+/** Where a file is nothing but problems, reading on finds only more. */
+const maxCounted = 10_000
+
 /** Enough of what is dropped to recognise it by. */
 const maxDroppedText = 100
 
@@ -65,6 +68,7 @@ class FileReading {
     for (const document of documentsOf(this.bytes, this.options)) {
       this.readDocument(document, index)
       index++
+      if (this.leftOut > maxCounted) break
     }
     if (this.leftOut > 0) this.findings.push(finding(rules.moreProblems, undefined, { count: this.leftOut }))
     const { packages, channels, bundles, deprecations, others, findings, loadError } = this

@@ -15,7 +15,7 @@ export function decodeStrictly(bytes: Uint8Array): string | undefined {
 export function decodeLikeGo(bytes: Uint8Array): string {
   const whole = decodeStrictly(bytes)
   if (whole !== undefined) return whole
-  const pieces: string[] = []
+  let text = ''
   let runStart = 0
   for (let at = 0; at < bytes.length;) {
     const width = characterWidth(bytes, at)
@@ -23,12 +23,12 @@ export function decodeLikeGo(bytes: Uint8Array): string {
       at += width
       continue
     }
-    pieces.push(strict.decode(bytes.subarray(runStart, at)), '\ufffd')
+    if (at > runStart) text += strict.decode(bytes.subarray(runStart, at))
+    text += '\ufffd'
     at++
     runStart = at
   }
-  pieces.push(strict.decode(bytes.subarray(runStart)))
-  return pieces.join('')
+  return text + strict.decode(bytes.subarray(runStart))
 }
 
 /** The number of bytes of the character at `at`, or 0 where none begins there. */

@@ -8,6 +8,8 @@ export interface TextOptions {
   readonly escapeHtml: boolean
   /** Numbers as the reader found them, not yet as floats. */
   readonly exactNumbers: boolean
+  /** Where to stop, in characters. */
+  readonly maxLength?: number
 }
 
 /** Aliases can make a short text into an endless one; no message needs more than this. */
@@ -22,11 +24,12 @@ export function blobText(value: Value): string {
 }
 
 export function jsonText(root: Value, options: TextOptions): string {
+  const limit = options.maxLength ?? maxLength
   const pieces: string[] = []
   let length = 0
   // What is still to be written, the next last.
   const todo: (Value | string)[] = [root]
-  for (let next = todo.pop(); next !== undefined && length < maxLength; next = todo.pop()) {
+  for (let next = todo.pop(); next !== undefined && length < limit; next = todo.pop()) {
     if (typeof next === 'string') {
       pieces.push(next)
       length += next.length

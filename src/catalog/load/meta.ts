@@ -29,6 +29,9 @@ export type MetaProblem =
       readonly found: string
     }
 
+/** opm shows all of it; a message of more than this is of use to nobody. */
+const maxShown = 1 << 20
+
 const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
 
 /** The Go name of what a value is. */
@@ -90,7 +93,8 @@ function isOwnKey(key: string): boolean {
 }
 
 function notAnObject(value: Value, raw: string | undefined): MetaProblem {
-  const json = raw ?? jsonText(value, { escapeHtml: true, exactNumbers: true })
+  const json =
+    raw?.slice(0, maxShown) ?? jsonText(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShown })
   const found = goKind(value)
   const offset = value.kind === 'list' ? 1 : byteLength(json)
   const message =

@@ -1,6 +1,6 @@
 // Bytes to the text that the YAML scanner reads: UTF-8, or UTF-16 behind its byte order mark, as go-yaml's reader
 // takes them. Refused bytes are described, not thrown: whether they matter depends on how far the scanner reads.
-import { decodeLikeGo, decodeStrictly } from '../utf8.ts'
+import { decodeStrictly } from '../utf8.ts'
 import type { Unreadable } from './cursor.ts'
 
 export interface YamlText {
@@ -26,8 +26,7 @@ export function decodeYaml(bytes: Uint8Array): YamlText {
   const body = hasMark ? bytes.subarray(3) : bytes
   const text = decodeStrictly(body)
   if (text !== undefined && !refused.test(text)) return { text, unreadable: undefined }
-  const found = decodeInBlocks(bytes, hasMark ? 3 : 0, utf8(bytes))
-  return { text: text ?? decodeLikeGo(body), unreadable: found.unreadable }
+  return decodeInBlocks(bytes, hasMark ? 3 : 0, utf8(bytes))
 }
 
 /** One character at a byte offset, `end` being where the known bytes end. */
@@ -43,6 +42,14 @@ function decodeInBlocks(bytes: Uint8Array, start: number, decode: Decoder): Yaml
   let end = Math.min(blockSize, bytes.length)
   for (;;) {
     const from = text.length
+    if (start !== 2) {
+      // Nearly all blocks are all right and can be decoded whole.
+      const whole = decodeStrictly(bytes.subarray(at, end))
+      if (whole !== undefined && !refused.test(whole)) {
+        text += whole
+        at = end
+      }
+    }
     while (at < end) {
       const character = decode(at, end)
       if (character === 'incomplete') break

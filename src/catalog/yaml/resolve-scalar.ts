@@ -4,6 +4,7 @@ import { decodeBase64 } from '../base64.ts'
 import { decodeLikeGo } from '../utf8.ts'
 import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
 import { goFloat32, jsonNumber } from '../go-number.ts'
+import { hexValue, isDigit } from './characters.ts'
 import type { ScalarNode } from './node.ts'
 import { YamlError } from './yaml-error.ts'
 
@@ -91,9 +92,9 @@ function isWordStart(c: number): boolean {
 
 /** A number that starts with its point: underscores only between digits. */
 function resolveDotted(text: string): Resolved {
-  if (!/^\.[0-9]+(_[0-9]+)*([eE][-+]?[0-9]+(_[0-9]+)*)?$/.test(text)) return { type: 'str', value: text }
-  const value = Number(text.replaceAll('_', ''))
-  return Number.isFinite(value) ? { type: 'float', value } : { type: 'str', value: text }
+  const misplaced = text.includes('_') && (/[^0-9]_|_[^0-9]|_$/.test(text) || text.startsWith('_'))
+  const plain = text.includes('_') ? text.replaceAll('_', '') : text
+  return (misplaced ? undefined : parseFloat(plain)) ?? { type: 'str', value: text }
 }
 
 const maxInt = 2n ** 63n - 1n
@@ -111,23 +112,55 @@ function resolveNumber(text: string): Resolved {
     const isUnsigned = integer > 0n && integer <= maxUint && !plain.startsWith('+')
     if (isUnsigned) return { type: 'uint', value: Number(integer), text: String(integer) }
   }
-  if (/^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(plain)) {
-    const value = Number(plain)
-    if (Number.isFinite(value)) return { type: 'float', value }
-  }
-  return { type: 'str', value: text }
+  return parseFloat(plain) ?? { type: 'str', value: text }
 }
 
-/** Go's integers with the base read off the prefix; a leading zero means octal. */
+/** A decimal number that a float64 can hold. Looks at each character once: a text may be a hundred megabytes. */
+function parseFloat(text: string): Resolved | undefined {
+  let at = text.startsWith('-') || text.startsWith('+') ? 1 : 0
+  const digits = (): number => {
+    const from = at
+    while (at < text.length && isDigit(text.charCodeAt(at))) at++
+    return at - from
+  }
+  const whole = digits()
+  if (text[at] === '.') {
+    at++
+    if (digits() + whole === 0) return undefined
+  } else if (whole === 0) return undefined
+  if (text[at] === 'e' || text[at] === 'E') {
+    at++
+    if (text[at] === '-' || text[at] === '+') at++
+    if (digits() === 0) return undefined
+  }
+  if (at < text.length) return undefined
+  const value = Number(text)
+  return Number.isFinite(value) ? { type: 'float', value } : undefined
+}
+
+const bases: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
+
+/** Go's integers with the base read off the prefix; a leading zero means octal. Undefined beyond 64 bits, too. */
 function parseInteger(text: string): bigint | undefined {
-  const sign = text.startsWith('-') || text.startsWith('+') ? 1 : 0
-  const digits = text.slice(sign)
-  let magnitude: bigint
-  if (/^(0|[1-9][0-9]*)$/.test(digits)) magnitude = BigInt(digits)
-  else if (/^0[0-7]+$/.test(digits)) magnitude = BigInt(`0o${digits.slice(1)}`)
-  else if (/^0([xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)$/.test(digits)) magnitude = BigInt(digits)
-  else return undefined
-  return text.startsWith('-') ? -magnitude : magnitude
+  const isNegative = text.startsWith('-')
+  let at = isNegative || text.startsWith('+') ? 1 : 0
+  let base = 10
+  if (text[at] === '0' && at + 1 < text.length) {
+    const named = bases[(text[at + 1] as string).toLowerCase()]
+    base = named ?? 8
+    at += named === undefined ? 1 : 2
+  }
+  if (at >= text.length) return undefined
+  while (text[at] === '0') at++
+  // No base needs more digits than two for 64 bits; what is longer is no integer, whatever it is made of.
+  if (text.length - at > 64) return undefined
+  let magnitude = 0n
+  for (; at < text.length; at++) {
+    const digit = hexValue(text.charCodeAt(at))
+    if (digit < 0 || digit >= base) return undefined
+    magnitude = magnitude * BigInt(base) + BigInt(digit)
+  }
+  return isNegative ? -magnitude : magnitude
 }
 
 /** go-yaml's date formats; days and hours may have one digit. */
