@@ -1,0 +1,52 @@
+// One process from start to end: wall clock, processor time of all its threads, peak memory.
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface Measured {
+  readonly wallMs: number
+  readonly cpuMs: number
+  readonly peakMB: number
+  readonly status: number | null
+}
+
+const time = '/usr/bin/time'
+
+/** Runs a command to its end. Throws where it cannot be started or measured. */
+export function measure(command: readonly string[], environment: NodeJS.ProcessEnv = process.env): Measured {
+  if (!existsSync(time))
+    throw new Error(`${time} (GNU time) measures processes here; install the package "time"`)
+  const folder = mkdtempSync(join(tmpdir(), 'measure-'))
+  try {
+    const report = join(folder, 'report')
+    const started = process.hrtime.bigint()
+    const run = spawnSync(time, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      env: environment,
+    })
+    const wallMs = Number(process.hrtime.bigint() - started) / 1e6
+    const [user = NaN, system = NaN, peak = NaN] = readFileSync(report, 'utf8').trim().split(' ').map(Number)
+    if (run.error) throw run.error
+    return { wallMs, cpuMs: (user + system) * 1000, peakMB: peak / 1024, status: run.status }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** The medians of several runs, each number on its own. */
+export function medianOf(runs: number, run: (index: number) => Measured): Measured {
+  const all = Array.from({ length: runs }, (_, index) => run(index))
+  const status = all.find((one) => one.status !== 0)?.status ?? 0
+  return {
+    wallMs: median(all.map((one) => one.wallMs)),
+    cpuMs: median(all.map((one) => one.cpuMs)),
+    peakMB: median(all.map((one) => one.peakMB)),
+    status,
+  }
+}
+
+export function median(numbers: readonly number[]): number {
+  const sorted = [...numbers].sort((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN
+}

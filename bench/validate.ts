@@ -1,0 +1,144 @@
+// Measures `validate` against `opm validate`: whole processes, medians, cold, warm, and as sizes grow.
+// usage: npm run bench:validate -- [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] DIR...
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { assemble } from '../src/catalog/assemble.ts'
+import { readFile } from '../src/catalog/read-file.ts'
+import { validateCatalog } from '../src/catalog/validate-catalog.ts'
+import { openCatalogDirectory } from '../src/files/catalog-directory.ts'
+import { generateCatalog } from './generated-catalog.ts'
+import { measure, median, medianOf } from './measured-process.ts'
+import type { Measured } from './measured-process.ts'
+
+const { values, positionals } = parseArgs({
+  options: {
+    opm: { type: 'string' },
+    runs: { type: 'string', default: '5' },
+    cli: {
+      type: 'string',
+      default: `${process.execPath} --no-warnings ${join(import.meta.dirname, '..', 'src', 'cli.ts')}`,
+    },
+    growth: { type: 'string' },
+  },
+  allowPositionals: true,
+})
+const runs = Number(values.runs)
+const cli = [...values.cli.split(' '), 'validate', '--profile', 'opm', '-o', 'json']
+const scratch = mkdtempSync(join(tmpdir(), 'bench-validate-'))
+const environment = { ...process.env, CATALOG_BOT_CACHE: join(scratch, 'cache') }
+
+try {
+  console.log(
+    `${cpus().length} CPUs (${cpus()[0]?.model}), load ${loadavg()[0]?.toFixed(1)}, medians of ${runs}`,
+  )
+  for (const directory of positionals) benchDirectory(directory)
+  for (const megabytes of values.growth?.split(',').map(Number) ?? []) benchGrowth(megabytes)
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
+
+function benchDirectory(directory: string): void {
+  console.log(`\n${directory}: ${(sizeOf(directory) / 1e6).toFixed(1)} MB`)
+  const opm = values.opm === undefined ? undefined : theirs(values.opm, directory)
+  if (opm) print('opm', opm)
+  // Once unmeasured: what the program itself keeps from run to run (its compiled code) belongs to its installation.
+  measure([...cli, '--no-cache', directory], environment)
+  print(
+    'cold, no cache',
+    medianOf(runs, () => measure([...cli, '--no-cache', directory], environment)),
+    opm,
+  )
+  print(
+    'cold, cache being filled',
+    medianOf(runs, () => measureEmptyCache(directory)),
+    opm,
+  )
+  print(
+    'warm, nothing changed',
+    medianOf(runs, () => measure([...cli, directory], environment)),
+    opm,
+  )
+
+  const copy = join(scratch, 'copy')
+  cpSync(directory, copy, { recursive: true, dereference: true })
+  const [changed] = yamlFiles(copy)
+  if (changed !== undefined) {
+    const text = readFileSync(changed, 'utf8')
+    const warm = medianOf(runs, (run) => {
+      writeFileSync(changed, `# change ${run}\n${text}`)
+      return measure([...cli, copy], environment)
+    })
+    print('warm, one package changed', warm, opm)
+  }
+  rmSync(copy, { recursive: true, force: true })
+  benchInProcess(directory, opm)
+}
+
+function measureEmptyCache(directory: string): Measured {
+  rmSync(environment.CATALOG_BOT_CACHE, { recursive: true, force: true })
+  return measure([...cli, directory], environment)
+}
+
+/** As the app does it: the facts of all files are at hand, one file has changed. */
+function benchInProcess(directory: string, opm: Measured | undefined): void {
+  const opened = openCatalogDirectory(directory)
+  if (opened.kind !== 'files') throw new Error(opened.message)
+  const facts = opened.files.map((file) => ({ path: file.path, bytes: bytesOf(file.read()) }))
+  const files = facts.map(({ path, bytes }) => ({ path, facts: readFile(bytes) }))
+  const times = facts.slice(0, 20).map(({ path, bytes }, index) => {
+    const newBytes = Buffer.concat([Buffer.from(`# change ${index}\n`), bytes])
+    const started = performance.now()
+    const changed = { path, facts: readFile(newBytes) }
+    validateCatalog(assemble(files.map((file) => (file.path === path ? changed : file))), { profile: 'opm' })
+    return performance.now() - started
+  })
+  const wallMs = median(times)
+  const ratio = opm ? `, ${(opm.wallMs / wallMs).toFixed(0)} times opm's speed` : ''
+  console.log(`  in process, one package changed: ${wallMs.toFixed(1)} ms wall${ratio}`)
+}
+
+function benchGrowth(megabytes: number): void {
+  const directory = join(scratch, `generated-${megabytes}`)
+  const bytes = generateCatalog(directory, megabytes)
+  console.log(`\ngenerated: ${(bytes / 1e6).toFixed(0)} MB`)
+  const few = megabytes > 50 ? 1 : runs
+  const opm = values.opm === undefined ? undefined : theirs(values.opm, directory, few)
+  if (opm) print('opm', opm)
+  const ours = medianOf(few, () => measure([...cli, '--no-cache', directory], environment))
+  print('cold, no cache', ours, opm)
+  console.log(`  ${((ours.wallMs * 1e6) / bytes).toFixed(1)} ms for each MB`)
+  rmSync(directory, { recursive: true, force: true })
+}
+
+function theirs(opm: string, directory: string, count = runs): Measured {
+  return medianOf(count, () => measure([opm, 'validate', directory]))
+}
+
+function print(name: string, measured: Measured, opm?: Measured): void {
+  const { wallMs, cpuMs, peakMB, status } = measured
+  const own = `${wallMs.toFixed(0)} ms wall, ${cpuMs.toFixed(0)} ms CPU, ${peakMB.toFixed(0)} MB peak`
+  const ratio = opm
+    ? `; ${(opm.wallMs / wallMs).toFixed(1)} times opm's speed, ${(peakMB / opm.peakMB).toFixed(2)} times its memory`
+    : ''
+  console.log(`  ${name}: ${own}${ratio}${status === 0 ? '' : ` (exit ${status})`}`)
+}
+
+function bytesOf(read: Uint8Array | { readonly error: string }): Uint8Array {
+  if ('error' in read) throw new Error(read.error)
+  return read
+}
+
+function yamlFiles(directory: string): string[] {
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.yaml'))
+    .sort()
+    .map((path) => join(directory, path))
+}
+
+function sizeOf(directory: string): number {
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + readFileSync(join(entry.parentPath, entry.name)).length, 0)
+}
