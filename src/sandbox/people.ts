@@ -5,6 +5,7 @@ import type { NewStatus } from './checks.ts'
 import { addComment, changeComment, removeComment } from './comments.ts'
 import { commitFiles, createBare, deleteRef, mergedTree, commitTree, setRef } from './git-store.ts'
 import type { Files } from './git-store.ts'
+import { AppSettings } from './app-settings.ts'
 import {
   addReview,
   createPull,
@@ -17,7 +18,6 @@ import {
 } from './pulls.ts'
 import type { PullChanges } from './pulls.ts'
 import { followRefs } from './pushes.ts'
-import { Settings } from './settings.ts'
 import { readCommit, shortCommitView } from './views/commit-view.ts'
 import type { Account, CheckRun, CheckSuite, IssueComment, Pull, Repo, Review } from './world.ts'
 
@@ -53,7 +53,7 @@ export interface MergeGroup {
 
 const reviewEvents = { approve: 'APPROVE', changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const
 
-export class People extends Settings {
+export class People extends AppSettings {
   /** The author's fork of a repository, made when it is not there. */
   async fork(repository: string, login: string): Promise<Repo> {
     const parent = this.repository(repository)
