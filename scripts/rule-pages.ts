@@ -4,15 +4,8 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { AnyRule, CheckId } from '../src/findings/rule.ts'
-import { bundleRules } from '../src/bundle/rules.ts'
-import { loadRules } from '../src/catalog/load-rules.ts'
-import { modelRules } from '../src/catalog/model-rules/all.ts'
-import { imageRules } from '../src/checks/images/rules.ts'
-import { ownershipRules } from '../src/checks/ownership/rules.ts'
-import { opmReleaseUnknown } from '../src/checks/validation/opm-release-unknown.ts'
-import { rules } from '../src/checks/validation/rules.ts'
-import { upgradeRules } from '../src/checks/validation/upgrade/rules.ts'
-import { configUnreadable } from '../src/config/config-unreadable.ts'
+import { allRules } from '../src/checks/all-rules.ts'
+import { fixedRules } from '../src/checks/validation/validate-fully.ts'
 
 /** A rule as its page tells of it. */
 export interface PageRule extends AnyRule {
@@ -23,23 +16,14 @@ export interface PageRule extends AnyRule {
 }
 
 const since = '0.1.0'
-const ours = (rule: AnyRule & { readonly since?: string }): PageRule => ({
-  since,
-  ...rule,
-  origin: 'catalog-bot',
-})
 
 /** Every rule that has a page, sorted by id. */
 export const pageRules: readonly PageRule[] = [
-  ...rules.map(ours),
-  ...upgradeRules.map(ours),
-  ...imageRules.map(ours),
-  ...bundleRules.map(ours),
-  ...ownershipRules.map(ours),
-  ...[configUnreadable, opmReleaseUnknown].map(({ id, check, severity, title }) =>
-    ours({ id, check, severity, title }),
-  ),
-  ...[...loadRules, ...modelRules].map((rule) => ({ since, ...rule, origin: 'opm' as const })),
+  ...allRules.map((rule): PageRule => ({
+    since,
+    ...rule,
+    origin: fixedRules.has(rule.id) ? 'opm' : 'catalog-bot',
+  })),
 ].sort((a, b) => (a.id < b.id ? -1 : 1))
 
 const exampleMark = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
@@ -153,8 +137,6 @@ export function renderPages(root: string): Map<string, string> {
   for (const rule of pageRules) {
     const path = `docs/rules/${rule.id}.md`
     const file = join(root, path)
-    // Pages of the ownership check are not written yet.
-    if (rule.check === 'ownership' && !existsSync(file)) continue
     const text = existsSync(file)
       ? readFileSync(file, 'utf8')
       : rule.origin === 'opm'

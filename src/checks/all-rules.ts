@@ -1,4 +1,5 @@
 // Every rule there is: for pages, switches and reports. A plain list of the lists.
+import { bundleRules } from '../bundle/rules.ts'
 import { loadRules } from '../catalog/load-rules.ts'
 import { modelRules } from '../catalog/model-rules/all.ts'
 import { fileRules } from '../catalog/file-rules.ts'
@@ -6,6 +7,7 @@ import { configUnreadable } from '../config/config-unreadable.ts'
 import type { AnyRule } from '../findings/rule.ts'
 import { imageRules } from './images/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
+import { opmReleaseUnknown } from './validation/opm-release-unknown.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { rules } from './validation/rules.ts'
 
@@ -17,5 +19,7 @@ export const allRules: readonly AnyRule[] = [
   ...modelRules,
   ...rules,
   ...upgradeRules,
+  opmReleaseUnknown,
   ...imageRules,
+  ...bundleRules,
 ]

@@ -1,6 +1,7 @@
 // A whole catalog's verdict in the profile `full`: opm's rules, then our own. For the command line and for whoever
 // looks at one state of a catalog; what a pull request changes is for validation.ts.
 import type { Catalog } from '../../catalog/catalog.ts'
+import { fileUnreadable } from '../../catalog/file-rules.ts'
 import { modelRules } from '../../catalog/model-rules/all.ts'
 import { loadRules } from '../../catalog/load-rules.ts'
 import type { RuleSet } from '../../catalog/rule-set.ts'
@@ -12,7 +13,9 @@ import { applyRuleSettings } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that nobody can switch off: a catalog that breaks one cannot be served. */
-export const fixedRules: ReadonlySet<string> = new Set([...modelRules, ...loadRules].map(({ id }) => id))
+export const fixedRules: ReadonlySet<string> = new Set(
+  [...modelRules, ...loadRules, fileUnreadable].map(({ id }) => id),
+)
 
 /** opm's verdict and findings with ours on top. `passed` is false for any error, also of a rule of our own. Never throws. */
 export function validateFully(
