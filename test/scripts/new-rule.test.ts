@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -11,8 +11,8 @@ let root: string
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'new-rule-'))
   cpSync(join(project, 'package.json'), join(root, 'package.json'))
-  for (const floor of ['findings', 'catalog', 'checks'])
-    cpSync(join(project, 'src', floor), join(root, 'src', floor), { recursive: true })
+  cpSync(join(project, 'src'), join(root, 'src'), { recursive: true })
+  symlinkSync(join(project, 'node_modules'), join(root, 'node_modules'))
 })
 
 afterEach(() => {
