@@ -12,6 +12,14 @@ export function writeJson(catalog: WritableCatalog): string {
     .join('')
 }
 
+/** Every blob in load order, one a line, also those that opm would not write: for reading the catalog again. */
+export function jsonLines(catalog: WritableCatalog): string {
+  const { packages, channels, bundles, deprecations, others } = catalog
+  return [...packages, ...channels, ...bundles, ...deprecations, ...others.map(({ value }) => value)]
+    .map((blob) => `${JSON.stringify(blob)}\n`)
+    .join('')
+}
+
 function json(value: Json, indent: string): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return jsonText(value)

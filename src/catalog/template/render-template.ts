@@ -1,0 +1,49 @@
+// Renders catalog templates as `opm alpha render-template` does, given bundles that are rendered already
+// (opm-validate 4.4). Pure: which references are needed is told first, fetching them is the caller's work.
+import type { ReadResult, WritableCatalog } from '../write/writable.ts'
+import { basicImages, renderBasic } from './basic.ts'
+import type { BundleSource } from './bundle-source.ts'
+import { renderSemver, semverImages } from './semver.ts'
+import { renderSubstitutes, substitutesImages } from './substitutes.ts'
+import { readTemplateDocument, type TemplateDocument } from './template-file.ts'
+
+interface TemplateKind {
+  render(template: TemplateDocument, source: BundleSource): ReadResult<WritableCatalog>
+  images(template: TemplateDocument): ReadResult<string[]>
+}
+
+const kinds: ReadonlyMap<string, TemplateKind> = new Map([
+  ['olm.template.basic', { render: renderBasic, images: basicImages }],
+  ['olm.semver', { render: renderSemver, images: semverImages }],
+  ['olm.template.substitutes', { render: renderSubstitutes, images: substitutesImages }],
+])
+
+/** Renders a template's bytes, its kind told by its schema. Errors are opm's texts. Never throws. */
+export function renderTemplate(bytes: Uint8Array, source: BundleSource): ReadResult<WritableCatalog> {
+  return withKind(bytes, (kind, template) => kind.render(template, source))
+}
+
+/** The bundle references that rendering will ask for, each once. */
+export function templateImages(bytes: Uint8Array): ReadResult<string[]> {
+  return withKind(bytes, (kind, template) => kind.images(template))
+}
+
+/** Whether a schema is that of a template. */
+export function isTemplateSchema(schema: string): boolean {
+  return kinds.has(schema)
+}
+
+function withKind<Result>(
+  bytes: Uint8Array,
+  use: (kind: TemplateKind, template: TemplateDocument) => ReadResult<Result>,
+): ReadResult<Result> {
+  const template = readTemplateDocument(bytes)
+  if (!template.ok) return template
+  const kind = kinds.get(template.value.schema)
+  if (!kind)
+    return {
+      ok: false,
+      error: `auto-detecting template type: unknown template schema: ${template.value.schema}`,
+    }
+  return use(kind, template.value)
+}

@@ -1,0 +1,122 @@
+// The channels that the semver template makes of bundle versions: which there are, their edges, the default one.
+// Edges skip all lower versions of the same major, across minors: so opm does it, whatever its documentation says.
+import { compareBytes } from '../go-text.ts'
+import { compareVersions, type Version } from '../version.ts'
+import type { WritableChannel, WritableEntry } from '../write/writable.ts'
+
+/** From the least to the most stable. */
+export const archetypes = ['candidate', 'fast', 'stable'] as const
+export type Archetype = (typeof archetypes)[number]
+export type Kind = 'major' | 'minor'
+
+export interface SemverChannelsInput {
+  readonly package: string
+  /** Versions by bundle name, for each archetype. */
+  readonly versions: Readonly<Record<Archetype, ReadonlyMap<string, Version>>>
+  readonly kinds: readonly Kind[]
+  /** Which kind becomes the default channel where both would do. */
+  readonly preferred: Kind
+}
+
+interface Placed {
+  readonly archetype: Archetype
+  readonly kind: Kind
+  readonly channel: string
+  readonly name: string
+  readonly version: Version
+}
+
+interface Candidate {
+  readonly archetype: number
+  readonly kind: Kind | undefined
+  readonly version: Version
+  readonly name: string
+}
+
+const zero: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
+
+/** Channels sorted by name, entries by ascending version; and the name of the default channel. */
+export function semverChannels(input: SemverChannelsInput): {
+  channels: WritableChannel[]
+  defaultChannel: string
+} {
+  const channels = new Map<string, Map<string, WritableEntry>>()
+  const placed: Placed[] = []
+  let best: Candidate = { archetype: 0, kind: undefined, version: zero, name: '' }
+  for (const [rank, archetype] of archetypes.entries()) {
+    const ascending = [...input.versions[archetype]].sort(([, a], [, b]) => compareVersions(a, b))
+    for (const [name, version] of ascending)
+      for (const kind of input.kinds) {
+        const channel =
+          kind === 'major'
+            ? `${archetype}-v${version.major}`
+            : `${archetype}-v${version.major}.${version.minor}`
+        let entries = channels.get(channel)
+        if (!entries) {
+          channels.set(channel, (entries = new Map<string, WritableEntry>()))
+          // A channel is judged by the version that created it, its lowest.
+          const candidate = { archetype: rank, kind, version, name: channel }
+          if (isBetter(candidate, best, input.preferred)) best = candidate
+        }
+        entries.set(name, { name })
+        placed.push({ archetype, kind, channel, name, version })
+      }
+  }
+  for (const kind of ['major', 'minor'] as const)
+    for (const archetype of archetypes)
+      link(
+        placed.filter((entry) => entry.kind === kind && entry.archetype === archetype),
+        channels,
+      )
+  return {
+    channels: [...channels]
+      .sort(([a], [b]) => compareBytes(a, b))
+      .map(([name, entries]) => ({
+        schema: 'olm.channel',
+        name,
+        package: input.package,
+        entries: [...entries.values()],
+      })),
+    defaultChannel: best.name,
+  }
+}
+
+/**
+ * Gives the highest patch of each minor its edges, within one archetype and kind, ascending, major by major:
+ * it replaces the highest patch of the minor before and skips every other lower version of the major.
+ */
+function link(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
+  let lower: string[] = []
+  let replaces = ''
+  ascending.forEach((entry, at) => {
+    const next = ascending[at + 1]
+    const isTop =
+      !next || next.version.major !== entry.version.major || next.version.minor !== entry.version.minor
+    if (isTop) {
+      const skips = lower.filter((name) => name !== replaces).sort(compareBytes)
+      channels.get(entry.channel)?.set(entry.name, {
+        name: entry.name,
+        ...(replaces !== '' && { replaces }),
+        ...(skips.length > 0 && { skips }),
+      })
+    }
+    if (next?.version.major !== entry.version.major) {
+      lower = []
+      replaces = ''
+    } else {
+      if (isTop) replaces = entry.name
+      lower.push(entry.name)
+    }
+  })
+}
+
+/** Archetype first, then version, then the preferred kind, then minor before major. */
+function isBetter(a: Candidate, b: Candidate, preferred: Kind): boolean {
+  if (a.archetype !== b.archetype) return a.archetype > b.archetype
+  const order = compareVersions(a.version, b.version)
+  if (order !== 0) return order > 0
+  if (a.kind === b.kind) return false
+  if (a.kind === preferred) return true
+  if (b.kind === preferred) return false
+  return a.kind === 'minor' || b.kind === undefined
+}

@@ -1,0 +1,193 @@
+// The substitutes template: a valid catalog, and bundles that take the place of others in its channels.
+import { assemble } from '../assemble.ts'
+import { quote } from '../go-text.ts'
+import { textField } from '../json-fields.ts'
+import { readFile } from '../read-file.ts'
+import { compareIdentifiers, parseVersion, type Version } from '../version.ts'
+import { compareVersions } from '../version.ts'
+import { parseRelease, type Release } from '../release.ts'
+import { validateCatalog } from '../validate-catalog.ts'
+import { jsonLines } from '../write/write-json.ts'
+import {
+  readMetas,
+  type ReadResult,
+  type WritableCatalog,
+  type WritableChannel,
+  type WritableEntry,
+} from '../write/writable.ts'
+import { below, csvOf, type BundleSource, type RenderedBundle } from './bundle-source.ts'
+import { entriesOf, fieldOf, type TemplateDocument } from './template-file.ts'
+
+interface Substitution {
+  /** Image reference of the bundle that comes. */
+  readonly name: string
+  /** Name of the bundle whose place it takes. */
+  readonly base: string
+}
+
+/** Renders it. Both the entries and the result must be valid, as in opm. */
+export function renderSubstitutes(
+  template: TemplateDocument,
+  source: BundleSource,
+): ReadResult<WritableCatalog> {
+  const entries = entriesOf(template)
+  if (!entries.ok) return failed(`render: unable to parse template: ${entries.error}`)
+  const read = readMetas(entries.value)
+  if (!read.ok) return failed(`render: unable to create declarative config from entries: ${read.error}`)
+  let catalog = read.value
+  const complaint = refusal(catalog)
+  if (complaint !== undefined) return failed(`render: entries are not valid FBC: ${complaint}`)
+  const bases = new Set<string>()
+  const names = new Map<string, string>()
+  for (const substitution of substitutionsOf(template)) {
+    const { name, base } = substitution
+    if (bases.has(base)) return failed(`render: cannot reuse the same substitution base ${quote(base)}`)
+    bases.add(base)
+    const other = names.get(name)
+    if (other !== undefined)
+      return failed(
+        `render: cannot reuse the same substitution ${quote(name)} for different bases (${quote(other)} and ${quote(base)})`,
+      )
+    names.set(name, base)
+    const result = substitute(catalog, substitution, source)
+    if (!result.ok)
+      return failed(`render: error processing substitution ${quote(base)} -> ${quote(name)}: ${result.error}`)
+    catalog = result.value
+  }
+  return { ok: true, value: catalog }
+}
+
+/** The references it needs, in order, each once. */
+export function substitutesImages(template: TemplateDocument): ReadResult<string[]> {
+  return {
+    ok: true,
+    value: [...new Set(substitutionsOf(template).map(({ name }) => name))].filter((name) => name !== ''),
+  }
+}
+
+function substitutionsOf({ value }: TemplateDocument): Substitution[] {
+  const list = fieldOf(value, 'substitutions')
+  if (list?.kind !== 'list') return []
+  return list.items.map((item) => {
+    const [name, base] = [fieldOf(item, 'name'), fieldOf(item, 'base')]
+    return {
+      name: name?.kind === 'string' ? name.value : '',
+      base: base?.kind === 'string' ? base.value : '',
+    }
+  })
+}
+
+function substitute(
+  catalog: WritableCatalog,
+  { name, base }: Substitution,
+  source: BundleSource,
+): ReadResult<WritableCatalog> {
+  if (name === '') return failed('substitution name cannot be empty')
+  if (base === '') return failed('substitution base cannot be empty')
+  if (name === base) return failed('substitution name and base cannot be the same')
+  const rendered = source(name)
+  if (!rendered.ok) return failed(`failed to render bundle image reference ${quote(name)}: ${rendered.error}`)
+  const [bundle] = rendered.value
+  if (!bundle) return failed(`rendered bundle image reference ${quote(name)} contains no bundles`)
+  const its = versionRelease(bundle)
+  if (!its.ok)
+    return failed(`failed to get VersionRelease for substitute bundle ${quote(name)}: ${its.error}`)
+  const old = catalog.bundles.find((candidate) => candidate.name === base)
+  if (!old) return failed(`base bundle ${quote(base)} does not exist in catalog`)
+  const before = versionRelease({ blob: old })
+  if (!before.ok)
+    return failed(`failed to get VersionRelease for base bundle ${quote(base)}: ${before.error}`)
+  if (compare(before.value, its.value) >= 0)
+    return failed(`base bundle ${quote(base)} is not less than substitute bundle ${quote(name)}`)
+  const result = {
+    ...catalog,
+    channels: catalog.channels.map((channel) => substituteIn(channel, base, bundle.blob.name ?? '')),
+    bundles: [...catalog.bundles, bundle.blob],
+  }
+  const complaint = refusal(result)
+  return complaint === undefined
+    ? { ok: true, value: result }
+    : failed(`resulting config is not valid FBC: ${complaint}`)
+}
+
+/**
+ * The new bundle takes over the base's edges and skips the base, which loses its own; who replaced the base replaces
+ * the new bundle and skips the base as well; who skipped the base skips the new bundle instead.
+ */
+function substituteIn(channel: WritableChannel, base: string, name: string): WritableChannel {
+  const entries = channel.entries ?? []
+  const added: WritableEntry[] = entries
+    .filter((entry) => entry.name === base)
+    .reverse()
+    .map((entry) => ({ ...entry, name, skips: [...(entry.skips ?? []), base] }))
+  const kept = entries.map((entry): WritableEntry => {
+    if (entry.name === base) return { name: base }
+    if (entry.replaces === base) return { ...entry, replaces: name, skips: [...(entry.skips ?? []), base] }
+    if (entry.skips?.includes(base))
+      return { ...entry, skips: [...entry.skips.filter((skip) => skip !== base), name] }
+    return entry
+  })
+  return { ...channel, entries: channel.entries === null ? null : [...kept, ...added] }
+}
+
+interface VersionRelease {
+  readonly version: Version
+  readonly release: Release
+}
+
+/** Version and release; where a bundle says that it substitutes another, build metadata is its release (the old way). */
+function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
+  const name = quote(bundle.blob.name ?? '')
+  const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
+  const [property] = packages
+  if (packages.length > 1) return failed('must be exactly one property of type "olm.package"')
+  if (!property) return failed(`no "olm.package" property found for bundle ${name}`)
+  const text = textField(property.value, 'version')
+  const version = parseVersion(text)
+  if (!version.ok)
+    return failed(
+      `invalid semver version ${quote(text)} in "olm.package" property for bundle ${name}: ${version.error}`,
+    )
+  const releaseText = textField(property.value, 'release')
+  const release = releaseText === '' ? { ok: true as const, value: [] } : parseRelease(releaseText)
+  if (!release.ok)
+    return failed(
+      `invalid release ${quote(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
+    )
+  const { build } = version.value
+  if (release.value.length > 0 || build.length === 0 || !saysItSubstitutes(bundle))
+    return { ok: true, value: { version: version.value, release: release.value } }
+  const legacy = parseRelease(build.join('.'))
+  if (!legacy.ok)
+    return failed(`unable to convert build metadata to release for bundle ${name}: ${legacy.error}`)
+  return { ok: true, value: { version: { ...version.value, build: [] }, release: legacy.value } }
+}
+
+function saysItSubstitutes(bundle: RenderedBundle): boolean {
+  const annotation = 'olm.substitutesFor'
+  const csv = csvOf(bundle)
+  const told = csv === undefined ? undefined : below(csv, 'metadata', 'annotations', annotation)
+  if (csv !== undefined) return typeof told === 'string' && told !== ''
+  return (bundle.blob.properties ?? []).some(({ type, value }) => {
+    const text = type === 'olm.csv.metadata' ? below(value, 'annotations', annotation) : undefined
+    return typeof text === 'string' && text !== ''
+  })
+}
+
+function compare(a: VersionRelease, b: VersionRelease): number {
+  const order = compareVersions(a.version, b.version)
+  if (order !== 0) return order
+  // Without a release comes before any release.
+  return compareIdentifiers(a.release, b.release)
+}
+
+/** opm's complaint about the catalog, if it has one. Judged from its own text, like any other catalog. */
+function refusal(catalog: WritableCatalog): string | undefined {
+  const facts = readFile(new TextEncoder().encode(jsonLines(catalog)))
+  const verdict = validateCatalog(assemble([{ path: 'catalog.json', facts }]), { profile: 'opm' })
+  return verdict.passed ? undefined : verdict.message
+}
+
+function failed(error: string): { ok: false; error: string } {
+  return { ok: false, error }
+}
