@@ -45,5 +45,6 @@ function withKind<Result>(
       ok: false,
       error: `auto-detecting template type: unknown template schema: ${template.value.schema}`,
     }
-  return use(kind, template.value)
+  const result = use(kind, template.value)
+  return result.ok ? result : { ok: false, error: `rendering template: ${result.error}` }
 }
