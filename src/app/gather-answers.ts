@@ -49,6 +49,14 @@ export function askTheWorld(
 ): Ask {
   return async (question) => {
     if (question.kind === 'image') return registry.resolve(question.reference)
+    if (question.kind === 'bundle')
+      return (
+        registry.readBundle?.(question.reference) ?? {
+          kind: 'unknown',
+          reason: 'bundles are not looked into here',
+          retryAfter: 3600,
+        }
+      )
     const space = `people ${forge.repository.owner}/${forge.repository.name}`
     const key = questionKey(question)
     const cached = (await store.getCached(space, [key])).get(key) as Answer | undefined

@@ -1,10 +1,14 @@
 // What checks ask the world, and what the world may answer. Questions are data: the shell below the line
 // fetches the answers (batched, cached, retried); checks only judge them. No answer is an answer too: unknown.
+import type { BundleStatement } from '../bundle/compare-with-image.ts'
+import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
 import type { UserId } from '../change/ids.ts'
 
 export type Question =
   | { readonly kind: 'image'; readonly reference: string }
+  /** What is inside a bundle image? */
+  | { readonly kind: 'bundle'; readonly reference: string }
   /** Which account has this login now? */
   | { readonly kind: 'user'; readonly login: string }
   | {
@@ -45,6 +49,18 @@ export type ImageAnswer =
   | { readonly kind: 'missing-or-private'; readonly reason: string }
   | Unknown
 
+/** What a bundle image holds, as an `olm.bundle` blob would say it, and what is wrong inside it. */
+export type BundleAnswer =
+  | {
+      readonly kind: 'bundle'
+      readonly digest: string
+      /** Without the bulky properties (`olm.bundle.object`, `olm.csv.metadata`). Absent where opm cannot read the bundle. */
+      readonly content?: BundleStatement
+      /** Places name files of the bundle. */
+      readonly findings: readonly Finding[]
+    }
+  | Exclude<ImageAnswer, { readonly kind: 'ok' }>
+
 export type UserAnswer =
   { readonly kind: 'person'; readonly person: Person } | { readonly kind: 'nobody' } | Unknown
 export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | Unknown
@@ -54,6 +70,7 @@ export type RoleAnswer =
 
 export interface AnswerTo {
   image: ImageAnswer
+  bundle: BundleAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
   role: RoleAnswer
@@ -69,6 +86,8 @@ export function questionKey(question: Question): string {
   switch (question.kind) {
     case 'image':
       return `image ${question.reference}`
+    case 'bundle':
+      return `bundle ${question.reference}`
     case 'user':
       return `user ${question.login.toLowerCase()}`
     case 'team-member':

@@ -63,6 +63,10 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
           return options.offline === true
             ? { kind: 'unknown', reason: 'no registry is asked offline', retryAfter: 0 }
             : registry.resolve(question.reference)
+        case 'bundle':
+          return options.offline === true
+            ? { kind: 'unknown', reason: 'no registry is asked offline', retryAfter: 0 }
+            : registry.readBundle(question.reference)
         case 'user':
           return {
             kind: 'person',

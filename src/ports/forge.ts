@@ -5,7 +5,7 @@ import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
 import type { ReportedCheck } from '../messages/report.ts'
 
-export type ForgeQuestion = Exclude<Question, { kind: 'image' }>
+export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' }>
 
 /** A check run as GitHub shows it. `name` is unique per head among ours; `digest` stands for all the rest. */
 export interface CheckRun extends ReportedCheck {

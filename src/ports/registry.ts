@@ -1,9 +1,11 @@
 // What the registry floor offers: answers about image references, and (for bundles) their content by digest.
-import type { ImageAnswer } from '../checks/questions.ts'
+import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
 
 export interface Registry {
   /** Looks one reference up. Never rejects for what a registry says or fails to say: that is the answer. */
   resolve(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
+  /** Looks into a bundle image. Never rejects for what is in it. Absent where bundles are not looked into. */
+  readBundle?(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
   /** Ends all connections. */
   close(): Promise<void>
 }

@@ -2,7 +2,7 @@
 // A registry's failure is an answer, never an exception, and "missing" is said only when two kinds of request agree.
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
-import type { ImageAnswer } from '../checks/questions.ts'
+import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
@@ -25,6 +25,7 @@ import {
   type Manifest,
 } from './manifest.ts'
 import { defaultPatience, patientExchange, type Patience } from './patient-exchange.ts'
+import { readBundle } from './read-bundle.ts'
 import { RegistryError } from './registry-error.ts'
 import { openTokenService } from './token-service.ts'
 import { openTransport, type Reply, type TransportLimits } from './transport.ts'
@@ -54,6 +55,7 @@ export interface FetchedManifest {
 }
 
 export interface RegistryClient extends Registry {
+  readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
   /** The manifest behind a reference, its bytes verified. Rejects with a RegistryError. */
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
   /** Names the credential that a reference is asked with, without telling it: for keys of caches. */
@@ -215,7 +217,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     throw new RegistryError('network', 'there is no registry to ask')
   }
 
-  return {
+  const client: RegistryClient = {
     async resolve(text, signal) {
       const { reference, reason } = parseImageReference(text)
       if (!reference) return { kind: 'malformed', reason }
@@ -243,8 +245,10 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
         return 'unreadable'
       }
     },
+    readBundle: (text, signal) => readBundle(client, text, signal && { signal }),
     close: () => transport.close(),
   }
+  return client
 }
 
 function manifestRequest(

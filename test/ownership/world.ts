@@ -67,6 +67,7 @@ export class People {
       case 'role':
         return { kind: 'role', role: this.roles.get(question.user) ?? 'read' }
       case 'image':
+      case 'bundle':
         throw new Error('ownership asks for no images')
     }
   }

@@ -46,6 +46,12 @@ if (absent !== undefined)
       const reference = `${registry.host}/test/${name}@${digest}`
       const pulled = await pullBundle(client, reference)
       expect(pulled).toMatchObject({ digest, labels })
+      const answer = await client.readBundle(reference)
+      expect(answer).toMatchObject({
+        kind: 'bundle',
+        digest,
+        content: { name: `${name}.v1.0.0`, package: name },
+      })
       const { bundle } = readRegistryBundle(pulled.files)
       if (!bundle) throw new Error('no bundle')
       const { stdout } = await promisify(execFile)(
@@ -153,6 +159,22 @@ describe('from a registry that serves games', () => {
       message: expect.stringMatching(reason),
     })
     expect(registry.requests.some(({ path }) => path === '/x')).toBe(false)
+  })
+  test('games are answers, not exceptions, when a bundle is read', async () => {
+    add('honest', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
+    const read = (name: string) => client.readBundle(`${registry.host}/${name}`)
+    expect(await read('games/b:honest')).toMatchObject({ kind: 'bundle', findings: expect.any(Array) })
+    const climbing = tarOf({ 'manifests/../../x': '' })
+    add('climbing', {
+      config: config([`sha256:${createHash('sha256').update(climbing).digest('hex')}`]),
+      layers: [descriptor(gzipSync(climbing))],
+    })
+    expect(await read('games/b:climbing')).toMatchObject({
+      kind: 'unsupported',
+      reason: expect.stringContaining('leads out'),
+    })
+    expect(await read('games/b:nothing')).toMatchObject({ kind: 'missing' })
+    expect(await read('games/B')).toMatchObject({ kind: 'malformed' })
   })
   test('a blob that is larger or other than its descriptor says', async () => {
     const honest = descriptor(gzipSync(archive))

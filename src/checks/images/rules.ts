@@ -1,5 +1,7 @@
 // Every rule of the images check, in the order of their ids. A plain array: no discovery, no registration.
 import type { AnyRule } from '../../findings/rule.ts'
+import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
+import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
@@ -11,6 +13,8 @@ import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 import { tagMoved } from './rules/tag-moved.ts'
 
 export const imageRules: readonly AnyRule[] = [
+  bundleDiffersFromImage,
+  bundleNotItsImage,
   digestMismatch,
   imageByTag,
   imageMissing,
