@@ -1,0 +1,157 @@
+// Holds our verdict and text against a real opm's, on given directories and on random changes of their files.
+//   node scripts/compare-opm.ts OPM DIR... [--mutations N] [--seed S]
+// Prints what differs and exits 1 if anything does. The seed is printed, so that a run can be repeated.
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { assemble } from '../src/catalog/assemble.ts'
+import { readFile, unreadableFile } from '../src/catalog/read-file.ts'
+import { validateCatalog } from '../src/catalog/validate-catalog.ts'
+import { ruleSetFor } from '../src/catalog/rule-set.ts'
+import { openCatalogDirectory } from '../src/files/catalog-directory.ts'
+
+interface Verdict {
+  readonly passed: boolean
+  readonly message: string
+  /** All texts that opm could have printed: it reads files in parallel. */
+  readonly alternatives: readonly string[]
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { mutations: { type: 'string', default: '0' }, seed: { type: 'string', default: '1' } },
+})
+const [opm = 'opm', ...dirs] = positionals
+const random = randomNumbers(Number(values.seed))
+let differing = 0
+let compared = 0
+
+console.log(`seed ${values.seed}`)
+for (const dir of dirs) {
+  compare(dir, dir)
+  for (let count = 0; count < Number(values.mutations); count++) compareMutation(dir)
+}
+console.log(`${compared} compared, ${differing} differ`)
+process.exitCode = differing === 0 ? 0 : 1
+
+function compare(dir: string, label: string): void {
+  const theirs = theirVerdict(dir)
+  const ours = ourVerdict(dir)
+  compared++
+  const sameText =
+    sorted(theirs.message) === sorted(ours.message) || ours.alternatives.includes(theirs.message)
+  if (theirs.passed === ours.passed && sameText) return
+  differing++
+  console.log(
+    `${theirs.passed === ours.passed ? 'text' : 'VERDICT'} ${label}\n  opm:  ${theirs.message}\n  ours: ${ours.message}`,
+  )
+}
+
+function theirVerdict(dir: string): Verdict {
+  let out: string
+  try {
+    out = execFileSync(opm, ['validate', dir, '-o', 'json'], { encoding: 'utf8', maxBuffer: 1 << 28 })
+  } catch (error) {
+    out = (error as { stdout: string }).stdout
+  }
+  const { passed, error } = JSON.parse(out) as { passed: boolean; error?: { message: string } }
+  return { passed, message: error?.message ?? '', alternatives: [] }
+}
+
+function ourVerdict(dir: string): Verdict {
+  const directory = openCatalogDirectory(dir)
+  if (directory.kind !== 'files') return { passed: false, message: directory.message, alternatives: [] }
+  const catalog = assemble(
+    directory.files.map((file) => {
+      const content = file.read()
+      return {
+        path: file.path,
+        facts: 'error' in content ? unreadableFile(content.error) : readFile(content),
+      }
+    }),
+  )
+  const ruleSet = ruleSetFor('1.73.0')
+  const { passed, message = '' } = validateCatalog(catalog, { profile: 'opm', ...(ruleSet && { ruleSet }) })
+  return { passed, message, alternatives: catalog.loadErrors.map((error) => error.message) }
+}
+
+/** Siblings of an error tree come in any order, so do the lines for this comparison. */
+function sorted(message: string): string {
+  if (!message.startsWith('invalid index')) return message
+  return message
+    .split('\n')
+    .map((line) => line.replace(/^[│├└─ ]+/u, '').replace(/:$/, ''))
+    .sort()
+    .join('\n')
+}
+
+function compareMutation(dir: string): void {
+  const copy = mkdtempSync(join(tmpdir(), 'compare-opm-'))
+  try {
+    cpSync(dir, copy, { recursive: true })
+    const directory = openCatalogDirectory(copy)
+    if (directory.kind !== 'files' || directory.files.length === 0) return
+    const { path } = pick(directory.files)
+    const mutated = mutate(readFileSync(join(copy, path)))
+    writeFileSync(join(copy, path), mutated.bytes)
+    compare(copy, `${dir}: ${path}: ${mutated.what}`)
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+/** One small change: a piece cut out, doubled, or put in. */
+function mutate(bytes: Buffer): { bytes: Buffer; what: string } {
+  const at = below(bytes.length + 1)
+  const length = 1 + below(20)
+  const piece = pick([
+    Buffer.alloc(0),
+    bytes.subarray(at, at + length),
+    ...[
+      '\n',
+      '---\n',
+      '  ',
+      '\t',
+      '"',
+      "'",
+      ': ',
+      '- ',
+      '{',
+      ']',
+      '#',
+      '&a ',
+      '*a',
+      '|\n',
+      '\ufeff',
+      '\r',
+      ',',
+      'null',
+      '1e3',
+      '<<: ',
+    ].map((text) => Buffer.from(text)),
+  ])
+  const from = piece.length === 0 ? at + length : at
+  const what = `at ${at}: ${JSON.stringify(piece.toString())} for ${from - at} bytes`
+  return { bytes: Buffer.concat([bytes.subarray(0, at), piece, bytes.subarray(from)]), what }
+}
+
+function pick<Item>(items: readonly Item[]): Item {
+  return items[below(items.length)] as Item
+}
+
+function below(bound: number): number {
+  return Math.floor(random() * bound)
+}
+
+/** Numbers in [0, 1) that a seed determines (mulberry32). */
+function randomNumbers(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
