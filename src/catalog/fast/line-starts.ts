@@ -1,7 +1,11 @@
 // Where the lines of a document begin, noted while it is read, and from that the line and column of any byte.
 import type { Mark } from '../catalog.ts'
 import type { Places } from '../load/places.ts'
+import { handOver } from './hand-over.ts'
 import { decode } from './scalar-text.ts'
+
+/** The starts of more lines than any real document has would take more memory than the document. */
+const mostLines = 4_000_000
 
 export class LineStarts {
   private readonly bytes: Uint8Array
@@ -14,10 +18,11 @@ export class LineStarts {
     this.starts[0] = start
   }
 
-  /** Notes that a line begins at a byte. A line noted twice in a row counts once. */
+  /** Notes that a line begins at a byte; one noted twice in a row counts once. Hands over a document of too many. */
   add(start: number): void {
     if (this.starts[this.count - 1] === start) return
     if (this.count === this.starts.length) {
+      if (this.count > mostLines) throw handOver
       const longer = new Int32Array(this.count * 4)
       longer.set(this.starts)
       this.starts = longer

@@ -6,16 +6,17 @@ import { resolvePlain, toValue } from '../yaml/resolve-scalar.ts'
 import type { MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './byte-classes.ts'
+import { handOver } from './hand-over.ts'
 import { LazyString, Style } from './lazy-string.ts'
 import { LineStarts } from './line-starts.ts'
 import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
 
-/** Thrown inside, never outside: the exact reader must look at this document. */
-const handOver = new Error('hand over to the exact reader')
-
 /** Deeper documents exist, but not in catalogs. */
 const deepest = 64
+
+/** Deeper than any indentation that people write. */
+const deepestIndent = 1000
 
 /** The go-yaml limit on keys is 1024 characters; nobody writes keys of a tenth of it. */
 const longestKey = 100
@@ -330,6 +331,7 @@ class RegularYaml {
     const first = bytes[at]
     // Without content, or with blanks that only look like it, the rules are intricate.
     if (at - firstLine < indent || indent <= column || first === undefined) throw handOver
+    if (indent > deepestIndent) throw handOver
     if (first === byte.NEWLINE || first === byte.TAB) throw handOver
     let lineStart: number
     do {

@@ -55,6 +55,8 @@ describe('the fast reader', () => {
     ['indentation that fits nothing', 'a:\n    b: 1\n  c: 2\n'],
     ['a document end', 'a: b\n...\n'],
     ['a list at the root', '- a\n'],
+    ['more lines than documents have', `a:\n${'\n'.repeat(5_000_000)}`],
+    ['indentation beyond reason', `a: |\n${' '.repeat(2000)}b\n`],
     ['depth', `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`],
   ])('hands over %s', (_name, text) => {
     expect(readRegularYaml(encoder.encode(text), 0)).toBeUndefined()
