@@ -3,6 +3,9 @@
 /** How far apart two names may be: a third of the shorter one, but no more than two slips. */
 const mostSlips = 2
 
+/** A hint is worth no more: with thousands of names the first ones are compared. */
+const mostCompared = 500
+
 /**
  * The nearest of the candidates, when near enough to be a slip: letters swapped, left out, added or wrong, case and
  * separators aside. The first of equally near ones; undefined when none is near.
@@ -10,10 +13,13 @@ const mostSlips = 2
 export function similarName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined
   let least = Infinity
-  const plain = simplified(name)
+  const plain = simplified(name.slice(0, 1000))
+  let compared = 0
   for (const candidate of candidates) {
     if (candidate === name) continue
-    const other = simplified(candidate)
+    if (Math.abs(candidate.length - name.length) > name.length) continue
+    if (compared++ >= mostCompared) break
+    const other = simplified(candidate.slice(0, 1000))
     const allowed = Math.min(mostSlips, Math.floor(Math.min(plain.length, other.length) / 3))
     if (Math.abs(plain.length - other.length) > allowed) continue
     const slips = editDistance(plain, other)

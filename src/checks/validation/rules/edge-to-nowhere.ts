@@ -21,6 +21,7 @@ export const edgeToNowhere = catalogRule<{
     fix: near === '' ? `Check the name${targets.length > 1 ? 's' : ''}.` : `Did you mean ${near}?`,
   }),
   *find(catalog) {
+    let guesses = mostGuesses
     for (const its of catalog.packages) {
       const names = its.bundles.map(({ blob }) => blob.name)
       for (const { blob } of its.channels) {
@@ -41,7 +42,7 @@ export const edgeToNowhere = catalogRule<{
                 entry: name,
                 edge,
                 targets,
-                near: similarVersionless(first, names),
+                near: guesses-- > 0 ? similarVersionless(first, names) : '',
               },
             }
           }
@@ -50,6 +51,9 @@ export const edgeToNowhere = catalogRule<{
     }
   },
 })
+
+/** Guessing compares with every bundle of the package; after so many guesses nobody reads them any more. */
+const mostGuesses = 100
 
 /** A near name of the same version: the neighbours of `foo.v1.0.1` are other releases, not slips. */
 function similarVersionless(target: string, names: readonly string[]): string {

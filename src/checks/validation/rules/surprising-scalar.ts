@@ -16,31 +16,11 @@ export const surprisingScalar = catalogRule<{ path: string; text: string; value:
   *find(catalog) {
     for (const oddity of odditiesOf(catalog, 'scalar')) {
       // The version of the platform is looked at by a rule that knows what it must be.
-      if (isMaxOpenShiftVersion(catalog.catalog.bundles, oddity)) continue
+      const index = /^properties\[(\d+)\]\.value$/i.exec(oddity.path)?.[1]
+      const bundle = index === undefined ? undefined : catalog.package(oddity.package)?.bundle(oddity.name)
+      if (bundle?.blob.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion') continue
       const { path, text, value } = oddity
       yield { ...aboutOddity(oddity, path), data: { path, text, value } }
     }
   },
 })
-
-interface Place {
-  readonly file: string
-  readonly mark: { readonly line: number; readonly column: number }
-  readonly path: string
-  readonly package: string
-  readonly name: string
-}
-
-function isMaxOpenShiftVersion(
-  bundles: readonly {
-    readonly name: string
-    readonly package: string
-    readonly properties: readonly { readonly type: string }[]
-  }[],
-  { path, package: inPackage, name }: Place,
-): boolean {
-  const index = /^properties\[(\d+)\]\.value$/i.exec(path)?.[1]
-  if (index === undefined) return false
-  const bundle = bundles.find((candidate) => candidate.name === name && candidate.package === inPackage)
-  return bundle?.properties[Number(index)]?.type === 'olm.maxOpenShiftVersion'
-}

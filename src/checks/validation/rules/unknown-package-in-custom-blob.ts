@@ -14,11 +14,15 @@ export const unknownPackageInCustomBlob = catalogRule<{ schema: string; name: st
     fix: near === '' ? 'Correct the package, or remove the blob.' : `Did you mean "${near}"?`,
   }),
   *find(view) {
+    let guesses = mostGuesses
     const names = new Set(view.catalog.packages.map(({ name }) => name))
     for (const { schema, package: name, name: own, place } of view.catalog.others) {
       if (name === '' || names.has(name) || isTemplate(schema)) continue
-      const near = similarName(name, names) ?? ''
+      const near = (guesses-- > 0 ? similarName(name, names) : undefined) ?? ''
       yield { at: placeOf(place), about: [name, schema, own], data: { schema, name, near } }
     }
   },
 })
+
+/** Guessing compares with every package; after so many guesses nobody reads them any more. */
+const mostGuesses = 100
