@@ -6,6 +6,7 @@ import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers, ImageAnswer } from '../questions.ts'
 import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
+import { republishedBundles } from './republished-bundles.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
@@ -32,7 +33,7 @@ const privateRetry = 900
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const images = namedImages(input.change.references)
-  const findings: Finding[] = []
+  const findings: Finding[] = [...republishedBundles(input.change.catalogs)]
   const unanswered: CheckOutcome['unanswered'][number][] = []
   for (const image of images) {
     const { text: reference, at, elsewhere, parsed } = image

@@ -2,6 +2,7 @@
 import type { AnyRule } from '../../findings/rule.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
+import { bundleRepublished } from './rules/bundle-republished.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
@@ -15,6 +16,7 @@ import { tagMoved } from './rules/tag-moved.ts'
 export const imageRules: readonly AnyRule[] = [
   bundleDiffersFromImage,
   bundleNotItsImage,
+  bundleRepublished,
   digestMismatch,
   imageByTag,
   imageMissing,
