@@ -27,8 +27,13 @@ export interface BlobComparer {
  * Places may name files from the repository's root or from the catalog's.
  */
 export function compareBlobs(root: string, differs: (path: string) => boolean, texts: Texts): BlobComparer {
-  const bytesOf = (side: Side, place: BlobPlace) =>
-    texts.read(side, repositoryPath(root, place.file))?.subarray(place.start, place.end)
+  // A file holds many blobs; whoever gives the texts may decode them anew each time.
+  const files = new Map<string, Uint8Array | undefined>()
+  const bytesOf = (side: Side, place: BlobPlace) => {
+    const key = `${side} ${place.file}`
+    if (!files.has(key)) files.set(key, texts.read(side, repositoryPath(root, place.file)))
+    return files.get(key)?.subarray(place.start, place.end)
+  }
   return {
     sameBytes(base, result) {
       if (base.file === result.file && base.start === result.start && base.end === result.end)
