@@ -57,6 +57,7 @@ describe('a document reads as', () => {
     ['keys that are no texts', '#\nyes: 1\n1_0: 2\n1e30: 3\n', '{"10":2,"1e+30":3,"true":1}'],
     ['the last of repeated keys', 'a: 1\na: 2\n', '{"a":2}'],
     ['a merge that overrides what stands before it', '#\na: 1\n<<: {a: 2, b: 2}\nb: 3\n', '{"a":2,"b":3}'],
+    ['an alias to a list that was merged', '#\n<<: &x []\nc: *x\n', '{"c":[]}'],
     ['a quoted merge key, which is none', '#\n"<<": {a: b}\n', '{"<<":{"a":"b"}}'],
     ['an alias to a merged map', '#\n<<: &x {b: 1}\nc: *x\n', '{"b":1,"c":{"b":1}}'],
     ['a folded scalar', 'a: >\n  b\n  c\n\n  d\n   e\n', '{"a":"b c\\nd\\n e\\n"}'],

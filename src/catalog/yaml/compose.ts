@@ -75,8 +75,10 @@ class Composer {
     const { children } = frame.node
     if (frame.purpose === 'merge-list') {
       // From the end, so that earlier maps overwrite later ones.
-      if (frame.at === 0) this.frames.pop()
-      else this.mergeItem(children[--frame.at] as Node, frame)
+      if (frame.at === 0) {
+        this.frames.pop()
+        this.open.delete(frame.node)
+      } else this.mergeItem(children[--frame.at] as Node, frame)
       return
     }
     if (frame.at >= children.length) return this.finish(frame)
