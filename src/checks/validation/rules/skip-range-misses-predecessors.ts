@@ -23,16 +23,17 @@ export const skipRangeMissesPredecessors = catalogRule<{
     for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
       if (own.version === undefined) continue
       const version = own.version
-      const isOlder = (name: string) => {
-        const other = its.bundle(name)?.version
-        return other !== undefined && compareVersions(other, version) < 0
-      }
-      const older = channel.blob.entries.filter(({ name }) => isOlder(name)).length
+      // The common case first, and quickly: some older version is covered.
       const covers = its.bundles.some(
         (other) =>
-          other.version && compareVersions(other.version, version) < 0 && inRange(other.version, range),
+          other.version && inRange(other.version, range) && compareVersions(other.version, version) < 0,
       )
-      if (older === 0 || covers) continue
+      if (covers) continue
+      const older = channel.blob.entries.filter(({ name }) => {
+        const other = its.bundle(name)?.version
+        return other !== undefined && compareVersions(other, version) < 0
+      }).length
+      if (older === 0) continue
       yield {
         at: placeOf(channel.blob.place, entry.mark),
         about: [its.name, channel.blob.name, entry.name],
