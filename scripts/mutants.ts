@@ -356,7 +356,7 @@ export const mutants: readonly Mutant[] = [
     number: 42,
     bug: 'parts of a read that do not agree',
     edits: [{ file: 'src/github/read-snapshot.ts', search: 'if (!agrees) continue', replace: 'void agrees' }],
-    test: ['test/github/forge.test.ts', ''],
+    test: ['test/github/read-snapshot.test.ts', 'T45'],
   },
 ]
 
