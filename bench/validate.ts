@@ -18,7 +18,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string', default: '5' },
     cli: {
       type: 'string',
-      default: `${process.execPath} --no-warnings ${join(import.meta.dirname, '..', 'src', 'cli.ts')}`,
+      default: `${process.execPath} ${join(import.meta.dirname, '..', 'bin', 'catalog-bot.js')}`,
     },
     growth: { type: 'string' },
   },

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assemble } from '../catalog/assemble.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { readFile } from '../catalog/read-file.ts'
 import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts'
 import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
 import { compareWalk } from '../catalog/walk-order.ts'
 import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { noCache, openFactsCache } from '../files/facts-cache.ts'
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
@@ -44,7 +44,7 @@ export async function validate(directories: readonly string[], options: Validate
 async function validateDirectory(
   dir: string,
   ruleSet: RuleSet,
-  { profile }: ValidateOptions,
+  { profile, cache: isCached }: ValidateOptions,
 ): Promise<DirectoryReport> {
   const directory = openCatalogDirectory(dir)
   if (directory.kind === 'not-a-directory') {
@@ -59,13 +59,14 @@ async function validateDirectory(
       findings: [finding(fileUnreadable, placeOf(directory.file), { error: directory.message })],
     }
 
+  const cache = isCached ? openFactsCache() : noCache
   const unreadable: { file: string; message: string }[] = []
   const linked: Finding[] = []
   const catalog = assemble(
     directory.files.flatMap((file) => {
       if (file.leadsOut) linked.push(finding(linkLeadsOut, placeOf(file.path), {}))
       const bytes = file.read()
-      if (!('error' in bytes)) return [{ path: file.path, facts: readFile(bytes) }]
+      if (!('error' in bytes)) return [{ path: file.path, facts: cache.factsOf(bytes) }]
       unreadable.push({ file: file.path, message: bytes.error })
       return []
     }),

@@ -11,14 +11,18 @@ export interface DirectoryReport {
   readonly findings: readonly Finding[]
 }
 
+/** Line ends of Unicode that JSON leaves as they are; many readers of lines (Python's splitlines) end a line there. */
+const lineEnds = /[\u0085\u2028\u2029]/g
+
 /** One line of JSON without a line break at its end. A finding without a place has null for file, line and column. */
 export function renderJson(report: DirectoryReport): string {
-  return JSON.stringify({
+  const json = JSON.stringify({
     dir: report.dir,
     passed: report.passed,
     message: report.message ?? '',
     findings: report.findings.map(findingToJson),
   })
+  return json.replace(lineEnds, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /** A finding as a plain JSON object; `message` is its first sentence, `why` and `fix` the others. */

@@ -60,3 +60,9 @@ describe('findings as JSON', () => {
     })
   })
 })
+
+test('line ends of Unicode do not end the line', () => {
+  const json = renderJson({ dir: 'a', passed: false, message: 'x\u0085\u2028\u2029y', findings: [] })
+  expect(json).toContain('x\\u0085\\u2028\\u2029y')
+  expect(JSON.parse(json)).toMatchObject({ message: 'x\u0085\u2028\u2029y' })
+})
