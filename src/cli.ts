@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
 import { Command, Option } from 'commander'
+import type { BundleOptions } from './cli/bundle.ts'
+import type { ImagesOptions } from './cli/images.ts'
 
 const program = new Command('catalog-bot')
   .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
@@ -68,6 +70,42 @@ program
   .requiredOption('--head <rev>', 'after: merged into the base first')
   .addOption(outputs('text', 'json', 'markdown'))
   .action(async (options) => (await import('./cli/diff.ts')).diff(options))
+
+program
+  .command('images')
+  .description('look up every image that a catalog names in its registry')
+  .argument('<dir>', 'a directory of file-based catalogs')
+  .option('--concurrency <n>', 'how many to look up at once', '64')
+  .option('--resume <file>', 'write answers down as they come, and go on from there')
+  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .addOption(outputs('text', 'json'))
+  .action(async (dir: string, options: ImagesOptions) =>
+    (await import('./cli/images.ts')).images(dir, options),
+  )
+
+const bundle = program.command('bundle').description('a bundle, as an image or a directory')
+bundle
+  .command('validate')
+  .description('say all that is wrong inside a bundle')
+  .argument('<bundle>', 'an image reference or a directory')
+  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .addOption(outputs('text', 'json'))
+  .action(async (name: string, options: BundleOptions) =>
+    (await import('./cli/bundle.ts')).validateOne(name, options),
+  )
+bundle
+  .command('render')
+  .description('print the olm.bundle blob of a bundle, as opm render does')
+  .argument('<bundle>', 'an image reference or a directory')
+  .addOption(
+    new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests')
+      .choices(['none', 'bundle-object-to-csv-metadata'])
+      .default('none'),
+  )
+  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .action(async (name: string, options: BundleOptions) =>
+    (await import('./cli/bundle.ts')).renderOne(name, options),
+  )
 
 program
   .command('serve')

@@ -1,0 +1,74 @@
+// `bundle validate|render REF|DIR`: a bundle image or directory. Exit 0 when it is fine, 1 when it is not, 2 when the
+// command could not run.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { systemClock } from '../app/system-clock.ts'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { readRegistryBundle } from '../bundle/registry-bundle.ts'
+import { renderBundle } from '../bundle/render-bundle.ts'
+import { validateBundle } from '../bundle/validate-bundle.ts'
+import { renderJson } from '../findings/render-json.ts'
+import { systemCredentials } from '../registry/docker-config.ts'
+import { loopbackRegistries } from '../registry/egress-policy.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+import { pullBundle } from '../registry/pull-bundle.ts'
+import { exitWith, print } from './output.ts'
+
+export interface BundleOptions {
+  readonly output: 'text' | 'json'
+  readonly insecureRegistry?: readonly string[]
+  readonly migrateLevel?: string
+}
+
+export async function validateOne(bundle: string, options: BundleOptions): Promise<void> {
+  const { files } = await open(bundle, options)
+  const { format, findings } = validateBundle(files, { packedSize: (bytes) => gzipSync(bytes).length })
+  const passed = findings.every(({ severity }) => severity !== 'error')
+  if (options.output === 'json') print(renderJson({ dir: bundle, passed, findings }))
+  else {
+    for (const { rule, severity, at, what, fix } of findings)
+      print(`${at?.file ?? bundle}: ${severity}: ${what} (${rule})\n    ${fix}`)
+    print(`${bundle}: ${format ?? 'no bundle'}, ${passed ? 'passed' : 'failed'}`)
+  }
+  exitWith(passed ? 0 : 1)
+}
+
+export async function renderOne(reference: string, options: BundleOptions): Promise<void> {
+  const { files, image } = await open(reference, options)
+  const { bundle, problem } = readRegistryBundle(files)
+  if (!bundle) throw new Error(`${reference} cannot be rendered: ${problem}`)
+  const csvMetadata = options.migrateLevel === 'bundle-object-to-csv-metadata'
+  print(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
+}
+
+/** A path that exists is a directory, as for opm; anything else is an image. */
+async function open(
+  bundle: string,
+  options: BundleOptions,
+): Promise<{ readonly files: BundleFiles; readonly image: string }> {
+  const found = statSync(bundle, { throwIfNoEntry: false })
+  if (found) {
+    if (!found.isDirectory()) throw new Error(`${bundle} is not a directory`)
+    return { files: filesBelow(bundle), image: '' }
+  }
+  const registry = openRegistry({
+    clock: systemClock,
+    credentials: await systemCredentials(process.env),
+    egress: loopbackRegistries(...(options.insecureRegistry ?? [])),
+  })
+  try {
+    return { files: (await pullBundle(registry, bundle)).files, image: bundle }
+  } finally {
+    await registry.close()
+  }
+}
+
+function filesBelow(directory: string): BundleFiles {
+  return new Map(
+    readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path.slice(join(directory, '/').length), readFileSync(path)]),
+  )
+}

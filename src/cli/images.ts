@@ -1,0 +1,96 @@
+// `images DIR`: every image that a catalog names, looked up in its registry. Exit 0 when all are there, 1 when some
+// are certainly not, 2 when it could not run. What is unknown fails nothing, and is listed.
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { systemClock } from '../app/system-clock.ts'
+import { readFile } from '../catalog/read-file.ts'
+import type { ImageAnswer } from '../checks/questions.ts'
+import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { systemCredentials } from '../registry/docker-config.ts'
+import { loopbackRegistries } from '../registry/egress-policy.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+import { isDefinite, scanImages, type ScanProgress } from '../registry/scan-images.ts'
+import { exitWith, print, say } from './output.ts'
+
+export interface ImagesOptions {
+  readonly concurrency: string
+  readonly output: 'text' | 'json'
+  readonly resume?: string
+  readonly insecureRegistry?: readonly string[]
+}
+
+export async function images(dir: string, options: ImagesOptions): Promise<void> {
+  const concurrency = Number(options.concurrency)
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new Error(`--concurrency must be a number from 1 on, not "${options.concurrency}"`)
+  const references = referencesIn(dir)
+  const registry = openRegistry({
+    clock: systemClock,
+    credentials: await systemCredentials(process.env),
+    egress: loopbackRegistries(...(options.insecureRegistry ?? [])),
+  })
+  const { resume } = options
+  try {
+    const report = await scanImages(registry, references, {
+      clock: systemClock,
+      concurrency,
+      ...(resume !== undefined && {
+        earlier: earlierAnswers(resume),
+        onAnswer: (reference: string, answer: ImageAnswer) =>
+          appendFileSync(resume, `${JSON.stringify({ reference, answer })}\n`),
+      }),
+      ...(process.stderr.isTTY && { onProgress: showProgress }),
+    })
+    if (options.output === 'json')
+      for (const [reference, answer] of report.answers) print(JSON.stringify({ reference, ...answer }))
+    else {
+      for (const [reference, answer] of report.answers)
+        if (answer.kind !== 'ok') print(`${answer.kind}: ${reference}: ${answer.reason}`)
+      for (const { host, total, byKind } of report.registries)
+        print(
+          `${host === '' ? '(no registry)' : host}: ${total} (${Object.entries(byKind)
+            .map(([kind, count]) => `${count} ${kind}`)
+            .join(', ')})`,
+        )
+    }
+    exitWith(
+      [...report.answers.values()].some((answer) => answer.kind !== 'ok' && isDefinite(answer)) ? 1 : 0,
+    )
+  } finally {
+    await registry.close()
+  }
+}
+
+function referencesIn(dir: string): ReadonlySet<string> {
+  const directory = openCatalogDirectory(dir)
+  if (directory.kind !== 'files') throw new Error(directory.message)
+  const references = new Set<string>()
+  for (const file of directory.files) {
+    const bytes = file.read()
+    if ('error' in bytes) throw new Error(bytes.error)
+    for (const { image, relatedImages } of readFile(bytes).bundles)
+      for (const reference of [image, ...relatedImages.map((related) => related.image)])
+        if (reference !== '') references.add(reference)
+  }
+  return references
+}
+
+/** A line that was cut by the end of the last run is left out: its reference is asked again. */
+function earlierAnswers(file: string): ReadonlyMap<string, ImageAnswer> {
+  const earlier = new Map<string, ImageAnswer>()
+  if (!existsSync(file)) return earlier
+  for (const line of readFileSync(file, 'utf8').split('\n')) {
+    try {
+      const { reference, answer } = JSON.parse(line) as { reference: string; answer: ImageAnswer }
+      earlier.set(reference, answer)
+    } catch {
+      continue
+    }
+  }
+  return earlier
+}
+
+function showProgress({ done, total, rate, remaining }: ScanProgress): void {
+  const left = remaining === undefined ? '' : `, ${Math.ceil(remaining)} s left`
+  process.stderr.write(`\r${done} of ${total}, ${rate.toFixed(0)}/s${left}   `)
+  if (done === total) say('')
+}

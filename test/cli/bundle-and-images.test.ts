@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { bundleFiles } from '../bundle/bundle-shapes.ts'
+import { scriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+function run(...parameters: string[]): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      ['--no-warnings', cli, ...parameters],
+      { env: { HOME: '/nonexistent', PATH: '' } },
+      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
+    ),
+  )
+}
+
+let folder: string
+let registry: ScriptedRegistry
+const place = (path: string, bytes: Uint8Array | string) => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), bytes)
+}
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'cli-'))
+  registry = await scriptedRegistry()
+  registry.add('org/there', '1')
+  const modes = { installModes: [{ type: 'AllNamespaces', supported: true }] }
+  for (const [path, bytes] of bundleFiles('good', { spec: modes })) place(`good/${path}`, bytes)
+  for (const [path, bytes] of bundleFiles('bad')) place(`bad/${path}`, bytes)
+  const bundle = (name: string, image: string) =>
+    `---\nschema: olm.bundle\nname: ${name}\npackage: foo\nimage: ${image}\n`
+  place(
+    'catalog/c.yaml',
+    bundle('a', `${registry.host}/org/there:1`) + bundle('b', `${registry.host}/org/gone:1`),
+  )
+  place('whole/c.yaml', bundle('a', `${registry.host}/org/there:1`))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await registry.close()
+})
+
+describe('bundle', () => {
+  test('validate passes a good directory and fails a bad one', async () => {
+    expect(await run('bundle', 'validate', join(folder, 'good'))).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('registry+v1, passed'),
+    })
+    const bad = await run('bundle', 'validate', join(folder, 'bad'), '-o', 'json')
+    expect(bad.code).toBe(1)
+    expect(JSON.parse(bad.out)).toMatchObject({
+      passed: false,
+      findings: [{ rule: 'unusable-install-modes' }],
+    })
+  }, 30_000)
+  test('render prints the blob', async () => {
+    expect(JSON.parse((await run('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
+      schema: 'olm.bundle',
+      name: 'good.v1.0.0',
+      image: '',
+    })
+  }, 30_000)
+})
+
+describe('images', () => {
+  test('says what is not there, sums up by registry, and goes on where it stopped', async () => {
+    const answers = join(folder, 'answers')
+    const first = await run(
+      'images',
+      join(folder, 'catalog'),
+      '--insecure-registry',
+      registry.host,
+      '--resume',
+      answers,
+    )
+    expect(first).toMatchObject({ code: 1, err: '' })
+    expect(first.out).toContain(`missing: ${registry.host}/org/gone:1`)
+    expect(first.out).toMatch(/: 2 \((?:1 ok, 1 missing|1 missing, 1 ok)\)/)
+    expect(readFileSync(answers, 'utf8').trim().split('\n')).toHaveLength(2)
+    const asked = registry.requests.length
+    await run('images', join(folder, 'catalog'), '--insecure-registry', registry.host, '--resume', answers)
+    expect(registry.requests).toHaveLength(asked)
+  }, 30_000)
+  test('passes when all are there, and cannot run on no directory', async () => {
+    expect((await run('images', join(folder, 'whole'), '--insecure-registry', registry.host)).code).toBe(0)
+    expect((await run('images', join(folder, 'nowhere'))).code).toBe(2)
+  }, 30_000)
+})
