@@ -1,7 +1,7 @@
 // What every owner source gives: people, or a reason why it gives nobody. A source that is not understood whole
 // is not understood at all: half-read lists of owners are how squatters get in (T27).
 import type { Location } from '../../findings/finding.ts'
-import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml'
+import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import type { Node } from 'yaml'
 import { parseLogin } from './principal.ts'
 import type { Principal } from './principal.ts'
@@ -70,6 +70,15 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, place } }
+  // One list that stands for two is convenient to write and easy to misread.
+  let alias: unknown
+  visit(document, {
+    Alias: (_, node) => {
+      alias = node
+      return visit.BREAK
+    },
+  })
+  if (alias !== undefined) return broken(place(alias), 'it uses an alias')
   if (!isMap(root)) return broken(place(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
