@@ -15,6 +15,7 @@ import { askTheWorld } from './gather-answers.ts'
 import { landPull, settleLandings } from './land-pull.ts'
 import { publishReport } from './publish-report.ts'
 import { requestReviews } from './request-reviews.ts'
+import { rememberBranch } from './watch-branch.ts'
 import type { Workplace } from './workplace.ts'
 
 /** Seconds after which a landing that met another one is tried again. */
@@ -39,6 +40,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
     if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
     if (verdict.permit === undefined) return
 
+    await rememberBranch(snapshot.baseRef, snapshot.base, place)
     const outcome = await landPull(snapshot, verdict.permit, {
       repository: place.repository,
       forge: place.forge,

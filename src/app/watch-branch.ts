@@ -19,33 +19,46 @@ const pollSeconds = 20
 /** A rebuild that has not ended after this long is reported as such and left alone: six hours, GitHub's own limit. */
 const patienceMilliseconds = 6 * 3600 * 1000
 
-/** What is remembered of a branch. `seen`: the tip up to which all rebuilds were dispatched. */
+/** What is remembered of a branch. */
 interface BranchState {
+  /** The tip up to which every push was noticed. */
   readonly seen: CommitSha
-  readonly rebuild?: {
-    readonly commit: CommitSha
-    readonly catalogs: readonly string[]
-    readonly dispatchedAt?: number
-  }
+  /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
+  readonly rebuilds: readonly Rebuild[]
 }
 
-export async function watchBranch(job: Extract<Job, { kind: 'branch' }>, place: Workplace): Promise<void> {
+interface Rebuild {
+  readonly commit: CommitSha
+  readonly catalogs: readonly string[]
+  /** Milliseconds since the epoch; absent until it is dispatched. */
+  readonly dispatchedAt?: number
+}
+
+type BranchJob = Extract<Job, { kind: 'branch' }>
+
+export async function watchBranch(job: BranchJob, place: Workplace): Promise<void> {
   const { app, repository } = place
-  const lease = await app.store.acquireLease(
-    `${leaseName(job.repository, job.branch)} rebuild`,
-    app.settings.leaseSeconds,
-  )
+  const name = `${leaseName(job.repository, job.branch)} rebuild`
+  const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
   if (lease === undefined) return app.store.enqueue(job, 2)
   try {
     await repository.fetch(job.branch)
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return
-    const state = await readState(job, place)
-    if (state === undefined) return await writeState(job, place, { seen: tip })
+    let state = await readState(job, place)
+    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     const { config } = await readConfig(repository, await repository.treeOf(tip))
-    const next = state.seen === tip ? state : await noticePush(state, tip, config, place)
-    if (next !== state) await writeState(job, place, next)
-    if (next.rebuild !== undefined) await driveRebuild(next, config, job, place)
+    if (state.seen !== tip) {
+      state = await noticePush(state, tip, config, place)
+      await writeState(job, place, state)
+    }
+    for (const rebuild of state.rebuilds) {
+      const next = await driveRebuild(rebuild, config, job, place)
+      const others: readonly Rebuild[] = state.rebuilds.filter(({ commit }) => commit !== rebuild.commit)
+      state = { ...state, rebuilds: next === undefined ? others : [...others, next] }
+      await writeState(job, place, state)
+    }
+    if (state.rebuilds.length > 0) await app.store.enqueue(job, pollSeconds)
   } finally {
     await app.store.releaseLease(lease)
   }
@@ -54,23 +67,26 @@ export async function watchBranch(job: Extract<Job, { kind: 'branch' }>, place: 
 /** Records a branch's tip before the first landing on it, so that this landing counts as a push. */
 export async function rememberBranch(branch: string, tip: CommitSha, place: Workplace): Promise<void> {
   const job = { repository: place.forge.repository, branch }
-  if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip })
+  if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip, rebuilds: [] })
 }
 
+/** One build of the newest state is enough: a rebuild that was not dispatched yet is taken over by the newer commit. */
 async function noticePush(
   state: BranchState,
   tip: CommitSha,
   config: Config,
   place: Workplace,
 ): Promise<BranchState> {
-  const catalogs = await changedCatalogs(state.seen, tip, config, place)
-  // A rebuild that was not dispatched yet is taken over by the newer commit: one build of the newest state is enough.
-  const open =
-    state.rebuild !== undefined && state.rebuild.dispatchedAt === undefined ? state.rebuild.catalogs : []
-  const all = [...new Set([...open, ...catalogs])].sort()
-  if (all.length === 0 || (config.rebuild.workflow === undefined && config.rebuild.event === undefined))
+  if (config.rebuild.workflow === undefined && config.rebuild.event === undefined)
     return { ...state, seen: tip }
-  return { seen: tip, rebuild: { commit: tip, catalogs: all } }
+  const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
+  const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
+  const changed = await changedCatalogs(state.seen, tip, config, place)
+  const catalogs = [...new Set([...waiting.flatMap((rebuild) => rebuild.catalogs), ...changed])].sort()
+  if (catalogs.length === 0) return { ...state, seen: tip }
+  for (const { commit, catalogs: taken } of waiting)
+    await show(commit, taken, { kind: 'superseded', by: tip }, place)
+  return { seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
 }
 
 async function changedCatalogs(
@@ -91,44 +107,33 @@ async function changedCatalogs(
     .map(({ root }) => root)
 }
 
+/** Takes a rebuild one step on. Undefined when it has come to its end. */
 async function driveRebuild(
-  state: BranchState,
+  rebuild: Rebuild,
   config: Config,
-  job: Extract<Job, { kind: 'branch' }>,
+  job: BranchJob,
   place: Workplace,
-): Promise<void> {
+): Promise<Rebuild | undefined> {
   const { app, forge } = place
-  const { rebuild } = state
-  if (rebuild === undefined) return
-  if (rebuild.dispatchedAt === undefined) {
-    const by = config.rebuild.workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch'
-    await show(rebuild.commit, rebuild.catalogs, { kind: 'announced' }, place)
+  const { commit, catalogs, dispatchedAt } = rebuild
+  if (dispatchedAt === undefined) {
+    await show(commit, catalogs, { kind: 'announced' }, place)
     crashPoint('rebuild-announced')
-    // A process that died between dispatching and remembering it: a workflow's run tells, an event's cannot.
-    const running =
-      by === 'workflow_dispatch' ? await forge.dispatchedRuns(by, rebuild.commit).catch(() => []) : []
+    const now = app.clock.now()
     try {
-      if (running.length === 0)
-        await forge.perform(dispatchAction(config, job.branch, rebuild.commit, rebuild.catalogs))
+      await forge.perform(dispatchAction(config, job.branch, commit, catalogs))
     } catch (error) {
       if (!(error instanceof ForgeError) || error.retryable) throw error
-      await show(rebuild.commit, rebuild.catalogs, { kind: 'not-dispatched', why: error.message }, place)
-      return writeState(job, place, { seen: state.seen })
+      await show(commit, catalogs, { kind: 'not-dispatched', why: error.message }, place)
+      return undefined
     }
     crashPoint('rebuild-dispatched')
-    await writeState(job, place, { ...state, rebuild: { ...rebuild, dispatchedAt: app.clock.now() } })
-    return app.store.enqueue(job, pollSeconds)
+    return { ...rebuild, dispatchedAt: now }
   }
-  const outcome = await rebuildOutcome(config, rebuild.commit, place)
-  const tooLong = app.clock.now() - rebuild.dispatchedAt > patienceMilliseconds
-  await show(
-    rebuild.commit,
-    rebuild.catalogs,
-    tooLong && outcome.kind === 'running' ? { kind: 'no-outcome' } : outcome,
-    place,
-  )
-  if (outcome.kind === 'running' && !tooLong) return app.store.enqueue(job, pollSeconds)
-  await writeState(job, place, { seen: state.seen })
+  const outcome = await rebuildOutcome(config, rebuild, job.branch, place)
+  const gaveUp = outcome.kind === 'running' && app.clock.now() - dispatchedAt > patienceMilliseconds
+  await show(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, place)
+  return outcome.kind === 'running' && !gaveUp ? rebuild : undefined
 }
 
 function dispatchAction(
@@ -143,20 +148,30 @@ function dispatchAction(
     : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
 }
 
+/** Clocks differ: a run that GitHub dates this much before our dispatch can still be its run. */
+const clockSkew = 120_000
+
+/** The run that rebuilds a commit is the first one after the dispatch whose commit has it: the branch may have moved on. */
 async function rebuildOutcome(
   config: Config,
-  commit: CommitSha,
-  { forge }: Workplace,
+  { commit, dispatchedAt = 0 }: Rebuild,
+  branch: string,
+  { forge, repository }: Workplace,
 ): Promise<RebuildState> {
-  const by = config.rebuild.workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch'
+  const { workflow } = config.rebuild
   try {
-    const runs = await forge.dispatchedRuns(by, commit)
-    const run = runs.find(
-      ({ path }) => config.rebuild.workflow === undefined || path.endsWith(`/${config.rebuild.workflow}`),
+    const runs = await forge.dispatchedRuns(
+      workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch',
+      branch,
     )
-    if (run === undefined) return { kind: 'running' }
-    if (run.status !== 'completed') return { kind: 'running', url: run.url }
-    return { kind: run.conclusion === 'success' ? 'succeeded' : 'failed', url: run.url }
+    for (const run of runs.toReversed()) {
+      if (workflow !== undefined && !run.path.endsWith(`/${workflow}`)) continue
+      if (Date.parse(run.createdAt) < dispatchedAt - clockSkew) continue
+      if (!(await repository.contains(run.head, commit).catch(() => false))) continue
+      if (run.status !== 'completed') return { kind: 'running', url: run.url }
+      return { kind: run.conclusion === 'success' ? 'succeeded' : 'failed', url: run.url }
+    }
+    return { kind: 'running' }
   } catch (error) {
     if (error instanceof ForgeError && (error.code === 'forbidden' || error.code === 'not-found'))
       return { kind: 'no-outcome' }

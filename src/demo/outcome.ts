@@ -25,7 +25,8 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: Coast): Outco
   const rebuild = landed ? latest(coast, pull.merged?.sha ?? '', 'catalog-bot / rebuild') : undefined
   const state = landed ? 'landed' : (headline(pull) ?? 'not looked at yet')
   if (landed) {
-    const rebuilt = rebuild?.conclusion === 'success'
+    // A landing that was followed by another before its rebuild began is rebuilt with that one.
+    const rebuilt = rebuild?.conclusion === 'success' || rebuild?.title === 'Rebuilt with a newer commit'
     const may = story.ending.kind === 'lands' || (rival !== undefined && !isLanded(rival.pull))
     return {
       state,

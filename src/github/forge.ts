@@ -1,5 +1,5 @@
 // GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
-import { pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
 import { commentMarker } from '../messages/report.ts'
@@ -172,12 +172,13 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
         (await ownChecks(commit)).map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
       ),
     perform: (action) => asking(action.kind, () => perform(action)),
-    dispatchedRuns: (by, head) =>
+    dispatchedRuns: (by, branch) =>
       asking('list the workflow runs', async () => {
-        const query = { ...target, event: by, head_sha: head, per_page: 30 }
+        const query = { ...target, event: by, branch, per_page: 50 }
         const { data } = await octokit.rest.actions.listWorkflowRunsForRepo(query)
         return data.workflow_runs.map((run): WorkflowRun => ({
           id: run.id,
+          head: commitSha(run.head_sha),
           path: run.path,
           status: run.status === 'completed' || run.status === 'in_progress' ? run.status : 'queued',
           ...(run.conclusion !== null && { conclusion: run.conclusion }),

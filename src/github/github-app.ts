@@ -9,6 +9,8 @@ import { toForgeError } from './forge-error.ts'
 
 export type Octokit = ProbotOctokit
 
+type OctokitOptions = NonNullable<ConstructorParameters<typeof ProbotOctokit>[0]>
+
 export interface GitHubAppOptions {
   readonly appId: number
   /** PEM text. */
@@ -53,15 +55,17 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
       if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
     })
     return {}
-  }).defaults({
+  }).defaults((given: OctokitOptions) => ({
+    // Ours come last: Probot brings its own settings for all of these.
+    ...given,
     userAgent: 'catalog-bot',
     // One more try for reads: what fails longer is taken again by the queue, which waits better.
     retry: { retries: 1 },
     throttle:
       options.throttle === false
         ? { enabled: false }
-        : { onRateLimit: onLimit, onSecondaryRateLimit: onLimit },
-  })
+        : { ...given.throttle, onRateLimit: onLimit, onSecondaryRateLimit: onLimit },
+  }))
   const probot = new Probot({
     appId: options.appId,
     privateKey: options.privateKey,

@@ -4,6 +4,8 @@ import { checkPrefix, type ReportedCheck } from './report.ts'
 
 export type RebuildState =
   | { readonly kind: 'announced' }
+  /** A newer push came before it was dispatched: that one's rebuild holds this one's changes too. */
+  | { readonly kind: 'superseded'; readonly by: string }
   | { readonly kind: 'running'; readonly url?: string }
   | { readonly kind: 'succeeded' | 'failed'; readonly url: string }
   /** Dispatched, but GitHub does not say what became of it. */
@@ -22,6 +24,14 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
       return { ...base, status: 'queued', title: 'Rebuild requested', summary: what }
     case 'running':
       return { ...base, status: 'in_progress', title: 'Rebuilding', summary: `${what}${link}` }
+    case 'superseded':
+      return {
+        ...base,
+        status: 'completed',
+        conclusion: 'neutral',
+        title: 'Rebuilt with a newer commit',
+        summary: `${what} They are rebuilt with ${code(state.by.slice(0, 12))}.`,
+      }
     case 'succeeded':
       return {
         ...base,

@@ -47,6 +47,7 @@ export interface Present {
 
 export interface WorkflowRun {
   readonly id: number
+  readonly head: CommitSha
   /** The workflow's file, `.github/workflows/build.yml`. */
   readonly path: string
   readonly status: 'queued' | 'in_progress' | 'completed'
@@ -69,9 +70,9 @@ export interface Forge {
   checksOn(commit: CommitSha): Promise<Present['checks']>
   /** Answers with GitHub's time of what was written, where it is a comment. */
   perform(action: Action): Promise<{ readonly updatedAt?: string }>
-  /** Runs on a commit that a dispatch of this kind started, newest first. */
+  /** The newest runs on a branch that a dispatch of this kind started, newest first. */
   dispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',
-    head: CommitSha,
+    branch: string,
   ): Promise<readonly WorkflowRun[]>
 }
