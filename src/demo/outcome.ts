@@ -22,11 +22,9 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: Coast): Outco
   const { story, pull } = told
   const rival = all.find(({ story: { id } }) => id === story.rival)
   const landed = pull.state === 'closed' && pull.merged !== null
-  const rebuild = landed ? latest(coast, pull.merged?.sha ?? '', 'catalog-bot / rebuild') : undefined
   const state = landed ? 'landed' : (headline(pull) ?? 'not looked at yet')
   if (landed) {
-    // A landing that was followed by another before its rebuild began is rebuilt with that one.
-    const rebuilt = rebuild?.conclusion === 'success' || rebuild?.title === 'Rebuilt with a newer commit'
+    const rebuilt = isRebuilt(pull, coast)
     const may = story.ending.kind === 'lands' || (rival !== undefined && !isLanded(rival.pull))
     return {
       state,
@@ -41,6 +39,14 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: Coast): Outco
   const refused = run?.status === 'completed' && run.conclusion !== 'success' && says.test(run.summary ?? '')
   const turn = rival === undefined || isLanded(rival.pull)
   return { state, why: reasonOf(coast, pull), asItShouldBe: refused && turn, landed }
+}
+
+/** A rebuild of its own commit, or of the branch's tip once that has moved on: one build of the newest state is enough. */
+function isRebuilt(pull: Pull, coast: Coast): boolean {
+  const tip = coast.repository.known.get(`refs/heads/${coast.repository.defaultBranch}`)
+  return [pull.merged?.sha, tip].some(
+    (sha) => sha !== undefined && latest(coast, sha, 'catalog-bot / rebuild')?.conclusion === 'success',
+  )
 }
 
 function isLanded(pull: Pull): boolean {

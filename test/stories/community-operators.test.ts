@@ -1,0 +1,53 @@
+// The main job on a real catalog repository: 324 packages' owners, four catalog versions, 60 MB.
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { startBot } from '../../src/demo/bot-process.ts'
+import { sharedPath } from '../shared.ts'
+import { openRealWorld } from './real-catalog.ts'
+import { until } from './world.ts'
+
+const source = sharedPath('community-operators')
+const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
+
+;(source === undefined ? describe.skip : describe)('on the community operators', () => {
+  test.each(['v4.16', 'v4.20', 'v4.21', 'v4.22'])(
+    'every package of %s passes',
+    (version) => {
+      const args = [
+        '--no-warnings',
+        cli,
+        'validate',
+        '--profile',
+        'opm',
+        '-o',
+        'json',
+        join(source ?? '', 'catalogs', version),
+      ]
+      const report = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8' })) as {
+        passed: boolean
+      }
+      expect(report.passed).toBe(true)
+    },
+    60_000,
+  )
+
+  test('an owner updates one package: it is judged, landed, and its rebuild is triggered', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'real-'))
+    const world = await openRealWorld(source ?? '', directory)
+    const log: string[] = []
+    const bot = await startBot({ environment: world.environment, onLog: (line) => log.push(line) })
+    try {
+      world.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+      const pull = await world.github.openPull(world.update('v4.20'))
+      await until('it lands', () => pull.merged !== null, 120, log)
+      await until('its rebuild succeeds', () => world.isRebuilt(pull), 60, log)
+    } finally {
+      await bot.kill('SIGKILL')
+      await world.stop()
+      await rm(directory, { recursive: true, force: true })
+    }
+  }, 240_000)
+})
