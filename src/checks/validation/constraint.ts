@@ -1,7 +1,8 @@
-// The structure of an `olm.constraint`, as OLM's resolver decodes it: exactly one kind, known fields only, a size
-// limit (reference: install 1.5). Evaluates nothing.
+// The structure of an `olm.constraint`, as OLM's resolver decodes it: exactly one kind, known fields only, CEL that
+// compiles, a size limit (reference: install 1.5). Evaluates nothing.
 import type { Json } from '../../catalog/catalog.ts'
 import { asObject } from './catalog-view.ts'
+import { celProblem } from './cel.ts'
 
 export type Constraint =
   | { readonly kind: 'gvk'; readonly group: string; readonly version: string; readonly apiKind: string }
@@ -87,8 +88,12 @@ function read(value: Json, path: string, level: number, to: ConstraintProblem[])
       return { kind, group: text('group'), version: text('version'), apiKind: text('kind') }
     case 'package':
       return { kind, packageName: text('packageName'), versionRange: text('versionRange') }
-    case 'cel':
-      return { kind, rule: text('rule') }
+    case 'cel': {
+      const rule = text('rule')
+      const problem = rule === '' ? undefined : celProblem(rule)
+      if (problem !== undefined) complain(problem, here)
+      return { kind, rule }
+    }
     case 'all':
     case 'any':
     case 'not': {

@@ -57,4 +57,26 @@ describe('the structure of a constraint', () => {
     for (let level = 0; level < 500; level++) deep = { not: { constraints: [deep] } }
     expect(problems(deep).join()).toMatch(/: is nested more than 64 levels deep$/)
   })
+
+  test('a CEL rule compiles with what OLM gives it, and is boolean', () => {
+    const rule = (text: string) => problems({ cel: { rule: text } })
+    for (const sound of [
+      'true',
+      'properties.exists(p, p.type == "certified")',
+      'properties.exists(p, p.type == "olm.package" && p.value.packageName == "a" && semver_compare(p.value.version, "1.0.0") >= 0)',
+      'properties.all(p, p.value.matches("^a+$")) ? true : false',
+      'has(properties[0].type)',
+    ])
+      expect([sound, rule(sound)]).toEqual([sound, []])
+    for (const broken of [
+      'properties.exists(p, p.type ==',
+      'props.size() > 0',
+      'semver_compare("1.0.0") > 0',
+      '"a" == 1',
+      'size(properties)',
+      '1 +',
+      '('.repeat(10_000),
+    ])
+      expect(rule(broken)).toHaveLength(1)
+  })
 })
