@@ -7,7 +7,7 @@ import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
-import type { TreeSha } from '../change/ids.ts'
+import type { TreeSha, UserId } from '../change/ids.ts'
 import { isBelow, type Layout } from '../change/layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { recogniseLayout, withNewCatalogs } from '../change/recognise-layout.ts'
@@ -95,7 +95,16 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
     epoch,
     snapshot.reviews.map(({ id }) => id),
   )
+  // Logins stay with the account they were first seen with: a login can be given up and registered again (T25).
+  const accounts = await memory.firstSeenAccounts(snapshot.repository, new Map())
+  const seenNow = new Map<string, UserId>()
+  const ask: Ask = async (question) => {
+    const answer = await options.ask(question)
+    if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
+    return answer
+  }
   const unapproved: CheckInput = {
+    accounts,
     snapshot,
     config,
     configDigest,
@@ -114,7 +123,7 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
   const asked = await gatherAnswers(
     [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
     unapproved,
-    options.ask,
+    ask,
   )
   const { decisions } = decideCommands(commandInput, asked)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
@@ -125,7 +134,8 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
       ...approvalsFromCommands(records, snapshot.comments),
     ],
   }
-  const answers = await gatherAnswers(checks, input, options.ask)
+  const answers = await gatherAnswers(checks, input, ask)
+  if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   const outcomes = checks.map((check) => check.judge(input, answers))
   const verdict = decide({
     ...gate,

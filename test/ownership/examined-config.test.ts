@@ -1,7 +1,8 @@
 // The app's own way from a snapshot to a verdict: which tree the configuration comes from (T34), and what a pull
 // request's title can do to the merge message (T55).
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { pullNumber } from '../../src/change/ids.ts'
+import { pullNumber, userId, type UserId } from '../../src/change/ids.ts'
+import type { Person } from '../../src/change/snapshot.ts'
 import { examine, mergeMessage } from '../../src/app/examine.ts'
 import type { PullMemory } from '../../src/ports/pull-memory.ts'
 import { aSnapshot } from '../gate/build.ts'
@@ -48,6 +49,37 @@ describe('T34: the configuration', () => {
       expect(used.owners.maintainers).toEqual([])
       expect(verdict.kind).not.toBe('merge')
     }
+  })
+})
+
+describe('T25: a login that is registered again', () => {
+  test('is remembered from the first look on, and gives its new holder nothing', async () => {
+    const memory: PullMemory & { readonly known: Map<string, UserId> } = {
+      ...forgetful,
+      known: new Map(),
+      async firstSeenAccounts(_repository, accounts) {
+        for (const [login, id] of accounts) if (!this.known.has(login)) this.known.set(login, id)
+        return new Map(this.known)
+      },
+    }
+    const base: Files = { 'operators/mine/ci.yaml': 'reviewers: [olga]\n', 'operators/mine/notes.md': '1\n' }
+    const from = world.origin.commit(base)
+    const head = world.origin.commit({ ...base, 'operators/mine/notes.md': '2\n' }, [from])
+    world.origin.branch('main', from)
+    world.origin.pull(7, head)
+    await world.mirror.fetch('main', pullNumber(7))
+    const look = async (author: Person) => {
+      world.people.accounts.set('olga', author)
+      const { verdict } = await examine(aSnapshot({ author, base: from, head }), {
+        repository: world.mirror,
+        loader: { load: async () => undefined },
+        ask: async (question) => world.people.answer(question),
+        memory,
+      })
+      return verdict.outcomes.find(({ check }) => check === 'ownership')?.findings.map(({ rule }) => rule)
+    }
+    expect(await look({ id: userId(1), login: 'olga', kind: 'user' })).toEqual([])
+    expect(await look({ id: userId(2), login: 'olga', kind: 'user' })).toContain('owner-login-reused')
   })
 })
 
