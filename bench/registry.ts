@@ -2,7 +2,9 @@
 // against a registry in this process that takes 50 ms over TLS. `npm run bench:registry [-- --quick]`.
 // Exit 1 when a promise of the project is not kept.
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import type { Clock } from '../src/ports/clock.ts'
 import { cachedAnswers } from '../src/registry/cached-answers.ts'
 import { loopbackRegistries } from '../src/registry/egress-policy.ts'
@@ -102,28 +104,28 @@ async function real(): Promise<void> {
 }
 
 async function distant(): Promise<void> {
-  const registry = await scriptedRegistry({ tls: true })
-  registry.script = async () => {
-    // The list of requests is for tests: here it would be the memory that is measured.
-    registry.requests.length = 0
-    await clock.sleep(50)
-  }
   const total = quick ? 1000 : 4000
-  const digest = registry.add('bench/app', 'v1', imageManifest('x'))
-  for (let index = 0; index < total; index += 1) registry.add('bench/app', `v${index}`, imageManifest('x'))
-  const references = Array.from({ length: total }, (_, index) => `${registry.host}/bench/app:v${index}`)
-  const egress = {
-    internal: { [registry.host]: ['127.0.0.1/32'] },
+  const thread = new Worker(new URL('./distant-registry.ts', import.meta.url), {
+    workerData: { images: total },
+  })
+  const [host] = (await once(thread, 'message')) as [string]
+  const far = Array.from({ length: total }, (_, index) => `${host}/bench/app:v${index}`)
+  const reach = (name: string) => ({
+    internal: { [name]: ['127.0.0.1/32'] },
     certificates: { '127.0.0.1': loopbackCertificate },
-  }
-  const before = registry.connections()
-  const milliseconds = await check(references, 64, { egress })
+  })
+  const milliseconds = await check(far, 64, { egress: reach(host) })
+  await thread.terminate()
   const rate = (total / milliseconds) * 1000
   console.log(`\na registry 50 ms away, over TLS: ${total} checks at 64`)
   row('checks per second', rate.toFixed(0))
-  row('connections', registry.connections() - before)
   promised(rate >= 1000, 'at least 1,000 checks a second at 64')
 
+  const registry = await scriptedRegistry({ tls: true })
+  const digest = registry.add('bench/app', 'v1', imageManifest('x'))
+  for (let index = 0; index < total; index += 1) registry.add('bench/app', `v${index}`, imageManifest('x'))
+  const references = Array.from({ length: total }, (_, index) => `${registry.host}/bench/app:v${index}`)
+  const egress = reach(registry.host)
   registry.script = () => {
     registry.requests.length = 0
   }
