@@ -1,69 +1,89 @@
-// The embedded database: PGlite, a Postgres inside this process, in a folder or in memory. It has a single connection,
-// so everything takes its turn: a transaction, a statement outside of any, one of pg-boss' scripts.
+// The embedded database: PGlite in a folder or in memory, in a process of its own. It has a single connection, so
+// everything takes its turn: a transaction, a statement outside of any, one of pg-boss' scripts.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
-import { PGlite, type Transaction as Pglite } from '@electric-sql/pglite'
-import type { Database, Sql, Transaction } from './database.ts'
-import { lockFolder } from './folder-lock.ts'
+import type { Database, Sql } from './database.ts'
+import { connectEmbedded, type Connection } from './embedded-connection.ts'
+import { keepOpen } from './keep-open.ts'
 import { asStoreError, sqlState, StoreError } from './store-error.ts'
+
+export interface EmbeddedOptions {
+  /** Milliseconds to wait for a process that has the folder still. */
+  readonly patience: number
+  /** Hears what the database's process writes to its standard error, and of its unexpected end. */
+  readonly problem: (error: unknown) => void
+}
 
 /**
  * Opens the database in `directory`, made when it is not there; without one, in memory.
- * Rejects with StoreError `in-use` when another process has the folder.
+ * Rejects with StoreError `in-use` when another process has the folder. When the database's process dies, what was
+ * being asked rejects with `unreachable`; what is asked later waits for the folder to be open again.
  */
-export async function openEmbedded(directory?: string): Promise<Database> {
-  if (directory === undefined) return wrap(await PGlite.create(), async () => undefined)
-  await mkdir(directory, { recursive: true })
-  const unlock = await lockFolder(directory)
-  try {
-    return wrap(await PGlite.create(join(directory, 'postgres')), unlock)
-  } catch (error) {
-    await unlock()
-    throw asStoreError(error)
-  }
-}
-
-function wrap(pglite: PGlite, unlock: () => Promise<void>): Database {
+export async function openEmbedded(
+  directory: string | undefined,
+  { patience, problem }: EmbeddedOptions,
+): Promise<Database> {
+  const said = (line: string) => problem(new StoreError('failed', `the database's process says: ${line}`))
+  const kept = await keepOpen(
+    () => connectEmbedded(directory, patience, said),
+    directory !== undefined,
+    problem,
+  )
   const { turn, end } = turns()
-  const outside = statements(pglite)
+  const ask: Ask = async (text, values) => (await kept.current()).ask(sql(text, values))
+  const outside = statements(ask)
   return {
     kind: 'embedded',
     query: (text, values) => turn(() => outside.query(text, values)),
     run: (text) => turn(() => outside.run(text)),
-    transaction: (work, isUrgent) =>
-      turn(async () => {
-        try {
-          return await pglite.transaction(async (inside) => {
-            const sql: Transaction = { ...statements(inside), lock: async () => undefined }
-            return await work(sql)
-          })
-        } catch (error) {
-          throw sqlState(error) === '' ? error : asStoreError(error)
-        }
-      }, isUrgent),
+    transaction: async (work, isUrgent) => {
+      try {
+        const { value, committed } = await turn(async () => {
+          const { inside, settle } = begin(await kept.current())
+          try {
+            const value = await work({ ...statements(inside), lock: async () => undefined })
+            // The next turn need not wait for the answer: orders are carried out as they come.
+            return { value, committed: settle('COMMIT') }
+          } catch (error) {
+            settle('ROLLBACK').catch(() => undefined)
+            throw error
+          }
+        }, isUrgent)
+        await committed
+        return value
+      } catch (error) {
+        throw sqlState(error) === '' ? error : asStoreError(error)
+      }
+    },
     // There is no other instance.
     alone: (_name, work) => work(),
     forJobs: {
       executeSql: (text, values) =>
-        turn(async () => {
-          if (values !== undefined && values.length > 0) return pglite.query(text, [...values])
-          try {
-            return { rows: (await pglite.exec(text)).flatMap(({ rows }) => rows) }
-          } catch (error) {
-            // Several statements, BEGIN and COMMIT among them: one that fails leaves its transaction open on the
-            // only connection there is.
-            await pglite.exec('ROLLBACK').catch(() => undefined)
-            throw error
-          }
-        }),
+        turn(async () => ({ rows: [...(await ask(text, values?.length ? values : undefined))] })),
     },
-    close: () =>
-      end(async () => {
-        await pglite.close()
-        await unlock()
-      }),
+    close: () => end(() => kept.close()),
   }
+}
+
+type Ask = (text: string, values?: readonly unknown[] | null) => Promise<readonly object[]>
+
+const sql = (text: string, values?: readonly unknown[] | null) =>
+  ({ kind: 'sql', text, ...(values && { values }) }) as const
+
+/** A transaction: it begins with its first statement, and one without any costs nothing. */
+function begin(connection: Connection) {
+  let state: 'fresh' | 'begun' | 'over' = 'fresh'
+  const inside: Ask = async (text, values) => {
+    if (state === 'over') throw new StoreError('failed', 'a query of a transaction that is over')
+    const begins = state === 'fresh'
+    state = 'begun'
+    return connection.ask({ ...sql(text, values), begins })
+  }
+  const settle = async (how: 'COMMIT' | 'ROLLBACK'): Promise<void> => {
+    const begun = state === 'begun'
+    state = 'over'
+    if (begun) await connection.ask(sql(how))
+  }
+  return { inside, settle }
 }
 
 /**
@@ -98,18 +118,18 @@ function turns() {
   }
 }
 
-function statements(pglite: Pick<Pglite, 'query' | 'exec'>): Sql {
+function statements(ask: Ask): Sql {
   return {
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       try {
-        return (await pglite.query<Row>(text, [...values])).rows
+        return (await ask(text, values)) as readonly Row[]
       } catch (error) {
         throw asStoreError(error)
       }
     },
     run: async (text) => {
       try {
-        await pglite.exec(text)
+        await ask(text)
       } catch (error) {
         throw asStoreError(error)
       }

@@ -1,62 +1,42 @@
-// One process per data folder: two embedded databases in one folder would destroy it. The lock is a socket that its
-// holder listens on: the system gives it up with the process, however that ends, and nobody has to guess from a
-// process id whether a lock is stale. It guards one machine; a network share needs a real Postgres anyway.
-import { createHash } from 'node:crypto'
-import { realpath, rm } from 'node:fs/promises'
-import { connect, createServer, type Server } from 'node:net'
-import { tmpdir } from 'node:os'
+// One process per data folder: two embedded databases in one folder would destroy it. The lock is a file lock of the
+// system's, taken through SQLite: the system gives it up with its process, however that ends. So nothing is ever stale
+// and nothing has to be removed: of two that remove a stale lock at the same moment, both may come to believe it is
+// theirs. It guards one machine; a network share needs a real Postgres anyway.
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { StoreError } from './store-error.ts'
 
-/** A socket's path has at most 107 bytes on Linux, 103 on macOS. */
-const longestPath = 100
+/** SQLite's code for "somebody else has it". */
+const busy = 5
+/** Milliseconds between two attempts. */
+const pause = 50
 
-/** Resolves with the function that gives the folder up. Rejects with StoreError `in-use` when a process has it. */
-export async function lockFolder(directory: string): Promise<() => Promise<void>> {
-  const path = await socketPath(directory)
-  for (let attempt = 0; attempt < 3; attempt++) {
-    const server = await listen(path)
-    if (server)
-      return () =>
-        new Promise((resolve) => {
-          // Node removes the socket's file with it.
-          server.close(() => resolve())
-        })
-    if (await answers(path)) break
-    // Its holder died without closing. Two starting at the same moment may both come here; whoever removes
-    // last listens, and the other one's next look finds that.
-    await rm(path, { force: true })
+/**
+ * Takes the folder, waiting up to `patience` milliseconds for who has it, and resolves with the function that gives it
+ * up. Rejects with StoreError `in-use` when another process still has it then, `failed` when it cannot be locked.
+ */
+export async function lockFolder(directory: string, patience: number): Promise<() => void> {
+  const end = performance.now() + patience
+  for (;;) {
+    const unlock = tryLock(directory)
+    if (unlock) return unlock
+    if (performance.now() >= end) throw new StoreError('in-use', `another process uses ${directory}`)
+    await sleep(pause)
   }
-  throw new StoreError('in-use', `another process uses ${directory}`)
 }
 
-async function socketPath(directory: string): Promise<string> {
-  const real = await realpath(directory)
-  const inside = join(real, 'lock.sock')
-  if (Buffer.byteLength(inside) <= longestPath) return inside
-  return join(tmpdir(), `catalog-bot-${createHash('sha256').update(real).digest('hex').slice(0, 32)}.sock`)
-}
-
-function listen(path: string): Promise<Server | undefined> {
-  return new Promise((resolve, reject) => {
-    const server = createServer((socket) => socket.destroy())
-    server.unref()
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'EADDRINUSE'
-        ? resolve(undefined)
-        : reject(new StoreError('failed', `the data folder cannot be locked: ${error.message}`, error)),
-    )
-    server.listen(path, () => resolve(server))
-  })
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
+function tryLock(directory: string): (() => void) | undefined {
+  let file: DatabaseSync | undefined
+  try {
+    file = new DatabaseSync(join(directory, 'lock.sqlite'), { timeout: 0 })
+    file.exec('BEGIN EXCLUSIVE')
+    const held = file
+    return () => held.close()
+  } catch (error) {
+    file?.close()
+    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return undefined
+    const words = error instanceof Error ? error.message : String(error)
+    throw new StoreError('failed', `the data folder cannot be locked: ${words}`, error)
+  }
 }

@@ -24,11 +24,16 @@ export interface StoreOptions {
   readonly databaseUrl?: string
   /** The embedded database's folder. Neither given: in memory, gone with the process. */
   readonly dataDirectory?: string
+  /** Milliseconds to wait for a process that has the folder still, 10,000 unless given. */
+  readonly patience?: number
   /** For pauses between looks. What is compared between instances (leases, expiry) goes by the database's time. */
   readonly clock: Clock
   /** Hears of what nobody waits for: handlers that reject, the queue's own faults, lost idle connections. */
   readonly problem?: (error: unknown, job?: Job) => void
 }
+
+/** An App that was told to stop lets its jobs finish; its successor may be started before that. */
+const patience = 10_000
 
 /** Milliseconds between two removals of what has expired. */
 const pruneEvery = 3600_000
@@ -41,7 +46,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { clock, problem = () => undefined } = options
   const database = options.databaseUrl
     ? openServer(options.databaseUrl, problem)
-    : await openEmbedded(options.dataDirectory)
+    : await openEmbedded(options.dataDirectory, { patience: options.patience ?? patience, problem })
   try {
     return await build(database, clock, problem)
   } catch (error) {
