@@ -6,7 +6,7 @@ import { resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Fault, Order, Reply, Request } from './embedded-process.ts'
-import { StoreError } from './store-error.ts'
+import { asStoreError, StoreError } from './store-error.ts'
 
 /** Milliseconds for closing in order; after that the process is killed, which its next start mends. */
 const closingTime = 10_000
@@ -45,7 +45,7 @@ export async function connectEmbedded(
   } catch (error) {
     child.kill('SIGKILL')
     await connection.gone
-    throw error
+    throw asStoreError(error)
   }
 }
 

@@ -11,6 +11,7 @@ export interface Place {
 }
 
 export interface Child {
+  readonly id: number
   /** What it has said so far, line by line. */
   readonly said: string[]
   kill(): Promise<void>
@@ -29,6 +30,7 @@ export function startChild(what: 'accept' | 'hold', place: Place, name: string):
   createInterface({ input: child.stdout }).on('line', (line) => said.push(line))
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   return {
+    id: child.pid ?? 0,
     said,
     kill: async () => {
       child.kill('SIGKILL')

@@ -1,24 +1,32 @@
-import { afterAll, describe, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from '../../src/ports/store.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openEmbedded } from '../../src/store/embedded-database.ts'
+import { StoreError } from '../../src/store/store-error.ts'
 import { openStore } from '../../src/store/store.ts'
 import { startChild } from './child.ts'
 import { storeContract } from './contract.ts'
-import { clock, pullJob, until } from './wares.ts'
+import { databaseProcesses, isAlive } from './database-processes.ts'
+import { clock, delivery, pullJob, until } from './wares.ts'
 
-const folders: string[] = []
-const folder = () => {
-  const path = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
-  folders.push(path)
+// Making a database takes seconds, copying one does not.
+const root = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
+const made = join(root, 'made')
+let folders = 0
+const folder = (...deep: string[]) => {
+  const path = join(root, `folder-${++folders}`, ...deep)
+  cpSync(made, path, { recursive: true })
   return path
 }
-afterAll(() => {
-  for (const path of folders) rmSync(path, { recursive: true, force: true })
-})
+beforeAll(async () => {
+  await (await openStore({ dataDirectory: made, clock })).close()
+}, 60_000)
+afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-storeContract('embedded, in memory', { place: async () => ({}), shared: false, lasts: false })
 storeContract('embedded, in a folder', {
   place: async () => ({ dataDirectory: folder() }),
   shared: false,
@@ -27,32 +35,67 @@ storeContract('embedded, in a folder', {
 
 describe('a data folder', () => {
   test('belongs to one store at a time, however long its path', async () => {
-    for (const dataDirectory of [folder(), join(folder(), 'deep/'.repeat(30))]) {
+    for (const dataDirectory of [folder(), folder('deep/'.repeat(30))]) {
       const first = await openStore({ dataDirectory, clock })
-      await expect(openStore({ dataDirectory, clock })).rejects.toMatchObject({
-        code: 'in-use',
-        retryable: true,
-      })
+      const refused = { code: 'in-use', retryable: true }
+      await expect(openStore({ dataDirectory, clock, patience: 300 })).rejects.toMatchObject(refused)
+      // One that waits long enough gets it.
+      const second = openStore({ dataDirectory, clock })
       await first.close()
-      const second = await openStore({ dataDirectory, clock })
-      await second.close()
+      await (await second).close()
     }
   }, 60_000)
 
-  test('of a closed store answers nothing', async () => {
-    const store = await openStore({ clock })
-    await store.close()
-    await expect(store.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
+  test('left behind by a killed process is given to one of many who want it at once', async () => {
+    const dataDirectory = folder()
+    const killed = startChild('hold', { dataDirectory }, 'killed')
+    await until(() => killed.said.length > 0, 60)
+    await killed.kill()
+    const wanted = await Promise.allSettled(
+      [1, 2, 3, 4].map(() => openEmbedded(dataDirectory, { patience: 500, problem: () => undefined })),
+    )
+    const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    expect(got).toHaveLength(1)
+    for (const one of wanted)
+      if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
+    for (const one of got) await one.close()
+  }, 60_000)
+
+  test('that cannot be made or written is a StoreError, and leaves no process', async () => {
+    const before = databaseProcesses()
+    const file = join(root, 'file')
+    writeFileSync(file, '')
+    await expect(openStore({ dataDirectory: join(file, 'below'), clock })).rejects.toBeInstanceOf(StoreError)
+    expect(databaseProcesses()).toEqual(before)
+  }, 60_000)
+})
+
+describe('without a folder', () => {
+  test('a store is its own, and gone when it is closed', async () => {
+    const others = databaseProcesses()
+    const [one, two] = await Promise.all([openStore({ clock }), openStore({ clock })])
+    expect(await one.accept(delivery('memory'), [])).toBe('new')
+    expect(await one.accept(delivery('memory'), [])).toBe('duplicate')
+    expect(await two.accept(delivery('memory'), [])).toBe('new')
+    await one.close()
+    await expect(one.acquireLease('x', 1)).rejects.toMatchObject({ code: 'closed' })
+    // Its data are lost with its process: nothing may go on with an empty database.
+    const last = databaseProcesses().filter((id) => !others.includes(id))
+    expect(last).toHaveLength(1)
+    for (const id of last) process.kill(id, 'SIGKILL')
+    for (const _ of [1, 2])
+      await expect(two.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
+    await two.close()
   }, 60_000)
 })
 
 describe('a process that is killed', () => {
-  test('loses no delivery that it had accepted, and no job of one, five times over', async () => {
+  test('loses no delivery that it had accepted, and no job of one, ten times in a row', async () => {
     const dataDirectory = folder()
     const accepted: string[] = []
-    for (let round = 1; round <= 5; round++) {
+    for (let round = 1; round <= 10; round++) {
       const child = startChild('accept', { dataDirectory }, `round-${round}`)
-      await until(() => child.said.length > 20 * round, 60)
+      await until(() => child.said.length > 10, 60)
       await child.kill()
       accepted.push(...child.said)
     }
@@ -76,8 +119,11 @@ describe('a process that is killed', () => {
     await before.close()
     const child = startChild('hold', { dataDirectory }, 'held')
     await until(() => child.said.includes('begun 1'), 60)
-    await expect(openStore({ dataDirectory, clock })).rejects.toMatchObject({ code: 'in-use' })
+    await expect(openStore({ dataDirectory, clock, patience: 0 })).rejects.toMatchObject({ code: 'in-use' })
+    const [database = 0] = databaseProcesses(child.id)
+    expect(database).toBeGreaterThan(0)
     await child.kill()
+    await until(() => !isAlive(database), 5)
 
     const store = await openStore({ dataDirectory, clock })
     const opened = performance.now()
@@ -90,4 +136,133 @@ describe('a process that is killed', () => {
     expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.said[0])
     await store.close()
   }, 120_000)
+})
+
+describe("the database's process", () => {
+  const problem = () => undefined
+  const table = 'CREATE TABLE IF NOT EXISTS word (word text PRIMARY KEY)'
+
+  test('when it is killed, fails what was being asked and is started again: nothing acknowledged is lost', async () => {
+    const dataDirectory = folder()
+    const problems: unknown[] = []
+    const others = databaseProcesses()
+    const store = await openStore({ dataDirectory, clock, problem: (error) => problems.push(error) })
+    const lease = await store.acquireLease('mine', 600)
+    const guids = Array.from({ length: 40 }, (_, at) => `killed ${at}`)
+    let answered = 0
+    const asked = guids.map((guid) => store.accept(delivery(guid), [pullJob(1)]).finally(() => answered++))
+    for (const one of asked) one.catch(() => undefined)
+    await until(() => answered >= 10)
+    for (const id of databaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+    const outcomes = await Promise.allSettled(asked)
+    for (const [at, outcome] of outcomes.entries())
+      if (outcome.status === 'rejected')
+        expect(outcome.reason).toMatchObject({ code: 'unreachable', retryable: true })
+      else expect(await store.accept(delivery(guids[at] ?? ''), [])).toBe('duplicate')
+    expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
+    // The App is alive, so what it holds is held still.
+    expect(lease && (await store.renewLease(lease, 600))).toBe(true)
+    expect(problems).toEqual([expect.objectContaining({ code: 'unreachable' })])
+    await store.close()
+  }, 60_000)
+
+  test('does not carry on a transaction that another one began', async () => {
+    const others = databaseProcesses()
+    const database = await openEmbedded(folder(), { patience: 0, problem })
+    await database.run(table)
+    const half = database.transaction(async (sql) => {
+      await sql.query('INSERT INTO word VALUES ($1)', ['first'])
+      for (const id of databaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+      await sleep(300)
+      await sql.query('INSERT INTO word VALUES ($1)', ['second'])
+    })
+    await expect(half).rejects.toMatchObject({ code: 'unreachable' })
+    expect(await database.query('SELECT * FROM word')).toEqual([])
+    await database.close()
+  }, 60_000)
+
+  test('stays for as long as the App does: Ctrl-C and stop signals are not for it', async () => {
+    const others = databaseProcesses()
+    const database = await openEmbedded(folder(), { patience: 0, problem })
+    const mine = databaseProcesses().filter((id) => !others.includes(id))
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) for (const id of mine) process.kill(id, signal)
+    await sleep(100)
+    expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+    await database.close()
+    expect(mine.filter(isAlive)).toEqual([])
+  }, 60_000)
+
+  describe('open', () => {
+    let database: Database
+    beforeAll(async () => void (database = await openEmbedded(folder(), { patience: 0, problem })), 60_000)
+    afterAll(() => database.close())
+
+    test('is told no secrets: nothing of the environment but what Node needs', async () => {
+      const mine = databaseProcesses().at(-1)
+      const names = readFileSync(`/proc/${mine}/environ`, 'utf8')
+        .split('\0')
+        .flatMap((entry) => entry.split('=')[0] || [])
+      const allowed = ['PATH', 'LD_LIBRARY_PATH', 'TZ', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']
+      expect(names.filter((name) => !allowed.includes(name))).toEqual([])
+    }, 60_000)
+
+    test('passes bytes, times and errors on as they are', async () => {
+      await database.run(table)
+      const values: unknown[] = [
+        Buffer.from([0, 255, 10]),
+        new Date(1_700_000_000_123),
+        null,
+        ['a', 'b'],
+        4_000_000_000_123,
+      ]
+      const [row] = await database.query<Record<string, unknown>>(
+        'SELECT $1::bytea AS bytes, $2::timestamptz AS time, $3::text AS nothing, $4::text[] AS list, $5::int8 AS big',
+        values,
+      )
+      expect(Buffer.from(row?.['bytes'] as Uint8Array)).toEqual(values[0])
+      expect(row).toMatchObject({ nothing: null, list: ['a', 'b'], big: 4_000_000_000_123 })
+      expect(Number(row?.['time'])).toBe(1_700_000_000_123)
+      const twice = database.transaction(async (sql) => {
+        await sql.query("INSERT INTO word VALUES ('once')")
+        await sql.query("INSERT INTO word VALUES ('once')")
+      })
+      await expect(twice).rejects.toMatchObject({
+        code: 'failed',
+        cause: { code: '23505', detail: 'Key (word)=(once) already exists.', table: 'word' },
+      })
+      await expect(database.forJobs.executeSql('BEGIN; SELECT nonsense; COMMIT')).rejects.toMatchObject({
+        code: '42703',
+      })
+      // Neither left its transaction open.
+      await database.run("BEGIN; INSERT INTO word VALUES ('kept'); COMMIT")
+      expect(await database.query('SELECT * FROM word')).toEqual([{ word: 'kept' }])
+      await expect(database.query('SELECT $1::text', [() => 1])).rejects.toMatchObject({ code: 'failed' })
+    }, 60_000)
+
+    test('does one transaction at a time, the urgent ones first', async () => {
+      const order: string[] = []
+      const transaction = (name: string, isUrgent: boolean) =>
+        database.transaction(async (sql) => {
+          order.push(`${name} begins`)
+          await sql.query('SELECT 1')
+          await sql.query('SELECT 2')
+          order.push(`${name} ends`)
+        }, isUrgent)
+      await Promise.all([
+        transaction('first', false),
+        transaction('second', false),
+        transaction('urgent', true),
+      ])
+      expect(order).toEqual(
+        ['first', 'urgent', 'second'].flatMap((name) => [`${name} begins`, `${name} ends`]),
+      )
+      let leaked: Promise<unknown> = Promise.resolve()
+      await database.transaction(async (sql) => {
+        await sql.query('SELECT 1')
+        leaked = sleep(50).then(() => sql.query('SELECT 2'))
+        leaked.catch(() => undefined)
+      })
+      await expect(leaked).rejects.toMatchObject({ code: 'failed' })
+    }, 60_000)
+  })
 })
