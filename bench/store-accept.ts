@@ -1,5 +1,7 @@
 // How long accept() takes at a steady hundred deliveries a second, each with a job, while jobs are worked off:
-// the webhook's answer waits for it. Usage: node bench/store-accept.ts [seconds] [postgres-url]
+// the webhook's answer waits for it. And how long the event loop stands still for each process that is started beside
+// it, as git is all the time. Usage: node bench/store-accept.ts [seconds] [postgres-url]
+import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -33,8 +35,13 @@ const clock = {
 }
 const store = await openStore({ ...(databaseUrl ? { databaseUrl } : { dataDirectory: folder }), clock })
 let runs = 0
+const spawned: number[] = []
 await store.work(async () => {
   runs += 1
+  const began = performance.now()
+  const child = spawn('true', { stdio: 'ignore' })
+  spawned.push(performance.now() - began)
+  await new Promise((resolve) => child.once('close', resolve))
   await sleep(200)
 }, 4)
 
@@ -62,12 +69,15 @@ for (let at = 0; at < seconds * rate; at++) {
 }
 await Promise.all(pending)
 const { user, system } = process.cpuUsage(before)
-took.sort((a, b) => a - b)
-const at = (part: number) => (took[Math.min(took.length - 1, Math.floor(part * took.length))] ?? 0).toFixed(1)
+const at = (part: number, of = took) =>
+  (of.sort((a, b) => a - b)[Math.min(of.length - 1, Math.floor(part * of.length))] ?? 0).toFixed(1)
 console.log(
   `accept(): ${took.length} deliveries at ${rate}/s, ${databaseUrl ? 'server' : 'embedded'}: ` +
     `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms; ${runs} jobs run meanwhile; ` +
     `${((user + system) / 1000 / took.length).toFixed(1)} ms of CPU each; load ${loadavg()[0]?.toFixed(1) ?? '?'}`,
+)
+console.log(
+  `spawn(): p50 ${at(0.5, spawned)} ms, p99 ${at(0.99, spawned)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
 )
 await store.close()
 await rm(folder, { recursive: true, force: true })

@@ -39,6 +39,10 @@ export async function serve(
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: join(settings.dataDirectory, 'store'),
     clock,
+    // A duty that fails says so itself.
+    problem: (error, job) => {
+      if (!job) log.error({ err: error }, 'the store has a problem')
+    },
   })
   const pool = openReaderPool()
   const registry = openRegistry({ clock, egress: loopbackRegistries(...settings.insecureRegistries) })
