@@ -93,7 +93,7 @@ async function look(pull: PullNumber, place: Workplace): Promise<Examination | u
   return examine(fetched, {
     repository,
     loader: app.loader,
-    ask: askTheWorld(forge, app.registry, app.store),
+    ask: askTheWorld(forge, app.registries.forOneLook(), app.store),
     memory: app.store,
     stopped: await app.store.landingsStopped(forge.repository),
   })

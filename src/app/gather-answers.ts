@@ -3,8 +3,8 @@
 import { answersFrom, questionKey, type AnswerTo, type Answers, type Question } from '../checks/questions.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
-import type { Registry } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'
+import type { AskRegistries } from './registries.ts'
 
 type Answer = AnswerTo[Question['kind']]
 
@@ -44,19 +44,11 @@ const peopleSeconds = 30
 /** Answers from GitHub and registries, people's remembered for half a minute. */
 export function askTheWorld(
   forge: Forge,
-  registry: Registry,
+  askRegistries: AskRegistries,
   store: Pick<Store, 'getCached' | 'putCached'>,
 ): Ask {
   return async (question) => {
-    if (question.kind === 'image') return registry.resolve(question.reference)
-    if (question.kind === 'bundle')
-      return (
-        registry.readBundle?.(question.reference) ?? {
-          kind: 'unknown',
-          reason: 'bundles are not looked into here',
-          retryAfter: 3600,
-        }
-      )
+    if (question.kind === 'image' || question.kind === 'bundle') return askRegistries(question)
     const space = `people ${forge.repository.owner}/${forge.repository.name}`
     const key = questionKey(question)
     const cached = (await store.getCached(space, [key])).get(key) as Answer | undefined

@@ -9,13 +9,12 @@ import { openMirror, type Mirror } from '../git/mirror.ts'
 import { openForge } from '../github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
-import { loopbackRegistries } from '../registry/egress-policy.ts'
-import { openRegistry } from '../registry/open-registry.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from './catalog-loader.ts'
 import { deliveryHandler } from './deliveries.ts'
 import { openMetrics } from './metrics.ts'
 import { openReaderPool } from './reader-pool.ts'
+import { openRegistries } from './registries.ts'
 import { runJob } from './run-job.ts'
 import type { Credentials, Settings } from './settings.ts'
 import { startSweeper } from './sweep.ts'
@@ -45,7 +44,12 @@ export async function serve(
     },
   })
   const pool = openReaderPool()
-  const registry = openRegistry({ clock, egress: loopbackRegistries(...settings.insecureRegistries) })
+  const registries = await openRegistries({
+    clock,
+    store,
+    environment: process.env,
+    insecure: settings.insecureRegistries,
+  })
   const metrics = openMetrics()
   const github = openGitHubApp({
     ...credentials,
@@ -54,7 +58,7 @@ export async function serve(
     clock,
     log,
   })
-  const app: App = { settings, store, registry, loader: catalogLoader(pool, store), clock, log }
+  const app: App = { settings, store, registries, loader: catalogLoader(pool, store), clock, log }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(
@@ -106,7 +110,7 @@ export async function serve(
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await workplaces.close()
-      await Promise.all([pool.close(), registry.close()])
+      await Promise.all([pool.close(), registries.close()])
       await store.close()
     },
   }
@@ -132,7 +136,7 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: E
           response.writeHead(200, { 'content-type': type }).end(text)
           return true
         }
-        switch (request.url?.split('?')[0]) {
+        switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
           case '/healthz':
             return answer('ok\n')
           case '/metrics':

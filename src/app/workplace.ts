@@ -2,16 +2,16 @@
 import type { Logger } from 'pino'
 import type { Forge } from '../ports/forge.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Registry } from '../ports/registry.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Store } from '../ports/store.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
+import type { Registries } from './registries.ts'
 import type { Settings } from './settings.ts'
 
 export interface App {
   readonly settings: Settings
   readonly store: Store
-  readonly registry: Registry
+  readonly registries: Registries
   readonly loader: CatalogLoader
   readonly clock: Clock
   readonly log: Logger

@@ -6,7 +6,8 @@ import type { Person } from '../change/snapshot.ts'
 import type { UserId } from '../change/ids.ts'
 
 export type Question =
-  | { readonly kind: 'image'; readonly reference: string }
+  /** `platforms`: which ones it offers is wanted too, which costs more. */
+  | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
   /** What is inside a bundle image? */
   | { readonly kind: 'bundle'; readonly reference: string }
   /** Which account has this login now? */
@@ -85,7 +86,7 @@ export interface Answers {
 export function questionKey(question: Question): string {
   switch (question.kind) {
     case 'image':
-      return `image ${question.reference}`
+      return `image ${question.reference}${question.platforms === true ? ' with platforms' : ''}`
     case 'bundle':
       return `bundle ${question.reference}`
     case 'user':

@@ -58,7 +58,7 @@ export async function openCoast(options: CoastOptions): Promise<Coast> {
   const host = new URL(registry.url).host
   const files = { ...readFixture(host), ...options.files }
   for (const reference of referencesIn(files, host))
-    await registry.putImage(reference.repository, reference.tag, { files: {} })
+    registry.putImage(reference.repository, reference.tag, { files: {} })
 
   const github = await startGitHub({
     directory: join(options.directory, 'github'),

@@ -55,7 +55,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
       if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
     })
     return {}
-  }).defaults((given: OctokitOptions) => ({
+  }).defaults((given: OctokitOptions): OctokitOptions => ({
     // Ours come last: Probot brings its own settings for all of these.
     ...given,
     userAgent: 'catalog-bot',
@@ -64,7 +64,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     throttle:
       options.throttle === false
         ? { enabled: false }
-        : { ...given.throttle, onRateLimit: onLimit, onSecondaryRateLimit: onLimit },
+        : { ...(given.throttle as object | undefined), onRateLimit: onLimit, onSecondaryRateLimit: onLimit },
   }))
   const probot = new Probot({
     appId: options.appId,

@@ -1,9 +1,11 @@
 // The one place where text of strangers (paths, names, titles, registry answers) becomes Markdown or terminal text.
 // Nothing that passes here can mention, link, embed, close an issue or carry markup (T55).
 
-/** C0 and C1 controls, zero-width and bidirectional marks, variation and tag characters, lone surrogates. */
-const invisible =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8]|\p{Surrogate}|[\u{e0000}-\u{e0fff}]/gu
+/**
+ * Controls, formats (zero-width, bidirectional and tag characters among them), lone surrogates, unassigned and private
+ * characters, combining marks that attach to nothing visible, and letters that show nothing.
+ */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]|\p{Default_Ignorable_Code_Point}|\p{Variation_Selector}/gu
 
 /** One line without anything invisible; longer than `limit` characters it is cut and ends in an ellipsis. */
 export function oneLine(text: string, limit = 300): string {

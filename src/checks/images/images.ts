@@ -22,7 +22,7 @@ export const imagesCheck: Check = {
   title: 'Every image exists and is allowed',
   ask: (input) =>
     askable(input).flatMap((image) => [
-      { kind: 'image', reference: image.text } as const,
+      questionAbout(image.text, input),
       ...(taggedForm(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
     ]),
   judge,
@@ -46,7 +46,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
       findings.push(finding(registryNotAllowed, at, { reference, allowed }, elsewhere))
       continue
     }
-    const answer = answers.get({ kind: 'image', reference })
+    const answer = answers.get(questionAbout(reference, input))
     const unknown = unknownReason(answer)
     if (unknown) unanswered.push({ question: `does ${reference} exist?`, ...unknown })
     findings.push(...judgeAnswer(image, answer))
@@ -78,6 +78,11 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     waiting: [],
     summary: summaryOf(images),
   }
+}
+
+/** Platforms are asked for only where some are wanted. */
+function questionAbout(reference: string, { config }: CheckInput) {
+  return { kind: 'image', reference, ...(config.images.platforms.length > 0 && { platforms: true }) } as const
 }
 
 /** What is worth asking: readable references in registries that the repository allows. */

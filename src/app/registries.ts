@@ -1,0 +1,68 @@
+// The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
+// a budget for each look at a pull request.
+import type { AnswerTo, Question } from '../checks/questions.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import { withBudget } from '../registry/budget.ts'
+import { cachedAnswers } from '../registry/cached-answers.ts'
+import { systemCredentials } from '../registry/docker-config.ts'
+import { loopbackRegistries } from '../registry/egress-policy.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+
+export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' }>
+
+/** One look's way of asking registries: what it may ask is limited. Never rejects. */
+export type AskRegistries = <Q extends ImageQuestion>(question: Q) => Promise<AnswerTo[Q['kind']]>
+
+export interface Registries {
+  /** A fresh budget: hosts and references that one look at a pull request may cost. */
+  forOneLook(): AskRegistries
+  close(): Promise<void>
+}
+
+export interface RegistriesOptions {
+  readonly clock: Clock
+  readonly store: Pick<Store, 'getCached' | 'putCached'>
+  /** Where docker's and podman's credential files are looked for. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly insecure: readonly string[]
+}
+
+/** Rejects when a credential file exists and cannot be read: anonymous would hide that. */
+export async function openRegistries({
+  clock,
+  store,
+  environment,
+  insecure,
+}: RegistriesOptions): Promise<Registries> {
+  const credentials = await systemCredentials(environment)
+  const egress = loopbackRegistries(...insecure)
+  const plain = openRegistry({ clock, credentials, egress })
+  // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
+  const detailed = openRegistry({ clock, credentials, egress, platforms: true })
+  const remembered = {
+    plain: cachedAnswers(plain, { store, identity: (reference) => plain.identity(reference) }),
+    detailed: cachedAnswers(detailed, {
+      store,
+      identity: (reference) => detailed.identity(reference),
+      variant: 'platforms',
+    }),
+  }
+  return {
+    forOneLook() {
+      const limited = { plain: withBudget(remembered.plain), detailed: withBudget(remembered.detailed) }
+      return async <Q extends ImageQuestion>(question: Q) => {
+        const answer =
+          question.kind === 'image'
+            ? await (question.platforms === true ? limited.detailed : limited.plain).resolve(
+                question.reference,
+              )
+            : await plain.readBundle(question.reference)
+        return answer as AnswerTo[Q['kind']]
+      }
+    },
+    close: async () => {
+      await Promise.all([plain.close(), detailed.close()])
+    },
+  }
+}
