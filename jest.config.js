@@ -5,4 +5,6 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/strip-types.mjs' },
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
   testTimeout: 30_000,
+  // Most of the slow tests wait for processes of their own.
+  maxWorkers: '100%',
 }

@@ -189,7 +189,7 @@ describe('the one comment', () => {
     await forge.perform({ kind: 'put-comment', pull: here(), body })
     expect(writes()).toBe(once)
     await forge.perform({ kind: 'put-comment', pull: here(), body: `${commentMarker}\nsecond` })
-    expect((await forge.present(here(), head())).comment).toBe(`${commentMarker}\nsecond`)
+    expect((await forge.present(here(), head())).comment?.body).toBe(`${commentMarker}\nsecond`)
     const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: pull.number })
     expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
   })
