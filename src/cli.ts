@@ -2,7 +2,13 @@
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
 import { Command, Option } from 'commander'
 import type { BundleOptions } from './cli/bundle.ts'
+import type { CheckOptions } from './cli/check.ts'
+import type { DemoOptions } from './cli/demo.ts'
+import type { DiffOptions } from './cli/diff.ts'
+import type { GraphOptions } from './cli/graph.ts'
 import type { ImagesOptions } from './cli/images.ts'
+import type { LocalPullOptions } from './cli/local-pull.ts'
+import type { ValidateOptions } from './cli/validate.ts'
 
 const program = new Command('catalog-bot')
   .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
@@ -27,7 +33,7 @@ program
   .option('--opm <release>', 'the opm release to be equal to', 'v1.73')
   .option('--no-cache', 'read every file anew')
   .addOption(outputs('text', 'json', 'sarif'))
-  .action(async (directories: string[], options) =>
+  .action(async (directories: string[], options: ValidateOptions) =>
     (await import('./cli/validate.ts')).validate(directories, options),
   )
 
@@ -47,7 +53,7 @@ program
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .option('--offline', 'ask no registry: images stay unknown')
   .addOption(outputs('text', 'json'))
-  .action(async (options) => (await import('./cli/check.ts')).check(options))
+  .action(async (options: CheckOptions) => (await import('./cli/check.ts')).check(options))
 
 program
   .command('explain')
@@ -60,7 +66,7 @@ program
   .option('--role <role>', "the author's role on the repository", 'read')
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .option('--offline', 'ask no registry: images stay unknown')
-  .action(async (options) => (await import('./cli/explain.ts')).explain(options))
+  .action(async (options: LocalPullOptions) => (await import('./cli/explain.ts')).explain(options))
 
 program
   .command('diff')
@@ -68,8 +74,31 @@ program
   .requiredOption('--repo <path>', 'the repository')
   .requiredOption('--base <rev>', 'before')
   .requiredOption('--head <rev>', 'after: merged into the base first')
-  .addOption(outputs('text', 'json', 'markdown'))
-  .action(async (options) => (await import('./cli/diff.ts')).diff(options))
+  .addOption(outputs('text', 'json', 'markdown', 'svg', 'mermaid'))
+  .option('--out <folder>', 'svg: where to write a file for each package that changes')
+  .addHelpText(
+    'after',
+    `
+svg and mermaid show the channels that change, before and after in one picture: what is new in green, what goes
+in red. markdown ends in the mermaid picture.`,
+  )
+  .action(async (options: DiffOptions) => (await import('./cli/diff.ts')).diff(options))
+
+program
+  .command('graph')
+  .description("draw the upgrade graphs of a catalog's packages")
+  .argument('<dir>', 'a directory of file-based catalogs')
+  .option('--package <name...>', 'only these packages')
+  .addOption(outputs('mermaid', 'svg', 'short'))
+  .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
+  .option('--out <folder>', 'write a file for each package')
+  .addHelpText(
+    'after',
+    `
+mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. short is mermaid too, folded to what
+GitHub shows in a comment. svg is one picture for one package: for more of them name a folder with --out.`,
+  )
+  .action(async (dir: string, options: GraphOptions) => (await import('./cli/graph.ts')).graph(dir, options))
 
 program
   .command('images')
@@ -117,7 +146,7 @@ program
   .description('a GitHub, a registry, a catalog and pull requests good and bad, start to finish')
   .option('--keep', 'leave it running afterwards')
   .option('-v, --verbose', 'print what the bot logs')
-  .action(async (options) => (await import('./cli/demo.ts')).demo(options))
+  .action(async (options: DemoOptions) => (await import('./cli/demo.ts')).demo(options))
 
 try {
   await program.parseAsync()

@@ -3,7 +3,7 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { Verdict } from '../gate/verdict.ts'
-import type { Change } from '../change/change.ts'
+import { changeAsMermaid } from '../change/draw-change.ts'
 import { changeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
 import { describeCommands } from '../messages/describe-commands.ts'
 import { composeReport } from '../messages/report.ts'
@@ -31,10 +31,11 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
     if (examination === undefined) return
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
-    await store.recordVerdict(recordOf(examination, place.app.clock.now()))
+    const told = whatToTell(examination)
+    await store.recordVerdict(recordOf(examination, told, place.app.clock.now()))
     crashPoint('verdict-recorded')
     if (!(await answerCommands(examination, place))) continue
-    await report(examination, place)
+    await report(examination, told, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
@@ -50,7 +51,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
-        await report(examination, place, verdict.permit.landing.commit)
+        await report(examination, told, place, verdict.permit.landing.commit)
         crashPoint('landing-reported')
         await store.enqueue({
           kind: 'branch',
@@ -145,6 +146,7 @@ async function finishClosed(snapshot: Snapshot, place: Workplace): Promise<void>
   if (kept === undefined) return
   const composed = composeReport(kept.verdict, {
     changeLines: kept.changeLines,
+    graph: kept.graph,
     rulesUrl: app.settings.rulesUrl,
     landed: landing.commit,
   })
@@ -157,21 +159,30 @@ async function finishClosed(snapshot: Snapshot, place: Workplace): Promise<void>
   })
 }
 
-/** What the store keeps of a verdict: enough to say it again, word for word. */
-interface StoredReport {
-  readonly verdict: Verdict
+/** What is said of an examination beside its verdict. */
+interface Told {
   readonly changeLines: readonly string[]
   readonly commandLines: readonly string[]
+  readonly graph?: string | undefined
 }
 
-function recordOf(examination: Examination, decidedAt: number) {
-  const { snapshot, verdict, configDigest, change, records, epoch } = examination
-  const { permit: _permit, ...plain } = verdict
-  const kept: StoredReport = {
-    verdict: plain,
-    changeLines: changeLines(change),
+/** What the store keeps of a verdict: enough to say it again, word for word. */
+interface StoredReport extends Told {
+  readonly verdict: Verdict
+}
+
+function whatToTell({ change, records, snapshot, epoch }: Examination): Told {
+  return {
+    changeLines: change.paths.length === 0 ? [] : changeAsMarkdown(describeChangeLines(change)),
     commandLines: describeCommands(records, snapshot.head, epoch),
+    graph: changeAsMermaid(change),
   }
+}
+
+function recordOf(examination: Examination, told: Told, decidedAt: number) {
+  const { snapshot, verdict, configDigest } = examination
+  const { permit: _permit, ...plain } = verdict
+  const kept: StoredReport = { verdict: plain, ...told }
   return {
     repository: snapshot.repository,
     pull: snapshot.pull,
@@ -185,14 +196,14 @@ function recordOf(examination: Examination, decidedAt: number) {
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
-async function report(examination: Examination, place: Workplace, landed?: string): Promise<void> {
-  const { snapshot, verdict, change, epoch, records } = examination
-  const composed = composeReport(verdict, {
-    changeLines: changeLines(change),
-    commandLines: describeCommands(records, snapshot.head, epoch),
-    rulesUrl: place.app.settings.rulesUrl,
-    landed,
-  })
+async function report(
+  examination: Examination,
+  told: Told,
+  place: Workplace,
+  landed?: string,
+): Promise<void> {
+  const { snapshot, verdict, epoch } = examination
+  const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
   const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
   if (at !== undefined)
     await place.app.store.recordShown(snapshot.repository, snapshot.pull, { head: snapshot.head, epoch, at })
@@ -212,8 +223,4 @@ async function answerCommands(
     await forge.perform({ kind: 'react', comment: record.comment, reaction })
   }
   return true
-}
-
-function changeLines(change: Change): readonly string[] {
-  return change.paths.length === 0 ? [] : changeAsMarkdown(describeChangeLines(change))
 }

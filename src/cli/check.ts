@@ -7,7 +7,11 @@ import { oneLine } from '../messages/escape.ts'
 import { examineLocally, type LocalPullOptions } from './local-pull.ts'
 import { exitWith, print } from './output.ts'
 
-export async function check(options: LocalPullOptions & { readonly output: string }): Promise<void> {
+export interface CheckOptions extends LocalPullOptions {
+  readonly output: 'text' | 'json'
+}
+
+export async function check(options: CheckOptions): Promise<void> {
   const { verdict, change } = await examineLocally(options)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')

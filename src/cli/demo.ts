@@ -2,7 +2,12 @@
 import { runDemo } from '../demo/run-demo.ts'
 import { exitWith, print } from './output.ts'
 
-export async function demo({ keep, verbose }: { keep?: boolean; verbose?: boolean }): Promise<void> {
+export interface DemoOptions {
+  readonly keep?: boolean
+  readonly verbose?: boolean
+}
+
+export async function demo({ keep, verbose }: DemoOptions): Promise<void> {
   const good = await runDemo({
     say: print,
     verbose,

@@ -1,19 +1,60 @@
-// `diff`: what changes, in catalog words. Exit 0 also when nothing does.
+// `diff`: what changes, in catalog words and as a picture. Exit 0 also when nothing does.
+import { changeAsMermaid, drawChange } from '../change/draw-change.ts'
+import type { Change } from '../change/change.ts'
+import { drawSvg } from '../catalog/graph/draw-svg.ts'
 import { changeAsMarkdown, changeAsText, describeChangeLines } from '../messages/describe-change.ts'
+import { fencedMermaid } from '../messages/fenced-mermaid.ts'
 import { changeForMachines } from './check.ts'
 import { examineLocally } from './local-pull.ts'
-import { exitWith, print } from './output.ts'
+import { exitWith, print, say } from './output.ts'
+import { putPictures } from './pictures.ts'
 
-export async function diff(options: {
-  repo: string
-  base: string
-  head: string
-  output: string
-}): Promise<void> {
+export interface DiffOptions {
+  readonly repo: string
+  readonly base: string
+  readonly head: string
+  readonly output: 'text' | 'json' | 'markdown' | 'svg' | 'mermaid'
+  /** A folder for SVG pictures. */
+  readonly out?: string
+}
+
+export async function diff(options: DiffOptions): Promise<void> {
+  const { output, out } = options
+  if (out !== undefined && output !== 'svg') throw new Error('--out is for pictures: give it with -o svg')
   const { change, merge } = await examineLocally({ ...options, author: 'nobody', offline: true })
   if (merge.kind === 'conflict') throw new Error(`the two conflict in ${merge.paths.join(', ')}`)
-  const lines = describeChangeLines(change)
-  if (options.output === 'json') print(JSON.stringify(changeForMachines(change)))
-  else print((options.output === 'markdown' ? changeAsMarkdown(lines) : changeAsText(lines)).join('\n'))
+  switch (output) {
+    case 'text':
+      print(changeAsText(describeChangeLines(change)).join('\n'))
+      break
+    case 'json':
+      print(JSON.stringify(changeForMachines(change)))
+      break
+    case 'markdown':
+      print(asMarkdown(change))
+      break
+    case 'mermaid': {
+      const graph = changeAsMermaid(change)
+      if (graph === undefined) say('No channel changes, or too much of them to draw.')
+      else print(graph)
+      break
+    }
+    case 'svg':
+      putPictures(
+        drawChange(change).map(({ catalogs, drawing }) => ({
+          name: drawing.package,
+          // Only where a package changes in different ways in different catalogs the names need more than its name.
+          variant: catalogs.join(' '),
+          draw: () => drawSvg(drawing),
+        })),
+        { extension: 'svg', out, none: 'No channel changes.' },
+      )
+  }
   exitWith(0)
+}
+
+function asMarkdown(change: Change): string {
+  const lines = changeAsMarkdown(describeChangeLines(change))
+  const graph = changeAsMermaid(change)
+  return [...lines, ...(graph === undefined ? [] : ['', fencedMermaid(graph)])].join('\n')
 }

@@ -1,4 +1,5 @@
 // `explain`: prints everything that a decision rests on and leads to, and stops.
+import { changeAsMermaid } from '../change/draw-change.ts'
 import { composeReport } from '../messages/report.ts'
 import { changeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
 import { changeForMachines } from './check.ts'
@@ -8,7 +9,10 @@ import { exitWith, print } from './output.ts'
 export async function explain(options: LocalPullOptions): Promise<void> {
   const { snapshot, config, configDigest, layout, merge, change, verdict } = await examineLocally(options)
   const { outcomes, permit, ...decision } = verdict
-  const report = composeReport(verdict, { changeLines: changeAsMarkdown(describeChangeLines(change)) })
+  const report = composeReport(verdict, {
+    changeLines: changeAsMarkdown(describeChangeLines(change)),
+    graph: changeAsMermaid(change),
+  })
   print(
     JSON.stringify(
       {

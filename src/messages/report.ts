@@ -6,6 +6,7 @@ import type { CheckId } from '../findings/rule.ts'
 import { unblockers } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { code, codeInCell, plain } from './escape.ts'
+import { fencedMermaid } from './fenced-mermaid.ts'
 
 /** The hidden first line by which the bot finds its own comment again, among those that its own App wrote (T56). */
 export const commentMarker = '<!-- catalog-bot:report -->'
@@ -122,7 +123,7 @@ function composeComment(verdict: Verdict, options: ReportOptions): string {
   sections.push(`**What happens next**\n\n${nextSteps(verdict, options)}`)
   if (options.graph !== undefined)
     sections.push(
-      `<details><summary>Upgrade graph</summary>\n\n\`\`\`mermaid\n${options.graph}\n\`\`\`\n\n</details>`,
+      `<details><summary>Upgrade graph</summary>\n\n${fencedMermaid(options.graph)}\n\n</details>`,
     )
   const body = sections.join('\n\n')
   if (body.length > maxText && options.graph !== undefined)

@@ -6,6 +6,8 @@ import type { DrawnChannel, DrawnRow, Drawing } from './drawing.ts'
 const mostNodes = 90
 const mostEdges = 160
 const fewSkips = 4
+/** Entities make names up to ten times as long: room is left below GitHub's limit for what closes the text. */
+const mostCharacters = 40_000
 
 /** Mermaid source without a fence; undefined where there is nothing to see, or too much of it. */
 export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
@@ -15,6 +17,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
   let edges = 0
   let left = 0
   let channels = 0
+  let characters = 0
   for (const drawing of drawings)
     for (const channel of drawing.channels) {
       // Long lists of skips stand beside their entry in words; as arrows they would hide everything else.
@@ -27,9 +30,19 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
         left++
         continue
       }
-      const id = `c${channels++}`
-      lines.push(`subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`)
-      lines.push(...channel.rows.map((row, at) => `${id}n${at}${nodeText(row)}`))
+      const id = `c${channels}`
+      const named = [
+        `subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`,
+        ...channel.rows.map((row, at) => `${id}n${at}${nodeText(row)}`),
+      ]
+      const length = named.reduce((sum, line) => sum + line.length + 1, 0)
+      if (characters + length > mostCharacters) {
+        left++
+        continue
+      }
+      characters += length
+      channels++
+      lines.push(...named)
       for (const { from, to, kind, status } of drawn)
         for (const source of from) {
           const arrow =

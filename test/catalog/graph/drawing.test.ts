@@ -144,3 +144,13 @@ test('the same drawing gives the same bytes, and every tag is closed', () => {
   )
   expect(open).toBe(0)
 })
+
+test('names of letters that Mermaid must not see stay below the size that GitHub draws', () => {
+  const names = Array.from({ length: 400 }, (_, n) => `${n}-${'\u{1f600}'.repeat(80)}`)
+  const channels = names.map((name) => channel(name, 'foo', [name]))
+  const text = drawMermaid([drawPackage(graph(...channels))]) ?? ''
+  expect(text).toMatch(/more\["\d+ more channels"\]/)
+  expect(text.length).toBeLessThan(50_000)
+  const empty = drawMermaid([drawPackage(graph(...names.map((name) => channel(name, 'foo', []))))]) ?? ''
+  expect(empty.length).toBeLessThan(50_000)
+})

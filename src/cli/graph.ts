@@ -1,0 +1,65 @@
+// `graph DIR`: the upgrade graphs of a catalog's packages, as mermaid text or SVG pictures. Exit 0 when all was drawn,
+// 1 when files could not be read (what the others say is drawn), 2 when the command could not run.
+import { assemble } from '../catalog/assemble.ts'
+import type { Catalog } from '../catalog/catalog.ts'
+import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
+import { drawSvg } from '../catalog/graph/draw-svg.ts'
+import { drawPackage } from '../catalog/graph/drawing.ts'
+import { opmMermaid } from '../catalog/graph/opm-mermaid.ts'
+import { packageGraphs, type PackageGraph } from '../catalog/graph/package-graph.ts'
+import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { openFactsCache } from '../files/facts-cache.ts'
+import { printable } from '../findings/printable.ts'
+import { exitWith, print, say } from './output.ts'
+import { putPictures } from './pictures.ts'
+
+export interface GraphOptions {
+  readonly package?: readonly string[]
+  readonly output: 'mermaid' | 'svg' | 'short'
+  /** A folder for a file for each package. */
+  readonly out?: string
+}
+
+export function graph(dir: string, { package: names, output, out }: GraphOptions): void {
+  const catalog = read(dir)
+  const graphs = packageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
+  for (const name of new Set(names))
+    if (!graphs.some((found) => found.name === name))
+      throw new Error(`no channel of a package "${printable(name)}" is in ${dir}`)
+  if (output === 'svg' || out !== undefined)
+    putPictures(
+      graphs.map((one) => ({ name: one.name, draw: () => draw([one], output) })),
+      { extension: output === 'svg' ? 'svg' : 'mmd', out, none: `No channel is in ${dir}.` },
+    )
+  else print(draw(graphs, output))
+  for (const { file, message } of catalog.loadErrors) say(`${printable(file)}: ${printable(message)}`)
+  exitWith(catalog.loadErrors.length > 0 ? 1 : 0)
+}
+
+function draw(graphs: readonly PackageGraph[], output: GraphOptions['output']): string {
+  switch (output) {
+    case 'mermaid':
+      return opmMermaid(graphs)
+    case 'short':
+      return drawMermaid(graphs.map(drawPackage)) ?? 'flowchart BT\n'
+    case 'svg':
+      return graphs.map((one) => drawSvg(drawPackage(one))).join('')
+  }
+}
+
+/** Files that cannot be opened are load errors, as those that cannot be parsed are. */
+function read(dir: string): Catalog {
+  const directory = openCatalogDirectory(dir)
+  if (directory.kind !== 'files') throw new Error(directory.message)
+  const cache = openFactsCache()
+  const unreadable: { file: string; message: string }[] = []
+  const catalog = assemble(
+    directory.files.flatMap((file) => {
+      const bytes = file.read()
+      if (!('error' in bytes)) return [{ path: file.path, facts: cache.factsOf(bytes) }]
+      unreadable.push({ file: file.path, message: bytes.error })
+      return []
+    }),
+  )
+  return { ...catalog, loadErrors: [...catalog.loadErrors, ...unreadable] }
+}

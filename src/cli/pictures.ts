@@ -1,0 +1,60 @@
+// Where pictures go: one to stdout, more of them into a folder, a file each. File names are made from package names,
+// which are a stranger's text: nothing is ever written outside the folder.
+import { createHash } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { print, say } from './output.ts'
+
+export interface Picture {
+  /** The package. */
+  readonly name: string
+  /** What tells pictures of one package apart. */
+  readonly variant?: string
+  draw(): string
+}
+
+export interface PicturesOptions {
+  readonly extension: string
+  /** The folder, made when it is not there. */
+  readonly out: string | undefined
+  /** What to say where there is no picture. */
+  readonly none: string
+}
+
+/** Longer names are cut: file systems take 255 bytes. */
+const longestName = 150
+
+/** Throws an Error for several pictures without a folder, and where a file cannot be written. */
+export function putPictures(pictures: readonly Picture[], { extension, out, none }: PicturesOptions): void {
+  const [only, second] = pictures
+  if (only === undefined) {
+    say(none)
+    return
+  }
+  if (out === undefined) {
+    if (second !== undefined) {
+      const names = [...new Set(pictures.map(({ name }) => name))]
+      const shown = names.slice(0, 5).map((name) => JSON.stringify(name))
+      throw new Error(
+        `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): name a folder for them with --out`,
+      )
+    }
+    print(only.draw())
+    return
+  }
+  mkdirSync(out, { recursive: true })
+  for (const picture of pictures) {
+    const isAlone = pictures.every((other) => other === picture || other.name !== picture.name)
+    const name = isAlone ? picture.name : `${picture.name} ${picture.variant ?? ''}`
+    const path = join(out, `${fileName(name)}.${extension}`)
+    writeFileSync(path, picture.draw())
+    print(path)
+  }
+}
+
+/** Different names stay different; names of packages as they should be stay as they are. */
+function fileName(name: string): string {
+  const plain = encodeURIComponent(name.toWellFormed()).replace(/^\./, '%2E').replaceAll('*', '%2A')
+  if (plain.length <= longestName) return plain.replaceAll('%20', ' ')
+  return `${plain.slice(0, longestName)}-${createHash('sha256').update(name).digest('hex').slice(0, 12)}`
+}

@@ -1,0 +1,23 @@
+// Runs the real command line as a child process, as people do: nothing of this machine's settings reaches it.
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+
+export interface CommandResult {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** `PATH` is kept for git alone; without a home there are no credentials and no cache. */
+export function catalogBot(...parameters: string[]): Promise<CommandResult> {
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      ['--no-warnings', cli, ...parameters],
+      { env: { HOME: '/nonexistent', PATH: process.env.PATH }, maxBuffer: 1 << 30 },
+      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
+    ),
+  )
+}

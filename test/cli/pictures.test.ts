@@ -1,0 +1,130 @@
+// `graph` and `diff` as people run them: pictures of what is, and of what changes.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { opm } from '../opm.ts'
+import { catalogBot } from './command.ts'
+
+let folder: string
+const place = (path: string, text: string) => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+const json = (...blobs: object[]) => blobs.map((blob) => JSON.stringify(blob)).join('\n')
+const versions = (name: string, count: number, channel = 'stable') =>
+  json(
+    { schema: 'olm.package', name, defaultChannel: channel },
+    {
+      schema: 'olm.channel',
+      package: name,
+      name: channel,
+      entries: Array.from({ length: count }, (_, n) => ({
+        name: `${name}.v${n}.0.0`,
+        ...(n > 0 && { replaces: `${name}.v${n - 1}.0.0` }),
+      })),
+    },
+    ...Array.from({ length: count }, (_, n) => ({
+      schema: 'olm.bundle',
+      name: `${name}.v${n}.0.0`,
+      package: name,
+      image: `example.com/${n}`,
+      properties: [{ type: 'olm.package', value: { packageName: name, version: `${n}.0.0` } }],
+    })),
+  )
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pictures-'))
+  place('one/foo/c.json', versions('foo', 3))
+  place('two/foo/c.json', versions('foo', 3))
+  place('two/bar/c.json', versions('bar', 2))
+  place('odd/c.json', versions('../../up', 2) + versions('.', 1))
+  place('broken/c.json', `${versions('foo', 2)}\n{"schema": 1}`)
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+describe('graph', () => {
+  test("prints opm's picture of every package", async () => {
+    const ours = await catalogBot('graph', join(folder, 'two'))
+    expect(ours).toMatchObject({ code: 0, err: '' })
+    expect(ours.out).toContain('foo-stable-foo.v1.0.0["foo.v1.0.0"]-- replace --> foo-stable-foo.v2.0.0')
+    const theirs = opm(['alpha', 'render-graph', join(folder, 'two')])
+    const lines = (text: string) => text.trim().split('\n').sort()
+    if (theirs) expect(lines(ours.out)).toEqual(lines(theirs.out))
+    expect((await catalogBot('graph', join(folder, 'two'), '--opm')).out).toBe(ours.out)
+  }, 30_000)
+  test('draws one package as SVG, and asks for a folder for more', async () => {
+    expect((await catalogBot('graph', join(folder, 'one'), '-o', 'svg')).out).toMatch(/^<svg [^]*<\/svg>\n$/)
+    const many = await catalogBot('graph', join(folder, 'two'), '-o', 'svg')
+    expect(many).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--out') })
+    const chosen = await catalogBot('graph', join(folder, 'two'), '-o', 'svg', '--package', 'bar')
+    expect(chosen.out).toContain('<title>bar</title>')
+  }, 30_000)
+  test('writes a file for each package, none outside the folder whatever a package is called', async () => {
+    const out = join(folder, 'drawn', 'here')
+    const run = await catalogBot('graph', join(folder, 'odd'), '-o', 'svg', '--out', out)
+    expect(run).toMatchObject({ code: 0 })
+    expect(readdirSync(out).sort()).toEqual(['%2E.%2F..%2Fup.svg', '%2E.svg'])
+    expect(readdirSync(join(folder, 'drawn'))).toEqual(['here'])
+    await catalogBot('graph', join(folder, 'two'), '-o', 'short', '--out', out)
+    expect(readFileSync(join(out, 'foo.mmd'), 'utf8')).toMatch(/^flowchart BT\n/)
+  }, 30_000)
+  test('draws what can be read of a broken catalog, and fails', async () => {
+    const run = await catalogBot('graph', join(folder, 'broken'))
+    expect(run).toMatchObject({ code: 1, err: expect.stringContaining('c.json: ') })
+    expect(run.out).toContain('foo.v1.0.0')
+  }, 30_000)
+  test('cannot run on no directory, or for a package that is not there', async () => {
+    expect(await catalogBot('graph', join(folder, 'nowhere'))).toMatchObject({ code: 2 })
+    expect(await catalogBot('graph', join(folder, 'one'), '--package', 'baz')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('"baz"'),
+    })
+  }, 30_000)
+})
+
+describe('diff', () => {
+  let base: string
+  let head: string
+  const repo = () => join(folder, 'repo')
+  const git = (...parameters: string[]) =>
+    execFileSync('git', ['-C', repo(), '-c', 'user.name=a', '-c', 'user.email=a@b', ...parameters], {
+      encoding: 'utf8',
+    }).trim()
+  const commit = () => {
+    git('add', '-A')
+    git('commit', '-q', '-m', 'x')
+    return git('rev-parse', 'HEAD')
+  }
+  beforeAll(() => {
+    mkdirSync(repo())
+    git('init', '-q')
+    place('repo/catalogs/v4.20/foo/c.json', versions('foo', 3))
+    place('repo/catalogs/v4.20/bar/c.json', versions('bar', 2))
+    base = commit()
+    place('repo/catalogs/v4.20/foo/c.json', versions('foo', 4))
+    head = commit()
+  })
+  const diff = (output: string, ...more: string[]) =>
+    catalogBot('diff', '--repo', repo(), '--base', base, '--head', head, '-o', output, ...more)
+
+  test('draws before and after in one picture, what is new marked', async () => {
+    const mermaid = await diff('mermaid')
+    expect(mermaid).toMatchObject({ code: 0, out: expect.stringMatching(/\+ 3\.0\.0[^]*linkStyle \d/) })
+    expect(mermaid.out).not.toContain('bar')
+    expect((await diff('svg')).out).toMatch(/^<svg [^]*\+ 3\.0\.0[^]*was head/)
+  }, 30_000)
+  test('ends its Markdown in the picture', async () => {
+    expect((await diff('markdown')).out).toMatch(/^- [^]*\n\n```mermaid\nflowchart BT\n[^]*\n```\n$/)
+  }, 30_000)
+  test('draws nothing where no channel changes, and says so', async () => {
+    const run = await catalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
+    expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })
+  }, 30_000)
+  test('writes pictures into a folder', async () => {
+    const out = join(folder, 'changes')
+    expect(await diff('svg', '--out', out)).toMatchObject({ code: 0, out: `${join(out, 'foo.svg')}\n` })
+    expect(await diff('text', '--out', out)).toMatchObject({ code: 2 })
+  }, 30_000)
+})
