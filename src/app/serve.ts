@@ -9,6 +9,7 @@ import { openMirror, type Mirror } from '../git/mirror.ts'
 import { openForge } from '../github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
+import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from './catalog-loader.ts'
 import { deliveryHandler } from './deliveries.ts'
@@ -38,9 +39,9 @@ export async function serve(
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: join(settings.dataDirectory, 'store'),
     clock,
-    // A duty that fails says so itself.
     problem: (error, job) => {
-      if (!job) log.error({ err: error }, 'the store has a problem')
+      // A duty that fails says so itself.
+      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store has a problem')
     },
   })
   const pool = openReaderPool()

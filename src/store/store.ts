@@ -106,7 +106,7 @@ async function build(
 
     work: async (handler, concurrency) => {
       if (worker) throw new StoreError('failed', 'jobs are being worked off already')
-      const started = startWorker({ jobs, clock, handler, concurrency, recovers: !embedded, problem })
+      const started = startWorker({ jobs, clock, handler, concurrency, problem })
       worker = started
       return {
         stop: async () => {

@@ -23,13 +23,11 @@ export interface WorkerOptions {
   readonly clock: Clock
   readonly handler: (job: Job) => Promise<void>
   readonly concurrency: number
-  /** Looks for other instances' dead jobs; the embedded database has no other instances. */
-  readonly recovers: boolean
   /** Hears of handlers that reject and of databases that do not answer. The job waits again in any case. */
   readonly problem: (error: unknown, job?: Job) => void
 }
 
-export function startWorker({ jobs, clock, handler, concurrency, recovers, problem }: WorkerOptions): Worker {
+export function startWorker({ jobs, clock, handler, concurrency, problem }: WorkerOptions): Worker {
   const running = new Map<string, { taken: Taken; done: Promise<void> }>()
   const stopping = new AbortController()
   const { signal } = stopping
@@ -87,7 +85,9 @@ export function startWorker({ jobs, clock, handler, concurrency, recovers, probl
       if (over.signal.aborted) return
       try {
         await jobs.touch([...running.values()].map(({ taken }) => taken))
-        if (recovers && (await jobs.recover(silence)) > 0) wake()
+        // Other instances' dead jobs, and those of this one whose answer was lost with a connection: they are active in
+        // the database alone.
+        if ((await jobs.recover(silence)) > 0) wake()
       } catch (error) {
         problem(error)
       }

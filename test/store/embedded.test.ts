@@ -166,6 +166,27 @@ describe("the database's process", () => {
     await store.close()
   }, 60_000)
 
+  test('when it is killed while a job is being settled, does not leave that job active for ever', async () => {
+    const others = databaseProcesses()
+    const problems: unknown[] = []
+    const store = await openStore({
+      dataDirectory: folder(),
+      clock,
+      problem: (error) => problems.push(error),
+    })
+    let runs = 0
+    await store.work(async () => {
+      runs += 1
+      // The answer to what comes right after this cannot arrive.
+      if (runs === 1)
+        for (const id of databaseProcesses()) if (!others.includes(id)) process.kill(id, 'SIGKILL')
+    }, 1)
+    await store.enqueue(pullJob(1))
+    await until(() => runs === 2, 40)
+    expect(problems).not.toEqual([])
+    await store.close()
+  }, 60_000)
+
   test('does not carry on a transaction that another one began', async () => {
     const others = databaseProcesses()
     const database = await openEmbedded(folder(), { patience: 0, problem })
