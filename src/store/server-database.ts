@@ -15,6 +15,9 @@ export function openServer(url: string, problem: (error: unknown) => void): Data
     keepAlive: true,
   })
   pool.on('error', problem)
+  // The pool listens to idle connections alone. One that breaks between two statements of a transaction is told by the
+  // next statement; without a listener it would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   const transaction: Database['transaction'] = async (work) => {
     const client = await connect(pool)
     let broken: Error | undefined
