@@ -10,6 +10,7 @@ import { describeChange, type CatalogPair } from '../change/describe-change.ts'
 import type { TreeSha, UserId } from '../change/ids.ts'
 import { isBelow, type Layout } from '../change/layout.ts'
 import type { PathChange } from '../change/path-change.ts'
+import { mayListReferences } from '../change/reference-list.ts'
 import { recogniseLayout, withNewCatalogs } from '../change/recognise-layout.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { configPath, defaultConfig, parseConfig, type Config } from '../config/config.ts'
@@ -209,7 +210,7 @@ async function readTexts(
   return texts
 }
 
-/** The bytes of every changed catalog file, before and after: what tells an edited bundle from a moved one. */
+/** The bytes of every changed catalog file and list, before and after: what tells an edited bundle from a moved one. */
 async function changedTexts(
   repository: Repository,
   paths: readonly PathChange[],
@@ -217,7 +218,7 @@ async function changedTexts(
 ): Promise<Texts> {
   const bytes = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
   for (const { path, before, after } of paths) {
-    if (!layout.catalogs.some(({ root }) => isBelow(path, root))) continue
+    if (!layout.catalogs.some(({ root }) => isBelow(path, root)) && !mayListReferences(path)) continue
     if (before?.mode.startsWith('100')) bytes.base.set(path, await repository.read(before.oid))
     if (after?.mode.startsWith('100')) bytes.result.set(path, await repository.read(after.oid))
   }

@@ -1,6 +1,6 @@
 // A change: what a pull request does, in catalog words. Made by describe-change.ts from two trees
 // (base tip and merge result), never from a list that GitHub or the author gives. Plain data.
-import type { BlobPlace, Catalog } from '../catalog/catalog.ts'
+import type { BlobPlace, Catalog, Mark } from '../catalog/catalog.ts'
 import type { Location } from '../findings/finding.ts'
 import type { PathChange } from './path-change.ts'
 
@@ -10,6 +10,8 @@ export type PathRole =
   | { readonly kind: 'catalog'; readonly catalog: string; readonly directory: string }
   /** Sources of a package beside the catalogs: `operators/<directory>/...` (templates, bundles, release config). */
   | { readonly kind: 'operator'; readonly directory: string }
+  /** A composite list whose differing entries are all known: `Change.lists` says which. Owned entry by entry. */
+  | { readonly kind: 'references' }
   /** A file that says who owns something. `directory`: the package directory it speaks for; absent for repository-wide ones. */
   | { readonly kind: 'owners'; readonly directory?: string }
   /**
@@ -29,6 +31,33 @@ export interface Change {
   readonly catalogs: readonly CatalogChange[]
   /** Image references that the result names and the base does not, each once per place. */
   readonly references: readonly NewReference[]
+  /** What happens to composite lists, sorted by path: exactly the paths of the role `references`. Absent: to none. */
+  readonly lists?: readonly ReferenceListChange[]
+}
+
+/** A composite list: one file with entries of many packages (layout L10). Nothing but these entries differs in it. */
+export interface ReferenceListChange {
+  readonly path: string
+  readonly added: readonly ListedImage[]
+  readonly removed: readonly { readonly name: string; readonly image: string }[]
+  /** Entries under the same name whose lines differ; with the same image before and after, in something else. */
+  readonly updated: readonly {
+    readonly name: string
+    readonly before: string
+    readonly after: string
+    readonly mark: Mark
+    readonly imageMark: Mark
+  }[]
+  /** Names and images of the base's list. */
+  readonly names: readonly string[]
+  readonly known: readonly string[]
+}
+
+export interface ListedImage {
+  readonly name: string
+  readonly image: string
+  readonly mark: Mark
+  readonly imageMark: Mark
 }
 
 export interface CatalogChange {
@@ -89,5 +118,6 @@ export interface NewReference {
   readonly at: Location
   readonly package: string
   readonly bundle: string
-  readonly role: 'bundle' | 'related'
+  /** `listed`: an entry of a composite list, whose name stands in `package` and `bundle`. */
+  readonly role: 'bundle' | 'related' | 'listed'
 }

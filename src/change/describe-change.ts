@@ -3,11 +3,12 @@
 import type { Catalog } from '../catalog/catalog.ts'
 import { compareBlobs, repositoryPath, type Texts } from './blob-text.ts'
 import { compareCatalogs } from './catalog-version.ts'
-import type { CatalogChange, Change, PackageChange } from './change.ts'
+import type { CatalogChange, Change, PackageChange, ReferenceListChange, TouchedPath } from './change.ts'
 import { classifyPath } from './classify-path.ts'
 import { comparePackage } from './compare-package.ts'
+import { compareReferenceLists } from './compare-reference-lists.ts'
 import { isBelow, type Layout } from './layout.ts'
-import { newReferences } from './new-references.ts'
+import { newListedReferences, newReferences } from './new-references.ts'
 import { packagesIn } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
 
@@ -31,9 +32,18 @@ export interface CatalogPair {
 
 /** Describes what a pull request does. Never throws on bad catalogs: what cannot be compared counts as different. */
 export function describeChange({ paths, layout, catalogs, texts }: ChangeInput): Change {
+  const lists: ReferenceListChange[] = []
   const touched = [...paths]
     .sort((a, b) => compareText(a.path, b.path))
-    .map((path) => ({ ...path, role: classifyPath(path.path, layout) }))
+    .map((path): TouchedPath => {
+      const role = classifyPath(path.path, layout)
+      const list =
+        role.kind === 'infrastructure' && role.odd === undefined
+          ? compareReferenceLists(path, texts)
+          : undefined
+      if (list) lists.push(list)
+      return { ...path, role: list ? { kind: 'references' } : role }
+    })
   const content = new Set(
     paths
       .filter(({ before, after }) => before?.oid !== after?.oid || before?.mode !== after?.mode)
@@ -43,7 +53,12 @@ export function describeChange({ paths, layout, catalogs, texts }: ChangeInput):
     .filter(({ root }) => touched.some(({ path }) => isBelow(path, root)))
     .sort(compareCatalogs)
     .map((pair) => describeCatalog(pair, content, texts))
-  return { paths: touched, catalogs: changes, references: changes.flatMap(newReferences) }
+  return {
+    paths: touched,
+    catalogs: changes,
+    references: [...changes.flatMap(newReferences), ...lists.flatMap(newListedReferences)],
+    ...(lists.length > 0 && { lists }),
+  }
 }
 
 function describeCatalog(pair: CatalogPair, differing: ReadonlySet<string>, texts: Texts): CatalogChange {

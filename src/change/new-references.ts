@@ -1,5 +1,5 @@
 // Image references that a catalog names for the first time: those are the ones worth asking registries about.
-import type { CatalogChange, NewReference } from './change.ts'
+import type { CatalogChange, NewReference, ReferenceListChange } from './change.ts'
 
 /**
  * References of the result's bundles (their own image and their related images) that the base catalog of the same
@@ -37,4 +37,23 @@ export function newReferences({ base, result }: CatalogChange): NewReference[] {
     }
   }
   return found
+}
+
+/** Images of a composite list's entries that its base does not name. */
+export function newListedReferences({
+  path,
+  added,
+  updated,
+  known,
+}: ReferenceListChange): readonly NewReference[] {
+  const named = [...added, ...updated.map(({ after, ...entry }) => ({ ...entry, image: after }))]
+  return named
+    .filter(({ image }) => !known.includes(image))
+    .map(({ name, image, imageMark }) => ({
+      reference: image,
+      at: { file: path, line: imageMark.line, column: imageMark.column },
+      package: name,
+      bundle: name,
+      role: 'listed',
+    }))
 }

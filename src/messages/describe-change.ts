@@ -1,7 +1,13 @@
 // What a pull request changes, in a few lines of catalog words, for comments and terminals.
 // Lines are data: plain words and names kept apart, so that each renderer escapes them for its medium. Decides nothing.
 import type { Catalog } from '../catalog/catalog.ts'
-import type { CatalogChange, Change, PackageChange, TouchedPath } from '../change/change.ts'
+import type {
+  CatalogChange,
+  Change,
+  PackageChange,
+  ReferenceListChange,
+  TouchedPath,
+} from '../change/change.ts'
 import { bundleVersion } from '../change/package-blobs.ts'
 import { printable } from '../findings/printable.ts'
 import { code } from './escape.ts'
@@ -20,7 +26,11 @@ const shownLines = 60
 
 /** The change in lines, packages first. The same change to a package in several catalogs is told once. */
 export function describeChangeLines(change: Change): Line[] {
-  const lines = [...describePackages(change.catalogs), ...describeFiles(change.paths)]
+  const lines = [
+    ...describePackages(change.catalogs),
+    ...(change.lists ?? []).flatMap(describeList),
+    ...describeFiles(change.paths),
+  ]
   if (lines.length === 0)
     return [{ depth: 0, words: ['Nothing: the result is the base branch as it stands.'] }]
   if (lines.length <= shownLines) return lines
@@ -203,6 +213,22 @@ function packageLines(change: PackageChange, label: Label): Word[][] {
     lines.push([...subject(schema, name), ' is deprecated with another message'])
   if (others > 0) lines.push([count(others, 'other blob'), others === 1 ? ' differs' : ' differ'])
   return lines
+}
+
+function describeList({ path, added, removed, updated }: ReferenceListChange): Line[] {
+  const entries: Word[][] = [
+    ...added.map(({ name, image }): Word[] => ['new reference ', { name }, ' to ', { name: image }]),
+    ...removed.map(({ name }): Word[] => ['reference ', { name }, ' removed']),
+    ...updated.map(({ name, before, after }): Word[] =>
+      before === after
+        ? ['reference ', { name }, ' rewritten, with the same image']
+        : ['reference ', { name }, ': ', { name: before }, ' → ', { name: after }],
+    ),
+  ]
+  return [
+    { depth: 0, words: ['list of references ', { name: path }, ':'] },
+    ...entries.map((words) => ({ depth: 1 as const, words })),
+  ]
 }
 
 function describeFiles(paths: readonly TouchedPath[]): Line[] {

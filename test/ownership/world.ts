@@ -6,6 +6,7 @@ import { describeChange } from '../../src/change/describe-change.ts'
 import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../src/change/ids.ts'
 import { recogniseLayout, withNewCatalogs } from '../../src/change/recognise-layout.ts'
+import { mayListReferences } from '../../src/change/reference-list.ts'
 import { catalogOf } from '../../src/change/layout.ts'
 import type { Person, Review, Snapshot } from '../../src/change/snapshot.ts'
 import type { Approval } from '../../src/checks/approval.ts'
@@ -158,7 +159,9 @@ export class World {
     const roots = new Set(paths.flatMap(({ path }) => catalogOf(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }
     const texts = new Map<string, Uint8Array>()
-    const inCatalogs = paths.filter(({ path }) => /\.(?:ya?ml|json)$/.test(path) && catalogOf(path, layout))
+    const inCatalogs = paths.filter(
+      ({ path }) => /\.(?:ya?ml|json)$/.test(path) && (catalogOf(path, layout) || mayListReferences(path)),
+    )
     for (const [side, tree] of Object.entries(trees))
       for (const { path } of inCatalogs) {
         const bytes = await this.#bytes(tree, path)

@@ -147,7 +147,7 @@ function judgePlatforms(
   answer: Extract<ImageAnswer, { kind: 'ok' }>,
   wanted: readonly string[],
 ): readonly Finding[] | 'not-told' {
-  if (wanted.length === 0 || image.isBundle) return []
+  if (wanted.length === 0 || image.isBundle || image.isListed) return []
   if (answer.platforms === undefined) return 'not-told'
   const offered = answer.platforms
   const missing = wanted.filter((platform) => !offered.includes(platform))

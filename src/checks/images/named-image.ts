@@ -17,6 +17,8 @@ export interface NamedImage {
   readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
   /** True when the reference is some bundle's own image. */
   readonly isBundle: boolean
+  /** True when a list of references names it: a catalog or a bundle, which are files and run on no platform. */
+  readonly isListed: boolean
 }
 
 // A finding that lists hundreds of places is read by nobody; the data beside it says how many there are.
@@ -42,6 +44,7 @@ export function namedImages(references: readonly NewReference[]): readonly Named
               .slice(0, mostPlaces)
               .map(({ at, bundle }) => ({ at, note: `also named by ${bundle}` })),
             isBundle: [first, ...others].some(({ role }) => role === 'bundle'),
+            isListed: [first, ...others].some(({ role }) => role === 'listed'),
           },
         ],
   )

@@ -2,7 +2,7 @@
 // who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
 import { classifyPath } from '../../change/classify-path.ts'
 import type { Layout } from '../../change/layout.ts'
-import type { PackageChange, TouchedPath } from '../../change/change.ts'
+import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
@@ -49,7 +49,11 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
     const { role } = path
     const at: Location = { file: path.path, line: 1, column: 1 }
     if (role.kind === 'infrastructure') outside.push(path)
-    else if (role.kind === 'owners') {
+    else if (role.kind === 'references') {
+      const list = input.change.lists?.find((candidate) => candidate.path === path.path)
+      if (list === undefined) outside.push(path)
+      else demands.push(...inList(list, input, known, authority))
+    } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
       else {
         const owners = authority.ownersOf(path.path, role.directory)
@@ -149,6 +153,54 @@ function inCatalog(
     }
   }
   return { demands, findings }
+}
+
+/** The entries of a composite list that differ. Each is its package's, wherever that is at home at the base. */
+function inList(
+  list: ReferenceListChange,
+  input: CheckInput,
+  known: KnownPackages,
+  authority: Authority,
+): Demand[] {
+  const { path } = list
+  const entries: { name: string; kind: ChangeKind; line: number; column: number }[] = [
+    ...list.added.map(({ name, mark }) => ({ name, kind: 'add-package' as const, ...mark })),
+    ...list.removed.map(({ name }) => ({ name, kind: 'remove-package' as const, line: 1, column: 1 })),
+    ...list.updated.map(({ name, before, after, mark }) => ({
+      name,
+      kind: before === after ? ('edit-sources' as const) : ('update-reference' as const),
+      ...mark,
+    })),
+  ]
+  return entries.flatMap(({ name, kind, line, column }) => {
+    const homes = known.homes(name).filter((home) => home !== '')
+    const places = homes.flatMap((home) =>
+      input.layout.catalogs
+        .map(({ root }) => (root === '' ? home : `${root}/${home}`))
+        .filter((place) => input.basePaths.some((other) => other.startsWith(`${place}/`)))
+        .map((place) => ({ where: `${place}/catalog.yaml`, home })),
+    )
+    // Sources without a catalog of their own: the operator's directory speaks for the package.
+    const beside = homes
+      .filter((home) => !places.some((place) => place.home === home))
+      .map((home) => ({ where: `operators/${home}/ci.yaml`, home }))
+    const asked = [...places, ...beside]
+    if (asked.length === 0) asked.push({ where: path, home: '' })
+    const distinct = new Map<string, readonly Principal[]>()
+    for (const { where, home } of asked) {
+      const owners = authority.ownersOf(where, home, name)
+      distinct.set(JSON.stringify(owners), owners)
+    }
+    // The directory is none: a yes that is carried over covers the list as a whole, not one package's files.
+    return [...distinct.values()].map((owners): Demand => ({
+      path,
+      at: { file: path, line, column },
+      directory: '',
+      package: name,
+      kinds: [kind],
+      owners,
+    }))
+  })
 }
 
 /** The kinds of change to one package of one catalog. `exists`: the base has it already, if only in another catalog. */

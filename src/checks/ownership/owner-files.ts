@@ -4,6 +4,7 @@ import type { Change } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/classify-path.ts'
 import { configYamlPath } from './config-yaml.ts'
 import { aliasesPath, directoriesAbove, ownersName } from './owners-file.ts'
+import { speakersOf } from './speakers.ts'
 
 export const catalogOwnersName = 'CATALOG_OWNERS'
 
@@ -15,6 +16,7 @@ export type OwnerFile =
   | { readonly kind: 'aliases' }
   | { readonly kind: 'config.yaml' }
 
+const ownerFileNames = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
 const ciYaml = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
 
 /** What an owner file speaks for, by its path alone; undefined for every other path. */
@@ -49,6 +51,19 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     }
     if ('directory' in role && role.directory) wanted.add(ciYamlPath(role.directory))
     if (ownerFileAt(path) !== undefined) existing.add(path)
+  }
+  // An entry of a list is its package's, wherever that is at home: any owner file may speak for it.
+  const listed = (change.lists ?? []).flatMap(({ added, removed, updated }) => [
+    ...added,
+    ...removed,
+    ...updated,
+  ])
+  if (listed.length > 0) {
+    for (const path of basePaths) if (ownerFileNames.test(path)) wanted.add(path)
+    const speakers = change.catalogs.map(speakersOf)
+    for (const { name } of listed)
+      for (const home of [name, ...speakers.flatMap((speaker) => [...speaker.homes(name)])])
+        wanted.add(ciYamlPath(home))
   }
   // A catalog without package directories: the package's name is all there is to look up.
   for (const catalog of change.catalogs) for (const { name } of catalog.packages) wanted.add(ciYamlPath(name))

@@ -67,6 +67,7 @@ function findConfusableNames(input: CheckInput): Finding[] {
   const existing = new Set(packageDirectories(input))
   for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)
   for (const names of input.packagesByDirectory?.values() ?? []) for (const name of names) existing.add(name)
+  for (const { names } of change.lists ?? []) for (const name of names) existing.add(name)
   const bySkeleton = new Map([...existing].map((name) => [skeleton(name), name]))
 
   const fresh = new Map<string, Location>()
@@ -81,6 +82,11 @@ function findConfusableNames(input: CheckInput): Finding[] {
       if (!existing.has(name) && !fresh.has(name))
         fresh.set(name, { file: toPath(place.file), line: place.line, column: place.column })
   }
+
+  for (const { path, added } of change.lists ?? [])
+    for (const { name, mark } of added)
+      if (!existing.has(name) && !fresh.has(name))
+        fresh.set(name, { file: path, line: mark.line, column: mark.column })
 
   return [...fresh].flatMap(([name, at]) => {
     if (!isPackageName(name))

@@ -54,6 +54,15 @@ describe('what is asked', () => {
       'quay.io/org/app:v1',
     ])
   })
+  test('what a list of references names, and for no platform: it runs nowhere', () => {
+    const listed = input([{ role: 'listed' }], { platforms: ['linux/s390x'] })
+    expect(asked(listed)).toEqual([pinned])
+    expect(judged(listed, { [pinned]: { ...ok, platforms: ['linux/amd64'] } })).toMatchObject({
+      findings: [],
+      unanswered: [],
+    })
+    expect(rulesOf(listed, { [pinned]: { kind: 'missing', reason: 'gone' } })).toEqual(['1 image-missing'])
+  })
   test('nothing about malformed references and registries that are not allowed', () => {
     expect(asked(input(['Docker://x', 'evil.example/a', pinned], { registries: ['quay.io'] }))).toEqual([
       pinned,
