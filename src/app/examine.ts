@@ -3,6 +3,7 @@
 import { approvalsFromReviews, ownership, ownerFilePaths } from '../checks/ownership/ownership.ts'
 import { imagesCheck } from '../checks/images/images.ts'
 import { validationCheck } from '../checks/validation/validation.ts'
+import { allRules } from '../checks/all-rules.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
@@ -13,7 +14,7 @@ import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/reference-list.ts'
 import { recogniseLayout, withNewCatalogs } from '../change/recognise-layout.ts'
 import type { Snapshot } from '../change/snapshot.ts'
-import { configPath, defaultConfig, parseConfig, type Config } from '../config/config.ts'
+import { configPath, defaultConfig, findUnknownRules, parseConfig, type Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import {
   approvalsFromCommands,
@@ -179,13 +180,13 @@ export async function readConfig(
 ): Promise<{ config: Config; digest: string; findings: readonly Finding[] }> {
   const entry = await repository.entry(tree, configPath)
   if (entry === undefined) return { config: defaultConfig, digest: 'default', findings: [] }
-  const parsed = parseConfig(
-    entry.mode.startsWith('100') ? await readText(repository, entry.oid) : '- not a file',
-  )
-  return parsed.kind === 'config'
-    ? { config: parsed.config, digest: entry.oid, findings: [] }
-    : { config: defaultConfig, digest: entry.oid, findings: parsed.findings }
+  const text = entry.mode.startsWith('100') ? await readText(repository, entry.oid) : '- not a file'
+  const parsed = parseConfig(text)
+  const findings = parsed.kind === 'config' ? findUnknownRules(text, ruleIds) : parsed.findings
+  return { config: parsed.kind === 'config' ? parsed.config : defaultConfig, digest: entry.oid, findings }
 }
+
+const ruleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 function configOutcome(findings: readonly Finding[]): CheckOutcome {
   return {

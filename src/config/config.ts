@@ -1,7 +1,7 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the base tip: its schema, its defaults, its parsing.
 // A catalog repository works with none at all. Whatever is unknown or of the wrong type is refused as a whole:
 // a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
-import { LineCounter, parseDocument } from 'yaml'
+import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { finding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
@@ -148,6 +148,23 @@ export const defaultConfig: Config = configSchema.parse({})
 export type ParsedConfig =
   | { readonly kind: 'config'; readonly config: Config }
   | { readonly kind: 'unreadable'; readonly findings: readonly Finding[] }
+
+/**
+ * Findings for rule ids under `rules` that no rule has: a misspelt switch must not be believed to be on. Which rules
+ * there are is not this floor's to know.
+ */
+export function findUnknownRules(text: string, known: ReadonlySet<string>): readonly Finding[] {
+  const lines = new LineCounter()
+  const rules: unknown = parseDocument(text, { lineCounter: lines }).getIn(['rules'], true)
+  if (!isMap(rules)) return []
+  return rules.items.flatMap(({ key }) => {
+    const id = isScalar(key) ? String(key.value) : ''
+    if (known.has(id)) return []
+    const { line, col } = lines.linePos(isScalar(key) ? (key.range?.[0] ?? 0) : 0)
+    const at = { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
+    return [finding(configUnreadable, at, { problem: `rules.${id}: there is no such rule` })]
+  })
+}
 
 /**
  * Reads the configuration's text (UTF-8 YAML 1.2, one document). `undefined` or an empty document is the default.

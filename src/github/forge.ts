@@ -145,7 +145,12 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
           state: 'open',
           per_page: 100,
         })
-        return pulls.map((pull) => pullNumber(pull.number))
+        return pulls.map((pull) => ({
+          pull: pullNumber(pull.number),
+          head: commitSha(pull.head.sha),
+          baseRef: pull.base.ref,
+          updatedAt: pull.updated_at,
+        }))
       }),
     defaultBranch: () =>
       asking('read', async () => (await octokit.rest.repos.get(target)).data.default_branch),

@@ -131,9 +131,9 @@ function composeComment(verdict: Verdict, options: ReportOptions): string {
   return `${cut(body)}\n\n${foot(verdict)}`
 }
 
-/** The commits that the words above hold for: an approval by command binds to them. */
+/** What the words above hold for: an approval by command binds to it. The base's tip moves too often to be named. */
 function foot(verdict: Verdict): string {
-  const commits = `For ${code(verdict.head.slice(0, 12))} on ${code(verdict.baseRef)} at ${code(verdict.base.slice(0, 12))}.`
+  const commits = `For ${code(verdict.head.slice(0, 12))} on ${code(verdict.baseRef)}.`
   const commands = ['/recheck', '/approve', '/hold', '/unhold', '/help']
     .map((command) => code(command))
     .join(' ')

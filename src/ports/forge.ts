@@ -56,12 +56,21 @@ export interface WorkflowRun {
   readonly createdAt: string
 }
 
+/** What one list call tells of a pull request: enough to see whether anything about it has changed. */
+export interface OpenPull {
+  readonly pull: PullNumber
+  readonly head: CommitSha
+  readonly baseRef: string
+  /** Moves with pushes, reviews, comments, labels and edits. */
+  readonly updatedAt: string
+}
+
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
 export interface Forge {
   readonly repository: RepositoryName
   /** All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist. */
   readSnapshot(pull: PullNumber): Promise<Snapshot | null>
-  openPulls(): Promise<readonly PullNumber[]>
+  openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   /** Never rejects: what GitHub does not say is `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>

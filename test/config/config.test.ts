@@ -1,0 +1,50 @@
+import { describe, expect, test } from '@jest/globals'
+import { defaultConfig, findUnknownRules, parseConfig } from '../../src/config/config.ts'
+
+const problemsOf = (text: string) => {
+  const parsed = parseConfig(text)
+  return parsed.kind === 'config'
+    ? []
+    : parsed.findings.map(({ at, what }) => `${at?.line}:${at?.column} ${what}`)
+}
+
+describe('a configuration', () => {
+  test.each([undefined, '', '# nothing\n', '{}\n'])('that says nothing (%j) is the default', (text) => {
+    expect(parseConfig(text)).toEqual({ kind: 'config', config: defaultConfig })
+  })
+
+  test('says only what differs', () => {
+    const parsed = parseConfig('merge:\n  enabled: false\nimages:\n  registries: [quay.io/acme]\n')
+    expect(parsed).toMatchObject({
+      kind: 'config',
+      config: { merge: { enabled: false }, images: { registries: ['quay.io/acme'] } },
+    })
+  })
+
+  test.each([
+    ['an unknown key', 'merg:\n  enabled: false\n', /merg/],
+    ['an unknown key deep inside', 'merge:\n  enable: false\n', /enable/],
+    ['a wrong type', 'merge:\n  enabled: "no"\n', /merge.enabled/],
+    ['a number where text belongs', 'opm: 1.73\n', /opm/],
+    ['a severity that is none', 'rules:\n  several-heads: fatal\n', /several-heads/],
+    ['a duplicate key', 'opm: v1.73\nopm: v1.60\n', /unique/],
+    ['an alias bomb', 'rules: &a [x]\nowners: *a\n', /./],
+    ['text that is not YAML', 'merge: [\n', /./],
+    ['a list', '- merge\n', /./],
+    ['both ways to rebuild', 'rebuild:\n  workflow: a.yml\n  event: b\n', /not both/],
+    ['a second document', 'opm: v1.73\n---\nopm: v1.60\n', /./],
+  ])('with %s closes the gate and says where', (_name, text, says) => {
+    const problems = problemsOf(text)
+    expect(problems.length).toBeGreaterThan(0)
+    expect(problems.join('\n')).toMatch(says)
+    expect(problems.every((problem) => /^\d+:\d+ /.test(problem))).toBe(true)
+  })
+
+  test('that switches a rule which does not exist is not believed', () => {
+    const known = new Set(['several-heads'])
+    expect(findUnknownRules('rules:\n  several-heads: error\n', known)).toEqual([])
+    const [problem] = findUnknownRules('rules:\n  several-haeds: error\n', known)
+    expect(problem?.at).toMatchObject({ line: 2, column: 3 })
+    expect(problem?.what).toContain('several-haeds')
+  })
+})
