@@ -161,7 +161,9 @@ describe('a semver template is rendered as opm renders it', () => {
     ['versions without an order', () => semver('', { stable: ['1.2.5', '1.2.5+b'] })],
     ['a wrong type', () => `schema: olm.semver\nstable: 1\n`],
   ])('with the same complaint about %s', async (_, template) => {
-    expect(ours(template())).toBe(await theirs(template()))
+    // opm sorts unstably: which of two equal versions it names first is chance.
+    const settled = (text: string) => text.replaceAll('1.2.5+b', '1.2.5')
+    expect(settled(ours(template()))).toBe(settled(await theirs(template())))
   })
 })
 

@@ -34,7 +34,11 @@ function input(
 const answers = (known: Record<string, ImageAnswer> = {}) =>
   answersFrom(
     new Map(
-      Object.entries(known).map(([reference, answer]) => [questionKey({ kind: 'image', reference }), answer]),
+      Object.entries(known).flatMap(([reference, answer]) =>
+        [true, false].map(
+          (platforms) => [questionKey({ kind: 'image', reference, platforms }), answer] as const,
+        ),
+      ),
     ),
   )
 const judged = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
@@ -190,4 +194,14 @@ describe('the rules', () => {
     const ids = imageRules.map(({ id }) => id)
     expect(ids).toEqual([...new Set(ids)].sort())
   })
+})
+
+test('platforms are asked for only where the repository wants some, because asking costs a pull', () => {
+  const asked = (platforms: string[]) =>
+    imagesCheck.ask(
+      input([pinned], { ...defaultConfig, images: { ...defaultConfig.images, platforms } }),
+      answers(),
+    )
+  expect(asked([])).toEqual([{ kind: 'image', reference: pinned }])
+  expect(asked(['linux/arm64'])).toEqual([{ kind: 'image', reference: pinned, platforms: true }])
 })
