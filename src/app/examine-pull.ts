@@ -91,13 +91,20 @@ async function look(pull: PullNumber, place: Workplace): Promise<Examination | u
     )
     return undefined
   }
-  return examine(fetched, {
+  const started = performance.now()
+  const examination = await examine(fetched, {
     repository,
     loader: app.loader,
     ask: askTheWorld(forge, app.registries.forOneLook(), app.store),
     memory: app.store,
     stopped: await app.store.landingsStopped(forge.repository),
   })
+  const examined = Math.round(performance.now() - started)
+  app.log.info(
+    { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },
+    'examined',
+  )
+  return examination
 }
 
 /** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */

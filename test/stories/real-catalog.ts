@@ -18,6 +18,8 @@ export interface RealWorld {
   readonly environment: Readonly<Record<string, string>>
   /** The pull request with which an owner adds the next patch version of a small package to one catalog. */
   update(catalog: string): OpenPull
+  /** The next one after that has landed. */
+  again(catalog: string): OpenPull
   isRebuilt(pull: Pull): boolean
   stop(): Promise<void>
 }
@@ -58,6 +60,18 @@ export async function openRealWorld(source: string, directory: string): Promise<
   const { app } = github.installApp({ slug: 'catalog-bot', privateKey, webhookSecret, events, permissions }, [
     realName,
   ])
+  function pullWith(catalog: string, versions: readonly string[]): OpenPull {
+    const path = `catalogs/${catalog}/kube-green/catalog.yaml`
+    let text = readFileSync(join(source, path), 'utf8')
+    let last = '0.7.1'
+    for (const version of versions) {
+      registry.putImage('kube-green/bundle', `v${version}`, { files: { version } })
+      text = withNextVersion(text, last, version, `${registry.host}/kube-green/bundle:v${version}`)
+      last = version
+    }
+    const title = `kube-green ${last} in ${catalog}`
+    return { repository: realName, author: owner, title, changes: { [path]: text } }
+  }
   return {
     github,
     environment: {
@@ -71,15 +85,8 @@ export async function openRealWorld(source: string, directory: string): Promise<
       INSECURE_REGISTRIES: registry.host,
       SWEEP_SECONDS: '300',
     },
-    update(catalog) {
-      const path = `catalogs/${catalog}/kube-green/catalog.yaml`
-      const image = 'kube-green/bundle'
-      registry.putImage(image, 'v0.7.2', { files: {} })
-      const changes = {
-        [path]: withNextVersion(readFileSync(join(source, path), 'utf8'), `${registry.host}/${image}:v0.7.2`),
-      }
-      return { repository: realName, author: owner, title: `kube-green 0.7.2 in ${catalog}`, changes }
-    },
+    update: (catalog) => pullWith(catalog, ['0.7.2']),
+    again: (catalog) => pullWith(catalog, ['0.7.2', '0.7.3']),
     isRebuilt: (pull) =>
       github
         .checkRuns({ repo: repository, headSha: pull.merged?.sha ?? '' })
@@ -91,17 +98,17 @@ export async function openRealWorld(source: string, directory: string): Promise<
   }
 }
 
-/** The file with 0.7.2 after 0.7.1, made from 0.7.1's bundle. */
-function withNextVersion(text: string, image: string): string {
+/** The file with one more version, made from the bundle before it. */
+function withNextVersion(text: string, from: string, to: string, image: string): string {
   const documents = text.split(/^(?=---$)/m)
-  const bundle = documents.find((document) => document.includes('\nname: kube-green.v0.7.1\n'))
+  const bundle = documents.find((document) => document.includes(`\nname: kube-green.v${from}\n`))
   const old = bundle && /^image: (?<image>\S+)$/m.exec(bundle)?.groups?.image
-  if (bundle === undefined || old === undefined) throw new Error('the catalog has no kube-green 0.7.1')
+  if (bundle === undefined || old === undefined) throw new Error(`the catalog has no kube-green ${from}`)
   // The Operator's own images stay as they are: their registries cannot be asked from everywhere.
   const next = bundle
     .replaceAll(old, image)
-    .replaceAll('kube-green.v0.7.1', 'kube-green.v0.7.2')
-    .replaceAll('version: 0.7.1', 'version: 0.7.2')
-  const entry = '- name: kube-green.v0.7.2\n  replaces: kube-green.v0.7.1\n'
+    .replaceAll(`kube-green.v${from}`, `kube-green.v${to}`)
+    .replaceAll(`version: ${from}`, `version: ${to}`)
+  const entry = `- name: kube-green.v${to}\n  replaces: kube-green.v${from}\n`
   return text.replace(/^name: alpha$/m, `${entry}name: alpha`) + next
 }

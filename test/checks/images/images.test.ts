@@ -197,11 +197,7 @@ describe('the rules', () => {
 })
 
 test('platforms are asked for only where the repository wants some, because asking costs a pull', () => {
-  const asked = (platforms: string[]) =>
-    imagesCheck.ask(
-      input([pinned], { ...defaultConfig, images: { ...defaultConfig.images, platforms } }),
-      answers(),
-    )
+  const asked = (platforms: string[]) => imagesCheck.ask(input([pinned], { platforms }), answers())
   expect(asked([])).toEqual([{ kind: 'image', reference: pinned }])
   expect(asked(['linux/arm64'])).toEqual([{ kind: 'image', reference: pinned, platforms: true }])
 })
