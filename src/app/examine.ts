@@ -32,6 +32,7 @@ import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { gatherAnswers, type Ask } from './gather-answers.ts'
+import { packagesByDirectory } from './packages-by-directory.ts'
 
 export const checks: readonly Check[] = [ownership, validationCheck, imagesCheck]
 
@@ -90,6 +91,8 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
   const catalogs = await loadTouched(layout, paths, baseTree, merge.tree, options)
   const texts = await changedTexts(repository, paths, layout)
   const change = describeChange({ paths, layout, catalogs, texts })
+  const places = { repository, loader: options.loader, tree: baseTree }
+  const directories = await packagesByDirectory(change, layout, basePaths, places)
   const ownerPaths = ownerFilePaths(basePaths, change)
   const seen = await memory.firstSeenReviews(
     snapshot.repository,
@@ -114,6 +117,7 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
     layout,
     change,
     basePaths,
+    packagesByDirectory: directories,
     ownerFiles: {
       base: await readTexts(repository, baseTree, ownerPaths),
       result: await readTexts(repository, merge.tree, ownerPaths),
