@@ -8,6 +8,7 @@ import type { DiffOptions } from './cli/diff.ts'
 import type { GraphOptions } from './cli/graph.ts'
 import type { ImagesOptions } from './cli/images.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
+import type { RenderCatalogOptions } from './cli/render.ts'
 import type { ValidateOptions } from './cli/validate.ts'
 
 const program = new Command('catalog-bot')
@@ -134,6 +135,25 @@ bundle
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .action(async (name: string, options: BundleOptions) =>
     (await import('./cli/bundle.ts')).renderOne(name, options),
+  )
+
+program
+  .command('render')
+  .description('print file-based catalogs, bundles and templates as one catalog, as opm writes it')
+  .argument(
+    '<source...>',
+    'a catalog or bundle directory, a template file (- for standard input), or a bundle image',
+  )
+  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .addOption(outputs('json', 'yaml'))
+  .addHelpText(
+    'after',
+    `
+Templates are basic, semver and substitutes templates, told apart by their schema; the bundle images that they name
+are pulled. What is printed is not validated, as with opm: give its directory to \`validate\`.`,
+  )
+  .action(async (sources: string[], options: RenderCatalogOptions) =>
+    (await import('./cli/render.ts')).render(sources, options),
   )
 
 program

@@ -1,19 +1,15 @@
 // `bundle validate|render REF|DIR`: a bundle image or directory. Exit 0 when it is fine, 1 when it is not, 2 when the
 // command could not run.
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { statSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import { systemClock } from '../app/system-clock.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import { renderJson } from '../findings/render-json.ts'
-import { systemCredentials } from '../registry/docker-config.ts'
-import { loopbackRegistries } from '../registry/egress-policy.ts'
-import { openRegistry } from '../registry/open-registry.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import { exitWith, print } from './output.ts'
+import { filesBelow, withRegistry } from './pulled-bundles.ts'
 
 export interface BundleOptions {
   readonly output: 'text' | 'json'
@@ -52,23 +48,8 @@ async function open(
     if (!found.isDirectory()) throw new Error(`${bundle} is not a directory`)
     return { files: filesBelow(bundle), image: '' }
   }
-  const registry = openRegistry({
-    clock: systemClock,
-    credentials: await systemCredentials(process.env),
-    egress: loopbackRegistries(...(options.insecureRegistry ?? [])),
-  })
-  try {
-    return { files: (await pullBundle(registry, bundle)).files, image: bundle }
-  } finally {
-    await registry.close()
-  }
-}
-
-function filesBelow(directory: string): BundleFiles {
-  return new Map(
-    readdirSync(directory, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .map((path) => [path.slice(join(directory, '/').length), readFileSync(path)]),
-  )
+  return withRegistry(options.insecureRegistry, async (registry) => ({
+    files: (await pullBundle(registry, bundle)).files,
+    image: bundle,
+  }))
 }

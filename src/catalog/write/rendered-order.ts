@@ -1,0 +1,28 @@
+// What `opm render` does to the bundles of a catalog before it writes them (opm-validate 4.2): bulky properties last,
+// related images by reference. Templates are written without it.
+import { compareBytes } from '../go-text.ts'
+import type { WritableBundle, WritableCatalog } from './writable.ts'
+
+const bulky: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+
+/**
+ * The catalog with its bundles in that order. Related images of one reference keep theirs; opm shuffles them where
+ * more than a dozen stand in disorder.
+ */
+export function inRenderedOrder(catalog: WritableCatalog): WritableCatalog {
+  return { ...catalog, bundles: catalog.bundles.map(ordered) }
+}
+
+function ordered(bundle: WritableBundle): WritableBundle {
+  const { properties, relatedImages } = bundle
+  return {
+    ...bundle,
+    ...(properties && {
+      properties: [
+        ...properties.filter(({ type }) => !bulky.has(type)),
+        ...properties.filter(({ type }) => bulky.has(type)),
+      ],
+    }),
+    ...(relatedImages && { relatedImages: relatedImages.toSorted((a, b) => compareBytes(a.image, b.image)) }),
+  }
+}

@@ -1,0 +1,58 @@
+// Bundles for the command line: from a directory on disk, or from registries with this user's credentials.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../app/system-clock.ts'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { systemCredentials } from '../registry/docker-config.ts'
+import { loopbackRegistries } from '../registry/egress-policy.ts'
+import { openRegistry, type RegistryClient } from '../registry/open-registry.ts'
+import { pullBundle, type PulledBundle } from '../registry/pull-bundle.ts'
+
+/** Each bundle is unpacked in a thread of its own. */
+const pulledAtOnce = 4
+
+/** Gives `use` a registry client, closed afterwards. `insecure`: hosts to ask by plain http. */
+export async function withRegistry<Result>(
+  insecure: readonly string[] | undefined,
+  use: (registry: RegistryClient) => Promise<Result>,
+): Promise<Result> {
+  const registry = openRegistry({
+    clock: systemClock,
+    credentials: await systemCredentials(process.env),
+    egress: loopbackRegistries(...(insecure ?? [])),
+  })
+  try {
+    return await use(registry)
+  } finally {
+    await registry.close()
+  }
+}
+
+/** What became of each reference: the bundle, or why there is none. Never rejects. */
+export async function pullBundles(
+  registry: RegistryClient,
+  references: Iterable<string>,
+): Promise<ReadonlyMap<string, PulledBundle | Error>> {
+  const pulled = new Map<string, PulledBundle | Error>()
+  const waiting = [...new Set(references)]
+  const pullOn = async () => {
+    for (let reference = waiting.shift(); reference !== undefined; reference = waiting.shift())
+      try {
+        pulled.set(reference, await pullBundle(registry, reference))
+      } catch (error) {
+        pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
+      }
+  }
+  await Promise.all(Array.from({ length: pulledAtOnce }, pullOn))
+  return pulled
+}
+
+/** The files of a bundle directory by their path below it. */
+export function filesBelow(directory: string): BundleFiles {
+  return new Map(
+    readdirSync(directory, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name))
+      .map((path) => [path.slice(join(directory, '/').length), readFileSync(path)]),
+  )
+}

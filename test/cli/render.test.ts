@@ -1,0 +1,171 @@
+// `render` as people run it, beside the real opm where it is: catalogs, templates and bundle images.
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { annotationKeys } from '../../src/bundle/registry-bundle.ts'
+import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
+import { bundleFiles } from '../bundle/bundle-shapes.ts'
+import { opm } from '../opm.ts'
+import { sharedPath } from '../shared.ts'
+import { catalogBot } from './command.ts'
+
+// Every command is a process of its own, on a machine that may be busy.
+jest.setTimeout(60_000)
+
+let folder: string
+let registry: Registry
+const hasOpm = opm(['version']) !== undefined
+const same = hasOpm ? test : test.skip
+const path = (name: string) => join(folder, name)
+const place = (name: string, content: string | Uint8Array) => {
+  mkdirSync(dirname(path(name)), { recursive: true })
+  writeFileSync(path(name), content)
+}
+const ours = (name: string, ...more: string[]) =>
+  catalogBot('render', name, ...more, '--insecure-registry', registry.host)
+/** Beside a registry that runs in this process: it must not be blocked. */
+const theirs = (...parameters: string[]) =>
+  new Promise<string>((resolve) =>
+    execFile('opm', [...parameters, '--use-http'], { maxBuffer: 1 << 30 }, (_, out) => resolve(out)),
+  )
+const image = (version: string) => `${registry.host}/lantern/bundle:v${version}`
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'render-'))
+  registry = await startRegistry()
+  for (const version of ['0.9.0', '1.0.0', '1.1.0']) {
+    const files = bundleFiles('lantern', {
+      metadata: { name: `lantern.v${version}` },
+      spec: {
+        version,
+        description: `Light <${version}> & more`,
+        icon: [{ base64data: 'PHN2Zy8+', mediatype: 'image/svg+xml' }],
+        relatedImages: [{ name: 'b', image: 'example.com/b:1' }],
+      },
+    })
+    registry.putImage('lantern/bundle', `v${version}`, {
+      labels: {
+        [annotationKeys.mediaType]: 'registry+v1',
+        [annotationKeys.manifests]: 'manifests/',
+        [annotationKeys.metadata]: 'metadata/',
+        [annotationKeys.package]: 'lantern',
+        [annotationKeys.channels]: 'stable',
+      },
+      files: Object.fromEntries([...files].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)])),
+    })
+    for (const [name, bytes] of files) place(`bundle-${version}/${name}`, bytes)
+  }
+  registry.putImage('lantern/other', 'v1', { labels: {}, files: { 'manifests/a.yaml': 'a: 1' } })
+  place(
+    'catalog/c.yaml',
+    `---
+schema: olm.bundle
+name: a
+package: p
+image: x/y:1
+relatedImages: [{name: z, image: q/z:1}, {name: b, image: q/b:1}, {name: a, image: q/b:1}]
+properties:
+- {type: olm.bundle.object, value: {data: e30=}}
+- {type: olm.package, value: {version: 1.0.0, packageName: p, "10": 1, "9": "<&>"}}
+- {type: olm.csv.metadata, value: {}}
+---
+{schema: olm.package, name: p, defaultChannel: "y", dropped: true}
+---
+{schema: mine, package: p, 4.10: 4.10}
+`,
+  )
+  const list = (versions: string[]) => versions.map((version) => `\n  - image: ${image(version)}`).join('')
+  place('semver.yaml', `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`)
+  const channel = (...entries: string[]) =>
+    `- {schema: olm.package, name: lantern, defaultChannel: stable}
+- {schema: olm.channel, package: lantern, name: stable, entries: [${entries.map((name) => `{name: ${name}}`).join()}]}
+`
+  place(
+    'basic.yaml',
+    `schema: olm.template.basic\nentries:\n${channel('lantern.v1.0.0')}- {schema: olm.bundle, image: "${image('1.0.0')}"}\n`,
+  )
+  place(
+    'substitutes.yaml',
+    `schema: olm.template.substitutes
+entries:
+${channel('lantern.v1.0.0')}- schema: olm.bundle
+  name: lantern.v1.0.0
+  package: lantern
+  image: example.com/lantern:1
+  properties: [{type: olm.package, value: {packageName: lantern, version: 1.0.0}}]
+substitutions:
+- {name: "${image('1.1.0')}", base: lantern.v1.0.0}
+`,
+  )
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await registry.stop()
+})
+
+describe('what opm renders is rendered byte for byte', () => {
+  same.each(['json', 'yaml'])('a catalog, as %s', async (format) => {
+    const mine = await ours(path('catalog'), '-o', format)
+    expect(mine).toMatchObject({
+      code: 0,
+      err: '',
+      out: await theirs('render', path('catalog'), '-o', format),
+    })
+    expect(mine.out).not.toBe('')
+  })
+  same.each(['json', 'yaml'])('a real catalog, as %s', async (format) => {
+    const catalog = sharedPath('community-operators', 'catalogs', 'v4.16')
+    if (catalog === undefined) return
+    const mine = await ours(catalog, '-o', format)
+    expect(mine.out === (await theirs('render', catalog, '-o', format))).toBe(true)
+  })
+  same('a bundle directory', async () => {
+    const mine = await ours(path('bundle-1.0.0'))
+    expect(mine).toMatchObject({ code: 0, out: await theirs('render', path('bundle-1.0.0')) })
+    expect(mine.out).toContain('lantern.v1.0.0')
+  })
+  same('bundle images', async () => {
+    const mine = await ours(image('1.0.0'), image('1.1.0'))
+    expect(mine).toMatchObject({ code: 0, out: await theirs('render', image('1.0.0'), image('1.1.0')) })
+    expect(mine.out).toContain('lantern.v1.1.0')
+  })
+  same.each(['semver', 'basic', 'substitutes'])('a %s template', async (name) => {
+    const mine = await ours(path(`${name}.yaml`), '-o', 'yaml')
+    expect(mine).toMatchObject({
+      code: 0,
+      err: '',
+      out: await theirs('alpha', 'render-template', name, path(`${name}.yaml`), '-o', 'yaml'),
+    })
+    expect(mine.out).toContain(
+      `image: ${image('1.0.0').replace('1.0.0', name === 'substitutes' ? '1.1.0' : '1.0.0')}`,
+    )
+  })
+})
+
+describe('what cannot be rendered', () => {
+  test('is said in words, and nothing is printed', async () => {
+    place('broken/c.yaml', 'schema: 1')
+    const broken = await ours(path('broken'))
+    expect(broken).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^Error: render ".*broken": /),
+    })
+    place('no-template.yaml', 'schema: olm.package')
+    expect(await ours(path('no-template.yaml'))).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('unknown template schema: olm.package'),
+    })
+    expect(await ours(`${registry.host}/lantern/other:v1`)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is no bundle'),
+    })
+  })
+  test('an image that is not there cannot be looked at, and a mistyped path is not asked of a registry', async () => {
+    expect(await ours(image('7'))).toMatchObject({ code: 2, out: '', err: expect.stringContaining('v7') })
+    for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
+      expect(await ours(name)).toMatchObject({ code: 2, err: expect.stringContaining('names no registry') })
+  })
+})
