@@ -14,7 +14,7 @@ const seconds = Number(process.argv[3] ?? 10)
 const directory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
 const coast = await openCoast({ directory })
 const bot = await startBot({ environment: { ...coast.environment, LOG_LEVEL: 'warn' } })
-const agent = new Agent({ keepAlive: true, maxSockets: 50 })
+const agent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })
 
 function send(number: number): Promise<number> {
   const body = JSON.stringify({
