@@ -5,6 +5,7 @@ import { imagesCheck } from '../checks/images/images.ts'
 import { validationCheck } from '../checks/validation/validation.ts'
 import { allRules } from '../checks/all-rules.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
+import { withEnds } from '../catalog/ends.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
@@ -142,7 +143,7 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
   }
   const answers = await gatherAnswers(checks, input, ask)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
-  const outcomes = checks.map((check) => check.judge(input, answers))
+  const outcomes = checks.map((check) => withFoundEnds(check.judge(input, answers), texts))
   const verdict = decide({
     ...gate,
     changedPaths: paths.length,
@@ -228,6 +229,12 @@ async function changedTexts(
     if (after?.mode.startsWith('100')) bytes.result.set(path, await repository.read(after.oid))
   }
   return { read: (side, path) => bytes[side].get(path) }
+}
+
+/** Ends of what findings point at, in the files whose bytes are here: those that the pull request changes. */
+function withFoundEnds(outcome: CheckOutcome, texts: Texts): CheckOutcome {
+  const read = (path: string) => texts.read('result', path) ?? texts.read('base', path)
+  return { ...outcome, findings: withEnds(outcome.findings, read) }
 }
 
 function applied(basePaths: readonly string[], changes: readonly PathChange[]): readonly string[] {

@@ -4,15 +4,20 @@ import { join } from 'node:path'
 import { assemble } from '../catalog/assemble.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts'
+import { withEnds } from '../catalog/ends.ts'
 import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
 import { compareWalk } from '../catalog/walk-order.ts'
-import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
 import { noCache, openFactsCache } from '../files/facts-cache.ts'
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
+import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { exitWith, print, say } from './output.ts'
+
+/** Per directory. GitHub's code scanning shows as many results of a run. */
+const mostFindings = 5000
 
 export interface ValidateOptions {
   readonly profile: Profile
@@ -34,6 +39,8 @@ export async function validate(directories: readonly string[], options: Validate
     all.push(...report.findings)
     if (options.output === 'json') print(renderJson(report))
     else if (options.output === 'text') await printText(report)
+    else if (report.leftOut !== undefined)
+      say(`${directory}: ${report.leftOut} findings of no higher severity are left out`)
   }
   if (options.output === 'sarif')
     print((await import('../findings/render-sarif.ts')).renderSarif(all, await sarifOptions()))
@@ -44,7 +51,7 @@ export async function validate(directories: readonly string[], options: Validate
 async function validateDirectory(
   dir: string,
   ruleSet: RuleSet,
-  { profile, cache: isCached }: ValidateOptions,
+  { profile, output, cache: isCached }: ValidateOptions,
 ): Promise<DirectoryReport> {
   const directory = openCatalogDirectory(dir)
   if (directory.kind === 'not-a-directory') {
@@ -79,13 +86,21 @@ async function validateDirectory(
   const files = unreadable.map(({ file, message }) =>
     finding(fileUnreadable, placeOf(file), { error: message }),
   )
-  const findings = [...verdict.findings, ...files, ...(profile === 'full' ? linked : [])]
+  const all = [...verdict.findings, ...files, ...(profile === 'full' ? linked : [])]
+  const { findings, leftOut } = mostImportant(all.sort(compareFindings), mostFindings)
   return {
     dir,
     passed: verdict.passed,
     ...(verdict.message !== undefined && { message: verdict.message }),
-    findings: findings.sort(compareFindings),
+    // A terminal shows where a thing begins; only machines ask where it ends.
+    findings: output === 'text' ? findings : withEnds(findings, (path) => readFrom(directory.files, path)),
+    ...(leftOut > 0 && { leftOut }),
   }
+}
+
+function readFrom(files: readonly CatalogFile[], path: string): Uint8Array | undefined {
+  const bytes = files.find((file) => file.path === path)?.read()
+  return bytes === undefined || 'error' in bytes ? undefined : bytes
 }
 
 /** Files that could not be opened fail the load as files that cannot be parsed do; the first in walk order decides. */
@@ -97,7 +112,7 @@ function withUnreadable(catalog: Catalog, unreadable: Catalog['loadErrors']): Ca
   }
 }
 
-const placeOf = (file: string) => ({ file, line: 1, column: 1 })
+const placeOf = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
 
 async function printText(report: DirectoryReport): Promise<void> {
   const { renderText } = await import('../findings/render-text.ts')
@@ -110,6 +125,7 @@ async function printText(report: DirectoryReport): Promise<void> {
   }
   print(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
   if (report.findings.length > 0) print(renderText(report.findings, { textOf, colour: process.stdout.isTTY }))
+  if (report.leftOut !== undefined) print(`… and ${report.leftOut} more, of no higher severity`)
 }
 
 async function sarifOptions() {

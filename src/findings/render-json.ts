@@ -9,6 +9,8 @@ export interface DirectoryReport {
   /** opm's own text, when the directory fails under opm's rules. */
   readonly message?: string
   readonly findings: readonly Finding[]
+  /** How many more there are, where not all of them are listed. */
+  readonly leftOut?: number
 }
 
 /** Line ends of Unicode that JSON leaves as they are; many readers of lines (Python's splitlines) end a line there. */
@@ -21,6 +23,7 @@ export function renderJson(report: DirectoryReport): string {
     passed: report.passed,
     message: report.message ?? '',
     findings: report.findings.map(findingToJson),
+    ...(report.leftOut !== undefined && { leftOut: report.leftOut }),
   })
   return json.replace(lineEnds, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -118,6 +118,15 @@ describe('diff', () => {
   test('ends its Markdown in the picture', async () => {
     expect((await diff('markdown')).out).toMatch(/^- [^]*\n\n```mermaid\nflowchart BT\n[^]*\n```\n$/)
   }, 30_000)
+  test('stands in the comment that the bot would write', async () => {
+    const { out } = await catalogBot(
+      ...['explain', '--repo', repo(), '--base', base, '--head', head, '--author', 'a', '--offline'],
+    )
+    const { actions } = JSON.parse(out) as { actions: { comment?: string }[] }
+    expect(actions.find(({ comment }) => comment !== undefined)?.comment).toMatch(
+      /<summary>Upgrade graph<\/summary>\n\n```mermaid\nflowchart BT\n[^]*\+ 3\.0\.0[^]*\n```\n\n<\/details>/,
+    )
+  }, 30_000)
   test('draws nothing where no channel changes, and says so', async () => {
     const run = await catalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
     expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })

@@ -1,0 +1,18 @@
+// Which findings are shown where there are too many of them. Never changes their order.
+import type { Finding, Severity } from './finding.ts'
+
+const severities: readonly Severity[] = ['error', 'warning', 'info']
+
+/** At most `most` findings in the order given: errors before warnings before notes, of one severity the first. */
+export function mostImportant(
+  findings: readonly Finding[],
+  most: number,
+): { readonly findings: readonly Finding[]; readonly leftOut: number } {
+  if (findings.length <= most) return { findings, leftOut: 0 }
+  const kept = new Set(
+    severities
+      .flatMap((severity) => findings.filter((finding) => finding.severity === severity))
+      .slice(0, most),
+  )
+  return { findings: findings.filter((finding) => kept.has(finding)), leftOut: findings.length - kept.size }
+}
