@@ -26,7 +26,7 @@ const starting = performance.now()
 const bot = await startBot({
   environment: world.environment,
   onLog: (line) => {
-    const looked = /"kind":"pull".*"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
+    const looked = /"examined":(?<ms>\d+)/.exec(line)?.groups?.ms
     if (looked !== undefined) durations.push(Number(looked))
   },
 })

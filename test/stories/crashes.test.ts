@@ -38,8 +38,10 @@ describe('a bot that is killed', () => {
       expect(merges).toContain(pull.headSha)
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
       const rebuilds = coast.repository.runs.filter(({ event }) => event === 'repository_dispatch')
-      // An event's run does not say what started it: killed right after sending it, the bot sends it again.
-      expect(rebuilds.length).toBe(point === 'rebuild-dispatched' ? 2 : 1)
+      // GitHub does not say what started a run, so a bot that dies between sending the event and remembering it (here:
+      // while the webhook of its own push is worked off beside the landing) sends it again. Never less than once.
+      expect(rebuilds.length).toBeGreaterThanOrEqual(point === 'rebuild-dispatched' ? 2 : 1)
+      expect(rebuilds.length).toBeLessThanOrEqual(2)
     },
     150_000,
   )
