@@ -43,6 +43,11 @@ describe("the demo's pull requests", () => {
     }
   })
 
+  test('what landed shows the channels that it changed', () => {
+    const [good] = told.filter(({ pull }) => pull.merged !== null)
+    expect(good && commentOf(good.pull)).toMatch(/```mermaid\nflowchart BT\n[^]*linkStyle [^]*```/)
+  })
+
   test('asking for all of it again changes nothing', async () => {
     // What the last landing stirred up settles first.
     let quiet = { lines: -1, since: 0 }
@@ -63,7 +68,8 @@ describe("the demo's pull requests", () => {
     const before = shown()
     const writes = () =>
       world.coast.github.requests.filter(
-        ({ method, path }) => method !== 'GET' && !path.includes('access_tokens'),
+        // Git asks for what it fetches by POST too.
+        ({ method, path }) => method !== 'GET' && !/access_tokens|git-upload-pack$/.test(path),
       ).length
     const done = () =>
       world.log.filter((line) => line.includes('"msg":"done"') && line.includes('"kind":"pull"')).length
