@@ -4,6 +4,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Store } from '../ports/store.ts'
 import { jobsOfDelivery } from './jobs-of-delivery.ts'
+import { pushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
 const maxBody = 25 * 1024 * 1024
@@ -42,7 +43,11 @@ export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
       return answer(401, 'the signature does not fit', 'refused')
     const payload = parseJson(body)
     if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
-    const outcome = await store.accept({ guid, event, body }, jobsOfDelivery(event, payload))
+    const outcome = await store.accept(
+      { guid, event, body },
+      jobsOfDelivery(event, payload),
+      pushOfDelivery(event, payload),
+    )
     return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)
   }
 }

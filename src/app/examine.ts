@@ -64,10 +64,11 @@ export interface Examination {
 const nothingChanged: Change = { paths: [], catalogs: [], references: [] }
 
 /** Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError. */
-export async function examine(snapshot: Snapshot, options: ExamineOptions): Promise<Examination> {
+export async function examine(given: Snapshot, options: ExamineOptions): Promise<Examination> {
   const { repository, memory } = options
-  const baseTree = await repository.treeOf(snapshot.base)
+  const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings: configFindings } = await readConfig(repository, baseTree)
+  const snapshot = await withPusher(given, config, memory)
   const { head, baseRef } = snapshot
   const epoch = await memory.observe(snapshot.repository, snapshot.pull, {
     head,
@@ -78,7 +79,8 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
   const basePaths = (await repository.list(baseTree)).map((entry) => entry.path)
   const baseLayout = recogniseLayout(basePaths, config.catalogs)
   const onRecord = await memory.commands(snapshot.repository, snapshot.pull)
-  const known = { snapshot, config, configDigest, merge, epoch }
+  // As it was given: landing compares it with what GitHub says then, which names no pusher.
+  const known = { snapshot: given, config, configDigest, merge, epoch }
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
   if (merge.kind !== 'clean' || configFindings.length > 0) {
     const outcomes = configFindings.length > 0 ? [configOutcome(configFindings)] : []
@@ -126,7 +128,8 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
     approvals: [],
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
-  const commandInput = { check: unapproved, shown, records: onRecord }
+  const recent = await memory.recentCommands?.(snapshot.repository)
+  const commandInput = { check: unapproved, shown, records: onRecord, ...(recent && { recent }) }
   const asked = await gatherAnswers(
     [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
     unapproved,
@@ -152,6 +155,19 @@ export async function examine(snapshot: Snapshot, options: ExamineOptions): Prom
     requestedBy: mergeRequestedBy(records, input)?.login,
   })
   return { ...known, layout, change, verdict, commands: decisions, records }
+}
+
+/**
+ * The snapshot with who pushed its head, as our deliveries told (T24). The author stands for what they pushed once,
+ * whoever pushed it again. Where no delivery told, the configuration says whether that matters.
+ */
+async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory): Promise<Snapshot> {
+  const { repository, pull, head, author } = snapshot
+  if (snapshot.pusher !== undefined || memory.pushersOf === undefined) return snapshot
+  const pushers = await memory.pushersOf(repository, pull, head)
+  const pusher = pushers.find(({ id }) => id === author?.id) ?? pushers.at(-1)
+  if (pusher !== undefined) return { ...snapshot, pusher }
+  return config.approvals.confirmUnknownPushes ? { ...snapshot, pusher: null } : snapshot
 }
 
 /** Both sides of every catalog that a path lies in. */

@@ -74,6 +74,12 @@ export const configSchema = z.strictObject({
         .describe(
           'Whether an approval survives a push that leaves every file it covered byte for byte the same. Retargets and configuration changes void it all the same.',
         ),
+      confirmUnknownPushes: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether a head of which no delivery said who pushed it waits until its author, an owner or a maintainer confirms it. A head that somebody else is known to have pushed always does.',
+        ),
     })
     .prefault({})
     .describe('When a yes counts.'),

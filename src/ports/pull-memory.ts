@@ -2,7 +2,7 @@
 // shown, which commands were carried out, when reviews and accounts were first seen. Append-only where people's
 // words are concerned: a command is never changed after it was recorded.
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { Person, RepositoryName } from '../change/snapshot.ts'
 import type { CommandRecord, ShownHead } from '../gate/commands.ts'
 
 /** What an epoch is about: when one of these differs from what was seen last, a new epoch begins (T21). */
@@ -11,6 +11,14 @@ export interface PullState {
   readonly baseRef: string
   /** Digest of the configuration at the base. */
   readonly config: string
+}
+
+/** A head that a delivery brought, and the account that the delivery is about. */
+export interface SeenPush {
+  readonly repository: RepositoryName
+  readonly pull: PullNumber
+  readonly head: CommitSha
+  readonly pusher: Person
 }
 
 export interface PullMemory {
@@ -43,4 +51,14 @@ export interface PullMemory {
     repository: RepositoryName,
     accounts: ReadonlyMap<string, UserId>,
   ): Promise<ReadonlyMap<string, UserId>>
+  /**
+   * Accounts whose deliveries brought this head, in the order in which they were first seen; none where the deliveries
+   * were lost or came before our time (T24). Absent: this memory sees no deliveries.
+   */
+  pushersOf?(repository: RepositoryName, pull: PullNumber, head: CommitSha): Promise<readonly Person[]>
+  /**
+   * Commands on record of the last hour over all pull requests of a repository, by account (T46). The hour goes by the
+   * memory's own clock. Absent: nobody is counted.
+   */
+  recentCommands?(repository: RepositoryName): Promise<ReadonlyMap<number, number>>
 }

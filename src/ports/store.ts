@@ -3,7 +3,7 @@
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
-import type { PullMemory } from './pull-memory.ts'
+import type { PullMemory, SeenPush } from './pull-memory.ts'
 
 export interface Delivery {
   /** GitHub's X-GitHub-Delivery: a redelivery keeps it. */
@@ -45,9 +45,10 @@ export interface Lease {
 export interface Store extends PullMemory {
   /**
    * In one transaction: remembers the delivery under its GUID and enqueues its jobs. A GUID seen before
-   * changes nothing and answers 'duplicate'. A job equal to one that waits is coalesced into it.
+   * changes nothing and answers 'duplicate'. A job equal to one that waits is coalesced into it. `push`: remembered
+   * with the delivery, for `pushersOf`.
    */
-  accept(delivery: Delivery, jobs: readonly Job[]): Promise<'new' | 'duplicate'>
+  accept(delivery: Delivery, jobs: readonly Job[], push?: SeenPush): Promise<'new' | 'duplicate'>
   /** Enqueues a job, coalesced with an equal one that waits; `afterSeconds` delays it. A waiting delayed job is brought forward by an earlier one. */
   enqueue(job: Job, afterSeconds?: number): Promise<void>
   /**

@@ -115,6 +115,20 @@ const steps: readonly string[] = [
     PRIMARY KEY (repository, login)
   );
   `,
+  `
+  -- Who brought which head: GitHub says it in deliveries alone.
+  CREATE TABLE ${schema}.push_seen (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    head text NOT NULL,
+    pusher double precision NOT NULL,
+    login text NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('user', 'bot')),
+    seen_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, pull, head, pusher)
+  );
+  CREATE INDEX command_recorded_at ON ${schema}.command (repository, recorded_at);
+  `,
 ]
 
 /**

@@ -2,7 +2,7 @@
 import { commitSha, userId } from '../change/ids.ts'
 import type { UserId } from '../change/ids.ts'
 import type { CommandRecord } from '../gate/commands.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { PullMemory, SeenPush } from '../ports/pull-memory.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from './landings.ts'
 import { schema } from './migrations.ts'
@@ -107,5 +107,40 @@ export function openPullMemory(database: Database): PullMemory {
         )
         return new Map(rows.map(({ login, id }): [string, UserId] => [login, userId(id)]))
       }),
+
+    pushersOf: async (repository, pull, head) => {
+      const rows = await database.query<{ pusher: number; login: string; kind: 'user' | 'bot' }>(
+        `SELECT pusher, login, kind FROM ${schema}.push_seen
+         WHERE repository = $1 AND pull = $2 AND head = $3 ORDER BY seen_at, pusher`,
+        [repositoryKey(repository), pull, head],
+      )
+      return rows.map(({ pusher, login, kind }) => ({ id: userId(pusher), login, kind }))
+    },
+
+    recentCommands: async (repository) => {
+      const rows = await database.query<{ record: string }>(
+        `SELECT record FROM ${schema}.command
+         WHERE repository = $1 AND recorded_at > clock_timestamp() - interval '1 hour'`,
+        [repositoryKey(repository)],
+      )
+      const counts = new Map<number, number>()
+      for (const { record } of rows) {
+        const { user } = JSON.parse(record) as Pick<CommandRecord, 'user'>
+        counts.set(user, (counts.get(user) ?? 0) + 1)
+      }
+      return counts
+    },
   }
+}
+
+/** Remembers who brought a head, in the transaction of the delivery that says so. Repeating it changes nothing. */
+export async function rememberPush(
+  sql: Pick<Database, 'query'>,
+  { repository, pull, head, pusher }: SeenPush,
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO ${schema}.push_seen (repository, pull, head, pusher, login, kind)
+     VALUES ($1, $2, $3, $4::float8, $5, $6) ON CONFLICT DO NOTHING`,
+    [repositoryKey(repository), pull, head, pusher.id, pusher.login, pusher.kind],
+  )
 }

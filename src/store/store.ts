@@ -11,7 +11,7 @@ import { openLandings } from './landings.ts'
 import { giveBackLeases, openLeases } from './leases.ts'
 import { migrate, schema } from './migrations.ts'
 import { prune } from './prune.ts'
-import { openPullMemory } from './pull-memory.ts'
+import { openPullMemory, rememberPush } from './pull-memory.ts'
 import { openServer } from './server-database.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
@@ -83,7 +83,7 @@ async function build(
     ...openVerdicts(database),
     ...openPullMemory(database),
 
-    accept: async ({ guid, event, body }, wanted) => {
+    accept: async ({ guid, event, body }, wanted, push) => {
       const packed = await pack(body, { level: 1 })
       const answer = await database.transaction(async (sql) => {
         const added = await sql.query(
@@ -92,6 +92,7 @@ async function build(
           [guid, event, packed],
         )
         if (added.length === 0) return 'duplicate'
+        if (push) await rememberPush(sql, push)
         for (const job of wanted) await jobs.enqueue(sql, job, 0)
         return 'new'
       }, true)

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { deliveryHandler, deliveryPath, isSigned } from '../../src/app/deliveries.ts'
 import { jobsOfDelivery } from '../../src/app/jobs-of-delivery.ts'
+import type { SeenPush } from '../../src/ports/pull-memory.ts'
 import type { Delivery, Job } from '../../src/ports/store.ts'
 
 const secret = 'the current secret of the tests'
@@ -17,14 +18,14 @@ const opened = JSON.stringify({ ...about, action: 'opened', pull_request: { numb
 describe('the edge', () => {
   let server: Server
   let url: string
-  const accepted: { delivery: Delivery; jobs: readonly Job[] }[] = []
+  const accepted: { delivery: Delivery; jobs: readonly Job[]; push?: SeenPush | undefined }[] = []
 
   beforeAll(async () => {
     const handler = deliveryHandler({
       store: {
-        accept: (delivery, jobs) => {
+        accept: (delivery, jobs, push) => {
           const known = accepted.some((other) => other.delivery.guid === delivery.guid)
-          accepted.push({ delivery, jobs })
+          accepted.push({ delivery, jobs, push })
           return Promise.resolve(known ? 'duplicate' : 'new')
         },
       },
@@ -60,6 +61,23 @@ describe('the edge', () => {
       { kind: 'pull', installation: 5, repository: { owner: 'coast', name: 'operators' }, pull: 7 },
     ])
     expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(opened)
+  })
+
+  test('stores who brought a head with the delivery that says so (T24)', async () => {
+    const head = 'c'.repeat(40)
+    const pull = { number: 7, head: { sha: head } }
+    const sender = { id: 9, login: 'olga', type: 'User' }
+    await send(JSON.stringify({ ...about, action: 'synchronize', after: head, pull_request: pull, sender }))
+    await send(JSON.stringify({ ...about, action: 'labeled', pull_request: pull, sender }))
+    expect(accepted.map(({ push }) => push)).toEqual([
+      {
+        repository: { owner: 'coast', name: 'operators' },
+        pull: 7,
+        head,
+        pusher: { id: 9, login: 'olga', kind: 'user' },
+      },
+      undefined,
+    ])
   })
 
   test('answers a redelivery with 202 too', async () => {

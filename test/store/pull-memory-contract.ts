@@ -1,0 +1,141 @@
+// What every store must remember about pull requests, whatever database it stands on.
+import { describe, expect, test } from '@jest/globals'
+import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
+import type { Person } from '../../src/change/snapshot.ts'
+import type { CommandRecord } from '../../src/gate/commands.ts'
+import type { Store } from '../../src/ports/store.ts'
+
+let names = 0
+const a = commitSha('a'.repeat(40))
+const b = commitSha('b'.repeat(40))
+const pull = pullNumber(7)
+
+export function pullMemoryContract(store: () => Store): void {
+  const repository = () => ({ owner: 'Memory', name: `Repository-${++names}` })
+
+  describe('what is remembered of a pull request', () => {
+    test('an epoch begins whenever head, base branch or configuration differ from the last look (T18, T21)', async () => {
+      const of = repository()
+      const look = (head = a, baseRef = 'main', config = 'c1') =>
+        store().observe(of, pull, { head, baseRef, config })
+      expect(await look()).toBe(0)
+      expect(await look()).toBe(0)
+      expect(await look(b)).toBe(1)
+      expect(await look(a)).toBe(2)
+      expect(await look(a, 'staging')).toBe(3)
+      expect(await look(a, 'main')).toBe(4)
+      expect(await look(a, 'main', 'c2')).toBe(5)
+      expect(await look(a, 'main', 'c2')).toBe(5)
+      expect(await store().observe(of, pullNumber(8), { head: a, baseRef: 'main', config: 'c1' })).toBe(0)
+    })
+    test('two looks at once begin one epoch', async () => {
+      const of = repository()
+      const looks = await Promise.all(
+        [1, 2, 3, 4].map(() => store().observe(of, pull, { head: a, baseRef: 'main', config: 'c' })),
+      )
+      expect(looks).toEqual([0, 0, 0, 0])
+    })
+    test('a head keeps the time it was first shown at', async () => {
+      const of = repository()
+      await store().recordShown(of, pull, { head: a, epoch: 0, at: '2026-01-01T00:00:05Z' })
+      await store().recordShown(of, pull, { head: a, epoch: 0, at: '2026-01-01T00:09:00Z' })
+      await store().recordShown(of, pull, { head: b, epoch: 1, at: '2026-01-01T00:01:00Z' })
+      expect(await store().shownHeads(of, pull)).toEqual([
+        { head: a, epoch: 0, at: '2026-01-01T00:00:05Z' },
+        { head: b, epoch: 1, at: '2026-01-01T00:01:00Z' },
+      ])
+    })
+    test('a command is recorded once, and as it was', async () => {
+      const of = repository()
+      const record: CommandRecord = {
+        comment: 4_000_000_000_123,
+        command: 'approve',
+        user: userId(7),
+        login: 'olga',
+        outcome: 'done',
+        head: a,
+        baseRef: 'main',
+        epoch: 3,
+        config: 'c',
+        covers: new Map([['foo', '"catalog/foo/x.yaml" none 100644 ☃']]),
+      }
+      expect(await store().recordCommand(of, pull, record)).toBe('new')
+      expect(await store().recordCommand(of, pull, { ...record, outcome: 'denied' })).toBe('duplicate')
+      const { config: _config, covers: _covers, ...plain } = record
+      await store().recordCommand(of, pull, { ...plain, comment: 5, command: 'hold' })
+      expect(await store().commands(of, pull)).toEqual([{ ...plain, comment: 5, command: 'hold' }, record])
+      expect(await store().commands(of, pullNumber(8))).toEqual([])
+    })
+    test('a review stays in the epoch it was first seen in (T21)', async () => {
+      const of = repository()
+      expect(await store().firstSeenReviews(of, pull, 1, [11, 12])).toEqual(
+        new Map([
+          [11, 1],
+          [12, 1],
+        ]),
+      )
+      expect(await store().firstSeenReviews(of, pull, 3, [12, 3_000_000_000_000])).toEqual(
+        new Map([
+          [12, 1],
+          [3_000_000_000_000, 3],
+        ]),
+      )
+    })
+    test('whoever brought a head is remembered with the delivery that said so, once (T24)', async () => {
+      const of = repository()
+      const by = (id: number, login: string) => ({ id: userId(id), login, kind: 'user' as const })
+      const push = (guid: string, pusher: Person, head = a, at = pull) =>
+        store().accept({ guid: `${guid} ${of.name}`, event: 'pull_request', body: new Uint8Array() }, [], {
+          repository: of,
+          pull: at,
+          head,
+          pusher,
+        })
+      const pushers = (head = a, at = pull, repository = of) => store().pushersOf?.(repository, at, head)
+      expect(await pushers()).toEqual([])
+      expect(await push('one', by(9_000_000_000, 'olga'))).toBe('new')
+      expect(await push('two', by(8, 'mallory'))).toBe('new')
+      expect(await push('one', by(7, 'forged'))).toBe('duplicate')
+      expect(await push('three', by(9_000_000_000, 'renamed'))).toBe('new')
+      await push('four', { id: userId(5), login: 'app[bot]', kind: 'bot' }, b)
+      expect(await pushers()).toEqual([by(9_000_000_000, 'olga'), by(8, 'mallory')])
+      expect(await pushers(b)).toEqual([{ id: 5, login: 'app[bot]', kind: 'bot' }])
+      expect(await pushers(a, pullNumber(8))).toEqual([])
+      expect(await pushers(a, pull, { owner: of.owner.toUpperCase(), name: of.name })).toHaveLength(2)
+      expect(await pushers(a, pull, repository())).toEqual([])
+    })
+    test('commands of the last hour are counted by account over the whole repository (T46)', async () => {
+      const of = repository()
+      const give = (comment: number, user: number, at = pull) =>
+        store().recordCommand(of, at, {
+          comment,
+          command: 'recheck',
+          user: userId(user),
+          login: 'x',
+          outcome: 'denied',
+          head: a,
+          baseRef: 'main',
+          epoch: 0,
+        })
+      await give(1, 7)
+      await give(2, 7, pullNumber(8))
+      await give(2, 7)
+      await give(3, 4_000_000_000)
+      expect(await store().recentCommands?.(of)).toEqual(
+        new Map([
+          [7, 2],
+          [4_000_000_000, 1],
+        ]),
+      )
+      expect(await store().recentCommands?.(repository())).toEqual(new Map())
+    })
+    test('a login stays with the account it was first seen with (T25)', async () => {
+      const of = repository()
+      await store().firstSeenAccounts(of, new Map([['Alice', userId(1)]]))
+      expect(await store().firstSeenAccounts(of, new Map([['alice', userId(2)]]))).toEqual(
+        new Map([['alice', userId(1)]]),
+      )
+      expect(await store().firstSeenAccounts(repository(), new Map())).toEqual(new Map())
+    })
+  })
+}
