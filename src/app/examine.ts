@@ -75,10 +75,14 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     baseRef,
     config: configDigest,
   })
-  const merge = await repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot))
-  const basePaths = (await repository.list(baseTree)).map((entry) => entry.path)
+  // None of these waits for another's answer.
+  const [merge, entries, onRecord] = await Promise.all([
+    repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot)),
+    repository.list(baseTree),
+    memory.commands(snapshot.repository, snapshot.pull),
+  ])
+  const basePaths = entries.map((entry) => entry.path)
   const baseLayout = recogniseLayout(basePaths, config.catalogs)
-  const onRecord = await memory.commands(snapshot.repository, snapshot.pull)
   // As it was given: landing compares it with what GitHub says then, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
@@ -181,8 +185,10 @@ async function loadTouched(
   const touched = layout.catalogs.filter(({ root }) => paths.some(({ path }) => isBelow(path, root)))
   return Promise.all(
     touched.map(async (catalog): Promise<CatalogPair> => {
-      const base = await loader.load(repository, baseTree, catalog.root)
-      const result = await loader.load(repository, resultTree, catalog.root)
+      const [base, result] = await Promise.all([
+        loader.load(repository, baseTree, catalog.root),
+        loader.load(repository, resultTree, catalog.root),
+      ])
       return { ...catalog, ...(base && { base }), ...(result && { result }) }
     }),
   )
