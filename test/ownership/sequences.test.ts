@@ -198,9 +198,20 @@ function play(history: readonly Pull[]): readonly Landing[] {
   return landings
 }
 
-/** Whether somebody among `voices` had a right to a package before the landing. */
+/** Whether somebody among `voices` had a right to a package before the landing: by its ci.yaml, or by its OWNERS file. */
 const hasRight = (voices: readonly User[], before: State, name: string) =>
-  voices.some((user) => user === 'max' || (before.owners[name] ?? []).includes(user))
+  voices.some(
+    (user) =>
+      user === 'max' ||
+      (before.owners[name] ?? []).includes(user) ||
+      approversOf(before, name).includes(user),
+  )
+function approversOf({ files }: State, name: string): readonly string[] {
+  const text = files[`catalog/${name}/OWNERS`]
+  return typeof text === 'string'
+    ? (/^approvers: \[(?<names>.*)\]$/m.exec(text)?.groups?.names ?? '').split(', ')
+    : []
+}
 const voicesOf = ({ author, approvedBy }: Pull): readonly User[] => [author, ...approvedBy]
 
 const runs = { numRuns: 150 }
