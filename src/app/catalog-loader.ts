@@ -2,7 +2,7 @@
 // in memory and in the store: a pull request costs what it touches, not what the catalog weighs (DESIGN, rule 8).
 import { assemble } from '../catalog/assemble.ts'
 import type { Catalog, FileFacts } from '../catalog/catalog.ts'
-import { readerVersion } from '../catalog/reader-version.ts'
+import { factsVersion } from '../catalog/facts-version.ts'
 import { selectFiles } from '../catalog/select-files.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreeEntry } from '../change/path-change.ts'
@@ -29,7 +29,7 @@ export function catalogLoader(
 ): CatalogLoader {
   const facts = new LruMap<string, FileFacts>(rememberedBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, Catalog>(rememberedCatalogs, () => 1)
-  const space = `facts ${readerVersion}`
+  const space = `facts ${factsVersion}`
 
   async function factsOf(
     repository: Repository,

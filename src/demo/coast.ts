@@ -33,7 +33,7 @@ export interface CoastOptions {
 }
 
 /** The App's permissions and events, as app.yml asks for them. */
-const permissions = {
+export const permissions = {
   contents: 'write',
   pull_requests: 'write',
   issues: 'write',
@@ -42,7 +42,7 @@ const permissions = {
   metadata: 'read',
   members: 'read',
 } as const
-const events = [
+export const events = [
   'pull_request',
   'pull_request_review',
   'issue_comment',

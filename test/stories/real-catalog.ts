@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGitHub, type GitHub } from '../../src/sandbox/github.ts'
 import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
+import { events, permissions } from '../../src/demo/coast.ts'
 import { newPrivateKey } from '../../src/sandbox/settings.ts'
 import type { OpenPull } from '../../src/sandbox/people.ts'
 import type { Pull } from '../../src/sandbox/world.ts'
@@ -38,25 +39,6 @@ export async function openRealWorld(source: string, directory: string): Promise<
   github.createWorkflow(realName, 'build.yml', { dispatchTypes: ['catalog-changed'], milliseconds: 200 })
   const webhookSecret = randomBytes(24).toString('hex')
   const privateKey = newPrivateKey()
-  const permissions = {
-    contents: 'write',
-    pull_requests: 'write',
-    issues: 'write',
-    checks: 'write',
-    actions: 'read',
-    metadata: 'read',
-    members: 'read',
-  } as const
-  const events = [
-    'pull_request',
-    'pull_request_review',
-    'issue_comment',
-    'check_run',
-    'check_suite',
-    'push',
-    'merge_group',
-    'workflow_run',
-  ]
   const { app } = github.installApp({ slug: 'catalog-bot', privateKey, webhookSecret, events, permissions }, [
     realName,
   ])
