@@ -112,7 +112,9 @@ export const configSchema = z.strictObject({
       platforms: z
         .array(z.string().min(1))
         .default([])
-        .describe('Platforms every bundle image must offer, such as linux/amd64.'),
+        .describe(
+          'Platforms every related image must offer, such as linux/amd64. Bundle images carry files and run on none: they are not asked.',
+        ),
     })
     .prefault({})
     .describe('What referenced images must be.'),

@@ -2,8 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { bundleDocuments, bundleImage } from '../sandbox/bundle-image.ts'
 import { startGitHub, type GitHub } from '../sandbox/github.ts'
 import { startRegistry, type Registry } from '../sandbox/registry.ts'
+import type { ImageContent } from '../sandbox/registry-image.ts'
 import { newPrivateKey } from '../sandbox/settings.ts'
 import type { Repo } from '../sandbox/world.ts'
 
@@ -55,10 +57,10 @@ export const events = [
 
 export async function openCoast(options: CoastOptions): Promise<Coast> {
   const registry = await startRegistry({})
-  const host = new URL(registry.url).host
+  const { host } = registry
   const files = { ...readFixture(host), ...options.files }
-  for (const reference of referencesIn(files, host))
-    registry.putImage(reference.repository, reference.tag, { files: {} })
+  for (const [path, text] of Object.entries(files))
+    if (path.startsWith('catalogs/')) publishImages(registry, text)
 
   const github = await startGitHub({
     directory: join(options.directory, 'github'),
@@ -110,14 +112,24 @@ function readFixture(host: string): Record<string, string> {
   return files
 }
 
-function* referencesIn(files: Readonly<Record<string, string>>, host: string) {
-  const seen = new Set<string>()
-  for (const text of Object.values(files))
-    for (const [, repository, tag] of text.matchAll(
-      new RegExp(`${host.replaceAll('.', '\\.')}/([a-z/-]+):([\\w.-]+)`, 'g'),
-    )) {
-      if (repository === undefined || tag === undefined || seen.has(`${repository}:${tag}`)) continue
-      seen.add(`${repository}:${tag}`)
-      yield { repository, tag }
-    }
+/**
+ * Puts what a catalog's text names by tag into the registry: bundles as their blobs say they are, everything else as
+ * something to pull. `wanted` chooses among the bundles by name; their related images come with them.
+ */
+export function publishImages(
+  registry: Registry,
+  text: string,
+  wanted: (bundle: string) => boolean = () => true,
+): void {
+  for (const blob of bundleDocuments(text)) {
+    if (!wanted(blob.name)) continue
+    for (const { image } of blob.relatedImages ?? []) put(registry, image, { files: { name: image } })
+    put(registry, blob.image, bundleImage(blob))
+  }
+}
+
+function put(registry: Registry, reference: string, content: ImageContent): void {
+  const [, repository, tag] = /^([^@]+):([\w.-]+)$/.exec(reference.replace(`${registry.host}/`, '')) ?? []
+  if (repository !== undefined && reference.startsWith(`${registry.host}/`))
+    registry.putImage(repository, tag, content)
 }

@@ -1,6 +1,6 @@
 // The demo's pull requests, good and bad, and what must become of each.
 import type { OpenPull } from '../sandbox/people.ts'
-import { repositoryName, type Coast } from './coast.ts'
+import { publishImages, repositoryName, type Coast } from './coast.ts'
 import { addAtEnd, addOnTop } from './catalog-edits.ts'
 
 export type Ending =
@@ -28,9 +28,8 @@ function fileOf(coast: Coast, path: string): string {
 }
 
 /** Both images of a version, so that the registry has what the catalog will name. */
-function publish(coast: Coast, name: string, version: string): void {
-  for (const image of ['bundle', 'operator'])
-    coast.registry.putImage(`${name}/${name}-${image}`, `v${version}`, { files: { version } })
+function publish(coast: Coast, text: string, name: string, version: string): void {
+  publishImages(coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
 }
 
 export const stories: readonly Story[] = [
@@ -39,9 +38,10 @@ export const stories: readonly Story[] = [
     tells: 'alice, an owner of lighthouse, adds version 1.2.0',
     ending: { kind: 'lands' },
     open(coast) {
-      publish(coast, 'lighthouse', '1.2.0')
       const path = catalog('lighthouse')
-      const changes = { [path]: addOnTop(fileOf(coast, path), 'lighthouse', '1.2.0', '1.1.0') }
+      const text = addOnTop(fileOf(coast, path), 'lighthouse', '1.2.0', '1.1.0')
+      publish(coast, text, 'lighthouse', '1.2.0')
+      const changes = { [path]: text }
       return { repository: repositoryName, author: 'alice', title: 'lighthouse 1.2.0', changes }
     },
   },
@@ -50,9 +50,10 @@ export const stories: readonly Story[] = [
     tells: 'mallory, who owns nothing, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', says: /bob/ },
     open(coast) {
-      publish(coast, 'tidepool', '0.6.0')
       const path = catalog('tidepool')
-      const changes = { [path]: addOnTop(fileOf(coast, path), 'tidepool', '0.6.0', '0.5.0') }
+      const text = addOnTop(fileOf(coast, path), 'tidepool', '0.6.0', '0.5.0')
+      publish(coast, text, 'tidepool', '0.6.0')
+      const changes = { [path]: text }
       return { repository: repositoryName, author: 'mallory', title: 'tidepool 0.6.0', changes }
     },
   },
@@ -61,9 +62,9 @@ export const stories: readonly Story[] = [
     tells: 'bob, an owner of tidepool, adds 0.5.1 beside 0.5.0: two heads',
     ending: { kind: 'stays', check: 'validation', says: /head/ },
     open(coast) {
-      publish(coast, 'tidepool', '0.5.1')
       const path = catalog('tidepool')
       const text = addOnTop(fileOf(coast, path), 'tidepool', '0.5.1', '0.5.0')
+      publish(coast, text, 'tidepool', '0.5.1')
       const changes = { [path]: text.replace('replaces: tidepool.v0.5.0', 'replaces: tidepool.v0.4.0') }
       return { repository: repositoryName, author: 'bob', title: 'tidepool 0.5.1', changes }
     },
@@ -94,9 +95,10 @@ export const stories: readonly Story[] = [
     ending: { kind: 'stays', check: 'validation', says: /head/ },
     rival: 'second of two',
     open(coast) {
-      publish(coast, 'foghorn', '2.2.0')
       const path = catalog('foghorn')
-      const changes = { [path]: addOnTop(fileOf(coast, path), 'foghorn', '2.2.0', '2.1.0') }
+      const text = addOnTop(fileOf(coast, path), 'foghorn', '2.2.0', '2.1.0')
+      publish(coast, text, 'foghorn', '2.2.0')
+      const changes = { [path]: text }
       return { repository: repositoryName, author: 'carol', title: 'foghorn 2.2.0', changes }
     },
   },
@@ -106,9 +108,10 @@ export const stories: readonly Story[] = [
     ending: { kind: 'stays', check: 'validation', says: /head/ },
     rival: 'first of two',
     open(coast) {
-      publish(coast, 'foghorn', '2.1.1')
       const path = catalog('foghorn')
-      const changes = { [path]: addAtEnd(fileOf(coast, path), 'foghorn', '2.1.1', '2.1.0') }
+      const text = addAtEnd(fileOf(coast, path), 'foghorn', '2.1.1', '2.1.0')
+      publish(coast, text, 'foghorn', '2.1.1')
+      const changes = { [path]: text }
       return { repository: repositoryName, author: 'dave', title: 'foghorn 2.1.1', changes }
     },
   },

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startGitHub, type GitHub } from '../../src/sandbox/github.ts'
 import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
-import { events, permissions } from '../../src/demo/coast.ts'
+import { events, permissions, publishImages } from '../../src/demo/coast.ts'
 import { newPrivateKey } from '../../src/sandbox/settings.ts'
 import type { OpenPull } from '../../src/sandbox/people.ts'
 import type { Pull } from '../../src/sandbox/world.ts'
@@ -47,8 +47,8 @@ export async function openRealWorld(source: string, directory: string): Promise<
     let text = readFileSync(join(source, path), 'utf8')
     let last = '0.7.1'
     for (const version of versions) {
-      registry.putImage('kube-green/bundle', `v${version}`, { files: { version } })
       text = withNextVersion(text, last, version, `${registry.host}/kube-green/bundle:v${version}`)
+      publishImages(registry, text, (bundle) => bundle === `kube-green.v${version}`)
       last = version
     }
     const title = `kube-green ${last} in ${catalog}`

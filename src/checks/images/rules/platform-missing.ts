@@ -8,7 +8,7 @@ export const platformMissing: Rule<{
   id: 'platform-missing',
   check: 'images',
   severity: 'error',
-  title: 'Images are there for every platform that this repository wants',
+  title: 'Related images are there for every platform that is wanted',
   say: ({ reference, missing, offered }) => ({
     what: `the image ${reference} is not there for ${missing.join(', ')}`,
     why: `On nodes of such a platform the Operator cannot run. The image is there for ${offered.length === 0 ? 'no platform that it names' : offered.join(', ')}.`,
