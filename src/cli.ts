@@ -22,6 +22,11 @@ const program = new Command('catalog-bot')
 const outputs = (...choices: string[]) =>
   new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
 
+const migrateLevel = () =>
+  new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests')
+    .choices(['none', 'bundle-object-to-csv-metadata'])
+    .default('none')
+
 program
   .command('validate')
   .description('validate directories of file-based catalogs')
@@ -127,11 +132,7 @@ bundle
   .command('render')
   .description('print the olm.bundle blob of a bundle, as opm render does')
   .argument('<bundle>', 'an image reference or a directory')
-  .addOption(
-    new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests')
-      .choices(['none', 'bundle-object-to-csv-metadata'])
-      .default('none'),
-  )
+  .addOption(migrateLevel())
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .action(async (name: string, options: BundleOptions) =>
     (await import('./cli/bundle.ts')).renderOne(name, options),
@@ -142,15 +143,17 @@ program
   .description('print file-based catalogs, bundles and templates as one catalog, as opm writes it')
   .argument(
     '<source...>',
-    'a catalog or bundle directory, a template file (- for standard input), or a bundle image',
+    'a catalog or bundle directory, a template or list (- for standard input), or an image',
   )
+  .addOption(migrateLevel())
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .addOption(outputs('json', 'yaml'))
   .addHelpText(
     'after',
     `
 Templates are basic, semver and substitutes templates, told apart by their schema; the bundle images that they name
-are pulled. What is printed is not validated, as with opm: give its directory to \`validate\`.`,
+are pulled. A composite list is a YAML file with \`references\`, a name and an image each; all that the images hold,
+bundles or whole catalogs, is printed. What is printed is not validated, as with opm: give its directory to \`validate\`.`,
   )
   .action(async (sources: string[], options: RenderCatalogOptions) =>
     (await import('./cli/render.ts')).render(sources, options),

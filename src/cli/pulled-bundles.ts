@@ -1,4 +1,4 @@
-// Bundles for the command line: from a directory on disk, or from registries with this user's credentials.
+// Bundles and catalogs for the command line: from a directory on disk, or from registries with this user's credentials.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../app/system-clock.ts'
@@ -6,7 +6,7 @@ import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { systemCredentials } from '../registry/docker-config.ts'
 import { loopbackRegistries } from '../registry/egress-policy.ts'
 import { openRegistry, type RegistryClient } from '../registry/open-registry.ts'
-import { pullBundle, type PulledBundle } from '../registry/pull-bundle.ts'
+import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
 
 /** Each bundle is unpacked in a thread of its own. */
 const pulledAtOnce = 4
@@ -28,8 +28,8 @@ export async function withRegistry<Result>(
   }
 }
 
-/** What became of each reference: the bundle, or why there is none. Never rejects. */
-export async function pullBundles(
+/** What became of each reference: the bundle's or catalog's files, or why there are none. Never rejects. */
+export async function pullImages(
   registry: RegistryClient,
   references: Iterable<string>,
 ): Promise<ReadonlyMap<string, PulledBundle | Error>> {
@@ -38,7 +38,7 @@ export async function pullBundles(
   const pullOn = async () => {
     for (let reference = waiting.shift(); reference !== undefined; reference = waiting.shift())
       try {
-        pulled.set(reference, await pullBundle(registry, reference))
+        pulled.set(reference, await pullBundleOrCatalog(registry, reference))
       } catch (error) {
         pulled.set(reference, error instanceof Error ? error : new Error(String(error)))
       }

@@ -1,25 +1,30 @@
-// `render DIR|TEMPLATE|REF...`: catalogs, templates and bundles as one file-based catalog, byte for byte as opm writes
-// it. Exit 1 when a source cannot be rendered, in opm's words where it has some; 2 when an image cannot be had.
+// `render DIR|TEMPLATE|LIST|REF...`: catalogs, templates, composite lists and bundles as one file-based catalog, byte
+// for byte as opm writes it. Exit 1 when a source cannot be rendered, in opm's words where it has some; 2 when an image cannot be had.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { annotationKeys, readRegistryBundle } from '../bundle/registry-bundle.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { migrated, type MigrateLevel } from '../bundle/migrate-bundle.ts'
 import { renderBundle } from '../bundle/render-bundle.ts'
 import { quote } from '../catalog/go-text.ts'
+import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
 import type { BundleSource, RenderedBundle } from '../catalog/template/bundle-source.ts'
-import { renderTemplate, templateImages } from '../catalog/template/render-template.ts'
+import { isTemplateSchema, renderTemplate, templateImages } from '../catalog/template/render-template.ts'
+import { readTemplateDocument } from '../catalog/template/template-file.ts'
 import { inRenderedOrder } from '../catalog/write/rendered-order.ts'
 import { readWritable, type ReadResult, type WritableCatalog } from '../catalog/write/writable.ts'
 import { writeJson } from '../catalog/write/write-json.ts'
 import { writeYaml } from '../catalog/write/write-yaml.ts'
+import { readReferenceList, type ReferenceList } from '../change/reference-list.ts'
 import { openCatalogDirectory } from '../files/catalog-directory.ts'
 import { printable } from '../findings/printable.ts'
-import type { PulledBundle } from '../registry/pull-bundle.ts'
+import { catalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 import { exitWith, print, say } from './output.ts'
-import { filesBelow, pullBundles, withRegistry } from './pulled-bundles.ts'
+import { filesBelow, pullImages, withRegistry } from './pulled-bundles.ts'
 
 export interface RenderCatalogOptions {
   readonly output: 'json' | 'yaml'
+  readonly migrateLevel?: MigrateLevel
   readonly insecureRegistry?: readonly string[]
 }
 
@@ -29,7 +34,13 @@ const namesRegistry = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 /** A source once it was looked at: what it needs from registries, and how it is rendered with that. */
 interface Source {
   readonly images: readonly string[]
-  render(bundles: BundleSource): ReadResult<WritableCatalog>
+  render(images: Images): ReadResult<WritableCatalog>
+}
+
+/** What was pulled: as bundles where only those will do, as whole catalogs where anything is welcome. */
+interface Images {
+  readonly bundles: BundleSource
+  readonly catalogs: (reference: string) => ReadResult<WritableCatalog>
 }
 
 export async function render(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
@@ -40,15 +51,14 @@ export async function render(sources: readonly string[], options: RenderCatalogO
       throw new Error(
         `${quote(image)} is no file or directory, and names no registry: an image is HOST/REPOSITORY:TAG`,
       )
-  const bundles =
+  const pulled =
     images.length === 0
-      ? noBundles
-      : await withRegistry(options.insecureRegistry, async (registry) =>
-          bundlesFrom(await pullBundles(registry, images)),
-        )
+      ? new Map<string, PulledBundle>()
+      : await withRegistry(options.insecureRegistry, (registry) => pullImages(registry, images))
+  const content = imagesFrom(pulled)
   const catalogs: WritableCatalog[] = []
   for (const [index, source] of opened.entries()) {
-    const rendered = source.render(bundles)
+    const rendered = source.render(content)
     if (!rendered.ok) {
       say(`Error: render ${quote(sources[index] ?? '')}: ${printable(rendered.error)}`)
       exitWith(1)
@@ -56,7 +66,9 @@ export async function render(sources: readonly string[], options: RenderCatalogO
     }
     catalogs.push(rendered.value)
   }
-  const text = (options.output === 'yaml' ? writeYaml : writeJson)(merged(catalogs))
+  const text = (options.output === 'yaml' ? writeYaml : writeJson)(
+    migrated(merged(catalogs), options.migrateLevel ?? 'none'),
+  )
   if (text !== '') print(text)
   exitWith(0)
 }
@@ -65,14 +77,7 @@ export async function render(sources: readonly string[], options: RenderCatalogO
 function open(source: string): Source {
   if (source === '-') return template(readFileSync(0))
   const found = statSync(source, { throwIfNoEntry: false })
-  if (!found)
-    return {
-      images: [source],
-      render: (bundles) => {
-        const found = bundles(source)
-        return found.ok ? { ok: true, value: catalogOf(found.value) } : found
-      },
-    }
+  if (!found) return { images: [source], render: ({ catalogs }) => catalogs(source) }
   if (!found.isDirectory()) return template(readFileSync(source))
   if (['manifests', 'metadata'].every((name) => isDirectory(join(source, name))))
     return {
@@ -89,12 +94,35 @@ function isDirectory(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory()
 }
 
-/** A template that cannot be read needs no images: rendering says why. */
+/** A template that cannot be read needs no images: rendering says why. A list has no schema, which a template needs. */
 function template(bytes: Uint8Array): Source {
+  const listed = readReferenceList(bytes)
+  if (listed && !isTemplate(bytes)) return list(listed)
   const images = templateImages(bytes)
   return {
     images: images.ok ? images.value.filter((image) => image !== '') : [],
-    render: (bundles) => renderTemplate(bytes, bundles),
+    render: ({ bundles }) => renderTemplate(bytes, bundles),
+  }
+}
+
+function isTemplate(bytes: Uint8Array): boolean {
+  const document = readTemplateDocument(bytes)
+  return document.ok && isTemplateSchema(document.value.schema)
+}
+
+/** All that the images of a composite list hold, bundles or whole catalogs, in the order of the list. */
+function list({ references }: ReferenceList): Source {
+  return {
+    images: references.map(({ image }) => image),
+    render({ catalogs }) {
+      const rendered: WritableCatalog[] = []
+      for (const { name, image } of references) {
+        const catalog = catalogs(image)
+        if (!catalog.ok) return { ok: false, error: `reference ${quote(name)}: ${catalog.error}` }
+        rendered.push(catalog.value)
+      }
+      return { ok: true, value: merged(rendered) }
+    },
   }
 }
 
@@ -119,21 +147,43 @@ function renderDirectory(dir: string): ReadResult<WritableCatalog> {
   return { ok: true, value: inRenderedOrder(read.value) }
 }
 
-const noBundles: BundleSource = (reference) => ({ ok: false, error: `${quote(reference)} was not pulled` })
-
 /** Throws for the first image that could not be pulled: that is the world's failure, and says nothing of the source. */
-function bundlesFrom(pulled: ReadonlyMap<string, PulledBundle | Error>): BundleSource {
-  const rendered = new Map<string, ReturnType<BundleSource>>()
-  for (const [reference, bundle] of pulled) {
-    if (bundle instanceof Error) throw new Error(`${reference}: ${bundle.message}`, { cause: bundle })
-    rendered.set(
-      reference,
-      annotationKeys.package in bundle.labels
-        ? renderFiles(bundle.files, reference)
-        : { ok: false, error: `${quote(reference)} is no bundle: no label names its package` },
-    )
+function imagesFrom(pulled: ReadonlyMap<string, PulledBundle | Error>): Images {
+  const found = new Map<string, PulledBundle>()
+  for (const [reference, image] of pulled) {
+    if (image instanceof Error) throw new Error(`${reference}: ${image.message}`, { cause: image })
+    found.set(reference, image)
   }
-  return (reference) => rendered.get(reference) ?? noBundles(reference)
+  const bundles: BundleSource = (reference) => {
+    const image = found.get(reference)
+    if (!image) return { ok: false, error: `${quote(reference)} was not pulled` }
+    if (!(annotationKeys.package in image.labels))
+      return { ok: false, error: `${quote(reference)} is no bundle: no label names its package` }
+    return renderFiles(image.files, reference)
+  }
+  return {
+    bundles,
+    catalogs(reference) {
+      const image = found.get(reference)
+      const directory = image && catalogDirectory(image.labels)
+      if (directory !== undefined) return renderCatalogFiles(image?.files ?? new Map(), directory)
+      const rendered = bundles(reference)
+      return rendered.ok ? { ok: true, value: catalogOf(rendered.value) } : rendered
+    },
+  }
+}
+
+/** The catalog below a directory of an image, read as from a disk. */
+function renderCatalogFiles(files: BundleFiles, directory: string): ReadResult<WritableCatalog> {
+  const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
+  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
+  const selection = selectFiles(
+    below.keys(),
+    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  )
+  if (selection.loadError) return { ok: false, error: selection.loadError.message }
+  const read = readWritable(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
+  return read.ok ? { ok: true, value: inRenderedOrder(read.value) } : read
 }
 
 function renderFiles(files: BundleFiles, image: string): ReadResult<readonly RenderedBundle[]> {

@@ -1,4 +1,4 @@
-// A bundle image to its files: manifest, config and layers by digest, unpacked in a worker within limits.
+// A bundle or catalog image to its files: manifest, config and layers by digest, unpacked in a worker within limits.
 // Nothing is written to disk, nothing of the image is run, and no URL that it names is asked.
 import { Worker } from 'node:worker_threads'
 import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
@@ -22,54 +22,116 @@ export interface PullLimits {
   readonly layers: number
   /** Compressed bytes of all layers. */
   readonly compressed: number
-  readonly config: number
   /** Milliseconds for unpacking. */
   readonly unpackTime: number
   readonly unpack: UnpackLimits
 }
 
+const mebibyte = 1024 * 1024
+/** Read before the labels say what the image is. */
+const largestConfig = 4 * mebibyte
+
 // The largest bundles of public catalogs have three layers and 2 MiB.
 export const defaultPullLimits: PullLimits = {
   layers: 40,
-  compressed: 100 * 1024 * 1024,
-  config: 4 * 1024 * 1024,
+  compressed: 100 * mebibyte,
   unpackTime: 30_000,
   unpack: defaultUnpackLimits,
+}
+
+/** Catalog images carry opm and its cache beside a catalog of hundreds of megabytes: for people who pull their own. */
+export const catalogPullLimits: PullLimits = {
+  ...defaultPullLimits,
+  compressed: 1024 * mebibyte,
+  unpackTime: 300_000,
+  unpack: {
+    ...defaultUnpackLimits,
+    entries: 200_000,
+    file: 512 * mebibyte,
+    kept: 1024 * mebibyte,
+    layer: 2048 * mebibyte,
+    image: 4096 * mebibyte,
+  },
 }
 
 // opm reads these whatever the labels say.
 const bundleDirectories = ['manifests', 'metadata', 'tests']
 
+/** Where a catalog image says that its catalog lies. */
+export const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
+
+export interface PullOptions {
+  readonly limits?: Partial<PullLimits>
+  readonly directories?: readonly string[]
+  readonly signal?: AbortSignalLike
+}
+
 /** Rejects with a RegistryError; `unsupported` and `digest-mismatch` speak of the image itself. */
-export async function pullBundle(
+export function pullBundle(
   registry: RegistryClient,
   text: string,
-  options: {
-    readonly limits?: Partial<PullLimits>
-    readonly directories?: readonly string[]
-    readonly signal?: AbortSignalLike
-  } = {},
+  options: PullOptions = {},
 ): Promise<PulledBundle> {
-  const limits = { ...defaultPullLimits, ...options.limits }
+  const content = {
+    directories: options.directories ?? bundleDirectories,
+    limits: { ...defaultPullLimits, ...options.limits },
+  }
+  return pullFiles(registry, text, () => content, options.signal)
+}
+
+/** The same for an image that may be a bundle or a catalog, as its labels say: `files` are those of either. */
+export function pullBundleOrCatalog(
+  registry: RegistryClient,
+  text: string,
+  signal?: AbortSignalLike,
+): Promise<PulledBundle> {
+  const content = (labels: PulledBundle['labels']) => {
+    const directory = catalogDirectory(labels)
+    return directory === undefined
+      ? { directories: bundleDirectories, limits: defaultPullLimits }
+      : { directories: [directory], limits: catalogPullLimits }
+  }
+  return pullFiles(registry, text, content, signal)
+}
+
+/** The directory that the label names, without slashes around it; undefined for what is no catalog image. */
+export function catalogDirectory(labels: PulledBundle['labels']): string | undefined {
+  const named = labels[catalogLabel]
+  if (named === undefined) return undefined
+  const directory = named.split('/').filter((part) => part !== '' && part !== '.')
+  if (directory.length === 0 || directory.includes('..'))
+    throw refused(`its label ${catalogLabel} names no directory`)
+  return directory.join('/')
+}
+
+async function pullFiles(
+  registry: RegistryClient,
+  text: string,
+  contentOf: (labels: PulledBundle['labels']) => {
+    readonly directories: readonly string[]
+    readonly limits: PullLimits
+  },
+  signal: AbortSignalLike | undefined,
+): Promise<PulledBundle> {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new RegistryError('malformed', reason)
-  const { digest, image } = await findImage(registry, reference, options.signal)
+  const { digest, image } = await findImage(registry, reference, signal)
   const { layers, config } = image
+  if (config.size > largestConfig) throw refused(`its config is larger than ${largestConfig} bytes`)
+  const { labels, diffIds } = readConfig(await registry.fetchBlob(reference, config, signal))
+  const { directories, limits } = contentOf(labels)
   if (layers.length > limits.layers) throw refused(`it has more than ${limits.layers} layers`)
-  if (config.size > limits.config) throw refused(`its config is larger than ${limits.config} bytes`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
   if (compressed > limits.compressed) throw refused(`its layers are larger than ${limits.compressed} bytes`)
   if (layers.some(({ mediaType }) => /nondistributable|\.foreign\./.test(mediaType)))
     throw refused('it has layers that are kept elsewhere')
-  const { labels, diffIds } = readConfig(await registry.fetchBlob(reference, config, options.signal))
   if (diffIds.length !== layers.length) throw refused('its config speaks of other layers than its manifest')
   const packed: PackedLayer[] = []
   for (const [index, layer] of layers.entries())
     packed.push({
-      bytes: await registry.fetchBlob(reference, layer, options.signal),
+      bytes: await registry.fetchBlob(reference, layer, signal),
       diffId: diffIds[index] ?? '',
     })
-  const directories = options.directories ?? bundleDirectories
   return { digest, labels, files: await unpackInWorker(packed, directories, limits) }
 }
 

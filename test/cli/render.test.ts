@@ -144,6 +144,72 @@ describe('what opm renders is rendered byte for byte', () => {
   })
 })
 
+describe('what is rendered at a level', () => {
+  const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
+  same.each(['catalog', 'bundle-1.0.0', 'objects'])('%s, as opm migrates it', async (name) => {
+    const whole = await ours(path('semver.yaml'))
+    place('objects/catalog.json', whole.out)
+    const mine = await ours(path(name), ...level)
+    expect(mine).toMatchObject({ code: 0, err: '', out: await theirs('render', path(name), ...level) })
+    if (name === 'objects') expect(mine.out).not.toContain('olm.bundle.object')
+  })
+})
+
+describe('a composite list', () => {
+  const published = `schema: olm.package
+name: torch
+defaultChannel: main
+---
+schema: olm.channel
+name: main
+package: torch
+entries: [{name: torch.v1}]
+`
+  const listOf = (...images: string[]) =>
+    `name: all\nreferences:\n${images.map((image, at) => `- name: entry-${at}\n  image: ${image}\n`).join('')}`
+  const catalogImage = (name: string, label: string, files: Record<string, string>) => {
+    registry.putImage('torch/catalog', name, {
+      labels: { 'operators.operatorframework.io.index.configs.v1': label },
+      files,
+    })
+    return `${registry.host}/torch/catalog:${name}`
+  }
+
+  test('becomes all that its bundles and catalogs hold, in one catalog', async () => {
+    const torch = catalogImage('v1', '/configs', {
+      'configs/torch/catalog.yaml': published,
+      'configs/.indexignore': 'notes.yaml\n',
+      'configs/notes.yaml': 'this: is no catalog',
+      'bin/opm': 'a program',
+    })
+    place('list.yaml', listOf(image('1.0.0'), torch))
+    const mine = await ours(path('list.yaml'), '-o', 'yaml')
+    expect(mine).toMatchObject({ code: 0, err: '' })
+    place('published/catalog.yaml', published)
+    const alone = [await ours(image('1.0.0'), '-o', 'yaml'), await ours(path('published'), '-o', 'yaml')]
+    expect(mine.out).toBe(alone.map(({ out }) => out).join(''))
+    expect(mine.out).toContain('name: torch')
+  })
+  same('whose catalog is rendered as opm renders it', async () => {
+    const torch = catalogImage('v2', 'configs/', { 'configs/torch/catalog.yaml': published })
+    expect(await ours(torch)).toMatchObject({ code: 0, out: await theirs('render', torch) })
+  })
+  test('with an image that holds neither is not rendered, and the entry is named', async () => {
+    place('bad-list.yaml', listOf(image('1.0.0'), `${registry.host}/lantern/other:v1`))
+    expect(await ours(path('bad-list.yaml'))).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringContaining('reference "entry-1": '),
+    })
+    place('odd-list.yaml', listOf(catalogImage('v3', '/', { a: '' })))
+    expect(await ours(path('odd-list.yaml'))).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('names no directory'),
+    })
+  })
+})
+
 describe('what cannot be rendered', () => {
   test('is said in words, and nothing is printed', async () => {
     place('broken/c.yaml', 'schema: 1')
