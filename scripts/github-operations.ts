@@ -68,7 +68,10 @@ export const operations: readonly string[] = [
     'PATCH /git/refs/{ref}',
     'DELETE /git/refs/{ref}',
     'GET /git/trees/{tree_sha}',
+    'GET /issues',
+    'POST /issues',
     'GET /issues/{issue_number}',
+    'PATCH /issues/{issue_number}',
     'GET /issues/{issue_number}/comments',
     'POST /issues/{issue_number}/comments',
     'GET /issues/comments/{comment_id}',
@@ -108,6 +111,7 @@ const actions: Readonly<Record<string, readonly string[]>> = {
   installation: ['created', 'deleted', 'new_permissions_accepted', 'suspend', 'unsuspend'],
   installation_repositories: ['added', 'removed'],
   issue_comment: ['created', 'deleted', 'edited'],
+  issues: ['closed', 'edited', 'opened', 'reopened'],
   merge_group: ['checks_requested', 'destroyed'],
   pull_request: [
     'closed',

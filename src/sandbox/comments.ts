@@ -1,21 +1,22 @@
-// Comments on pull requests and commits: written by people's methods and by REST alike, told by the same webhooks.
+// Comments on pull requests, issues and commits: written by people's methods and by REST alike, told by the same webhooks.
 import type { GitHubState } from './github-state.ts'
 import { commentView, commitCommentView, issueView } from './views/pull-view.ts'
-import type { Account, App, CommitComment, IssueComment, Payload, Pull, Repo } from './world.ts'
+import { threadOf } from './world.ts'
+import type { Account, App, CommitComment, IssueComment, Payload, Repo, Thread } from './world.ts'
 
 export function addComment(
   state: GitHubState,
-  pull: Pull,
+  thread: Thread,
   author: Account,
   app: App | null,
   body: string,
 ): IssueComment {
   const at = state.world.timestamp()
   const base = { id: state.world.nextId(), author, app, body, createdAt: at, updatedAt: at, reactions: [] }
-  const comment: IssueComment = { ...base, repo: pull.repo, issue: pull.number }
-  pull.comments.push(comment)
-  pull.updatedAt = at
-  emitComment(state, pull, comment, 'created', author)
+  const comment: IssueComment = { ...base, repo: thread.repo, issue: thread.number }
+  thread.comments.push(comment)
+  thread.updatedAt = at
+  emitComment(state, thread, comment, 'created', author)
   return comment
 }
 
@@ -23,18 +24,18 @@ export function changeComment(state: GitHubState, comment: IssueComment, body: s
   const changes = { body: { from: comment.body } }
   comment.body = body
   comment.updatedAt = state.world.timestamp()
-  emitComment(state, pullOf(comment), comment, 'edited', by, { changes })
+  emitComment(state, threadUnder(comment), comment, 'edited', by, { changes })
 }
 
 export function removeComment(state: GitHubState, comment: IssueComment, by: Account): void {
-  const pull = pullOf(comment)
-  pull.comments = pull.comments.filter((it) => it !== comment)
-  emitComment(state, pull, comment, 'deleted', by)
+  const thread = threadUnder(comment)
+  thread.comments = thread.comments.filter((it) => it !== comment)
+  emitComment(state, thread, comment, 'deleted', by)
 }
 
 export function findComment(repo: Repo, id: number): IssueComment | undefined {
-  for (const pull of repo.pulls.values()) {
-    const found = pull.comments.find((it) => it.id === id)
+  for (const thread of [...repo.pulls.values(), ...repo.issues.values()]) {
+    const found = thread.comments.find((it) => it.id === id)
     if (found !== undefined) return found
   }
   return undefined
@@ -59,22 +60,22 @@ export function addCommitComment(
   return comment
 }
 
-function pullOf(comment: IssueComment): Pull {
-  const pull = comment.repo.pulls.get(comment.issue)
-  if (pull === undefined) throw new Error(`comment ${comment.id} has no pull request`)
-  return pull
+function threadUnder(comment: IssueComment): Thread {
+  const thread = threadOf(comment.repo, comment.issue)
+  if (thread === undefined) throw new Error(`comment ${comment.id} is on nothing`)
+  return thread
 }
 
 function emitComment(
   state: GitHubState,
-  pull: Pull,
+  thread: Thread,
   comment: IssueComment,
   action: string,
   by: Account,
   more: Payload = {},
 ): void {
-  const issue = issueView(state.world, pull)
-  state.webhooks.emit('issue_comment', action, pull.repo, by, {
+  const issue = issueView(state.world, thread)
+  state.webhooks.emit('issue_comment', action, thread.repo, by, {
     issue,
     comment: commentView(state.world, comment),
     ...more,

@@ -16,10 +16,22 @@ import {
   setDraft,
   unlabelPull,
 } from './pulls.ts'
+import { createIssue, editIssue } from './issues.ts'
+import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
 import { followRefs } from './pushes.ts'
 import { readCommit, shortCommitView } from './views/commit-view.ts'
-import type { Account, CheckRun, CheckSuite, IssueComment, Pull, Repo, Review } from './world.ts'
+import type {
+  Account,
+  CheckRun,
+  CheckSuite,
+  Issue,
+  IssueComment,
+  Pull,
+  Repo,
+  Review,
+  Thread,
+} from './world.ts'
 
 export interface OpenPull {
   readonly repository: string
@@ -212,8 +224,15 @@ export class People extends AppSettings {
     dismissReview(this.state, pull, review, this.account(by))
   }
 
-  comment(pull: Pull, by: string, body: string): IssueComment {
-    return addComment(this.state, pull, this.account(by), null, body)
+  openIssue(repository: string, by: string, title: string, body = ''): Issue {
+    return createIssue(this.state, this.repository(repository), { author: this.account(by), title, body })
+  }
+  editIssue(issue: Issue, changes: IssueChanges, by: string = issue.author.login): void {
+    editIssue(this.state, issue, changes, this.account(by))
+  }
+
+  comment(thread: Thread, by: string, body: string): IssueComment {
+    return addComment(this.state, thread, this.account(by), null, body)
   }
   editComment(comment: IssueComment, body: string, by: string = comment.author.login): void {
     changeComment(this.state, comment, body, this.account(by))

@@ -144,6 +144,8 @@ export class Settings {
       roles: new Map(),
       teamRoles: new Map(),
       pulls: new Map(),
+      issues: new Map(),
+      hasIssues: true,
       nextNumber: 1,
       labels: new Map(),
       commitComments: [],
@@ -212,6 +214,11 @@ export class Settings {
   /** What `GET /rules/branches/{branch}` answers. */
   setRules(repository: string, branch: string, rules: Payload[]): void {
     this.repository(repository).rules.set(branch, rules)
+  }
+
+  /** Switches a repository's issues on or off. */
+  setIssues(repository: string, on: boolean): void {
+    this.repository(repository).hasIssues = on
   }
 
   archive(repository: string, archived = true): void {

@@ -35,7 +35,8 @@ const everywhere = new Set([304, 400, 401, 403, 404, 422, 429, 500])
  */
 function differsInLife(key: string, error: ErrorObject): boolean {
   if (key === 'GET /app/installations 200' && /^\/\d+\/account/.test(error.instancePath)) return true
-  if (error.keyword === 'enum' && /\/app\/events\/\d+$/.test(error.instancePath)) return true
+  if (error.keyword === 'enum' && /\/(?:app|performed_via_github_app)\/events\/\d+$/.test(error.instancePath))
+    return true
   return error.keyword === 'type' && /\/(user|head\/(repo|user))$/.test(error.instancePath)
 }
 

@@ -91,6 +91,30 @@ export interface Pull {
   comments: IssueComment[]
 }
 
+/** An issue that is no pull request. */
+export interface Issue {
+  readonly id: number
+  readonly repo: Repo
+  readonly number: number
+  readonly author: Account
+  /** Set when an app wrote it. */
+  readonly app: App | null
+  title: string
+  body: string | null
+  state: 'open' | 'closed'
+  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null
+  locked: boolean
+  readonly createdAt: string
+  updatedAt: string
+  closedAt: string | null
+  closedBy: Account | null
+  labels: Label[]
+  comments: IssueComment[]
+}
+
+/** What people comment on: to GitHub a pull request is an issue, too, and both share one row of numbers. */
+export type Thread = Pull | Issue
+
 export interface Annotation {
   readonly path: string
   readonly start_line: number
@@ -185,6 +209,9 @@ export interface Repo {
   readonly roles: Map<number, Role>
   readonly teamRoles: Map<number, Role>
   readonly pulls: Map<number, Pull>
+  readonly issues: Map<number, Issue>
+  /** Issues can be switched off; pull requests cannot. */
+  hasIssues: boolean
   nextNumber: number
   readonly labels: Map<string, Label>
   readonly commitComments: CommitComment[]
@@ -303,6 +330,11 @@ function rank(role: Role | undefined): number {
 }
 export function mayPush(world: World, repo: Repo, account: Account): boolean {
   return rank(roleOf(world, repo, account)) >= ranks.indexOf('write')
+}
+
+/** A pull request or issue by its number. */
+export function threadOf(repo: Repo, number: number): Thread | undefined {
+  return repo.pulls.get(number) ?? repo.issues.get(number)
 }
 
 /** All pull requests of all repositories. */

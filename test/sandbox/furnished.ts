@@ -22,6 +22,7 @@ export const events = [
   'pull_request',
   'pull_request_review',
   'issue_comment',
+  'issues',
   'commit_comment',
   'check_run',
   'check_suite',

@@ -116,6 +116,21 @@ test('every operation answers as the document says', async () => {
   await rest.pulls.listRequestedReviewers(request)
   await rest.pulls.removeRequestedReviewers({ ...request, reviewers: ['bob'] })
 
+  // Issues.
+  const { data: opened } = await rest.issues.create({ ...name, title: 'Something is gone', body: 'Words' })
+  const its = { ...name, issue_number: opened.number }
+  await rest.issues.update({ ...its, title: 'Two things are gone', body: 'More words' })
+  await rest.issues.createComment({ ...its, body: 'All is well' })
+  await rest.issues.update({ ...its, state: 'closed', state_reason: 'completed' })
+  await rest.issues.update({ ...its, state: 'open' })
+  await rest.issues.get(its)
+  const { data: own } = await rest.issues.listForRepo({ ...name, creator: 'catalog-bot[bot]', state: 'all' })
+  expect(own.map((each) => [each.number, each.title, each.state])).toContainEqual([
+    opened.number,
+    'Two things are gone',
+    'open',
+  ])
+
   // Its issue side.
   await rest.issues.get(issue)
   const { data: comment } = await rest.issues.createComment({ ...issue, body: 'Hello' })

@@ -128,6 +128,9 @@ test('every webhook of the document is sent, in the shape of the document', asyn
   const comment = github.comment(pull, 'bob', '/hold')
   github.editComment(comment, '/unhold')
   github.deleteComment(comment)
+  const issue = github.openIssue(full, 'bob', 'Something is gone')
+  github.editIssue(issue, { title: 'Two things are gone', state: 'closed', reason: 'not_planned' })
+  github.editIssue(issue, { state: 'open' })
   await github.setStatus(full, pull.headSha, 'bob', { state: 'success', context: 'other' })
   await it.octokit.rest.repos.createCommitComment({ ...name, commit_sha: pull.headSha, body: 'x' })
   const actions = [{ label: 'Again', description: 'Look again', identifier: 'again' }]

@@ -1,9 +1,12 @@
-// REST routes of the issue side of pull requests: comments, reactions, labels; and comments on commits.
+// REST routes of issues, and of the issue side of pull requests: comments, reactions, labels; and comments on commits.
 import type { Caller } from '../auth.ts'
 import { addComment, addCommitComment, changeComment, findComment, removeComment } from '../comments.ts'
 import { actorOf } from '../github-state.ts'
+import { createIssue, editIssue } from '../issues.ts'
+import type { IssueChanges } from '../issues.ts'
 import type { GitHubState } from '../github-state.ts'
-import { labelPull, labelNamed, unlabelPull } from '../pulls.ts'
+import { editPull, labelPull, labelNamed, unlabelPull } from '../pulls.ts'
+import type { PullChanges } from '../pulls.ts'
 import {
   Refusal,
   created,
@@ -20,7 +23,7 @@ import {
 import type { Call, RepoCall, Route } from '../route.ts'
 import { accountView, nodeId } from '../views/account-view.ts'
 import { commentView, commitCommentView, issueView, labelView } from '../views/pull-view.ts'
-import { mayPush } from '../world.ts'
+import { mayPush, threadOf } from '../world.ts'
 import type {
   Account,
   App,
@@ -30,6 +33,7 @@ import type {
   Payload,
   Pull,
   Permissions,
+  Thread,
   World,
 } from '../world.ts'
 import { commitOf } from './repository-routes.ts'
@@ -39,10 +43,11 @@ const reads: readonly Permissions[] = [{ issues: 'read' }, { pull_requests: 'rea
 const writes: readonly Permissions[] = [{ issues: 'write' }, { pull_requests: 'write' }]
 // GitHub's cap on a comment's text.
 const bodyLimit = 65_536
+const titleLimit = 256
 
 export function issueRoutes(state: GitHubState): Route[] {
   return [
-    repoRoute('GET /issues/{issue_number}', reads, (call) => ok(issueView(state.world, issueOf(call)))),
+    ...threadRoutes(state),
     ...commentRoutes(state),
     ...reactionRoutes(state.world),
     ...labelRoutes(state),
@@ -50,10 +55,17 @@ export function issueRoutes(state: GitHubState): Route[] {
   ]
 }
 
-function issueOf(call: RepoCall): Pull {
+/** A pull request by its number; labels of other issues are not played here. */
+function pullOf(call: RepoCall): Pull {
   const pull = call.repo.pulls.get(idParam(call, 'issue_number'))
   if (pull === undefined) throw notFound()
   return pull
+}
+
+function issueOf(call: RepoCall): Thread {
+  const thread = threadOf(call.repo, idParam(call, 'issue_number'))
+  if (thread === undefined) throw notFound()
+  return thread
 }
 
 function commentOf(call: RepoCall): IssueComment {
@@ -82,6 +94,48 @@ function mayChange(call: RepoCall, comment: Comment): Account {
   return actor
 }
 
+function threadRoutes(state: GitHubState): Route[] {
+  const { world } = state
+  return [
+    repoRoute('GET /issues/{issue_number}', reads, (call) => ok(issueView(world, issueOf(call)))),
+    repoRoute('GET /issues', reads, (call) => {
+      const { pulls, issues } = call.repo
+      const wanted = call.query.get('state') ?? 'open'
+      const creator = call.query.get('creator')?.toLowerCase()
+      const found = [...pulls.values(), ...issues.values()]
+        .filter((it) => wanted === 'all' || it.state === wanted)
+        .filter((it) => creator === undefined || it.author.login.toLowerCase() === creator)
+        .sort((one, other) => other.number - one.number)
+      if (call.query.get('direction') === 'asc') found.reverse()
+      return page(call, found, (items) => items.map((it) => issueView(world, it)))
+    }),
+    // A pull request's own permission does not open these: it is for pull requests alone.
+    repoRoute('POST /issues', { issues: 'write' }, (call) => {
+      if (!call.repo.hasIssues) throw new Refusal(410, 'Issues are disabled for this repo')
+      const author = actorOf(call.caller)
+      const title = text(call, 'title', 'Issue')
+      if (title.length > titleLimit) throw invalid('Issue', 'title', 'custom', 'title is too long')
+      const body = call.body['body'] === undefined ? null : bodyText(call, 'Issue')
+      const issue = createIssue(state, call.repo, { author, app: appOf(call.caller), title, body })
+      return created(issueView(world, issue))
+    }),
+    repoRoute('PATCH /issues/{issue_number}', { issues: 'write' }, async (call) => {
+      const thread = issueOf(call)
+      const { title, state: wanted, state_reason: reason } = call.body as Record<string, string | undefined>
+      const changes: IssueChanges & PullChanges = {
+        ...(title !== undefined && { title }),
+        ...(call.body['body'] !== undefined && { body: bodyText(call, 'Issue') }),
+        ...((wanted === 'open' || wanted === 'closed') && { state: wanted }),
+        ...(reason !== undefined && { reason: reason as NonNullable<IssueChanges['reason']> }),
+      }
+      if ('headSha' in thread) await editPull(state, thread, changes, actorOf(call.caller))
+      else if (!call.repo.hasIssues) throw new Refusal(410, 'Issues are disabled for this repo')
+      else editIssue(state, thread, changes, actorOf(call.caller))
+      return ok(issueView(world, thread))
+    }),
+  ]
+}
+
 function commentRoutes(state: GitHubState): Route[] {
   const { world } = state
   const list = (call: RepoCall, comments: readonly IssueComment[]): ReturnType<typeof ok> => {
@@ -103,11 +157,11 @@ function commentRoutes(state: GitHubState): Route[] {
     }),
     repoRoute('GET /issues/{issue_number}/comments', reads, (call) => list(call, issueOf(call).comments)),
     repoRoute('POST /issues/{issue_number}/comments', writes, (call) => {
-      const pull = issueOf(call)
+      const thread = issueOf(call)
       const body = bodyText(call, 'IssueComment')
-      if (pull.locked && !(call.caller.kind === 'user' && mayPush(world, call.repo, call.caller.account)))
+      if (thread.locked && !(call.caller.kind === 'user' && mayPush(world, call.repo, call.caller.account)))
         throw new Refusal(403, 'Unable to create comment because issue is locked.')
-      const comment = addComment(state, pull, actorOf(call.caller), appOf(call.caller), body)
+      const comment = addComment(state, thread, actorOf(call.caller), appOf(call.caller), body)
       return created(commentView(world, comment))
     }),
   ]
@@ -167,13 +221,13 @@ function labelRoutes(state: GitHubState): Route[] {
       const { color, description } = call.body as { color?: string; description?: string }
       return created(labelView(world, call.repo, labelNamed(world, call.repo, name, color, description)))
     }),
-    repoRoute(`GET ${base}`, reads, (call) => page(call, shown(call, issueOf(call)))),
+    repoRoute(`GET ${base}`, reads, (call) => page(call, shown(call, pullOf(call)))),
     repoRoute(`POST ${base}`, writes, async (call) => {
-      for (const name of named(call)) await labelPull(state, issueOf(call), name, actorOf(call.caller))
-      return ok(shown(call, issueOf(call)))
+      for (const name of named(call)) await labelPull(state, pullOf(call), name, actorOf(call.caller))
+      return ok(shown(call, pullOf(call)))
     }),
     repoRoute(`PUT ${base}`, writes, async (call) => {
-      const pull = issueOf(call)
+      const pull = pullOf(call)
       const wanted = named(call).map((it) => it.toLowerCase())
       for (const { name } of [...pull.labels])
         if (!wanted.includes(name.toLowerCase())) await unlabelPull(state, pull, name, actorOf(call.caller))
@@ -181,9 +235,9 @@ function labelRoutes(state: GitHubState): Route[] {
       return ok(shown(call, pull))
     }),
     repoRoute(`DELETE ${base}/{name}`, writes, async (call) => {
-      if (!(await unlabelPull(state, issueOf(call), call.params['name'] ?? '', actorOf(call.caller))))
+      if (!(await unlabelPull(state, pullOf(call), call.params['name'] ?? '', actorOf(call.caller))))
         throw new Refusal(404, 'Label does not exist')
-      return ok(shown(call, issueOf(call)))
+      return ok(shown(call, pullOf(call)))
     }),
   ]
 }

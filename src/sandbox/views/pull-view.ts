@@ -9,6 +9,7 @@ import type {
   Pull,
   Repo,
   Review,
+  Thread,
   World,
 } from '../world.ts'
 import { roleOf } from '../world.ts'
@@ -155,11 +156,12 @@ export async function pullView(world: World, pull: Pull): Promise<Payload> {
   }
 }
 
-/** A pull request as the issue that it also is. */
-export function issueView(world: World, pull: Pull): Payload {
-  const { repo, number } = pull
+/** An issue, or a pull request as the issue that it also is. */
+export function issueView(world: World, thread: Thread): Payload {
+  const { repo, number } = thread
   const url = `${apiUrl(world, repo)}/issues/${number}`
-  const html = `${webUrl(world, repo)}/pull/${number}`
+  const isPull = 'headSha' in thread
+  const html = `${webUrl(world, repo)}/${isPull ? 'pull' : 'issues'}/${number}`
   return {
     url,
     repository_url: apiUrl(world, repo),
@@ -167,36 +169,44 @@ export function issueView(world: World, pull: Pull): Payload {
     comments_url: `${url}/comments`,
     events_url: `${url}/events`,
     html_url: html,
-    id: pull.id + 500_000_000,
-    node_id: nodeId('PullRequest', pull.id),
+    id: isPull ? thread.id + 500_000_000 : thread.id,
+    node_id: nodeId(isPull ? 'PullRequest' : 'Issue', thread.id),
     number,
-    title: pull.title,
-    user: accountView(world, pull.author),
-    labels: pull.labels.map((it) => labelView(world, repo, it)),
-    state: pull.state,
-    locked: pull.locked,
+    title: thread.title,
+    user: accountView(world, thread.author),
+    labels: thread.labels.map((it) => labelView(world, repo, it)),
+    state: thread.state,
+    locked: thread.locked,
     assignee: null,
     assignees: [],
     milestone: null,
-    comments: pull.comments.length,
-    created_at: pull.createdAt,
-    updated_at: pull.updatedAt,
-    closed_at: pull.closedAt,
-    author_association: associationOf(world, repo, pull.author),
+    comments: thread.comments.length,
+    created_at: thread.createdAt,
+    updated_at: thread.updatedAt,
+    closed_at: thread.closedAt,
+    author_association: associationOf(world, repo, thread.author),
     active_lock_reason: null,
-    draft: pull.draft,
+    ...(isPull ? pullPart(world, thread) : {}),
+    body: thread.body,
+    reactions: reactionCounts(`${url}/reactions`, []),
+    timeline_url: `${url}/timeline`,
+    performed_via_github_app: isPull || thread.app === null ? null : appView(world, thread.app),
+    state_reason: isPull ? null : thread.stateReason,
+  }
+}
+
+/** What only a pull request's issue has. */
+function pullPart(world: World, { repo, number, draft, merged }: Pull): Payload {
+  const html = `${webUrl(world, repo)}/pull/${number}`
+  return {
+    draft,
     pull_request: {
       url: `${apiUrl(world, repo)}/pulls/${number}`,
       html_url: html,
       diff_url: `${html}.diff`,
       patch_url: `${html}.patch`,
-      merged_at: pull.merged?.at ?? null,
+      merged_at: merged?.at ?? null,
     },
-    body: pull.body,
-    reactions: reactionCounts(`${url}/reactions`, []),
-    timeline_url: `${url}/timeline`,
-    performed_via_github_app: null,
-    state_reason: null,
   }
 }
 
@@ -212,7 +222,7 @@ export function commentView(world: World, comment: IssueComment): Payload {
   const url = `${apiUrl(world, repo)}/issues/comments/${id}`
   return {
     url,
-    html_url: `${webUrl(world, repo)}/pull/${issue}#issuecomment-${id}`,
+    html_url: `${webUrl(world, repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
     issue_url: `${apiUrl(world, repo)}/issues/${issue}`,
     id,
     node_id: nodeId('IssueComment', id),

@@ -90,7 +90,7 @@ export function repositoryView(world: World, repo: Repo): Payload {
     stargazers_count: 0,
     watchers_count: 0,
     language: null,
-    has_issues: true,
+    has_issues: repo.hasIssues,
     has_projects: true,
     has_downloads: true,
     has_wiki: true,

@@ -1,0 +1,73 @@
+// What happens to issues, whoever does it: opening, editing, closing, reopening; told by webhooks.
+import type { GitHubState } from './github-state.ts'
+import { issueView } from './views/pull-view.ts'
+import type { Account, App, Issue, Payload, Repo } from './world.ts'
+
+export interface NewIssue {
+  readonly author: Account
+  /** The app that writes it, if one does. */
+  readonly app?: App | null
+  readonly title: string
+  readonly body?: string | null
+}
+
+export interface IssueChanges {
+  readonly title?: string
+  readonly body?: string | null
+  readonly state?: 'open' | 'closed'
+  readonly reason?: 'completed' | 'not_planned' | 'duplicate'
+}
+
+export function createIssue(
+  state: GitHubState,
+  repo: Repo,
+  { author, app = null, title, body = null }: NewIssue,
+): Issue {
+  const at = state.world.timestamp()
+  const issue: Issue = {
+    id: state.world.nextId(),
+    repo,
+    number: repo.nextNumber++,
+    author,
+    app,
+    title,
+    body,
+    state: 'open',
+    stateReason: null,
+    locked: false,
+    createdAt: at,
+    updatedAt: at,
+    closedAt: null,
+    closedBy: null,
+    labels: [],
+    comments: [],
+  }
+  repo.issues.set(issue.number, issue)
+  emitIssue(state, issue, 'opened', author)
+  return issue
+}
+
+export function editIssue(state: GitHubState, issue: Issue, changes: IssueChanges, by: Account): void {
+  const edited: Payload = {}
+  if (changes.title !== undefined && changes.title !== issue.title) {
+    edited['title'] = { from: issue.title }
+    issue.title = changes.title
+  }
+  if (changes.body !== undefined && changes.body !== issue.body) {
+    edited['body'] = { from: issue.body ?? '' }
+    issue.body = changes.body
+  }
+  issue.updatedAt = state.world.timestamp()
+  if (Object.keys(edited).length > 0) emitIssue(state, issue, 'edited', by, { changes: edited })
+  if (changes.state === undefined || changes.state === issue.state) return
+  const closes = changes.state === 'closed'
+  issue.state = changes.state
+  issue.stateReason = closes ? (changes.reason ?? 'completed') : 'reopened'
+  issue.closedAt = closes ? issue.updatedAt : null
+  issue.closedBy = closes ? by : null
+  emitIssue(state, issue, closes ? 'closed' : 'reopened', by)
+}
+
+function emitIssue(state: GitHubState, issue: Issue, action: string, by: Account, more: Payload = {}): void {
+  state.webhooks.emit('issues', action, issue.repo, by, { issue: issueView(state.world, issue), ...more })
+}
