@@ -80,7 +80,8 @@ function endPadded(
   if (count === 2) {
     skipLineEnds()
     if (at >= text.length) return byteLength(text, text.length)
-    if (text.charCodeAt(at) !== 0x3d) return byteLength(text, at)
+    // Go names the byte before: the padding, or the last of the line ends behind it.
+    if (text.charCodeAt(at) !== 0x3d) return byteLength(text, at) - 1
     at++
   }
   skipLineEnds()

@@ -1,4 +1,5 @@
 // Text as opm (a Go program) writes and orders it, where our messages must be its messages. Knows no catalog.
+import { isPrintable } from './go-printable.ts'
 
 const escapes: Readonly<Record<string, string>> = {
   '\x07': '\\a',
@@ -12,20 +13,21 @@ const escapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 }
 
-/** Go's printable: letters, marks, numbers, punctuation, symbols and the ASCII space; nothing else. */
-const needsEscape = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u
-const eachToEscape = new RegExp(needsEscape, 'gu')
+const plain = /^[ !#-[\]-~]*$/
 
 /** Go's `%q` of a string: double quotes, and escapes for all that is not printable. A lone surrogate is U+FFFD. */
 export function quote(text: string): string {
-  if (!needsEscape.test(text)) return `"${text}"`
-  return `"${text.toWellFormed().replace(eachToEscape, escapeCharacter)}"`
+  if (plain.test(text)) return `"${text}"`
+  let quoted = '"'
+  for (const character of text.toWellFormed()) quoted += escapeCharacter(character)
+  return `${quoted}"`
 }
 
 function escapeCharacter(character: string): string {
   const named = escapes[character]
   if (named !== undefined) return named
   const point = character.codePointAt(0) ?? 0
+  if (isPrintable(point)) return character
   if (point < 0x20 || point === 0x7f) return `\\x${hex(point, 2)}`
   return point < 0x10000 ? `\\u${hex(point, 4)}` : `\\U${hex(point, 8)}`
 }
@@ -64,4 +66,18 @@ const outerSpace =
 /** Go's strings.TrimSpace. JavaScript's trim() would also take a byte order mark, and leave U+0085. */
 export function trimSpace(text: string): string {
   return text.replace(outerSpace, '')
+}
+
+/**
+ * Go's strings.ToLower. JavaScript's own looks at a letter's neighbours, gives some letters two for one, and knows
+ * capitals that are younger than Go's tables.
+ */
+export function lowerCase(text: string): string {
+  if (/^[\x00-\x7f]*$/.test(text)) return text.toLowerCase()
+  let lower = ''
+  for (const character of text) {
+    if (character === 'İ') lower += 'i'
+    else lower += isPrintable(character.codePointAt(0) ?? 0) ? character.toLowerCase() : character
+  }
+  return lower
 }

@@ -1,5 +1,6 @@
 // Image references as opm accepts them: Docker's reference grammar after its normalisation (opm-validate 2.8).
 // Says whether the text is a reference; never asks whether the image exists.
+import { lowerCase } from './go-text.ts'
 
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
 const domain = `${label}(?:\\.${label})*(?::[0-9]+)?`
@@ -24,13 +25,12 @@ export function pullSpecError(text: string): string | undefined {
   }
   const [host, rest] = splitHost(text)
   const beforeColon = rest.split(':', 1)[0] ?? ''
-  if (beforeColon.toLowerCase() !== beforeColon) return `${invalidFormat}: ${upperCase}`
+  if (lowerCase(beforeColon) !== beforeColon) return `${invalidFormat}: ${upperCase}`
   const full = `${host}/${rest}`
   const match = full.length > longestReference ? null : reference.exec(full)
   if (match === null) {
-    return full.length <= longestReference && reference.test(full.toLowerCase())
-      ? `${invalidFormat}: ${upperCase}`
-      : invalidFormat
+    // Only a host outside ASCII gets here (the Kelvin sign is a K to Go): the parser says it without the prefix.
+    return full.length <= longestReference && reference.test(lowerCase(full)) ? upperCase : invalidFormat
   }
   if ((match[1]?.length ?? 0) > longestName) {
     return `repository name must not be more than ${longestName} characters`

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { compareBytes, quote, sortedByBytes } from '../../src/catalog/go-text.ts'
+import { compareBytes, lowerCase, quote, sortedByBytes } from '../../src/catalog/go-text.ts'
 import { parseRelease } from '../../src/catalog/release.ts'
 import { textField } from '../../src/catalog/json-fields.ts'
 
@@ -13,6 +13,9 @@ describe('text in the manner of Go', () => {
     ['\u0085\u00a0\u200b\ufeff', '"\\u0085\\u00a0\\u200b\\ufeff"'],
     ['\u{e0001}', '"\\U000e0001"'],
     ['\ud800', '"\ufffd"'],
+    // Characters of Unicode 16, which the Go of opm v1.73 does not know.
+    ['\u1c89\ua7cb\u{16d40}\u{1fae9}', '"\\u1c89\\ua7cb\\U00016d40\\U0001fae9"'],
+    ['\u{10ffff}\ue000\u0378', '"\\U0010ffff\\ue000\\u0378"'],
   ])('%j is quoted as %s', (text, quoted) => {
     expect(quote(text)).toBe(quoted)
   })
@@ -27,6 +30,19 @@ describe('text in the manner of Go', () => {
       '😀',
     ])
     expect(compareBytes('a', 'a')).toBe(0)
+  })
+})
+
+describe('small letters', () => {
+  test.each([
+    ['ABC', 'abc'],
+    ['Kelvin', 'kelvin'],
+    ['İ', 'i'],
+    ['ΑΣ', 'ασ'],
+    // Younger than Go's tables.
+    ['\u1c89', '\u1c89'],
+  ])('of %s are %s, as Go makes them', (text, small) => {
+    expect(lowerCase(text)).toBe(small)
   })
 })
 

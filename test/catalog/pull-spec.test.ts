@@ -29,6 +29,10 @@ describe('a pull spec', () => {
     ['quay.io/a/', 'invalid reference format'],
     [' quay.io/a', 'invalid reference format'],
     ['$IMAGE', 'invalid reference format: repository name must be lowercase'],
+    // The Kelvin sign and a dotted I are letters of the host, which small letters make a valid one.
+    ['\u212a.io/x', 'repository name must be lowercase'],
+    ['\u0130.io/x', 'repository name must be lowercase'],
+    ['quay.io/\u1c89', 'invalid reference format'],
     ['quay.io/Foo/bar', 'invalid reference format: repository name must be lowercase'],
     [`quay.io/a@md5:${hex64}`, 'unsupported digest algorithm'],
     [`quay.io/a@sha256:${hex64.slice(1)}`, 'invalid checksum digest length'],

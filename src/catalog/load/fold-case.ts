@@ -1,4 +1,5 @@
 // Unicode full case folding, as golang.org/x/text does it: two keys that fold alike are the same key to opm.
+import { isPrintable } from '../go-printable.ts'
 
 /** Letters whose folding is not what upper- and then lower-casing gives. */
 const exceptions: ReadonlyMap<string, string> = new Map([
@@ -23,20 +24,13 @@ function foldCharacter(character: string): string {
   const point = character.codePointAt(0) ?? 0
   // Cherokee folds to upper case; x/text swaps the two cases, so that they never meet.
   if (isCherokee(point)) return swapCase(character)
-  if (isNewLetter(point)) return character
+  // To opm's tables a letter that came later has no small form.
+  if (!isPrintable(point)) return character
   const upper = character.toUpperCase()
   let folded = ''
   for (const one of upper) folded += one === 'İ' ? 'i̇' : one.toLowerCase()
   return folded
 }
-
-/** Capitals that came after Unicode 15, whose tables opm v1.73 has: to it they are letters without a small form. */
-function isNewLetter(point: number): boolean {
-  if (point < 0x10000) return point === 0x1c89 || (point >= 0xa7cb && point <= 0xa7dc && newLatin.has(point))
-  return (point >= 0x10d50 && point <= 0x10d65) || (point >= 0x16ea0 && point <= 0x16eb8)
-}
-
-const newLatin: ReadonlySet<number> = new Set([0xa7cb, 0xa7cc, 0xa7ce, 0xa7d2, 0xa7d4, 0xa7da, 0xa7dc])
 
 function isCherokee(point: number): boolean {
   return (point >= 0x13a0 && point <= 0x13fd) || (point >= 0xab70 && point <= 0xabbf)
