@@ -194,7 +194,7 @@ function openWorkplaces(app: App, github: GitHubApp) {
     open: async (job: { installation: number; repository: RepositoryName }): Promise<Workplace> => ({
       app,
       installation: job.installation,
-      forge: openForge(await github.octokit(job.installation), job.repository, github.appId),
+      forge: openForge(await github.octokit(job.installation), job.repository, github),
       repository: await mirrorOf(job.installation, job.repository),
     }),
     close: async () => {

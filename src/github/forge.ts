@@ -7,12 +7,14 @@ import type { Action, CheckRun, Forge, ForgeQuestion, Present, WorkflowRun } fro
 import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
+import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
 import { readSnapshot } from './read-snapshot.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
 const annotationsPerRequest = 50
 
-export function openForge(octokit: Octokit, repository: RepositoryName, appId: number): Forge {
+export function openForge(octokit: Octokit, repository: RepositoryName, acting: ActingApp): Forge {
+  const { appId } = acting
   const target = { owner: repository.owner, repo: repository.name }
   const named = `${repository.owner}/${repository.name}`
 
@@ -80,7 +82,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
       await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
   }
 
-  async function perform(action: Action): Promise<{ updatedAt?: string }> {
+  async function perform(action: Action): Promise<{ updatedAt?: string; issue?: number }> {
     switch (action.kind) {
       case 'put-check':
         await putCheck(action.head, action.run)
@@ -132,6 +134,10 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
           client_payload: { ...action.payload },
         })
         return {}
+      case 'open-issue':
+      case 'edit-issue':
+      case 'say-on-issue':
+        return performOnIssue(octokit, target, appId, action)
     }
   }
 
@@ -154,6 +160,13 @@ export function openForge(octokit: Octokit, repository: RepositoryName, appId: n
       }),
     defaultBranch: () =>
       asking('read', async () => (await octokit.rest.repos.get(target)).data.default_branch),
+    branches: () =>
+      asking('list the branches', async () => {
+        const branches = await octokit.paginate(octokit.rest.repos.listBranches, { ...target, per_page: 100 })
+        return branches.map(({ name }) => name)
+      }),
+    ownIssue: (marker, number) =>
+      asking('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
     answer: async <Q extends ForgeQuestion>(question: Q) =>
       (await answerQuestion(octokit, repository, question)) as AnswerTo[Q['kind']],
     present: (pull, head) =>

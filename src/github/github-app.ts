@@ -32,6 +32,8 @@ export interface InstalledRepository {
 export interface GitHubApp {
   readonly appId: number
   readonly probot: Probot
+  /** The account under which the App writes, `catalog-bot[bot]`. Rejects with a ForgeError. */
+  login(): Promise<string>
   /** Octokit with one installation's token. */
   octokit(installation: number): Promise<Octokit>
   /** A token that can read and push to this one repository, for git. Valid for an hour. */
@@ -74,10 +76,21 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
+  let account: string | undefined
   const gitTokens = new Map<string, { token: string; until: number }>()
   return {
     appId: options.appId,
     probot,
+    async login() {
+      if (account !== undefined) return account
+      try {
+        const { data } = await (await probot.auth()).rest.apps.getAuthenticated()
+        account = `${data?.slug ?? ''}[bot]`
+        return account
+      } catch (error) {
+        throw toForgeError(error, 'read our own name')
+      }
+    },
     octokit: (installation) => probot.auth(installation),
     async gitToken(installation, repository) {
       const key = `${installation} ${repository.owner}/${repository.name}`

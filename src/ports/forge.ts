@@ -36,6 +36,25 @@ export type Action =
       readonly event: string
       readonly payload: Readonly<Record<string, unknown>>
     }
+  | { readonly kind: 'open-issue'; readonly title: string; readonly body: string }
+  /** Without `state` it stays open or closed as it is. */
+  | {
+      readonly kind: 'edit-issue'
+      readonly issue: number
+      readonly title: string
+      readonly body: string
+      readonly state?: 'open' | 'closed'
+    }
+  /** A comment that is written once: one of ours that begins with `marker` is there already, or this one comes. */
+  | { readonly kind: 'say-on-issue'; readonly issue: number; readonly marker: string; readonly body: string }
+
+/** An issue that our App wrote. */
+export interface OwnIssue {
+  readonly number: number
+  readonly state: 'open' | 'closed'
+  readonly title: string
+  readonly body: string
+}
 
 /** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
 export interface Present {
@@ -72,13 +91,19 @@ export interface Forge {
   readSnapshot(pull: PullNumber): Promise<Snapshot | null>
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
+  branches(): Promise<readonly string[]>
   /** Never rejects: what GitHub does not say is `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
   present(pull: PullNumber, head: CommitSha): Promise<Present>
   /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
   checksOn(commit: CommitSha): Promise<Present['checks']>
-  /** Answers with GitHub's time of what was written, where it is a comment. */
-  perform(action: Action): Promise<{ readonly updatedAt?: string }>
+  /**
+   * The issue that our App wrote and that begins with `marker`: the one with this number where it still is such, else
+   * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).
+   */
+  ownIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
+  /** Answers with GitHub's time of what was written, where it is a comment, and with the number of a new issue. */
+  perform(action: Action): Promise<{ readonly updatedAt?: string; readonly issue?: number }>
   /** The newest runs on a branch that a dispatch of this kind started, newest first. */
   dispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',

@@ -26,7 +26,7 @@ beforeAll(async () => {
     clock: systemClock,
     log: pino({ level: 'silent' }),
   })
-  forge = openForge(await app.octokit(it.installation.id), { owner: name.owner, name: name.repo }, it.app.id)
+  forge = openForge(await app.octokit(it.installation.id), { owner: name.owner, name: name.repo }, app)
   pull = await it.github.openPull({
     repository: full,
     author: 'alice',
@@ -173,7 +173,7 @@ describe('a check run', () => {
     const foreign = openForge(
       await app.octokit(it.installation.id),
       { owner: name.owner, name: name.repo },
-      it.app.id + 1,
+      { appId: it.app.id + 1, login: async () => 'another[bot]' },
     )
     expect(await foreign.checksOn(head())).toEqual([])
   })
@@ -204,6 +204,71 @@ describe('the one comment', () => {
     it.github.comment(other, 'stranger', `${commentMarker}\nall passed`)
     expect((await forge.present(pullNumber(other.number), commitSha(other.headSha))).comment).toBeUndefined()
   })
+})
+
+describe('an issue of ours', () => {
+  const marker = '<!-- catalog-bot:a-test -->'
+  const text = (words: string) => `${marker}\n${words}`
+  const open = async (words: string) => {
+    const { issue } = await forge.perform({ kind: 'open-issue', title: words, body: text(words) })
+    if (issue === undefined) throw new Error('no number')
+    return issue
+  }
+  const edit = (issue: number, words: string, state?: 'open' | 'closed') =>
+    forge.perform({ kind: 'edit-issue', issue, title: words, body: text(words), ...(state && { state }) })
+
+  test('is found by its number, and without it by its marker', async () => {
+    expect(await forge.ownIssue(marker)).toBeUndefined()
+    const number = await open('one is gone')
+    const found = { number, state: 'open', title: 'one is gone', body: text('one is gone') }
+    expect(await forge.ownIssue(marker, number)).toEqual(found)
+    expect(await forge.ownIssue(marker)).toEqual(found)
+    expect(await forge.ownIssue('<!-- catalog-bot:another -->')).toBeUndefined()
+  })
+
+  test('of a stranger with our marker is not ours, nor is a pull request (T56)', async () => {
+    const own = await forge.ownIssue(marker)
+    const forged = it.github.openIssue(full, 'stranger', 'All is well', text('all is well'))
+    expect(await forge.ownIssue(marker, forged.number)).toEqual(own)
+    expect(await forge.ownIssue(marker, pull.number)).toEqual(own)
+  })
+
+  test('is edited, closed and opened again in place', async () => {
+    const number = await open('one is gone')
+    await edit(number, 'two are gone')
+    expect(await forge.ownIssue(marker, number)).toMatchObject({ state: 'open', title: 'two are gone' })
+    await edit(number, 'all are back', 'closed')
+    expect(await forge.ownIssue(marker, number)).toMatchObject({
+      state: 'closed',
+      body: text('all are back'),
+    })
+    const { data } = await it.octokit.rest.issues.get({ ...name, issue_number: number })
+    expect(data.state_reason).toBe('completed')
+    await edit(number, 'one is gone again', 'open')
+    expect(await forge.ownIssue(marker, number)).toMatchObject({ state: 'open' })
+  })
+
+  test('is told one thing once', async () => {
+    const number = await open('one is gone')
+    const said = '<!-- catalog-bot:said 1 -->'
+    const say = () =>
+      forge.perform({ kind: 'say-on-issue', issue: number, marker: said, body: 'All is back.' })
+    await say()
+    await say()
+    const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: number })
+    expect(data.map(({ body }) => body)).toEqual([`${said}\nAll is back.`])
+  })
+
+  test('cannot be opened where issues are switched off, and that is no reason to try again', async () => {
+    it.github.setIssues(full, false)
+    await expect(open('one is gone')).rejects.toMatchObject({ code: 'not-found', retryable: false })
+    it.github.setIssues(full, true)
+  })
+})
+
+test('the branches are listed', async () => {
+  await it.github.pushToBase(full, {}, { branch: 'release/4.19' })
+  expect(await forge.branches()).toEqual(expect.arrayContaining(['main', 'release/4.19']))
 })
 
 describe('questions about people', () => {

@@ -1,0 +1,110 @@
+// Issues that our App wrote: found again, opened, edited, closed, commented on. What anybody else wrote is never
+// taken for ours, whatever it says.
+import type { Action, OwnIssue } from '../ports/forge.ts'
+import { toForgeError } from './forge-error.ts'
+import type { GitHubApp, Octokit } from './github-app.ts'
+
+/** The App that acts: its id, and the login under which it writes (`catalog-bot[bot]`). */
+export type ActingApp = Pick<GitHubApp, 'appId' | 'login'>
+
+interface Target {
+  readonly owner: string
+  readonly repo: string
+}
+
+/** As much of an issue as tells whether it is ours. */
+interface IssueView {
+  readonly number: number
+  readonly state: string
+  readonly title: string
+  readonly body?: string | null | undefined
+  readonly repository_url: string
+  readonly pull_request?: unknown
+  readonly performed_via_github_app?: { readonly id?: number } | null | undefined
+}
+
+/** See Forge.ownIssue. Rejects with what Octokit rejects with. */
+export async function findOwnIssue(
+  octokit: Octokit,
+  target: Target,
+  { appId, login }: ActingApp,
+  marker: string,
+  number: number | undefined,
+): Promise<OwnIssue | undefined> {
+  const home = `/repos/${target.owner}/${target.repo}`.toLowerCase()
+  const isOwn = (issue: IssueView) =>
+    issue.performed_via_github_app?.id === appId &&
+    issue.pull_request === undefined &&
+    issue.body?.startsWith(marker) === true &&
+    // An issue that was moved to another repository is answered from there.
+    issue.repository_url.toLowerCase().endsWith(home)
+
+  if (number !== undefined) {
+    try {
+      const { data } = await octokit.rest.issues.get({ ...target, issue_number: number })
+      if (isOwn(data)) return ownIssue(data)
+    } catch (error) {
+      // Deleted: there may be another one, from a time when its number was not remembered.
+      if (toForgeError(error, `read issue ${number}`).code !== 'not-found') throw error
+    }
+  }
+  const written = await octokit.paginate(octokit.rest.issues.listForRepo, {
+    ...target,
+    creator: await login(),
+    state: 'all',
+    per_page: 100,
+  })
+  const own = written.filter(isOwn)
+  const found = own.find(({ state }) => state === 'open') ?? own[0]
+  return found && ownIssue(found)
+}
+
+type IssueAction = Extract<Action, { kind: 'open-issue' | 'edit-issue' | 'say-on-issue' }>
+
+/** Answers with the number of a new issue. Rejects with what Octokit rejects with. */
+export async function performOnIssue(
+  octokit: Octokit,
+  target: Target,
+  appId: number,
+  action: IssueAction,
+): Promise<{ issue?: number }> {
+  switch (action.kind) {
+    case 'open-issue': {
+      const { title, body } = action
+      return { issue: (await octokit.rest.issues.create({ ...target, title, body })).data.number }
+    }
+    case 'edit-issue': {
+      const { issue, title, body, state } = action
+      await octokit.rest.issues.update({
+        ...target,
+        issue_number: issue,
+        title,
+        body,
+        ...(state !== undefined && { state }),
+        ...(state === 'closed' && { state_reason: 'completed' }),
+      })
+      return {}
+    }
+    case 'say-on-issue': {
+      const { issue: issue_number, marker, body } = action
+      const comments = await octokit.paginate(octokit.rest.issues.listComments, {
+        ...target,
+        issue_number,
+        per_page: 100,
+      })
+      const said = comments.some(
+        (comment) => comment.performed_via_github_app?.id === appId && comment.body?.startsWith(marker),
+      )
+      if (!said)
+        await octokit.rest.issues.createComment({ ...target, issue_number, body: `${marker}\n${body}` })
+      return {}
+    }
+  }
+}
+
+const ownIssue = ({ number, state, title, body }: IssueView): OwnIssue => ({
+  number,
+  state: state === 'open' ? 'open' : 'closed',
+  title,
+  body: body ?? '',
+})
