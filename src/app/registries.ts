@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { withBudget } from '../registry/budget.ts'
 import { cachedAnswers } from '../registry/cached-answers.ts'
+import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
 import { systemCredentials } from '../registry/docker-config.ts'
 import { loopbackRegistries } from '../registry/egress-policy.ts'
 import { openRegistry } from '../registry/open-registry.ts'
@@ -15,7 +16,7 @@ export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' }>
 export type AskRegistries = <Q extends ImageQuestion>(question: Q) => Promise<AnswerTo[Q['kind']]>
 
 export interface Registries {
-  /** A fresh budget: hosts and references that one look at a pull request may cost. */
+  /** A fresh budget: what one look at a pull request may cost. */
   forOneLook(): AskRegistries
   close(): Promise<void>
 }
@@ -26,6 +27,8 @@ export interface RegistriesOptions {
   /** Where docker's and podman's credential files are looked for. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly insecure: readonly string[]
+  /** Of bundles for one look. Default: so many that a large change takes several looks. */
+  readonly bundles?: BundleBudget
 }
 
 /** Rejects when a credential file exists and cannot be read: anonymous would hide that. */
@@ -34,6 +37,7 @@ export async function openRegistries({
   store,
   environment,
   insecure,
+  bundles,
 }: RegistriesOptions): Promise<Registries> {
   const credentials = await systemCredentials(environment)
   const egress = loopbackRegistries(...insecure)
@@ -48,16 +52,18 @@ export async function openRegistries({
       variant: 'platforms',
     }),
   }
+  const opened = cachedBundles(plain, { clock, store })
   return {
     forOneLook() {
       const limited = { plain: withBudget(remembered.plain), detailed: withBudget(remembered.detailed) }
+      const readBundle = opened.forOneLook(bundles)
       return async <Q extends ImageQuestion>(question: Q) => {
         const answer =
           question.kind === 'image'
             ? await (question.platforms === true ? limited.detailed : limited.plain).resolve(
                 question.reference,
               )
-            : await plain.readBundle(question.reference)
+            : await readBundle(question.reference)
         return answer as AnswerTo[Q['kind']]
       }
     },

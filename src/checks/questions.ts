@@ -1,5 +1,6 @@
 // What checks ask the world, and what the world may answer. Questions are data: the shell below the line
 // fetches the answers (batched, cached, retried); checks only judge them. No answer is an answer too: unknown.
+import type { BundleFormat } from '../bundle/bundle-files.ts'
 import type { BundleStatement } from '../bundle/compare-with-image.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
@@ -8,7 +9,7 @@ import type { UserId } from '../change/ids.ts'
 export type Question =
   /** `platforms`: which ones it offers is wanted too, which costs more. */
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
-  /** What is inside a bundle image? */
+  /** What is inside a bundle image? By digest, so that the answer never changes. */
   | { readonly kind: 'bundle'; readonly reference: string }
   /** Which account has this login now? */
   | { readonly kind: 'user'; readonly login: string }
@@ -55,7 +56,12 @@ export type BundleAnswer =
   | {
       readonly kind: 'bundle'
       readonly digest: string
-      /** Without the bulky properties (`olm.bundle.object`, `olm.csv.metadata`). Absent where opm cannot read the bundle. */
+      /** Absent for what shows none of the three. */
+      readonly format?: BundleFormat
+      /**
+       * Without the bulky properties (`olm.bundle.object`, `olm.csv.metadata`) and the bundle's own image. Absent where
+       * opm cannot read the bundle.
+       */
       readonly content?: BundleStatement
       /** Places name files of the bundle. */
       readonly findings: readonly Finding[]

@@ -9,15 +9,16 @@ import { promisify } from 'node:util'
 import { catalogLoader } from '../app/catalog-loader.ts'
 import { examine, type Examination } from '../app/examine.ts'
 import type { Ask } from '../app/gather-answers.ts'
+import { openRegistries } from '../app/registries.ts'
 import { openReaderPool } from '../app/reader-pool.ts'
 import { systemClock } from '../app/system-clock.ts'
 import { commitSha, pullNumber, userId, type CommitSha } from '../change/ids.ts'
 import type { Person, Snapshot } from '../change/snapshot.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
+import type { Store } from '../ports/store.ts'
 import type { RoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../git/mirror.ts'
-import { loopbackRegistries } from '../registry/egress-policy.ts'
-import { openRegistry } from '../registry/open-registry.ts'
+import { defaultBundleBudget } from '../registry/cached-bundles.ts'
 
 const run = promisify(execFile)
 
@@ -45,28 +46,33 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
     credential: () => Promise.resolve(undefined),
   })
   const pool = openReaderPool()
-  const registry = openRegistry({
-    clock: systemClock,
-    egress: loopbackRegistries(...(options.insecureRegistry ?? [])),
-  })
+  const registries =
+    options.offline === true
+      ? undefined
+      : await openRegistries({
+          clock: systemClock,
+          store: cacheOfOneRun(),
+          environment: process.env,
+          insecure: options.insecureRegistry ?? [],
+          // There is one look only, and who waits for it has asked for all of it.
+          bundles: { ...defaultBundleBudget, pulls: Infinity, time: Infinity },
+        })
   try {
     await borrowObjects(directory, join(scratch, 'result.git'))
     const author = parsePerson(options.author)
     const snapshot = localSnapshot(author, base, head, options)
-    const memory = {
-      getCached: () => Promise.resolve(new Map<string, unknown>()),
-      putCached: () => Promise.resolve(),
-    }
+    const askRegistries = registries?.forOneLook()
     const ask: Ask = async (question) => {
       switch (question.kind) {
         case 'image':
-          return options.offline === true
-            ? { kind: 'unknown', reason: 'no registry is asked offline', retryAfter: 0 }
-            : registry.resolve(question.reference)
         case 'bundle':
-          return options.offline === true
-            ? { kind: 'unknown', reason: 'no registry is asked offline', retryAfter: 0 }
-            : registry.readBundle(question.reference)
+          return (
+            askRegistries?.(question) ?? {
+              kind: 'unknown',
+              reason: 'no registry is asked offline',
+              retryAfter: 0,
+            }
+          )
         case 'user':
           return {
             kind: 'person',
@@ -80,14 +86,38 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
     }
     return await examine(snapshot, {
       repository,
-      loader: catalogLoader(pool, memory),
+      loader: catalogLoader(pool, forgetfulCache),
       ask,
       memory: forgetful,
     })
   } finally {
-    await Promise.all([repository.close(), pool.close(), registry.close()])
+    await Promise.all([repository.close(), pool.close(), registries?.close()])
     await rm(scratch, { recursive: true, force: true })
   }
+}
+
+/** The questions are asked in two rounds; the second one does not ask registries again. */
+function cacheOfOneRun(): Pick<Store, 'getCached' | 'putCached'> {
+  const kept = new Map<string, unknown>()
+  return {
+    getCached: (space, keys) =>
+      Promise.resolve(
+        new Map(
+          keys
+            .map((key) => [key, kept.get(`${space} ${key}`)] as const)
+            .filter(([, value]) => value !== undefined),
+        ),
+      ),
+    putCached: (space, values) => {
+      for (const [key, value] of values) kept.set(`${space} ${key}`, value)
+      return Promise.resolve()
+    },
+  }
+}
+
+const forgetfulCache = {
+  getCached: () => Promise.resolve(new Map<string, unknown>()),
+  putCached: () => Promise.resolve(),
 }
 
 /** The command line remembers nothing: every state is seen for the first time. */

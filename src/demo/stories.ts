@@ -80,6 +80,22 @@ export const stories: readonly Story[] = [
     },
   },
   {
+    id: 'another bundle inside',
+    tells: 'erin adds buoy 3.2.0, but what she pushed as its image is 3.1.9',
+    ending: { kind: 'stays', check: 'images', says: /holds another bundle[^]*3\.2\.0[^]*3\.1\.9/ },
+    open(coast) {
+      const path = catalog('buoy')
+      const add = (version: string) => addOnTop(fileOf(coast, path), 'buoy', version, '3.0.0')
+      publish(coast, add('3.2.0').replaceAll(/(?<!:v)3\.2\.0/g, '3.1.9'), 'buoy', '3.1.9')
+      return {
+        repository: repositoryName,
+        author: 'erin',
+        title: 'buoy 3.2.0',
+        changes: { [path]: add('3.2.0') },
+      }
+    },
+  },
+  {
     id: 'moved file',
     tells: "erin moves lighthouse's catalog into her own directory",
     ending: { kind: 'stays', check: 'ownership', says: /lighthouse/ },

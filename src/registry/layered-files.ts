@@ -18,7 +18,9 @@ export interface LayeredFiles {
   /** Begins the next layer, from the bottom up. */
   beginLayer(): void
   add(entry: TarEntry): void
-  /** Regular files below the directories, links resolved. Throws a RegistryError for a link that leads nowhere. */
+  /** Everything that is there, directories too. */
+  paths(): Iterable<string>
+  /** Regular files below the directories (`` is all), links resolved. Throws a RegistryError for a link that leads nowhere. */
   filesBelow(directories: readonly string[]): ReadonlyMap<string, Uint8Array>
 }
 
@@ -87,14 +89,16 @@ export function layeredFiles(): LayeredFiles {
         else put(entry.path, { kind: 'symlink', target: `/${entry.target}` })
       } else put(entry.path, { kind: entry.kind })
     },
+    paths: () => tree.keys(),
     filesBelow(directories) {
       const found = new Map<string, Uint8Array>()
       for (const directory of directories) {
-        const root = follow(directory)
-        if (root?.node.kind !== 'directory') continue
+        const root = directory === '' ? undefined : follow(directory)
+        if (directory !== '' && root?.node.kind !== 'directory') continue
+        const prefix = root === undefined ? '' : `${root.path}/`
         for (const path of [...tree.keys()]) {
-          if (!path.startsWith(`${root.path}/`)) continue
-          const shown = directory + path.slice(root.path.length)
+          if (!path.startsWith(prefix)) continue
+          const shown = root === undefined ? path : directory + path.slice(root.path.length)
           const node = tree.get(path)
           if (node?.kind === 'directory') continue
           const target = follow(path)?.node

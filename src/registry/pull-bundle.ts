@@ -6,6 +6,7 @@ import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { parseObject, type IndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './open-registry.ts'
+import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
 import type { UnpackOrder, UnpackResult } from './unpack-worker.ts'
@@ -104,22 +105,52 @@ export function catalogDirectory(labels: PulledBundle['labels']): string | undef
   return directory.join('/')
 }
 
+/** What of an image is wanted, and how much of it may come. */
+interface WantedContent {
+  readonly directories: readonly string[]
+  readonly limits: PullLimits
+}
+
 async function pullFiles(
   registry: RegistryClient,
   text: string,
-  contentOf: (labels: PulledBundle['labels']) => {
-    readonly directories: readonly string[]
-    readonly limits: PullLimits
-  },
+  contentOf: (labels: PulledBundle['labels']) => WantedContent,
   signal: AbortSignalLike | undefined,
 ): Promise<PulledBundle> {
+  const { digest, labels, layers, wanted } = await pullLayers(registry, text, contentOf, signal)
+  return { digest, labels, files: await unpackInWorker(layers, wanted.directories, wanted.limits) }
+}
+
+/** A bundle image as what is found in it. Rejects as pullBundle() does; what is wrong inside is part of the reading. */
+export async function pullReading(
+  registry: RegistryClient,
+  text: string,
+  { limits, signal }: Pick<PullOptions, 'limits' | 'signal'> = {},
+): Promise<{ readonly digest: string; readonly reading: BundleReading }> {
+  const content = { directories: bundleDirectories, limits: { ...defaultPullLimits, ...limits } }
+  const { digest, layers, wanted } = await pullLayers(registry, text, () => content, signal)
+  return { digest, reading: await readInWorker(layers, wanted.directories, wanted.limits) }
+}
+
+async function pullLayers(
+  registry: RegistryClient,
+  text: string,
+  contentOf: (labels: PulledBundle['labels']) => WantedContent,
+  signal: AbortSignalLike | undefined,
+): Promise<{
+  readonly digest: string
+  readonly labels: PulledBundle['labels']
+  readonly layers: readonly PackedLayer[]
+  readonly wanted: WantedContent
+}> {
   const { reference, reason } = parseImageReference(text)
   if (!reference) throw new RegistryError('malformed', reason)
   const { digest, image } = await findImage(registry, reference, signal)
   const { layers, config } = image
   if (config.size > largestConfig) throw refused(`its config is larger than ${largestConfig} bytes`)
   const { labels, diffIds } = readConfig(await registry.fetchBlob(reference, config, signal))
-  const { directories, limits } = contentOf(labels)
+  const wanted = contentOf(labels)
+  const { limits } = wanted
   if (layers.length > limits.layers) throw refused(`it has more than ${limits.layers} layers`)
   const compressed = layers.reduce((sum, { size }) => sum + size, 0)
   if (compressed > limits.compressed) throw refused(`its layers are larger than ${limits.compressed} bytes`)
@@ -132,7 +163,7 @@ async function pullFiles(
       bytes: await registry.fetchBlob(reference, layer, signal),
       diffId: diffIds[index] ?? '',
     })
-  return { digest, labels, files: await unpackInWorker(packed, directories, limits) }
+  return { digest, labels, layers: packed, wanted }
 }
 
 /** Unpacks in a thread of its own, which is ended when it takes too long or too much. */
@@ -141,25 +172,46 @@ export async function unpackInWorker(
   directories: readonly string[],
   limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
 ): Promise<BundleFiles> {
-  const order: UnpackOrder = { layers, directories, limits: limits.unpack }
+  // The files themselves lie outside the heap and have their own budget.
+  const result = await inWorker({ layers, directories, limits: limits.unpack }, limits.unpackTime, 128)
+  if (!('files' in result)) throw new Error('unpacking gave no files')
+  return result.files
+}
+
+/** Unpacks and reads there: YAML of strangers is no better than their archives. */
+async function readInWorker(
+  layers: readonly PackedLayer[],
+  directories: readonly string[],
+  { unpack, unpackTime }: PullLimits,
+): Promise<BundleReading> {
+  // What is read lies in the heap, many times as large as its text.
+  const result = await inWorker({ layers, directories, limits: unpack, reads: true }, unpackTime, 512)
+  if (!('reading' in result)) throw new Error('reading gave no reading')
+  return result.reading
+}
+
+async function inWorker(
+  order: UnpackOrder,
+  milliseconds: number,
+  heapMegabytes: number,
+): Promise<Exclude<UnpackResult, { readonly code: string }>> {
   const worker = new Worker(new URL('./unpack-worker.ts', import.meta.url), {
     workerData: order,
-    // The files themselves lie outside the heap and have their own budget.
-    resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 },
+    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 32 },
     env: {},
   })
   let timer: NodeJS.Timeout | undefined
   try {
     const result = await new Promise<UnpackResult>((resolve, reject) => {
       timer = setTimeout(
-        () => reject(refused(`unpacking it takes longer than ${limits.unpackTime} milliseconds`)),
-        limits.unpackTime,
+        () => reject(refused(`unpacking it takes longer than ${milliseconds} milliseconds`)),
+        milliseconds,
       )
       worker.once('message', resolve)
       worker.once('error', (cause) => reject(refused('unpacking it takes too much memory', cause)))
       worker.once('exit', () => reject(refused('unpacking it ended early')))
     })
-    if ('files' in result) return result.files
+    if (!('code' in result)) return result
     if (result.code === 'unknown') throw new Error(`unpacking failed: ${result.message}`)
     throw new RegistryError(result.code, result.message)
   } finally {

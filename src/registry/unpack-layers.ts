@@ -44,6 +44,8 @@ export async function unpackLayers(
   layers: readonly PackedLayer[],
   directories: readonly string[],
   limits: UnpackLimits = defaultUnpackLimits,
+  /** More directories, chosen once all paths are known; what did not fit into the budget is missing there. */
+  furtherDirectories: (paths: Iterable<string>) => readonly string[] = () => [],
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const files = layeredFiles()
   let imageBytes = 0
@@ -78,7 +80,7 @@ export async function unpackLayers(
         'a layer is not the one that the image was built with (diff id)',
       )
   }
-  return files.filesBelow(directories)
+  return files.filesBelow([...directories, ...furtherDirectories(files.paths())])
 }
 
 async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -1,11 +1,14 @@
 // The images check: every image that a change names for the first time is there, is what its digest says, and is
-// allowed. Asks registries through questions; only a definite answer is held against the author.
+// allowed; and every bundle that it adds or says otherwise is held beside what its image holds. Asks registries through
+// questions; only a definite answer is held against the author.
 import { formatImageReference } from '../../bundle/image-reference.ts'
+import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
-import type { Answers, ImageAnswer } from '../questions.ts'
+import type { Answers, ImageAnswer, Question } from '../questions.ts'
 import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
+import { atReference, bundlesToOpen, judgeBundle, openedReferences } from './opened-bundles.ts'
 import { republishedBundles } from './republished-bundles.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
@@ -19,22 +22,37 @@ import { tagMoved } from './rules/tag-moved.ts'
 
 export const imagesCheck: Check = {
   id: 'images',
-  title: 'Every image exists and is allowed',
-  ask: (input) =>
-    askable(input).flatMap((image) => [
-      questionAbout(image.text, input),
-      ...(taggedForm(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
-    ]),
+  title: 'Every image exists, is allowed, and holds what the catalog says',
+  ask(input, answers) {
+    const { images, opened } = lookInto(input)
+    return images.flatMap((image) => [
+      ...(isAskable(image, input) ? questionsAbout(image, input) : []),
+      // A bundle is pulled only once its image is known to be there, and by the digest that was found.
+      ...(opened.has(image.text) ? bundleQuestion(image, input, answers) : []),
+    ])
+  },
   judge,
+}
+
+type Unanswered = CheckOutcome['unanswered'][number]
+
+function lookInto({ change }: CheckInput) {
+  const opened = bundlesToOpen(change)
+  const known = new Set(
+    change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
+  )
+  const kept = openedReferences(opened).filter(({ reference }) => !known.has(reference))
+  return { images: namedImages([...change.references, ...kept]), opened }
 }
 
 // A private image and a missing one look alike from outside; minutes change nothing about that.
 const privateRetry = 900
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
-  const images = namedImages(input.change.references)
+  const { images, opened } = lookInto(input)
   const findings: Finding[] = [...republishedBundles(input.change.catalogs)]
-  const unanswered: CheckOutcome['unanswered'][number][] = []
+  const unanswered: Unanswered[] = []
+  const closed: ClosedBundle[] = []
   for (const image of images) {
     const { text: reference, at, elsewhere, parsed } = image
     if (!parsed.reference) {
@@ -46,7 +64,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
       findings.push(finding(registryNotAllowed, at, { reference, allowed }, elsewhere))
       continue
     }
-    const answer = answers.get(questionAbout(reference, input))
+    const answer = answers.get(questionAbout(image, input))
     const unknown = unknownReason(answer)
     if (unknown) unanswered.push({ question: `does ${reference} exist?`, ...unknown })
     findings.push(...judgeAnswer(image, answer))
@@ -70,7 +88,16 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
         })
       else findings.push(...platforms)
     }
+    const blobs = opened.get(reference)
+    const [question] = blobs ? bundleQuestion(image, input, answers) : []
+    if (blobs && question) {
+      const bundle = answers.get(question)
+      if (bundle.kind === 'bundle') findings.push(...judgeBundle(image, blobs, bundle))
+      else if (isDefinite(bundle)) findings.push(...judgeClosed(image, bundle))
+      else closed.push({ reference, ...bundle })
+    }
   }
+  unanswered.push(...closedBundles(closed))
   return {
     check: 'images',
     findings: findings.sort(compareFindings),
@@ -80,16 +107,41 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   }
 }
 
-/** Platforms are asked for only where some are wanted. */
-function questionAbout(reference: string, { config }: CheckInput) {
-  return { kind: 'image', reference, ...(config.images.platforms.length > 0 && { platforms: true }) } as const
+/** Platforms are asked for only where some are wanted, of images that run on one. */
+function questionAbout(image: NamedImage, { config }: CheckInput) {
+  const platforms = config.images.platforms.length > 0 && runsSomewhere(image)
+  return { kind: 'image', reference: image.text, ...(platforms && { platforms }) } as const
+}
+
+function questionsAbout(image: NamedImage, input: CheckInput): readonly Question[] {
+  return [
+    questionAbout(image, input),
+    ...(taggedForm(image) ?? []).map((reference) => ({ kind: 'image', reference }) as const),
+  ]
+}
+
+/** None until the image's digest is known. */
+function bundleQuestion(
+  image: NamedImage,
+  input: CheckInput,
+  answers: Answers,
+): readonly Extract<Question, { kind: 'bundle' }>[] {
+  const { reference } = image.parsed
+  if (!reference || !isAskable(image, input)) return []
+  const answer = answers.get(questionAbout(image, input))
+  if (answer.kind !== 'ok') return []
+  const { host, repository } = reference
+  return [{ kind: 'bundle', reference: formatImageReference({ host, repository, digest: answer.digest }) }]
 }
 
 /** What is worth asking: readable references in registries that the repository allows. */
-function askable({ change, config }: CheckInput): readonly NamedImage[] {
-  return namedImages(change.references).filter(
-    ({ parsed: { reference } }) => reference && isAllowedRegistry(reference, config.images.registries),
-  )
+function isAskable({ parsed: { reference } }: NamedImage, { config }: CheckInput): boolean {
+  return reference !== undefined && isAllowedRegistry(reference, config.images.registries)
+}
+
+/** Bundles and catalogs are files. */
+function runsSomewhere({ isBundle, isListed }: NamedImage): boolean {
+  return !isBundle && !isListed
 }
 
 /** The reference by its tag alone, when a digest stands beside it: asked too, to see where the tag went. */
@@ -121,6 +173,37 @@ function judgeAnswer(
   }
 }
 
+type Failure = Exclude<ImageAnswer, { readonly kind: 'ok' }>
+
+interface ClosedBundle {
+  readonly reference: string
+  readonly kind: Failure['kind']
+  readonly reason: string
+  readonly retryAfter?: number
+}
+
+/** Definite about a bundle: it was there a moment ago, so what is gone now may be back, and is asked again. */
+function isDefinite({ kind }: Failure): boolean {
+  return kind === 'unsupported' || kind === 'digest-mismatch' || kind === 'malformed' || kind === 'blocked'
+}
+
+function judgeClosed(image: NamedImage, answer: Failure): readonly Finding[] {
+  if (answer.kind !== 'unsupported') return judgeAnswer(image, answer)
+  return [atReference(finding(unreadableBundle, undefined, { reason: answer.reason }), image)]
+}
+
+/** One question for all bundles that stay closed for the same reason: two hundred of them are read by nobody. */
+function* closedBundles(closed: readonly ClosedBundle[]): Generator<Unanswered> {
+  const byReason = Map.groupBy(closed, ({ reason }) => reason)
+  for (const [reason, [first, ...others]] of byReason)
+    if (first)
+      yield {
+        question: `what is in ${first.reference}${others.length === 0 ? '' : ` and ${count(others.length, 'other bundle image')}`}?`,
+        reason,
+        retryAfter: Math.min(...[first, ...others].map(({ retryAfter = 60 }) => retryAfter)),
+      }
+}
+
 function unknownReason(answer: ImageAnswer): { reason: string; retryAfter: number } | undefined {
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
@@ -147,7 +230,7 @@ function judgePlatforms(
   answer: Extract<ImageAnswer, { kind: 'ok' }>,
   wanted: readonly string[],
 ): readonly Finding[] | 'not-told' {
-  if (wanted.length === 0 || image.isBundle || image.isListed) return []
+  if (wanted.length === 0 || !runsSomewhere(image)) return []
   if (answer.platforms === undefined) return 'not-told'
   const offered = answer.platforms
   const missing = wanted.filter((platform) => !offered.includes(platform))

@@ -4,6 +4,7 @@ import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
 import { bundleRepublished } from './rules/bundle-republished.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
+import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
 import { imageUnsupported } from './rules/image-unsupported.ts'
@@ -18,6 +19,7 @@ export const imageRules: readonly AnyRule[] = [
   bundleNotItsImage,
   bundleRepublished,
   digestMismatch,
+  foreignBundleFormat,
   imageByTag,
   imageMissing,
   imageUnsupported,

@@ -1,0 +1,147 @@
+// Bundles whose image is opened: what a change adds, and what it says differently about one that it keeps. A blob that
+// only moved, or was written in another format, says what it said, and costs nothing.
+import { compareWithImage, type BundleDifference } from '../../bundle/compare-with-image.ts'
+import { parseImageReference } from '../../bundle/image-reference.ts'
+import type { BundleBlob } from '../../catalog/catalog.ts'
+import type { CatalogChange, Change, NewReference } from '../../change/change.ts'
+import type { Finding } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import type { BundleAnswer } from '../questions.ts'
+import type { NamedImage } from './named-image.ts'
+import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
+import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
+import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
+
+type Bundle = Extract<BundleAnswer, { readonly kind: 'bundle' }>
+
+/** By image, as written; in the order of the change. */
+export function bundlesToOpen({
+  catalogs,
+}: Pick<Change, 'catalogs'>): ReadonlyMap<string, readonly BundleBlob[]> {
+  const byImage = new Map<string, BundleBlob[]>()
+  const differing = catalogs.map((catalog) => ({ catalog, blobs: differingBundles(catalog) }))
+  if (differing.every(({ blobs }) => blobs.length === 0)) return byImage
+  const published = publishedBundles(catalogs)
+  for (const { catalog, blobs } of differing)
+    for (const blob of blobs) {
+      if (blob.image === '' || isPublished(blob, catalog, published)) continue
+      const same = byImage.get(blob.image)
+      if (same) same.push(blob)
+      else byImage.set(blob.image, [blob])
+    }
+  return byImage
+}
+
+/** Their images, where each is named: also those that the base names already, for another or the same bundle. */
+export function openedReferences(
+  opened: ReadonlyMap<string, readonly BundleBlob[]>,
+): readonly NewReference[] {
+  return [...opened].flatMap(([reference, blobs]) =>
+    blobs.map(({ place, imageMark, package: its, name }) => ({
+      reference,
+      at: { file: place.file, line: (imageMark ?? place).line, column: (imageMark ?? place).column },
+      package: its,
+      bundle: name,
+      role: 'bundle' as const,
+    })),
+  )
+}
+
+/** What is wrong inside the image, and what its blobs say otherwise. */
+export function* judgeBundle(
+  image: NamedImage,
+  blobs: readonly BundleBlob[],
+  { content, format, findings }: Bundle,
+): Generator<Finding> {
+  for (const inside of findings) yield atReference(inside, image)
+  for (const blob of blobs) {
+    if (content) yield* judgeBlob(blob, image, compareWithImage(blob, content, image.text))
+    else if (format !== undefined && format !== 'registry+v1' && format !== namedFormat(blob)) {
+      const { file, line, column } = blob.place
+      const named = namedFormat(blob)
+      yield finding(
+        foreignBundleFormat,
+        { file, line, column },
+        { reference: image.text, format, ...(named !== undefined && { named }) },
+      )
+    }
+  }
+}
+
+/** A file of the image: the finding is shown where the image is named. */
+export function atReference(inside: Finding, { at, elsewhere, text }: NamedImage): Finding {
+  const where = inside.at ? `, ${inside.at.file}` : ''
+  return {
+    ...inside,
+    what: `${inside.what} (in ${text}${where})`,
+    at,
+    ...(elsewhere.length > 0 && { related: elsewhere }),
+  }
+}
+
+function differingBundles({ result, packages }: CatalogChange): readonly BundleBlob[] {
+  const names = new Set(
+    packages.flatMap(({ name: its, bundles: { added, changed } }) =>
+      [...added, ...changed].map(({ name }) => keyOf({ package: its, name })),
+    ),
+  )
+  return names.size === 0 ? [] : (result?.bundles ?? []).filter((blob) => names.has(keyOf(blob)))
+}
+
+type Published = ReadonlyMap<
+  string,
+  readonly { readonly catalog: CatalogChange; readonly blob: BundleBlob }[]
+>
+
+/** All bundles of the base, by what they are called and their image. */
+function publishedBundles(catalogs: readonly CatalogChange[]): Published {
+  const published = new Map<string, { catalog: CatalogChange; blob: BundleBlob }[]>()
+  for (const catalog of catalogs)
+    for (const blob of catalog.base?.bundles ?? []) {
+      const key = `${keyOf(blob)}\n${blob.image}`
+      const same = published.get(key)
+      if (same) same.push({ catalog, blob })
+      else published.set(key, [{ catalog, blob }])
+    }
+  return published
+}
+
+/** True where the base says the same of the same image: by any name in this catalog, by digest in another. */
+function isPublished(blob: BundleBlob, own: CatalogChange, published: Published): boolean {
+  const isFixed = parseImageReference(blob.image).reference?.digest !== undefined
+  return (published.get(`${keyOf(blob)}\n${blob.image}`) ?? []).some(
+    ({ catalog, blob: known }) =>
+      (isFixed || catalog === own) && compareWithImage(blob, known, blob.image).length === 0,
+  )
+}
+
+function keyOf({ package: its, name }: { readonly package: string; readonly name: string }): string {
+  return `${its}\n${name}`
+}
+
+/** RukPak's catalogs say by a property of what format a bundle is. */
+function namedFormat({ properties }: BundleBlob): string | undefined {
+  const value = properties.find(({ type }) => type === 'olm.bundle.mediatype')?.value
+  return typeof value === 'string' ? value : undefined
+}
+
+function* judgeBlob(
+  blob: BundleBlob,
+  { text: reference }: NamedImage,
+  differences: readonly BundleDifference[],
+): Generator<Finding> {
+  const { file, line, column } = blob.place
+  const shown = (isIdentity: boolean) =>
+    differences.filter((one) => one.isIdentity === isIdentity).map(inWords)
+  const [identity, others] = [shown(true), shown(false)]
+  if (identity.length > 0)
+    yield finding(bundleNotItsImage, { file, line, column }, { reference, differences: identity })
+  if (others.length > 0)
+    yield finding(bundleDiffersFromImage, { file, line, column }, { reference, differences: others })
+}
+
+function inWords({ field, catalog, image }: BundleDifference): string {
+  if (image === undefined) return `${field} ${catalog ?? ''} is only in the catalog`
+  if (catalog === undefined) return `${field} ${image} is only in the image`
+  return `${field} is ${catalog} in the catalog and ${image} in the image`
+}

@@ -1,0 +1,157 @@
+// Remembers what bundle images hold, in the store: by digest for days, under the version of the reader. Pulls few at a
+// time, and only so many for one look at a pull request; the next look finds these and goes on with the others.
+import { parseImageReference } from '../bundle/image-reference.ts'
+import type { BundleAnswer } from '../checks/questions.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
+import { defaultLives } from './cached-answers.ts'
+import type { RegistryClient } from './open-registry.ts'
+import { bundleReaderVersion } from './read-bundle-files.ts'
+
+export interface BundleBudget {
+  /** Bundles that are pulled; what is remembered costs nothing. */
+  readonly pulls: number
+  /** Milliseconds from the first pull on, after which no other one is begun. */
+  readonly time: number
+  /** Characters of all answers together: a look holds them in memory. */
+  readonly held: number
+}
+
+// A hundred at four at a time take seconds where registries are near. Honest answers have a few thousand characters,
+// so that the last one is reached by tens of thousands of bundles.
+export const defaultBundleBudget: BundleBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
+
+export type ReadBundle = (reference: string) => Promise<BundleAnswer>
+
+export interface CachedBundles {
+  /** One look's way of reading bundles. Rejects as RegistryClient.readBundle does: for our own faults only. */
+  forOneLook(budget?: BundleBudget): ReadBundle
+}
+
+export interface CachedBundlesOptions {
+  readonly clock: Clock
+  readonly store: Pick<Store, 'getCached' | 'putCached'>
+  /** Pulls under way at once, over all looks: each may hold its layers, and has a thread. */
+  readonly atOnce?: number
+  /** Milliseconds for one pull: a registry that drips must not keep the places of others. */
+  readonly slowest?: number
+}
+
+const space = `bundle-answers ${bundleReaderVersion}`
+const defaultAtOnce = 4
+const defaultSlowest = 120_000
+/** Seconds. */
+const nextLook = 2
+const slowRetry = 600
+/** An archive that is refused is refused again, but our limits may change, and so may the machine's load. */
+const refusedLife = 3600
+
+export function cachedBundles(
+  client: Pick<RegistryClient, 'readBundle' | 'identity'>,
+  { clock, store, atOnce = defaultAtOnce, slowest = defaultSlowest }: CachedBundlesOptions,
+): CachedBundles {
+  const enter = gate(atOnce)
+  // The same bundle wanted by two looks is pulled once.
+  const underWay = new Map<string, Promise<BundleAnswer>>()
+
+  async function pull(key: string, reference: string): Promise<BundleAnswer> {
+    const signal = AbortSignal.timeout(slowest)
+    const answer = await client.readBundle(reference, signal)
+    if (signal.aborted && answer.kind === 'unknown')
+      return { ...answer, reason: `pulling it takes longer than ${slowest / 1000} s`, retryAfter: slowRetry }
+    const life = lifeOf(reference, answer)
+    if (life !== undefined) await store.putCached(space, new Map([[key, answer]]), life)
+    return answer
+  }
+
+  function forOneLook(budget: BundleBudget = defaultBundleBudget): ReadBundle {
+    let started: number | undefined
+    const pulled = new Set<string>()
+    const held = new Map<string, number>()
+    let total = 0
+
+    /** What may not be begun any more, and why. */
+    function refusal(key: string): BundleAnswer | undefined {
+      started ??= clock.now()
+      if (clock.now() - started >= budget.time)
+        return later(`opening bundles takes longer than ${budget.time / 1000} s`)
+      if (!pulled.has(key) && pulled.size >= budget.pulls)
+        return later(`${budget.pulls} other bundles were opened first`)
+      pulled.add(key)
+      return undefined
+    }
+
+    function withinMemory(key: string, answer: BundleAnswer): BundleAnswer {
+      const known = held.get(key)
+      const size = known ?? JSON.stringify(answer).length
+      if (known === undefined && total + size > budget.held)
+        return {
+          kind: 'unknown',
+          reason: `the bundles of this change say more than ${budget.held} characters together; make several changes of it`,
+          retryAfter: 3600,
+        }
+      if (known === undefined) total += size
+      held.set(key, size)
+      return answer
+    }
+
+    return async (reference) => {
+      // The whole reference: who may see an image in one repository need not be able to in another.
+      const key = JSON.stringify([await client.identity(reference), reference])
+      const remembered = (await store.getCached(space, [key])).get(key)
+      if (remembered !== undefined) return withinMemory(key, remembered as BundleAnswer)
+      const leave = await enter()
+      try {
+        const running = underWay.get(key)
+        if (running) return withinMemory(key, await running)
+        const refused = refusal(key)
+        if (refused) return refused
+        const answer = pull(key, reference).finally(() => underWay.delete(key))
+        underWay.set(key, answer)
+        return withinMemory(key, await answer)
+      } finally {
+        leave()
+      }
+    }
+  }
+  return { forOneLook }
+}
+
+function later(reason: string): BundleAnswer {
+  return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter: nextLook }
+}
+
+/** Seconds to remember an answer; undefined for answers that are none, and for tags, which move. */
+function lifeOf(reference: string, answer: BundleAnswer): number | undefined {
+  if (parseImageReference(reference).reference?.digest === undefined) return undefined
+  switch (answer.kind) {
+    case 'bundle':
+      return defaultLives.digest
+    case 'unsupported':
+      return refusedLife
+    case 'missing':
+    case 'missing-or-private':
+    case 'digest-mismatch':
+      return defaultLives.negative
+    case 'malformed':
+    case 'blocked':
+    case 'unknown':
+      return undefined
+  }
+}
+
+/** Lets so many in at once, the others in the order in which they came; what it gives lets the next one in. */
+function gate(places: number): () => Promise<() => void> {
+  let free = places
+  const waiting: (() => void)[] = []
+  const leave = () => {
+    const next = waiting.shift()
+    if (next) next()
+    else free += 1
+  }
+  return async () => {
+    if (free > 0) free -= 1
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    return leave
+  }
+}

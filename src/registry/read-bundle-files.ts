@@ -1,0 +1,69 @@
+// What a bundle's files say: format, content as an `olm.bundle` blob would show it, and what is wrong. A function of
+// the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-worker.ts.
+import { gzipSync } from 'node:zlib'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { readRegistryBundle } from '../bundle/registry-bundle.ts'
+import { renderBundle } from '../bundle/render-bundle.ts'
+import { unreadableBundle } from '../bundle/rules/unreadable-bundle.ts'
+import { validateBundle } from '../bundle/validate-bundle.ts'
+import type { BundleAnswer } from '../checks/questions.ts'
+import type { Finding } from '../findings/finding.ts'
+import { mostImportant } from '../findings/most-important.ts'
+import { finding } from '../findings/rule.ts'
+
+/**
+ * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
+ * rendered or judged raises it, and old answers are never looked at again (test/registry/read-bundle-files.test.ts).
+ */
+export const bundleReaderVersion = 1
+
+export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
+
+const bulky = ['olm.bundle.object', 'olm.csv.metadata']
+
+// A look at a pull request holds the readings of all its bundles; honest ones have a few kilobytes.
+const mostFindings = 100
+/** Characters of JSON, for the content and for the findings. */
+const mostText = 512 * 1024
+const longestWords = 1000
+
+export function readBundleFiles(files: BundleFiles): BundleReading {
+  const { format, findings } = validateBundle(files, { packedSize: (bytes) => gzipSync(bytes).length })
+  const shown = mostImportant(findings, mostFindings).findings.map(withinBounds)
+  const reading = { ...(format !== undefined && { format }), findings: shown }
+  const { bundle } = readRegistryBundle(files)
+  if (format !== 'registry+v1' || !bundle) return reading
+  // Without the image's own name, which other images of the same content do not share.
+  const { name, package: its, properties, relatedImages = [] } = renderBundle(bundle, '')
+  const content = {
+    name,
+    package: its,
+    properties: properties.filter(({ type }) => !bulky.includes(type)),
+    relatedImages,
+  }
+  if (JSON.stringify(content).length <= mostText) return { ...reading, content }
+  const reason = `its properties and related images are larger than ${mostText} characters`
+  return { ...reading, findings: [...shown, finding(unreadableBundle, undefined, { reason })] }
+}
+
+/** A finding that quotes megabytes of its author's text says the same in fewer words. */
+function withinBounds(one: Finding): Finding {
+  if (JSON.stringify(one).length <= mostText / mostFindings) return one
+  const { data: _, at, what, ...rest } = one
+  return {
+    ...rest,
+    what: `${what.slice(0, longestWords)}…`,
+    ...(at && { at: { ...at, file: at.file.slice(0, longestWords) } }),
+  }
+}
+
+/** Directories of charts among the paths of an image: `` for its root. Bundles of other formats have none. */
+export function chartDirectories(paths: Iterable<string>): readonly string[] {
+  const found: string[] = []
+  for (const path of paths) {
+    const [directory = '', name, ...more] = path.split('/')
+    if (directory === 'Chart.yaml' && name === undefined) return ['']
+    if (name === 'Chart.yaml' && more.length === 0) found.push(directory)
+  }
+  return found
+}
