@@ -1,5 +1,6 @@
 // Exchanges with a registry as somebody: answers its challenges on the real request, remembers per host which
-// kind it uses, and sends credentials to no other host. Retries belong elsewhere.
+// kind it uses, sends credentials to no other host, and asks for no more rights than it was made for. Retries
+// belong elsewhere.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { parseChallenges, type Challenge } from './challenges.ts'
 import { credentialIdentity } from './credential-identity.ts'
@@ -7,14 +8,17 @@ import { findCredential, type Credential, type CredentialSource } from './creden
 import type { Endpoint } from './endpoints.ts'
 import { RegistryError } from './registry-error.ts'
 import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts'
-import type { Reply, Transport } from './transport.ts'
+import type { Exchange, Reply, Transport } from './transport.ts'
 
 export interface RegistryRequest {
   readonly endpoint: Endpoint
-  readonly method: 'GET' | 'HEAD'
-  /** Below the repository: `manifests/latest`. */
-  readonly path: string
-  readonly accept: string
+  readonly method: Exchange['method']
+  /** Below the repository: `manifests/latest`; or a URL of the same host, as uploads are given one. */
+  readonly path: string | URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | undefined
+  /** Another repository that the request reads from: the one that a blob is mounted from. */
+  readonly alsoPulls?: string | undefined
   readonly bodyLimit: number
   readonly redirects: number
   readonly signal?: AbortSignalLike | undefined
@@ -26,38 +30,47 @@ type Known =
   | { readonly scheme: 'basic' }
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
+/** What tokens are asked to allow. A registry that names more in its challenge does not get us more. */
+export type Rights = 'pull' | 'pull,push'
+
 export function authorizedExchange(
   transport: Transport,
   tokens: TokenService,
   sources: readonly CredentialSource[],
+  rights: Rights = 'pull',
 ): AuthorizedExchange {
   // What each host asked for last time, so that a token is there before the next repository's first request.
   const remembered = new Map<string, Known>()
+  const originOf = plainOrigins(transport)
 
   return async (request) => {
     const { endpoint, signal } = request
     const credential = await findCredential(sources, endpoint.name, endpoint.repository)
     const memory = `${endpoint.host} ${credentialIdentity(credential)}`
-    const origin = `${transport.policy.schemeOf(endpoint.host)}//${endpoint.host}`
-    const url = new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
-    // The URL parser has its own idea of hosts (0x7f.1 is one to it): what it made must be what was written.
-    if (url.host !== new URL(origin).host || url.hostname !== endpoint.host.replace(/:\d+$/, ''))
-      throw new RegistryError('blocked', `"${endpoint.host}" is not a plain host name`)
+    const origin = originOf(endpoint.host)
+    const url =
+      typeof request.path === 'string'
+        ? new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
+        : request.path
+    // The one thing that keeps our authorization with its host.
+    if (url.origin !== origin) throw new RegistryError('blocked', `${url.host} is not ${endpoint.host}`)
     const send = (authorization: string | undefined): Promise<Reply> =>
       transport.exchange({
         method: request.method,
         url,
-        headers: { accept: request.accept, ...(authorization !== undefined && { authorization }) },
+        headers: authorization === undefined ? request.headers : { ...request.headers, authorization },
+        body: request.body,
         bodyLimit: request.bodyLimit,
         redirects: request.redirects,
         signal,
       })
-    const ownScope = `repository:${endpoint.repository}:pull`
+    const ownScope = `repository:${endpoint.repository}:${rights}`
     const tokenRequest = (known: Known & { scheme: 'bearer' }, scope: string): TokenRequest => ({
       host: endpoint.host,
       realm: known.realm,
       service: known.service,
-      scope,
+      // The scope that is needed first: some services read one only.
+      scopes: [scope, ...(request.alsoPulls === undefined ? [] : [`repository:${request.alsoPulls}:pull`])],
       credential,
     })
 
@@ -86,7 +99,8 @@ export function authorizedExchange(
           service: challenge.parameters.get('service') ?? '',
         }
         if (used) tokens.forget(used)
-        const scopes = [ownScope, challenge.parameters.get('scope')].filter((scope) => scope !== undefined)
+        const asked = allowedScope(challenge.parameters.get('scope') ?? '', rights)
+        const scopes = asked === '' ? [ownScope] : [ownScope, asked]
         if (challenge.parameters.get('error') === 'insufficient_scope') tried.add(ownScope)
         const scope = scopes.find((scope) => !tried.has(scope))
         if (scope === undefined) return reply
@@ -130,6 +144,40 @@ export function authorizedExchange(
       ? choose(parseChallenges(ping.headers.get('www-authenticate') ?? []))
       : undefined
   }
+}
+
+// A catalog names a few dozen hosts; an attacker's references could name any number.
+const mostOrigins = 1000
+
+/** `https://quay.io` for `quay.io`, each host looked at once. Throws `blocked` for what is no plain host name. */
+function plainOrigins(transport: Transport): (host: string) => string {
+  const known = new Map<string, string>()
+  return (host) => {
+    const found = known.get(host)
+    if (found !== undefined) return found
+    const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
+    // The URL parser has its own idea of hosts (0x7f.1 is one to it): what it made must be what was written.
+    if (hostname !== host.replace(/:\d+$/, ''))
+      throw new RegistryError('blocked', `"${host}" is not a plain host name`)
+    if (known.size >= mostOrigins) known.clear()
+    known.set(host, origin)
+    return origin
+  }
+}
+
+/** The part of a challenge's scope that asks for no more than we may want; empty when nothing is left. */
+function allowedScope(scope: string, rights: Rights): string {
+  const wanted = rights.split(',')
+  return scope
+    .split(' ')
+    .flatMap((entry) => {
+      const [, name, actions] = /^repository:(.+):([^:]*)$/.exec(entry) ?? []
+      if (name === undefined || actions === undefined) return []
+      const asked = actions.split(',')
+      const allowed = asked.includes('*') ? wanted : wanted.filter((action) => asked.includes(action))
+      return allowed.length === 0 ? [] : [`repository:${name}:${allowed.join(',')}`]
+    })
+    .join(' ')
 }
 
 function choose(challenges: readonly Challenge[]): Challenge | undefined {

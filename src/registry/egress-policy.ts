@@ -35,6 +35,8 @@ export interface EgressPolicy {
 
 const defaultPorts = [443, 80, 5000, 5001, 8443]
 
+const mostPassed = 1000
+
 // Names that mean this machine or this network wherever they are resolved, so they need no address to be refused.
 const internalSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'svc', 'arpa']
 
@@ -80,22 +82,34 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
       )
   }
 
+  function checkHost(url: URL): void {
+    const hostname = canonicalHostname(url.hostname)
+    const port = portOf(url)
+    const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
+      throw blocked(`${url.host} would have to be asked without TLS (${url.protocol}//)`)
+    if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
+      throw blocked(`${url.host} is not among the registries that may be asked`)
+    if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
+      throw blocked(`port ${port} of ${hostname} is not one that registries use`)
+    if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
+    else if (!entryOf(hostname, port) && isInternalName(hostname))
+      throw blocked(`"${hostname}" is a name of an internal network`)
+  }
+
+  // Origins that passed: thousands of references share a few, and the options never change.
+  const passed = new Set<string>()
+
   return {
     checkUrl(url) {
-      const hostname = canonicalHostname(url.hostname)
-      const port = portOf(url)
-      const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
-      if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
-        throw blocked(`${url.host} would have to be asked without TLS (${url.protocol}//)`)
       if (url.username !== '' || url.password !== '')
         throw blocked(`a URL of ${url.host} carries a user name`)
-      if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
-        throw blocked(`${url.host} is not among the registries that may be asked`)
-      if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
-        throw blocked(`port ${port} of ${hostname} is not one that registries use`)
-      if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
-      else if (!entryOf(hostname, port) && isInternalName(hostname))
-        throw blocked(`"${hostname}" is a name of an internal network`)
+      // Other schemes share the origin "null".
+      const key = `${url.protocol}//${url.host}`
+      if (passed.has(key)) return
+      checkHost(url)
+      if (passed.size >= mostPassed) passed.clear()
+      passed.add(key)
     },
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)

@@ -3,7 +3,7 @@
 // literal addresses, for which a `lookup` hook is never called, are checked the same way.
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { rootCertificates } from 'node:tls'
+import { createSecureContext, rootCertificates } from 'node:tls'
 import { buildConnector } from 'undici'
 import { canonicalHostname, type EgressPolicy } from './egress-policy.ts'
 import { RegistryError } from './registry-error.ts'
@@ -31,8 +31,11 @@ export function guardedConnector(
       connector = buildConnector({
         timeout: options.connectTimeout,
         allowH2: false,
-        minVersion: 'TLSv1.2',
-        ...(certificate !== undefined && { ca: [...rootCertificates, certificate] }),
+        // One for all connections: reading the root certificates again for each costs milliseconds.
+        secureContext: createSecureContext({
+          minVersion: 'TLSv1.2',
+          ...(certificate !== undefined && { ca: [...rootCertificates, certificate] }),
+        }),
       })
       connectors.set(key, connector)
     }

@@ -68,6 +68,8 @@ export interface RegistryClient extends Registry {
 const manifestLimit = 4 * 1024 * 1024
 const configLimit = 4 * 1024 * 1024
 
+const manifestHeaders = { accept: acceptManifests }
+
 export function openRegistry(options: RegistryOptions): RegistryClient {
   const { clock, limits = {} } = options
   const transport = openTransport({
@@ -178,7 +180,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
         endpoint,
         method: 'GET',
         path: `blobs/${descriptor.digest}`,
-        accept: '*/*',
+        headers: { accept: '*/*' },
         bodyLimit: descriptor.size,
         redirects: 5,
         signal,
@@ -259,7 +261,7 @@ function manifestRequest(
 ) {
   // The digest wins where both are written; nothing written means latest.
   const path = `manifests/${reference.digest ?? reference.tag ?? 'latest'}`
-  return { endpoint, method, path, accept: acceptManifests, bodyLimit: manifestLimit, redirects: 3, signal }
+  return { endpoint, method, path, headers: manifestHeaders, bodyLimit: manifestLimit, redirects: 3, signal }
 }
 
 function digestOf(bytes: Uint8Array, like: string | undefined): string {

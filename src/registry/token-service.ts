@@ -13,8 +13,8 @@ export interface TokenRequest {
   readonly host: string
   readonly realm: string
   readonly service: string
-  /** `repository:NAME:pull`. */
-  readonly scope: string
+  /** `repository:NAME:pull`, the one that matters most first. */
+  readonly scopes: readonly string[]
   readonly credential: Credential
 }
 
@@ -70,7 +70,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
   function get(realm: URL, request: TokenRequest, credential: Credential): Promise<Reply> {
     const url = new URL(realm)
     if (request.service !== '') url.searchParams.set('service', request.service)
-    url.searchParams.append('scope', request.scope)
+    for (const scope of request.scopes) url.searchParams.append('scope', scope)
     const headers: Record<string, string> = { accept: 'application/json' }
     if (credential.kind === 'basic') {
       url.searchParams.set('account', credential.username)
@@ -84,7 +84,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
       service: request.service,
-      scope: request.scope,
+      scope: request.scopes.join(' '),
       client_id: 'catalog-bot',
     })
     return transport.exchange({
@@ -145,7 +145,7 @@ function keyOf(request: TokenRequest): string {
     request.host,
     request.realm,
     request.service,
-    request.scope,
+    [...request.scopes].sort(),
     credentialIdentity(request.credential),
   ])
 }
