@@ -6,9 +6,8 @@ import type { Store } from '../ports/store.ts'
 import { withBudget } from '../registry/budget.ts'
 import { cachedAnswers } from '../registry/cached-answers.ts'
 import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
-import { systemCredentials } from '../registry/docker-config.ts'
-import { loopbackRegistries } from '../registry/egress-policy.ts'
 import { openRegistry } from '../registry/open-registry.ts'
+import { readRegistryAccess } from '../registry/registry-access.ts'
 
 export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' }>
 
@@ -24,14 +23,14 @@ export interface Registries {
 export interface RegistriesOptions {
   readonly clock: Clock
   readonly store: Pick<Store, 'getCached' | 'putCached'>
-  /** Where docker's and podman's credential files are looked for. */
+  /** Says where credentials, mirrors and certificates are: see docs/operating.md. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly insecure: readonly string[]
   /** Of bundles for one look. Default: so many that a large change takes several looks. */
   readonly bundles?: BundleBudget
 }
 
-/** Rejects when a credential file exists and cannot be read: anonymous would hide that. */
+/** Rejects when a file of credentials or mirrors exists and cannot be used: to go on without it would hide that. */
 export async function openRegistries({
   clock,
   store,
@@ -39,11 +38,10 @@ export async function openRegistries({
   insecure,
   bundles,
 }: RegistriesOptions): Promise<Registries> {
-  const credentials = await systemCredentials(environment)
-  const egress = loopbackRegistries(...insecure)
-  const plain = openRegistry({ clock, credentials, egress })
+  const access = await readRegistryAccess(environment, insecure)
+  const plain = openRegistry({ clock, ...access })
   // Platforms need the manifest itself, which some registries count as a pull: asked only where the config wants them.
-  const detailed = openRegistry({ clock, credentials, egress, platforms: true })
+  const detailed = openRegistry({ clock, ...access, platforms: true })
   const remembered = {
     plain: cachedAnswers(plain, { store, identity: (reference) => plain.identity(reference) }),
     detailed: cachedAnswers(detailed, {

@@ -5,9 +5,8 @@ import { systemClock } from '../app/system-clock.ts'
 import { readFile } from '../catalog/read-file.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import { openCatalogDirectory } from '../files/catalog-directory.ts'
-import { systemCredentials } from '../registry/docker-config.ts'
-import { loopbackRegistries } from '../registry/egress-policy.ts'
 import { openRegistry } from '../registry/open-registry.ts'
+import { readRegistryAccess } from '../registry/registry-access.ts'
 import { isDefinite, scanImages, type ScanProgress } from '../registry/scan-images.ts'
 import { exitWith, print, say } from './output.ts'
 
@@ -25,8 +24,7 @@ export async function images(dir: string, options: ImagesOptions): Promise<void>
   const references = referencesIn(dir)
   const registry = openRegistry({
     clock: systemClock,
-    credentials: await systemCredentials(process.env),
-    egress: loopbackRegistries(...(options.insecureRegistry ?? [])),
+    ...(await readRegistryAccess(process.env, options.insecureRegistry)),
   })
   const { resume } = options
   try {

@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../app/system-clock.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { systemCredentials } from '../registry/docker-config.ts'
-import { loopbackRegistries } from '../registry/egress-policy.ts'
 import { openRegistry, type RegistryClient } from '../registry/open-registry.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
+import { readRegistryAccess } from '../registry/registry-access.ts'
 
 /** Each bundle is unpacked in a thread of its own. */
 const pulledAtOnce = 4
@@ -18,8 +17,7 @@ export async function withRegistry<Result>(
 ): Promise<Result> {
   const registry = openRegistry({
     clock: systemClock,
-    credentials: await systemCredentials(process.env),
-    egress: loopbackRegistries(...(insecure ?? [])),
+    ...(await readRegistryAccess(process.env, insecure)),
   })
   try {
     return await use(registry)

@@ -9,6 +9,32 @@ export interface HelperOptions {
   readonly helperTimeout?: number
   /** Where programs are looked for; default the process's own. */
   readonly helperPath?: string
+  /** Milliseconds of a clock that never goes back; default the process's. */
+  readonly now?: () => number
+}
+
+/** Asks a helper by name for a server's credential, or remembers what it said. */
+export type AskHelper = (name: string, server: string) => Promise<Credential>
+
+// A program is started for each question otherwise, and cloud helpers ask their cloud. Tokens of clouds live for 12 h.
+const answerLife = 3_600_000
+// Long enough that a catalog's references do not all wait for the same broken program.
+const failureLife = 5_000
+
+/** Helpers that are asked once an hour for a server, once in five seconds when they fail. */
+export function rememberedHelpers(options: HelperOptions = {}): AskHelper {
+  const now = options.now ?? (() => performance.now())
+  const known = new Map<string, { readonly answer: Promise<Credential>; until: number }>()
+  return (name, server) => {
+    const key = JSON.stringify([name, server])
+    const found = known.get(key)
+    if (found && found.until > now()) return found.answer
+    const entry = { answer: askCredentialHelper(name, server, options), until: now() + answerLife }
+    known.set(key, entry)
+    // Whoever waits for the answer hears of the failure; this only shortens how long it is believed.
+    entry.answer.catch(() => (entry.until = now() + failureLife))
+    return entry.answer
+  }
 }
 
 const outputLimit = 65_536

@@ -1,9 +1,6 @@
-// Reads Docker's and podman's credential files and Kubernetes pull secrets: one format in four places.
-// Reads what the operator gave; never looks at a repository's content, never writes.
-import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-import { askCredentialHelper, type HelperOptions } from './credential-helper.ts'
+// Docker's and podman's credential files and Kubernetes pull secrets: one format in four places, text to credentials.
+// Opens no file: see credential-files.ts.
+import { rememberedHelpers, type AskHelper } from './credential-helper.ts'
 import type { Credential, CredentialSource } from './credentials.ts'
 import { RegistryError } from './registry-error.ts'
 
@@ -55,12 +52,17 @@ export function parseDockerConfig(text: string, name: string): DockerConfig {
   }
 }
 
-/** A source over one parsed file: `credHelpers`, then the most specific key of `auths`, then `credsStore`. */
-export function dockerConfigCredentials(config: DockerConfig, options: HelperOptions = {}): CredentialSource {
+/** A source over one parsed file: `credHelpers`, then `credsStore`, then the most specific key of `auths`. */
+export function dockerConfigCredentials(
+  config: DockerConfig,
+  ask: AskHelper = rememberedHelpers(),
+): CredentialSource {
   return {
     async find(host, repository) {
       const helper = config.credHelpers.get(host)
-      if (helper !== undefined) return askCredentialHelper(helper, serverUrl(host), options)
+      if (helper !== undefined) return ask(helper, serverUrl(host))
+      const stored = config.credsStore && (await ask(config.credsStore, serverUrl(host)))
+      if (stored && stored.kind !== 'anonymous') return stored
       // podman's files may name repositories; the longest prefix on a slash wins. Only whole keys are compared.
       const parts = [host, ...repository.split('/')]
       for (let length = parts.length; length > 0; length -= 1) {
@@ -68,60 +70,8 @@ export function dockerConfigCredentials(config: DockerConfig, options: HelperOpt
         const credential = entry && readEntry(entry, parts.slice(0, length).join('/'))
         if (credential) return credential
       }
-      return config.credsStore === undefined
-        ? undefined
-        : askCredentialHelper(config.credsStore, serverUrl(host), options)
+      return undefined
     },
-  }
-}
-
-/** A Kubernetes secret of type `kubernetes.io/dockerconfigjson` or `kubernetes.io/dockercfg`, as its data map (base64). */
-export function pullSecretCredentials(
-  data: Readonly<Record<string, string>>,
-  name: string,
-): CredentialSource {
-  const encoded = data['.dockerconfigjson'] ?? data['.dockercfg']
-  if (encoded === undefined) throw new RegistryError('credentials', `the secret ${name} is not a pull secret`)
-  return dockerConfigCredentials(
-    parseDockerConfig(Buffer.from(encoded, 'base64').toString('utf8'), `the secret ${name}`),
-  )
-}
-
-/**
- * The files that docker and podman read, in the order in which they win. Files that do not exist are left out;
- * one that exists and cannot be read throws. `environment` is the process's environment.
- */
-export async function systemCredentials(
-  environment: Readonly<Record<string, string | undefined>>,
-  options: HelperOptions = {},
-): Promise<readonly CredentialSource[]> {
-  const home = environment['HOME'] ?? homedir()
-  const configHome = environment['XDG_CONFIG_HOME'] ?? join(home, '.config')
-  const runtime = environment['XDG_RUNTIME_DIR']
-  const sources: CredentialSource[] = []
-  const inline = environment['DOCKER_AUTH_CONFIG']
-  if (inline) sources.push(dockerConfigCredentials(parseDockerConfig(inline, 'DOCKER_AUTH_CONFIG'), options))
-  const dockerFolder = environment['DOCKER_CONFIG'] ?? join(home, '.docker')
-  const paths = [
-    environment['REGISTRY_AUTH_FILE'],
-    runtime && join(runtime, 'containers', 'auth.json'),
-    join(configHome, 'containers', 'auth.json'),
-    join(dockerFolder, 'config.json'),
-  ].filter((path) => path !== undefined && path !== '')
-  for (const path of paths) {
-    const text = await readIfPresent(path as string)
-    if (text !== undefined)
-      sources.push(dockerConfigCredentials(parseDockerConfig(text, path as string), options))
-  }
-  return sources
-}
-
-async function readIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw new RegistryError('credentials', `${path} cannot be read`, { cause })
   }
 }
 

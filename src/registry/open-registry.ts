@@ -10,7 +10,7 @@ import { authorizedExchange } from './authorized-exchange.ts'
 import { credentialIdentity } from './credential-identity.ts'
 import { findCredential, type CredentialSource } from './credentials.ts'
 import type { EgressOptions } from './egress-policy.ts'
-import { endpointsOf, type Endpoint, type Mirror } from './endpoints.ts'
+import { endpointsOf, type Endpoint, type RegistryRule } from './endpoints.ts'
 import type { Resolve } from './guarded-connector.ts'
 import {
   acceptManifests,
@@ -36,7 +36,8 @@ export interface RegistryOptions {
   readonly credentials?: readonly CredentialSource[]
   /** Default: https to public addresses only. */
   readonly egress?: EgressOptions
-  readonly mirrors?: readonly Mirror[]
+  /** The operator's mirrors, other locations and blocked registries. */
+  readonly rules?: readonly RegistryRule[]
   readonly limits?: Partial<TransportLimits & Patience>
   /** True asks for the platforms too, which needs the manifest (and a single image's config) instead of a HEAD. */
   readonly platforms?: boolean
@@ -58,7 +59,7 @@ export interface RegistryClient extends Registry {
   readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
   /** The manifest behind a reference, its bytes verified. Rejects with a RegistryError. */
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
-  /** Names the credential that a reference is asked with, without telling it: for keys of caches. */
+  /** Names the mirrors and credentials that a reference is asked with, telling no secret: for keys of caches. */
   identity(reference: string): Promise<string>
   /** A blob of the reference's repository, exactly as large and with the digest that its descriptor says. */
   fetchBlob(reference: ImageReference, descriptor: Descriptor, signal?: AbortSignalLike): Promise<Uint8Array>
@@ -201,7 +202,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     work: (endpoint: Endpoint) => Promise<Result>,
   ): Promise<Result> {
     const failures: string[] = []
-    for (const endpoint of endpointsOf(reference, options.mirrors ?? [])) {
+    for (const endpoint of endpointsOf(reference, options.rules ?? [])) {
       try {
         return await work(endpoint)
       } catch (error) {
@@ -239,9 +240,13 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       const { reference } = parseImageReference(text)
       if (!reference) return 'anonymous'
       try {
-        return credentialIdentity(
-          await findCredential(options.credentials ?? [], reference.host, reference.repository),
-        )
+        const identities: string[] = []
+        for (const { name, repository } of endpointsOf(reference, options.rules ?? [])) {
+          const credential = await findCredential(options.credentials ?? [], name, repository)
+          const place = name === reference.host ? '' : `${name} `
+          identities.push(place + credentialIdentity(credential))
+        }
+        return identities.join(', ')
       } catch {
         // Whatever is wrong with the credentials is told by resolve(); its answers are not remembered anyway.
         return 'unreadable'

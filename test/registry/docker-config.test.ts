@@ -1,18 +1,9 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { findCredential } from '../../src/registry/credentials.ts'
-import {
-  dockerConfigCredentials,
-  parseDockerConfig,
-  pullSecretCredentials,
-  systemCredentials,
-} from '../../src/registry/docker-config.ts'
+import { describe, expect, test } from '@jest/globals'
+import { dockerConfigCredentials, parseDockerConfig } from '../../src/registry/docker-config.ts'
 
 const auth = (text: string) => Buffer.from(text).toString('base64')
-const source = (config: unknown, options = {}) =>
-  dockerConfigCredentials(parseDockerConfig(JSON.stringify(config), 'config.json'), options)
+const source = (config: unknown) =>
+  dockerConfigCredentials(parseDockerConfig(JSON.stringify(config), 'config.json'))
 const basic = (username: string, password: string) => ({ kind: 'basic', username, password })
 
 describe('credential files', () => {
@@ -72,79 +63,5 @@ describe('credential files', () => {
   })
   test('an empty entry, as docker login leaves it beside a store, is none', async () => {
     expect(await source({ auths: { 'quay.io': {} } }).find('quay.io', 'a')).toBeUndefined()
-  })
-  test('Kubernetes pull secrets, new and old', async () => {
-    const auths = { 'quay.io': { username: 'u', password: 'p' } }
-    for (const data of [
-      { '.dockerconfigjson': auth(JSON.stringify({ auths })) },
-      { '.dockercfg': auth(JSON.stringify(auths)) },
-    ])
-      expect(await pullSecretCredentials(data, 'pull').find('quay.io', 'a')).toEqual(basic('u', 'p'))
-    expect(() => pullSecretCredentials({ other: '' }, 'pull')).toThrow('pull is not a pull secret')
-  })
-})
-
-describe('files of this machine and helpers', () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'credentials-'))
-    const helper = async (name: string, body: string) => {
-      await writeFile(join(folder, `docker-credential-${name}`), `#!/bin/sh\n${body}\n`)
-      await chmod(join(folder, `docker-credential-${name}`), 0o755)
-    }
-    await helper(
-      'good',
-      `read server; printf '{"ServerURL":"%s","Username":"%s","Secret":"s"}' "$server" "$server"`,
-    )
-    await helper('token', `printf '{"Username":"<token>","Secret":"refresh"}'`)
-    await helper('none', `echo 'credentials not found in native keychain'; exit 1`)
-    await helper('broken', `echo s3cret; exit 3`)
-    await helper('talker', `yes | head -c 200000`)
-    await helper('sleeper', `exec sleep 30`)
-    await mkdir(join(folder, '.docker'))
-    await mkdir(join(folder, '.config/containers'), { recursive: true })
-    await writeFile(
-      join(folder, '.docker/config.json'),
-      JSON.stringify({ auths: { a: { auth: auth('docker:1') }, b: { auth: auth('docker:1') } } }),
-    )
-    await writeFile(
-      join(folder, '.config/containers/auth.json'),
-      JSON.stringify({ auths: { a: { auth: auth('podman:2') } } }),
-    )
-  })
-  afterAll(() => rm(folder, { recursive: true }))
-
-  test('a helper is asked for the host it is named for, the store for the rest', async () => {
-    const options = { helperPath: `${folder}:/usr/bin:/bin` }
-    const found = source(
-      { credHelpers: { 'quay.io': 'good' }, credsStore: 'token', auths: { x: { auth: auth('u:p') } } },
-      options,
-    )
-    expect(await found.find('quay.io', 'a')).toEqual(basic('quay.io', 's'))
-    expect(await found.find('other.example', 'a')).toEqual({ kind: 'identity', token: 'refresh' })
-    expect(await found.find('x', 'a')).toEqual(basic('u', 'p'))
-    expect(await source({ credHelpers: { 'docker.io': 'good' } }, options).find('docker.io', 'a')).toEqual(
-      basic('https://index.docker.io/v1/', 's'),
-    )
-    expect(await source({ credsStore: 'none' }, options).find('q', 'a')).toEqual({ kind: 'anonymous' })
-  })
-  test('a helper that fails, talks, sleeps, is not there or has a path for a name is our trouble', async () => {
-    const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
-    for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
-      await expect(source({ credHelpers: { q: name } }, options).find('q', 'a')).rejects.toMatchObject({
-        code: 'credentials',
-        message: expect.not.stringContaining('s3cret'),
-      })
-  })
-  test('the environment comes first, podman before docker, and files that are not there are none', async () => {
-    const sources = await systemCredentials({
-      HOME: folder,
-      DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: auth('env:3') } } }),
-    })
-    expect(await findCredential(sources, 'a', 'x')).toEqual(basic('podman', '2'))
-    expect(await findCredential(sources, 'b', 'x')).toEqual(basic('docker', '1'))
-    expect(await findCredential(sources, 'c', 'x')).toEqual(basic('env', '3'))
-    expect(await findCredential(sources, 'd', 'x')).toEqual({ kind: 'anonymous' })
-    expect(await systemCredentials({ HOME: join(folder, 'nothing') })).toEqual([])
   })
 })

@@ -401,7 +401,7 @@ describe('mirrors', () => {
     const digest = registry.add('org/app', 'v1')
     const client = open({
       egress: loopbackRegistries(registry.host, mirror.host),
-      mirrors: [{ of: `${registry.host}/org`, at: `${mirror.host}/cache` }],
+      rules: [{ prefix: `${registry.host}/org`, mirrors: [{ location: `${mirror.host}/cache` }] }],
       limits: { attempts: 1 },
     })
     expect(await client.resolve(at('org/app:v1'))).toMatchObject({ kind: 'ok', digest })
@@ -427,7 +427,12 @@ describe('mirrors', () => {
       void response.writeHead(401, { 'www-authenticate': 'Basic realm=x' }).end()
     const client = open({
       egress: loopbackRegistries(registry.host, mirror.host),
-      mirrors: [{ of: registry.host, at: mirror.host, for: 'digests', namespaceQuery: true }],
+      rules: [
+        {
+          prefix: registry.host,
+          mirrors: [{ location: mirror.host, for: 'digests', namespaceQuery: true }],
+        },
+      ],
       credentials: [fixedCredentials({ [registry.host]: { kind: 'basic', username: 'u', password: 'p' } })],
     })
     await client.resolve(at('org/app:v1'))

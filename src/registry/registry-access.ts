@@ -1,0 +1,75 @@
+// How this machine's operator wants registries to be asked, from the environment: credentials, mirrors, and what the
+// egress policy opens or closes. One reading for the App and the command line.
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemCredentials } from './credential-files.ts'
+import { loopbackRegistries, type EgressOptions } from './egress-policy.ts'
+import type { RegistryOptions } from './open-registry.ts'
+import { egressOf, readRegistriesConf } from './registries-conf.ts'
+import { RegistryError } from './registry-error.ts'
+
+export type RegistryAccess = Required<Pick<RegistryOptions, 'credentials' | 'egress' | 'rules'>>
+
+/**
+ * Reads `PULL_SECRETS` and the credential files, `REGISTRIES_CONF`, `INTERNAL_REGISTRIES`, `ONLY_REGISTRIES` and
+ * `REGISTRY_CERTIFICATES`. `insecure`: hosts on this machine to ask by plain http. Rejects with an error that names the
+ * variable or file when one cannot be used: to go on without it would blame authors for what is not theirs.
+ */
+export async function readRegistryAccess(
+  environment: Readonly<Record<string, string | undefined>>,
+  insecure: readonly string[] = [],
+): Promise<RegistryAccess> {
+  const rules = await readRegistriesConf(environment)
+  const opened = [
+    egressOf(rules),
+    loopbackRegistries(...insecure),
+    { internal: internalRegistries(environment['INTERNAL_REGISTRIES'] ?? '') },
+  ]
+  const internal: Record<string, readonly string[]> = {}
+  for (const [host, ranges] of opened.flatMap((one) => Object.entries(one.internal ?? {})))
+    internal[host] = [...(internal[host] ?? []), ...ranges]
+  const only = list(environment['ONLY_REGISTRIES'])
+  const certificates = environment['REGISTRY_CERTIFICATES']
+  const egress: EgressOptions = {
+    plainHttp: opened.flatMap((one) => ('plainHttp' in one ? (one.plainHttp ?? []) : [])),
+    internal,
+    ...(only.length > 0 && { onlyHosts: only }),
+    ...(certificates && { certificates: await readCertificates(certificates) }),
+  }
+  return { credentials: await systemCredentials(environment), egress, rules }
+}
+
+/** `registry.internal=10.0.0.5/32`, comma-separated; a host may come more than once. */
+function internalRegistries(text: string): Record<string, readonly string[]> {
+  const found: Record<string, readonly string[]> = {}
+  for (const entry of list(text)) {
+    const [host = '', range = '', ...more] = entry.split('=')
+    if (host === '' || range === '' || more.length > 0)
+      throw new RegistryError('malformed', `INTERNAL_REGISTRIES: "${entry}" is not HOST=ADDRESS/BITS`)
+    found[host.trim()] = [...(found[host.trim()] ?? []), range.trim()]
+  }
+  return found
+}
+
+/** PEM certificates by host, from a directory laid out as docker's and podman's certs.d: `HOST[:PORT]/*.crt`. */
+async function readCertificates(directory: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  try {
+    for (const folder of await readdir(directory)) {
+      const host = folder.replace(/:\d+$/, '').toLowerCase()
+      for (const name of await readdir(join(directory, folder)))
+        if (name.endsWith('.crt'))
+          found[host] = `${found[host] ?? ''}${await readFile(join(directory, folder, name), 'utf8')}\n`
+    }
+  } catch (cause) {
+    throw new RegistryError('malformed', `REGISTRY_CERTIFICATES: ${directory} cannot be read`, { cause })
+  }
+  return found
+}
+
+function list(text: string | undefined): readonly string[] {
+  return (text ?? '')
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+}

@@ -1,0 +1,243 @@
+// The operator's registries.conf: what its words mean for where a reference is asked for.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { parseImageReference } from '../../src/bundle/image-reference.ts'
+import { egressPolicy } from '../../src/registry/egress-policy.ts'
+import { endpointsOf, type RegistryRule } from '../../src/registry/endpoints.ts'
+import { openRegistry } from '../../src/registry/open-registry.ts'
+import { egressOf, parseRegistriesConf, readRegistriesConf } from '../../src/registry/registries-conf.ts'
+import { readRegistryAccess } from '../../src/registry/registry-access.ts'
+import { handClock } from './hand-clock.ts'
+import { loopbackCertificate, scriptedRegistry } from './scripted-registry.ts'
+
+const digest = `sha256:${'a'.repeat(64)}`
+
+/** The places for a reference, `mirror!` before mirrors: `mirror!m.example/a b.example/c`. */
+function places(rules: readonly RegistryRule[], text: string): string {
+  const { reference } = parseImageReference(text)
+  if (!reference) throw new Error(text)
+  return endpointsOf(reference, rules)
+    .map(({ host, repository, isMirror }) => `${isMirror ? 'mirror!' : ''}${host}/${repository}`)
+    .join(' ')
+}
+const parse = (text: string) => parseRegistriesConf(text, 'registries.conf')
+
+describe('the rules of a file', () => {
+  const rules = parse(`
+    unqualified-search-registries = ["docker.io"]
+    short-name-mode = "enforcing"
+    [[registry]]
+    location = "quay.io"
+    [[registry.mirror]]
+    location = "mirror.example/quay"
+    [[registry.mirror]]
+    location = "tags.example"
+    pull-from-mirror = "tag-only"
+    [[registry.mirror]]
+    location = "digests.example/"
+    pull-from-mirror = "digest-only"
+
+    [[registry]]
+    prefix = "quay.io/org/app"
+    location = "other.example/renamed"
+    mirror-by-digest-only = true
+    [[registry.mirror]]
+    location = "mirror.example:8443/app"
+
+    [[registry]]
+    prefix = "*.corp.example"
+    [[registry.mirror]]
+    location = "cache.example"
+    [[registry]]
+    prefix = "*.corp.example/secret"
+    blocked = true
+    [[registry]]
+    prefix = "index.docker.io/library"
+    location = "hub.example/library"
+  `)
+  test.each([
+    ['quay.io/a/b:1', 'mirror!mirror.example/quay/a/b mirror!tags.example/a/b quay.io/a/b'],
+    [`quay.io/a/b@${digest}`, 'mirror!mirror.example/quay/a/b mirror!digests.example/a/b quay.io/a/b'],
+    // The longest prefix counts, alone: quay.io's own mirrors are not asked.
+    [`quay.io/org/app@${digest}`, 'mirror!mirror.example:8443/app other.example/renamed'],
+    ['quay.io/org/app:1', 'other.example/renamed'],
+    ['quay.io/org/app/sub:1', 'other.example/renamed/sub'],
+    [
+      'quay.io/org/application:1',
+      'mirror!mirror.example/quay/org/application mirror!tags.example/org/application quay.io/org/application',
+    ],
+    ['a.corp.example/x:1', 'mirror!cache.example/x a.corp.example/x'],
+    ['a.b.corp.example:5000/x:1', 'a.b.corp.example:5000/x'],
+    ['corp.example/x:1', 'corp.example/x'],
+    ['acorp.example/x:1', 'acorp.example/x'],
+    ['evil.example/a.corp.example/x:1', 'evil.example/a.corp.example/x'],
+    ['a.corp.example.evil.example/x:1', 'a.corp.example.evil.example/x'],
+    ['quay.io.evil.example/a:1', 'quay.io.evil.example/a'],
+    ['foo', 'hub.example/library/foo'],
+    ['org/foo', 'registry-1.docker.io/org/foo'],
+  ])('%s is asked for at %s', (text, expected) => {
+    expect(places(rules, text)).toBe(expected)
+  })
+  test('what is blocked is asked for nowhere', async () => {
+    expect(() => places(rules, 'a.corp.example/secret/x:1')).toThrow(/registries\.conf blocks/)
+    expect(places(rules, 'a.corp.example/secretary:1')).toContain('cache.example/secretary')
+    const client = openRegistry({
+      clock: handClock(),
+      rules,
+      resolve: () => Promise.reject(new Error('asked')),
+    })
+    expect(await client.resolve('a.corp.example/secret/x:1')).toEqual({
+      kind: 'blocked',
+      reason: "the operator's registries.conf blocks *.corp.example/secret",
+    })
+    await client.close()
+  })
+})
+
+describe('a file that cannot be used', () => {
+  test.each([
+    ['no TOML', 'x = \n', /registries\.conf, line 1: it is not valid TOML/],
+    ['version 1', '[registries.search]\nregistries = ["a"]', /version 1/],
+    ['neither prefix nor location', '[[registry]]\nblocked = true', /neither a prefix nor a location/],
+    ['an unknown key', '[[registry]]\nlocation = "a.b"\nmirrors = []', /mirrors/],
+    ['a value of another type', '[[registry]]\nlocation = "a.b"\ninsecure = "yes"', /insecure/],
+    [
+      'an unknown use',
+      '[[registry]]\nlocation = "a.b"\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "some"',
+      /pull-from-mirror/,
+    ],
+    [
+      'two uses that differ',
+      '[[registry]]\nlocation = "a.b"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "c.d"\npull-from-mirror = "all"',
+      /different things/,
+    ],
+    ['a scheme', '[[registry]]\nlocation = "https://a.b"', /without scheme/],
+    ['a tag', '[[registry]]\nprefix = "a.b/c:1"', /without scheme, tag/],
+    ['a wildcard as a location', '[[registry]]\nprefix = "a.b"\nlocation = "*.c.d"', /wildcard/],
+    ['an insecure wildcard', '[[registry]]\nprefix = "*.b"\ninsecure = true', /one by one/],
+    ['one prefix twice', '[[registry]]\nlocation = "a.b"\n[[registry]]\nprefix = "A.b"', /there twice/],
+  ])('%s', (_name, text, reason) => {
+    expect(() => parse(text)).toThrow(reason)
+  })
+})
+
+describe('what a file opens', () => {
+  const egress = egressOf(
+    parse(`
+      [[registry]]
+      location = "quay.io"
+      [[registry.mirror]]
+      location = "mirror.test:7000/quay"
+      insecure = true
+      [[registry]]
+      location = "localhost:5000"
+      insecure = true
+      [[registry]]
+      prefix = "a.example"
+      location = "b.example"
+    `),
+  )
+  const policy = egressPolicy(egress)
+  test('a mirror may be at a private address and any port, and without TLS only where that is written', () => {
+    policy.checkUrl(new URL('http://mirror.test:7000/v2/'))
+    policy.checkAddresses('mirror.test', 7000, ['10.1.2.3'])
+    policy.checkAddresses('b.example', 443, ['192.168.0.9', 'fd00::1'])
+    expect(() => policy.checkUrl(new URL('http://b.example/'))).toThrow(/without TLS/)
+    policy.checkUrl(new URL('http://localhost:5000/v2/'))
+    policy.checkAddresses('localhost', 5000, ['127.0.0.1', '::1'])
+  })
+  test('a mirror may not be where clouds hand out keys, nor a name of it on this machine', () => {
+    for (const address of ['169.254.169.254', '127.0.0.1', 'fe80::1', '168.63.129.16', '::1'])
+      expect(() => policy.checkAddresses('mirror.test', 7000, [address])).toThrow(/public/)
+  })
+  test('a registry that is only spoken of stays as it was', () => {
+    for (const host of ['quay.io', 'a.example'])
+      expect(() => policy.checkAddresses(host, 443, ['10.1.2.3'])).toThrow(/public/)
+    expect(() => policy.checkUrl(new URL('http://quay.io/'))).toThrow(/without TLS/)
+  })
+})
+
+describe('where files are found', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'registries-'))
+    const write = async (path: string, text: string) => {
+      await mkdir(join(folder, path, '..'), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const mirrored = (by: string) =>
+      `[[registry]]\nlocation = "quay.io"\n[[registry.mirror]]\nlocation = "${by}"\n`
+    await write('etc/registries.conf', mirrored('machine.example'))
+    await write('etc/registries.conf.d/50-a.conf', '[[registry]]\nlocation = "a.example"\nblocked = true')
+    await write('home/.config/containers/registries.conf', mirrored('user.example'))
+    await write('given.conf', mirrored('given.example'))
+    await write('given.conf.d/10.conf', mirrored('first.example'))
+    await write('given.conf.d/20.conf', mirrored('second.example'))
+    await write('given.conf.d/30.txt', mirrored('never.example'))
+    await write('search.conf', 'unqualified-search-registries = ["registry.fedoraproject.org"]')
+    await write('home2/.config/containers/registries.conf', 'unqualified-search-registries = ["a", "b"]')
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+  const quay = async (environment: Record<string, string>) =>
+    places(await readRegistriesConf(environment, join(folder, 'etc')), 'quay.io/a')
+
+  test("the user's file stands for the machine's, whose drop-ins count all the same", async () => {
+    expect(await quay({ HOME: join(folder, 'nobody') })).toContain('machine.example')
+    const rules = await readRegistriesConf({ HOME: join(folder, 'home') }, join(folder, 'etc'))
+    expect(places(rules, 'quay.io/a')).toContain('user.example')
+    expect(() => places(rules, 'a.example/x')).toThrow(/blocks/)
+    expect(await readRegistriesConf({ HOME: join(folder, 'nobody') }, join(folder, 'nothing'))).toEqual([])
+  })
+  test('a file that is named stands for both, and later drop-ins win', async () => {
+    const named = { HOME: join(folder, 'home'), REGISTRIES_CONF: join(folder, 'given.conf') }
+    expect(await quay(named)).toBe('mirror!second.example/a quay.io/a')
+  })
+  test('a named file that is not there, or that searches registries for short names, is refused', async () => {
+    await expect(quay({ REGISTRIES_CONF: join(folder, 'none.conf') })).rejects.toThrow(/no such file/)
+    await expect(quay({ REGISTRIES_CONF: join(folder, 'search.conf') })).rejects.toThrow(
+      /unqualified-search-registries is not supported: a name without a registry is always docker\.io/,
+    )
+    // podman's own default has them, for what people type: catalogs are not typed.
+    expect(await readRegistriesConf({ HOME: join(folder, 'home2') }, join(folder, 'nothing'))).toEqual([])
+  })
+})
+
+describe('an operator asks registries', () => {
+  test('by way of the mirror, with its certificate, at the address that is allowed, and of no others', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'access-'))
+    const secure = await scriptedRegistry({ tls: true })
+    const mirror = await scriptedRegistry()
+    const found = mirror.add('cache/org/app', 'v1')
+    secure.add('a/b', '1')
+    await writeFile(
+      join(folder, 'registries.conf'),
+      `[[registry]]\nlocation = "quay.io"\n[[registry.mirror]]\nlocation = "${mirror.host}/cache"\ninsecure = true\n`,
+    )
+    await mkdir(join(folder, 'certs.d', secure.host), { recursive: true })
+    await writeFile(join(folder, 'certs.d', secure.host, 'ca.crt'), loopbackCertificate)
+    const environment = {
+      HOME: folder,
+      REGISTRIES_CONF: join(folder, 'registries.conf'),
+      REGISTRY_CERTIFICATES: join(folder, 'certs.d'),
+      INTERNAL_REGISTRIES: `${secure.host}=127.0.0.1/32`,
+      ONLY_REGISTRIES: `${mirror.host}, ${secure.host}`,
+    }
+    const client = openRegistry({ clock: handClock(), ...(await readRegistryAccess(environment)) })
+    expect(await client.resolve('quay.io/org/app:v1')).toMatchObject({ kind: 'ok', digest: found })
+    expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
+    expect(await client.resolve('ghcr.io/a/b:1')).toEqual({
+      kind: 'blocked',
+      reason: 'ghcr.io is not among the registries that may be asked',
+    })
+    expect(await client.identity('quay.io/org/app:v1')).toBe(`${mirror.host} anonymous, anonymous`)
+    await Promise.all([client.close(), mirror.close(), secure.close(), rm(folder, { recursive: true })])
+  })
+  test.each([
+    [{ INTERNAL_REGISTRIES: 'registry.internal' }, /INTERNAL_REGISTRIES: "registry\.internal" is not HOST=/],
+    [{ REGISTRY_CERTIFICATES: '/nowhere' }, /REGISTRY_CERTIFICATES: \/nowhere cannot be read/],
+  ])('%j is refused by name', async (environment, reason) => {
+    await expect(readRegistryAccess({ HOME: '/nowhere', ...environment })).rejects.toThrow(reason)
+  })
+})
