@@ -48,6 +48,14 @@ class Search {
 
   visit(value: Value, shape: Shape): void {
     if (this.left-- <= 0 || this.steps.length > mostLevels) return
+    const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
+    if (memo?.plain === shape) return
+    const before = this.found.length
+    this.look(value, shape)
+    if (memo && this.found.length === before && this.left > 0) memo.plain = shape
+  }
+
+  private look(value: Value, shape: Shape): void {
     switch (value.kind) {
       case 'map':
         return this.visitMap(value, shape)

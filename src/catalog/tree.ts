@@ -30,9 +30,21 @@ export interface StringValue extends Span {
   readonly quoted: boolean
 }
 
+/**
+ * What was found out about a block of text, the same wherever in its file the text stands. Who finds out fills it in;
+ * every field depends on the text alone.
+ */
+export interface BlockMemo {
+  /** A Go type that the value fits as it is (fitting.ts). */
+  fits?: object | undefined
+  /** A shape in which nothing about the value is odd (find-oddities.ts). */
+  plain?: unknown
+}
+
 export interface ListValue extends Span {
   readonly kind: 'list'
   readonly items: readonly Value[]
+  readonly memo?: BlockMemo
 }
 
 export interface MapValue extends Span {
@@ -41,6 +53,7 @@ export interface MapValue extends Span {
   readonly entries: readonly MapEntry[]
   /** Keys that were written again, and so lost their earlier value. */
   readonly repeated?: readonly RepeatedKey[]
+  readonly memo?: BlockMemo
 }
 
 export interface MapEntry {

@@ -54,6 +54,9 @@ export const inNumber: Uint8Array = flags('0123456789abcdefABCDEFxXoO_.+-')
 export const startsKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$')
 export const inKey: Uint8Array = flags('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$-./')
 
+/** First bytes of lines that may belong to the value before them however few blanks they begin with. */
+export const mayContinue: Uint8Array = flags('\n#\t')
+
 /** What may follow a backslash in double quotes, numeric escapes aside: JSON's `\/` is none of YAML's. */
 export const simpleEscapes: Uint8Array = flags('0abtnvfre "\\N_LP\'')
 

@@ -25,6 +25,11 @@ export class LazyString implements StringValue {
     this.style = style | (indent << styleBits)
   }
 
+  /** Blanks in front of each line of a literal. */
+  get indent(): number {
+    return this.style >> styleBits
+  }
+
   get quoted(): boolean {
     return this.style !== Style.plain && this.style !== Style.folded
   }
@@ -43,7 +48,7 @@ export class LazyString implements StringValue {
       case Style.double:
         return doubleQuoted(decode(bytes, start + 1, end - 1))
       default:
-        return literal(bytes, start, end, this.style >> styleBits)
+        return literal(bytes, start, end, this.indent)
     }
   }
 }

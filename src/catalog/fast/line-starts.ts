@@ -1,38 +1,75 @@
-// Where the lines of a document begin, noted while it is read, and from that the line and column of any byte.
+// Where the lines of a file's documents begin, noted while they are read, and from that the line and column of any byte.
 import type { Mark } from '../catalog.ts'
 import type { Places } from '../load/places.ts'
 import { handOver } from './hand-over.ts'
 import { decode } from './scalar-text.ts'
 
-/** The starts of more lines than any real document has would take more memory than the document. */
+/** The starts of more lines than any real file has would take more memory than the file. */
 const mostLines = 4_000_000
 
+/** The lines of one file, document by document. */
 export class LineStarts {
-  private readonly bytes: Uint8Array
-  /** Byte offsets in ascending order. */
-  private starts = new Int32Array(64)
-  private count = 1
+  /** Byte offsets, in ascending order within a document. */
+  private starts = new Int32Array(256)
+  private count = 0
 
-  constructor(bytes: Uint8Array, start: number) {
-    this.bytes = bytes
-    this.starts[0] = start
+  /** How many lines are noted. */
+  get noted(): number {
+    return this.count
   }
 
-  /** Notes that a line begins at a byte; one noted twice in a row counts once. Hands over a document of too many. */
+  /** Begins a document. Lines noted before stay, even if another reader had to read them. */
+  begin(start: number): void {
+    if (this.count === this.starts.length) this.grow(this.count + 1)
+    this.starts[this.count++] = start
+  }
+
+  /** Notes that a line begins at a byte; one noted twice in a row counts once. Hands over a file of too many. */
   add(start: number): void {
     if (this.starts[this.count - 1] === start) return
-    if (this.count === this.starts.length) {
-      if (this.count > mostLines) throw handOver
-      const longer = new Int32Array(this.count * 4)
-      longer.set(this.starts)
-      this.starts = longer
-    }
+    if (this.count === this.starts.length) this.grow(this.count + 1)
     this.starts[this.count++] = start
+  }
+
+  /** Notes lines as they were noted for the same text elsewhere: those from `first` on, each `distance` bytes away. */
+  addAgain(first: number, count: number, distance: number): void {
+    if (this.count + count > this.starts.length) this.grow(this.count + count)
+    const { starts } = this
+    let at = this.count
+    for (let line = first; line < first + count; line++) starts[at++] = (starts[line] as number) + distance
+    this.count = at
+  }
+
+  start(line: number): number {
+    return this.starts[line] as number
+  }
+
+  private grow(wanted: number): void {
+    if (wanted > mostLines) throw handOver
+    const longer = new Int32Array(Math.max(this.starts.length * 4, wanted))
+    longer.set(this.starts)
+    this.starts = longer
+  }
+}
+
+/** The lines of one document: `[first, behind)` of its file's. */
+export class DocumentLines {
+  private readonly bytes: Uint8Array
+  private readonly lines: LineStarts
+  private readonly first: number
+  private readonly behind: number
+
+  constructor(bytes: Uint8Array, lines: LineStarts, first: number) {
+    this.bytes = bytes
+    this.lines = lines
+    this.first = first
+    this.behind = lines.noted
   }
 
   /** Lines that begin before `end`. */
   linesBefore(end: number): number {
-    return this.starts[this.count - 1] === end ? this.count - 1 : this.count
+    const count = this.behind - this.first
+    return this.lines.start(this.behind - 1) === end ? count - 1 : count
   }
 
   /** Places by byte offset; the document's first line has the number `firstLine`. */
@@ -44,14 +81,15 @@ export class LineStarts {
   }
 
   private mark(offset: number, firstLine: number): Mark {
-    let low = 0
-    let high = this.count
+    const { lines, first } = this
+    let low = first
+    let high = this.behind
     while (high - low > 1) {
       const middle = (low + high) >> 1
-      if ((this.starts[middle] as number) <= offset) low = middle
+      if (lines.start(middle) <= offset) low = middle
       else high = middle
     }
-    return { line: firstLine + low, column: 1 + unitsBetween(this.bytes, this.starts[low] as number, offset) }
+    return { line: firstLine + low - first, column: 1 + unitsBetween(this.bytes, lines.start(low), offset) }
   }
 }
 

@@ -3,12 +3,14 @@
 // is not sure of (anchors, tags, flow collections, tabs, repeated keys, errors of any kind) it hands over.
 // Works on bytes and turns into text only what somebody asks for.
 import { resolvePlain, toValue } from '../yaml/resolve-scalar.ts'
-import type { MapEntry, MapValue, Value } from '../tree.ts'
+import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 import * as byte from './byte-classes.ts'
 import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './byte-classes.ts'
 import { handOver } from './hand-over.ts'
 import { LazyString, Style } from './lazy-string.ts'
-import { LineStarts } from './line-starts.ts'
+import { DocumentLines, LineStarts } from './line-starts.ts'
+import { RecurringList, RecurringMap } from './recurring.ts'
+import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
 import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
 
@@ -25,26 +27,46 @@ export interface RegularDocument {
   readonly tree: MapValue
   /** Where the document ends: at a line that begins with `---`, or at the end of the file. */
   readonly end: number
-  readonly lines: LineStarts
+  readonly lines: DocumentLines
 }
 
-/**
- * The document that begins at `start`, or undefined where the exact reader must be asked. Spans of the tree are byte
- * offsets in the file. The tree refers to `bytes`: these must stay unchanged while it is in use.
- */
-export function readRegularYaml(bytes: Uint8Array, start: number): RegularDocument | undefined {
-  try {
-    return new RegularYaml(bytes, start).document()
-  } catch (error) {
-    if (error === handOver) return undefined
-    throw error
+/** Reads the regular documents of one file, one after the other. */
+export class RegularReader {
+  private readonly bytes: Uint8Array
+  private readonly lines = new LineStarts()
+  private readonly blocks: RecurringBlocks
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.blocks = new RecurringBlocks(bytes)
+  }
+
+  /**
+   * The document that begins at `start`, or undefined where the exact reader must be asked. Spans of the tree are byte
+   * offsets in the file. The tree refers to the bytes: these must stay unchanged while it is in use.
+   */
+  read(start: number): RegularDocument | undefined {
+    const { bytes, lines, blocks } = this
+    const first = lines.noted
+    try {
+      lines.begin(start)
+      const { tree, end } = new RegularYaml(bytes, start, lines, blocks).document()
+      return { tree, end, lines: new DocumentLines(bytes, lines, first) }
+    } catch (error) {
+      if (error === handOver) return undefined
+      throw error
+    }
   }
 }
+
+/** Of a text there is nothing to find out. */
+const noMemo: BlockMemo = {}
 
 class RegularYaml {
   private readonly bytes: Uint8Array
   private end: number
   private readonly lines: LineStarts
+  private readonly blocks: RecurringBlocks
   /** The next byte to read; after each value the first byte of the next line that is not blank. */
   private at: number
   /** Blanks in front of the line that `at` begins; -1 at the end of the document. */
@@ -53,14 +75,15 @@ class RegularYaml {
   private skippedLines = false
   private depth = 0
 
-  constructor(bytes: Uint8Array, start: number) {
+  constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlocks) {
     this.bytes = bytes
     this.end = bytes.length
     this.at = start
-    this.lines = new LineStarts(bytes, start)
+    this.lines = lines
+    this.blocks = blocks
   }
 
-  document(): RegularDocument {
+  document(): { tree: MapValue; end: number } {
     const { bytes, at } = this
     // The separator line stays in a document that has nothing before it.
     if (bytes[at] === byte.DASH && bytes[at + 1] === byte.DASH && bytes[at + 2] === byte.DASH) {
@@ -72,10 +95,70 @@ class RegularYaml {
     if (this.indent !== 0) throw handOver
     const tree = this.mapping(0)
     if (this.at !== this.end) throw handOver
-    return { tree, end: this.end, lines: this.lines }
+    return { tree, end: this.end }
   }
 
-  private mapping(column: number): MapValue {
+  /** A mapping or a sequence below others: compared where its text is known, else read. */
+  private block(kind: 'map' | 'list' | 'compact-list', column: number): MapValue | ListValue {
+    const { bytes, blocks, lines, at: start, depth } = this
+    const slot = blocks.slotOf(start, column)
+    const known = blocks.find(slot, kind, start, column, depth)
+    if (known && this.pass(known)) {
+      const read = () => new RegularYaml(bytes, start, lines, blocks).blockHere(kind, column, depth)
+      const Recurring = kind === 'map' ? RecurringMap : RecurringList
+      return new Recurring(start, this.at, known.memo, read)
+    }
+    const firstLine = lines.noted
+    const memo: BlockMemo = { fits: undefined, plain: undefined }
+    const value = this.unknownBlock(kind, column, memo)
+    this.remember(slot, { kind, start, column, depth, firstLine, literalIndent: 0, memo })
+    return value
+  }
+
+  /** Reads the block at whose first byte this reader stands, whether or not its text is known. */
+  blockHere(kind: 'map' | 'list' | 'compact-list', column: number, depth: number): Value {
+    this.indent = column
+    this.depth = depth
+    return this.unknownBlock(kind, column, undefined)
+  }
+
+  private unknownBlock(
+    kind: 'map' | 'list' | 'compact-list',
+    column: number,
+    memo: BlockMemo | undefined,
+  ): MapValue | ListValue {
+    return kind === 'map' ? this.mapping(column, memo) : this.sequence(column, kind === 'compact-list', memo)
+  }
+
+  /**
+   * Passes over a text that is the same as a known block's, if it ends here as it ended there: at a line that cannot
+   * belong to it.
+   */
+  private pass({ kind, start, length, column, literalIndent, firstLine, lineCount }: KnownBlock): boolean {
+    const { bytes, end, at } = this
+    const behind = at + length
+    let next = behind
+    while (bytes[next] === byte.SPACE) next++
+    if (next >= end ? next > behind : byte.mayContinue[bytes[next] as number] === 1) return false
+    const indent = next - behind
+    const isBehind =
+      kind === 'literal'
+        ? indent < literalIndent
+        : indent < column || (kind === 'compact-list' && indent === column && bytes[next] !== byte.DASH)
+    if (!isBehind) return false
+    this.lines.addAgain(firstLine, lineCount, at - start)
+    this.startLine(behind)
+    return true
+  }
+
+  /** Remembers the block that ends here, at a line with content and with no others between. */
+  private remember(slot: number, block: Omit<KnownBlock, 'length' | 'lineCount'>): void {
+    if (this.skippedLines || this.indent < 0) return
+    const length = this.at - this.indent - block.start
+    this.blocks.remember(slot, { ...block, length, lineCount: this.lines.noted - block.firstLine })
+  }
+
+  private mapping(column: number, memo?: BlockMemo): MapValue {
     if (++this.depth > deepest) throw handOver
     const { bytes } = this
     const start = this.at
@@ -99,7 +182,9 @@ class RegularYaml {
     if (this.indent >= column) throw handOver
     if (!isAscending && hasRepeats(entries)) throw handOver
     this.depth--
-    return { kind: 'map', start, end: this.at, entries }
+    return memo
+      ? { kind: 'map', start, end: this.at, entries, memo }
+      : { kind: 'map', start, end: this.at, entries }
   }
 
   /** Where the key at `start` ends and its colon stands, or -1 where there is no key that this reader takes. */
@@ -123,15 +208,15 @@ class RegularYaml {
     }
     this.startLine(colon)
     if (this.indent > column) {
-      if (this.atDash()) return this.sequence(this.indent, false)
+      if (this.atDash()) return this.block('list', this.indent)
       if (this.keyEnd(this.at) < 0) throw handOver
-      return this.mapping(this.indent)
+      return this.block('map', this.indent)
     }
-    if (this.indent === column && this.atDash()) return this.sequence(column, true)
+    if (this.indent === column && this.atDash()) return this.block('compact-list', column)
     return { kind: 'null', start: colon, end: colon }
   }
 
-  private sequence(column: number, isCompact: boolean): Value {
+  private sequence(column: number, isCompact: boolean, memo?: BlockMemo): ListValue {
     if (++this.depth > deepest) throw handOver
     const { bytes } = this
     const start = this.at
@@ -141,12 +226,14 @@ class RegularYaml {
       this.at += 2
       const first = this.at
       if (this.atDash()) items.push(this.sequence(column + 2, false))
-      else if (this.keyEnd(first) >= 0) items.push(this.mapping(column + 2))
+      else if (this.keyEnd(first) >= 0) items.push(this.block('map', column + 2))
       else items.push(this.inline(column))
     } while (this.indent === column && this.atDash())
     if (this.indent > column || (this.indent === column && !isCompact)) throw handOver
     this.depth--
-    return { kind: 'list', start, end: this.at, items }
+    return memo
+      ? { kind: 'list', start, end: this.at, items, memo }
+      : { kind: 'list', start, end: this.at, items }
   }
 
   /** A value that begins on the line of its key or dash. */
@@ -313,6 +400,27 @@ class RegularYaml {
   }
 
   private literal(column: number): Value {
+    const { bytes, blocks, lines, at: start, depth } = this
+    const slot = blocks.slotOf(start, column)
+    const known = blocks.find(slot, 'literal', start, column, depth)
+    if (known && this.pass(known))
+      return new LazyString(bytes, start, start + known.length, Style.literal, known.literalIndent)
+    const firstLine = lines.noted
+    const value = this.unknownLiteral(column)
+    const { indent: literalIndent } = value
+    this.remember(slot, {
+      kind: 'literal',
+      start,
+      column,
+      depth,
+      firstLine,
+      literalIndent,
+      memo: noMemo,
+    })
+    return value
+  }
+
+  private unknownLiteral(column: number): LazyString {
     const { bytes, end, lines } = this
     const start = this.at
     let at = start + 1

@@ -1,7 +1,7 @@
 // A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind (facts 1.4).
 // Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
 import type { RegularDocument } from '../fast/regular-yaml.ts'
-import { readRegularYaml } from '../fast/regular-yaml.ts'
+import { RegularReader } from '../fast/regular-yaml.ts'
 import { JsonError } from '../json/json-error.ts'
 import type { JsonResult } from '../json/read-json.ts'
 import { readJson, skipJsonSpace } from '../json/read-json.ts'
@@ -72,8 +72,9 @@ function* yamlDocuments(
   isFast = false,
 ): Generator<Document> {
   let regular: RegularDocument | undefined
+  const reader = isFast ? new RegularReader(bytes) : undefined
   const passRegular = (start: number): RegularDocument | undefined => {
-    regular = isFast ? readRegularYaml(bytes, start) : undefined
+    regular = reader?.read(start)
     return regular
   }
   for (const chunk of chunksOf(bytes, from, line, decodeLikeGo, passRegular)) {

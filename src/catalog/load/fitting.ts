@@ -25,19 +25,25 @@ export function fitsType(type: GoType, value: Value): boolean {
       return value.kind === 'string' && isBase64(value.value)
     case 'slice':
       if (value.kind !== 'list') return false
+      if (value.memo?.fits === type) return true
       for (const item of value.items) if (!fitsType(type.element, item)) return false
+      if (value.memo) value.memo.fits = type
       return true
     case 'map':
       if (value.kind !== 'map') return false
+      if (value.memo?.fits === type) return true
       for (const entry of value.entries) if (!fitsType(type.element, entry.value)) return false
+      if (value.memo) value.memo.fits = type
       return true
     case 'struct':
       if (value.kind !== 'map') return false
+      if (value.memo?.fits === type) return true
       for (const entry of value.entries) {
         if (Object.hasOwn(type.fields, entry.key)) {
           if (!fitsType(type.fields[entry.key] as GoType, entry.value)) return false
         } else if (foldsToField(type, entry.key)) return false
       }
+      if (value.memo) value.memo.fits = type
       return true
   }
 }

@@ -1,5 +1,5 @@
 // Reads a file both ways and tells the first difference: of the facts, and of every tree that the fast reader gives.
-import { readRegularYaml } from '../../../src/catalog/fast/regular-yaml.ts'
+import { RegularReader } from '../../../src/catalog/fast/regular-yaml.ts'
 import { chunksOf } from '../../../src/catalog/load/chunks.ts'
 import { chunkText } from '../../../src/catalog/load/documents.ts'
 import { readFile } from '../../../src/catalog/read-file.ts'
@@ -17,9 +17,10 @@ export interface Comparison {
 export function compareReaders(bytes: Uint8Array): Comparison {
   let documents = 0
   let fast = 0
+  const reader = new RegularReader(bytes)
   for (const { start, end, badSeparator } of chunksOf(bytes, 0, 0, decodeLikeGo)) {
     documents++
-    const regular = readRegularYaml(bytes, start)
+    const regular = reader.read(start)
     if (regular === undefined) continue
     fast++
     if (badSeparator === undefined && regular.end !== end) {

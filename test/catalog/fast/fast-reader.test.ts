@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { readRegularYaml } from '../../../src/catalog/fast/regular-yaml.ts'
+import { RegularReader } from '../../../src/catalog/fast/regular-yaml.ts'
 import { sharedPath } from '../../shared.ts'
 import { compareReaders } from './compare-readers.ts'
 import { Random, mutatedDocuments, rendered } from './mutated-documents.ts'
@@ -11,7 +11,7 @@ const encoder = new TextEncoder()
 describe('the fast reader', () => {
   test('takes what opm renders itself', () => {
     for (const text of rendered) {
-      expect(readRegularYaml(encoder.encode(text), 0)).toBeDefined()
+      expect(new RegularReader(encoder.encode(text)).read(0)).toBeDefined()
       expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
     }
   })
@@ -59,7 +59,7 @@ describe('the fast reader', () => {
     ['indentation beyond reason', `a: |\n${' '.repeat(2000)}b\n`],
     ['depth', `${Array.from({ length: 80 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')}\n`],
   ])('hands over %s', (_name, text) => {
-    expect(readRegularYaml(encoder.encode(text), 0)).toBeUndefined()
+    expect(new RegularReader(encoder.encode(text)).read(0)).toBeUndefined()
     expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
@@ -78,7 +78,7 @@ describe('the fast reader', () => {
     ],
     ['characters of all widths', 'a: é漢😀\nb: "é漢😀"\nc: |\n  é漢😀\nd:\n- é\n'],
   ])('reads %s itself', (_name, text) => {
-    expect(readRegularYaml(encoder.encode(text), 0)).toBeDefined()
+    expect(new RegularReader(encoder.encode(text)).read(0)).toBeDefined()
     expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 

@@ -311,10 +311,21 @@ function mutate(text: string, random: Random): string {
   }
 }
 
-/** The bytes of a few documents with one to four changes; rarely with a byte that is no UTF-8. */
+/**
+ * The bytes of a few documents with one to four changes; rarely with a byte that is no UTF-8. Half of the files hold
+ * one document several times over, changed once or not at all, as the versions of an Operator are.
+ */
 export function mutatedDocuments(random: Random, sources: readonly string[] = rendered): Uint8Array {
   let text = ''
-  for (let count = 1 + random.below(3); count > 0; count--) text += random.pick(sources)
+  if (random.below(2) === 0) {
+    for (let count = 1 + random.below(3); count > 0; count--) text += random.pick(sources)
+  } else {
+    let version = random.pick(sources)
+    for (let count = 2 + random.below(4); count > 0; count--) {
+      text += version
+      if (random.below(2) === 0) version = mutate(version, random)
+    }
+  }
   for (let changes = 1 + random.below(4); changes > 0; changes--) text = mutate(text, random)
   const bytes = new TextEncoder().encode(text)
   if (random.below(40) === 0 && bytes.length > 0)

@@ -1,0 +1,75 @@
+// Blocks of text that stand in a file more than once: the versions of an Operator differ in a few lines, and the rest
+// of what a catalog says about them is the same, byte for byte. A block that is known is compared, not read.
+import type { BlockMemo } from '../tree.ts'
+
+/** Shorter blocks are read as fast as they are compared. */
+const shortest = 48
+/** A power of two. */
+const slots = 8192
+/** Blocks are told apart by their first bytes: most begin with a name or a description. */
+const prefix = 32
+
+/** A block that was read, from its first byte to the line behind it. */
+export interface KnownBlock {
+  readonly start: number
+  readonly length: number
+  /** Blanks in front of the block's lines; a block reads the same only at the same place in a line. */
+  readonly column: number
+  readonly depth: number
+  readonly kind: 'map' | 'list' | 'compact-list' | 'literal'
+  /** Blanks in front of a literal's lines. */
+  readonly literalIndent: number
+  /** Where its lines are noted. */
+  readonly firstLine: number
+  readonly lineCount: number
+  readonly memo: BlockMemo
+}
+
+/** The blocks of one file; keeps the latest of those that begin alike, so it never grows. */
+export class RecurringBlocks {
+  private readonly bytes: Uint8Array
+  private readonly view: DataView
+  private readonly known = new Map<number, KnownBlock>()
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** Where a block that begins at `at` is remembered; -1 so close to the end of the file that none can recur. */
+  slotOf(at: number, column: number): number {
+    const { view } = this
+    if (at + prefix > view.byteLength) return -1
+    let hash = column
+    for (let offset = at; offset < at + prefix; offset += 4)
+      hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
+    return (hash ^ (hash >>> 15)) & (slots - 1)
+  }
+
+  /** A block known to stand in the slot, if its text is also the text at `at`. */
+  find(
+    slot: number,
+    kind: KnownBlock['kind'],
+    at: number,
+    column: number,
+    depth: number,
+  ): KnownBlock | undefined {
+    const block = this.known.get(slot)
+    if (block?.kind !== kind || block.column !== column || block.depth !== depth) return undefined
+    return this.isSame(block.start, at, block.length) ? block : undefined
+  }
+
+  remember(slot: number, block: KnownBlock): void {
+    if (slot >= 0 && block.length >= shortest) this.known.set(slot, block)
+  }
+
+  private isSame(one: number, other: number, length: number): boolean {
+    const { bytes, view } = this
+    if (other + length > bytes.length) return false
+    let at = 0
+    for (; at + 4 <= length; at += 4)
+      if (view.getInt32(one + at, true) !== view.getInt32(other + at, true)) return false
+    for (; at < length; at++) if (bytes[one + at] !== bytes[other + at]) return false
+    return true
+  }
+}
