@@ -10,7 +10,7 @@ const mostLines = 4_000_000
 /** The lines of one file, document by document. */
 export class LineStarts {
   /** Byte offsets, in ascending order within a document. */
-  private starts = new Int32Array(256)
+  private starts = new Int32Array(64)
   private count = 0
 
   /** How many lines are noted. */

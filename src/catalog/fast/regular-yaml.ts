@@ -104,7 +104,7 @@ class RegularYaml {
     const slot = blocks.slotOf(start, column)
     const known = blocks.find(slot, kind, start, column, depth)
     if (known && this.pass(known)) {
-      const read = () => new RegularYaml(bytes, start, lines, blocks).blockHere(kind, column, depth)
+      const read = () => readAgain(bytes, start, kind, column, depth)
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
       return new Recurring(start, this.at, known.memo, read)
     }
@@ -538,6 +538,18 @@ class RegularYaml {
     if (width === 0) throw handOver
     return width
   }
+}
+
+/** What was passed over because its text is known, read after all: somebody asks what is in it. */
+function readAgain(
+  bytes: Uint8Array,
+  start: number,
+  kind: 'map' | 'list' | 'compact-list',
+  column: number,
+  depth: number,
+): Value {
+  const reader = new RegularYaml(bytes, start, new LineStarts(), new RecurringBlocks(bytes))
+  return reader.blockHere(kind, column, depth)
 }
 
 function hasRepeats(entries: readonly MapEntry[]): boolean {

@@ -82,6 +82,28 @@ describe('the fast reader', () => {
     expect(compareReaders(encoder.encode(text)).difference).toBeUndefined()
   })
 
+  describe('a text that stood in the file before', () => {
+    const block = 'x:\n    a: some words that are long enough\n    b:\n    - and some more of them\n'
+    const kept = '|+\n    words that are long enough to be remembered, and more\n'
+    test.each([
+      ['the same', `p:\n  ${block}q:\n  ${block}r: 1\n`, true],
+      ['with an entry more', `p:\n  ${block}q:\n  ${block}    c: 1\nr: 1\n`, true],
+      ['with an item more', `p:\n  ${block}q:\n  ${block}    - c\nr: 1\n`, true],
+      ['with a longer last word', `p:\n  ${block}q:\n  ${block}      c\nr: 1\n`, true],
+      ['with a comment behind it', `p:\n  ${block}q:\n  ${block}# c\nr: 1\n`, true],
+      ['at the end of the file', `p:\n  ${block}q:\n  ${block}`, true],
+      ['at the end of a document', `p:\n  ${block}q:\n  ${block}---\na: b\n`, true],
+      ['with empty lines that belong to it', `p:\n  a: ${kept}q:\n  b: ${kept}\n\nr: 1\n`, true],
+      ['at the end of the file, with blanks', `p:\n  ${block}q:\n  ${block}   `, undefined],
+      ['behind more blanks', `p:\n  ${block}q:\n    ${block}r: 1\n`, true],
+      ['with a tab behind it', `p:\n  ${block}q:\n  ${block}\t\nr: 1\n`, false],
+    ])('%s, is read as the exact reader reads it', (_name, text, isFast) => {
+      const comparison = compareReaders(encoder.encode(text))
+      expect(comparison.difference).toBeUndefined()
+      if (isFast !== undefined) expect(comparison.fast === comparison.documents).toBe(isFast)
+    })
+  })
+
   test('reads every real catalog as the exact reader does, and nearly all of it itself', () => {
     const root = sharedPath('community-operators', 'catalogs')
     if (root === undefined) return
