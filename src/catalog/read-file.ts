@@ -9,7 +9,7 @@ import { finding } from '../findings/rule.ts'
 import type { BlobReading } from './load/blob-facts.ts'
 import { readBundle, readChannel, readDeprecation, readPackage } from './load/blob-facts.ts'
 import type { DecodeProblem } from './load/decode.ts'
-import type { Document, DocumentProblem, ReadOptions } from './load/documents.ts'
+import type { Document, DocumentProblem, DocumentOptions } from './load/documents.ts'
 import { documentsOf } from './load/documents.ts'
 import { foldCase } from './load/fold-case.ts'
 import type { Meta } from './load/meta.ts'
@@ -25,6 +25,14 @@ const maxCounted = 10_000
 
 /** Enough of what is dropped to recognise it by. */
 const maxDroppedText = 100
+
+export interface ReadOptions extends DocumentOptions {
+  /**
+   * Leaves out what plays no part in opm's verdict: oddities, and the summaries of `olm.csv.metadata`. Such facts are
+   * for `validateCatalog` alone.
+   */
+  readonly forVerdict?: boolean
+}
 
 /** Reads a catalog file. Places in the result name the file ''. */
 export function readFile(bytes: Uint8Array, options: ReadOptions = {}): FileFacts {
@@ -96,7 +104,7 @@ class FileReading {
     const { value } = meta
     const { places, start, end } = document
     const place: BlobPlace = { file: '', document: index, start, end, ...places.mark(value.start) }
-    const source = { value, place, places }
+    const source = { value, place, places, forVerdict: this.options.forVerdict === true }
     switch (meta.schema) {
       case 'olm.package':
         return this.keep(this.packages, readPackage(source), 'parse package', document, index)
@@ -177,11 +185,12 @@ class FileReading {
   }
 
   private keepOddities({ meta, places }: Document): void {
-    if (meta) this.oddities.push(...findOddities(meta.value, places, oddityCap - this.oddities.length))
+    if (meta && this.options.forVerdict !== true)
+      this.oddities.push(...findOddities(meta.value, places, oddityCap - this.oddities.length))
   }
 
   private keepUnread(unread: number, meta: Meta | undefined, places: Places): void {
-    if (this.oddities.length >= oddityCap) return
+    if (this.oddities.length >= oddityCap || this.options.forVerdict === true) return
     this.oddities.push({
       kind: 'dropped-text',
       mark: places.mark(unread),

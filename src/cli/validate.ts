@@ -8,7 +8,7 @@ import { withEnds } from '../catalog/ends.ts'
 import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
 import { compareWalk } from '../catalog/walk-order.ts'
 import { openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
-import { noCache, openFactsCache } from '../files/facts-cache.ts'
+import { noCache, noCacheForVerdict, openFactsCache } from '../files/facts-cache.ts'
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
@@ -66,7 +66,7 @@ async function validateDirectory(
       findings: [finding(fileUnreadable, placeOf(directory.file), { error: directory.message })],
     }
 
-  const cache = isCached ? openFactsCache() : noCache
+  const cache = isCached ? openFactsCache() : profile === 'opm' ? noCacheForVerdict : noCache
   const unreadable: { file: string; message: string }[] = []
   const linked: Finding[] = []
   const catalog = assemble(

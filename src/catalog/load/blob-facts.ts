@@ -38,6 +38,8 @@ interface Source {
   readonly value: Value
   readonly place: BlobPlace
   readonly places: Places
+  /** Whether what opm's verdict does not depend on may be left out. */
+  readonly forVerdict: boolean
 }
 
 export function readPackage({ value, place, places }: Source): BlobReading<PackageBlob> {
@@ -80,7 +82,7 @@ export function readChannel({ value, place, places }: Source): BlobReading<Chann
   return { blob, problems, objectProblems: [] }
 }
 
-export function readBundle({ value, place, places }: Source): BlobReading<BundleBlob> {
+export function readBundle({ value, place, places, forVerdict }: Source): BlobReading<BundleBlob> {
   const { decoded, problems } = decode(bundleType, value)
   const names = { name: text(decoded, 'name'), package: text(decoded, 'package') }
   const objectProblems: ObjectProblem[] = []
@@ -89,7 +91,7 @@ export function readBundle({ value, place, places }: Source): BlobReading<Bundle
     const type = text(property, 'type')
     const mark = places.mark(property.at.start)
     const inner = property.sources.get('value')
-    if (type !== 'olm.bundle.object') return { mark, type, ...readProperty(type, inner) }
+    if (type !== 'olm.bundle.object') return { mark, type, ...readProperty(type, inner, forVerdict) }
     const reading = readBundleObject(inner, lastObject)
     lastObject = reading.data
     if (reading.problem !== undefined) {
@@ -115,13 +117,18 @@ export function readBundle({ value, place, places }: Source): BlobReading<Bundle
 }
 
 /** A property's value, and Go's words where opm cannot decode it. */
-function readProperty(type: string, value: Value | undefined): Pick<Property, 'value' | 'error'> {
+function readProperty(
+  type: string,
+  value: Value | undefined,
+  forVerdict: boolean,
+): Pick<Property, 'value' | 'error'> {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
   const known: StructType | undefined = propertyTypes.get(type)
   if (!known) return { value: plainJson(value) }
   const { decoded, problems } = decode(known, value)
   const first = problems[0]
-  const data = type === 'olm.csv.metadata' ? csvMetadata(decoded) : plainJson(value)
+  const isSummary = type === 'olm.csv.metadata'
+  const data = !isSummary ? plainJson(value) : forVerdict ? null : csvMetadata(decoded)
   return first ? { value: data, error: first.message } : { value: data }
 }
 

@@ -38,7 +38,7 @@ export interface Document {
   readonly unread?: number
 }
 
-export interface ReadOptions {
+export interface DocumentOptions {
   /** Leaves out the fast reader: for proving it equal. */
   readonly exact?: boolean
 }
@@ -58,7 +58,7 @@ export interface DocumentProblem {
 const convertingPrefix = 'error converting YAML to JSON: '
 const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
-export function* documentsOf(bytes: Uint8Array, options: ReadOptions = {}): Generator<Document> {
+export function* documentsOf(bytes: Uint8Array, options: DocumentOptions = {}): Generator<Document> {
   const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
   if (peeked.startsWith('{')) yield* jsonDocuments(bytes)
   else yield* yamlDocuments(bytes, 0, 0, 0, options.exact !== true)

@@ -1,6 +1,6 @@
 // Links one bundle blob: its package, properties, images, version, release and channels, checked in opm's order
 // (R18 to R21, R36 to R38). Goes on after each problem with what is still known.
-import type { BundleBlob, Mark, Property } from '../catalog.ts'
+import type { BundleBlob, Mark, Property, RelatedImage } from '../catalog.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Rule } from '../../findings/rule.ts'
 import { quote } from '../go-text.ts'
@@ -18,7 +18,7 @@ import type { ModelBundle } from './model.ts'
 const packageType = 'olm.package'
 
 export function addBundle(draft: Draft, blob: BundleBlob): void {
-  const name = quote(blob.name)
+  const name = (): string => quote(blob.name)
   const complain = <Data extends object>(
     rule: Rule<Data>,
     data: Data,
@@ -27,14 +27,17 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
   ): void => {
     draft.complaints.push({ message, finding: finding(rule, locationOf(blob.place, mark), data) })
   }
-  const object = `bundle ${name}`
   if (blob.package === '') {
-    return complain(missingPackage, { object }, `package name must be set for bundle ${name}`)
+    return complain(
+      missingPackage,
+      { object: `bundle ${name()}` },
+      `package name must be set for bundle ${name()}`,
+    )
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
-    const message = `unknown package ${quote(blob.package)} for bundle ${name}`
-    return complain(unknownPackage, { package: blob.package, object }, message)
+    const message = `unknown package ${quote(blob.package)} for bundle ${name()}`
+    return complain(unknownPackage, { package: blob.package, object: `bundle ${name()}` }, message)
   }
   const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
   draft.bundles.set(blob.package, siblings)
@@ -42,7 +45,7 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
   const first = siblings.get(blob.name)
   if (first !== undefined) {
     draft.complaints.push({
-      message: `package ${quote(blob.package)} has duplicate bundle ${name}`,
+      message: `package ${quote(blob.package)} has duplicate bundle ${name()}`,
       finding: finding(bundleRules.duplicateBundle, locationOf(blob.place), data, [
         firstOne(first.blob.place),
       ]),
@@ -59,19 +62,19 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
     complain(
       bundleRules.invalidProperty,
       { ...data, index, type: property.type, error },
-      `parse properties for bundle ${name}: ${why}`,
+      `parse properties for bundle ${name()}: ${why}`,
       property.mark,
     )
   }
 
   const identities = blob.properties.filter((property) => property.type === packageType)
   const [identity] = identities
-  const subject = `package ${quote(blob.package)} bundle ${name}`
+  const subject = (): string => `package ${quote(blob.package)} bundle ${name()}`
   if (identity === undefined || identities.length > 1) {
     complain(
       bundleRules.notOnePackageProperty,
       { ...data, found: identities.length },
-      `${subject} must have exactly 1 ${quote(packageType)} property, found ${identities.length}`,
+      `${subject()} must have exactly 1 ${quote(packageType)} property, found ${identities.length}`,
       identities[1]?.mark,
     )
   } else {
@@ -84,10 +87,8 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
   }
 
   if (draft.ruleSet.pullSpecs) {
-    for (const { field, image, mark } of images(blob)) {
-      const error = image === '' ? undefined : pullSpecError(image)
-      if (error === undefined) continue
-      const message = `${subject} ${field}: invalid image pull spec ${quote(image)}: ${error}`
+    for (const { field, image, mark, error } of brokenImages(blob)) {
+      const message = `${subject()} ${field}: invalid image pull spec ${quote(image)}: ${error}`
       complain(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
     }
   }
@@ -104,7 +105,7 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
     placed = true
   }
   if (!placed) {
-    const message = `package ${quote(blob.package)}, bundle ${name} not found in any channel entries`
+    const message = `package ${quote(blob.package)}, bundle ${name()} not found in any channel entries`
     complain(bundleRules.bundleInNoChannel, data, message)
   }
 }
@@ -113,11 +114,32 @@ function propertyError(draft: Draft, property: Property): string | undefined {
   return property.error ?? (draft.ruleSet.integerPriority ? priorityError(property) : undefined)
 }
 
-function* images(blob: BundleBlob): Iterable<{ field: string; image: string; mark?: Mark }> {
-  yield { field: 'image', image: blob.image, ...(blob.imageMark && { mark: blob.imageMark }) }
-  for (const [index, related] of blob.relatedImages.entries()) {
-    yield { field: `relatedImages[${index}].image`, image: related.image, mark: related.mark }
-  }
+interface BrokenImage {
+  readonly field: string
+  readonly image: string
+  readonly mark?: Mark
+  readonly error: string
+}
+
+/** Facts of a file that did not change are the same values under every pull request: read once, judged once. */
+const judged = new WeakMap<readonly RelatedImage[], { image: string; broken: readonly BrokenImage[] }>()
+
+function brokenImages({ image, imageMark, relatedImages }: BundleBlob): readonly BrokenImage[] {
+  const known = judged.get(relatedImages)
+  if (known?.image === image) return known.broken
+  const broken = [
+    ...brokenImage('image', image, imageMark),
+    ...relatedImages.flatMap((related, index) =>
+      brokenImage(`relatedImages[${index}].image`, related.image, related.mark),
+    ),
+  ]
+  judged.set(relatedImages, { image, broken })
+  return broken
+}
+
+function brokenImage(field: string, image: string, mark: Mark | undefined): readonly BrokenImage[] {
+  const error = image === '' ? undefined : pullSpecError(image)
+  return error === undefined ? [] : [{ field, image, ...(mark && { mark }), error }]
 }
 
 function readVersion(
@@ -127,13 +149,12 @@ function readVersion(
   complain: <Data extends object>(rule: Rule<Data>, data: Data, message: string, mark?: Mark) => void,
 ): void {
   const data = { package: bundle.blob.package, bundle: bundle.blob.name }
-  const name = quote(bundle.blob.name)
   const text = textField(identity.value, 'version')
   const version = parseVersion(text)
   if (version.ok) {
     bundle.version = version.value
   } else {
-    const message = `error parsing bundle ${name} version ${quote(text)}: ${version.error}`
+    const message = `error parsing bundle ${quote(bundle.blob.name)} version ${quote(text)}: ${version.error}`
     complain(
       bundleRules.invalidVersion,
       { ...data, version: text, error: version.error },
@@ -148,7 +169,7 @@ function readVersion(
   if (parsed.ok) {
     bundle.release = release
   } else {
-    const message = `error parsing bundle ${name} release version ${quote(release)}: ${parsed.error}`
+    const message = `error parsing bundle ${quote(bundle.blob.name)} release version ${quote(release)}: ${parsed.error}`
     complain(bundleRules.invalidRelease, { ...data, release, error: parsed.error }, message, identity.mark)
   }
 }

@@ -135,16 +135,13 @@ function addChannel(draft: Draft, blob: ChannelBlob): void {
 function complainOfHollowEntries(draft: Draft, lastChannel: ReadonlyMap<string, ChannelBlob>): void {
   for (const [name, parent] of draft.packages) {
     const bundles = draft.bundles.get(name)
-    const missing = (lastChannel.get(name)?.entries ?? [])
-      .map((entry) => entry.name)
-      .filter((entry) => !bundles?.has(entry))
-    const list = sortedByBytes(new Set(missing)).join(' ')
-    const told = `no olm.bundle blobs found in package ${quote(name)} for olm.channel entries [${list}]`
+    const last = lastChannel.get(name)
+    let told: string | undefined
     for (const channel of parent.channels.values()) {
       if (channel.blob === undefined) continue
       for (const { entry } of channel.entries.values()) {
         if (bundles?.has(entry.name)) continue
-        const message = channel.blob === lastChannel.get(name) ? told : undefined
+        const message = channel.blob === last ? (told ??= hollowEntries(last, name, bundles)) : undefined
         draft.complaints.push({
           ...(message !== undefined && { message }),
           finding: finding(channelRules.entryWithoutBundle, locationOf(channel.blob.place, entry.mark), {
@@ -156,6 +153,16 @@ function complainOfHollowEntries(draft: Draft, lastChannel: ReadonlyMap<string, 
       }
     }
   }
+}
+
+function hollowEntries(
+  { entries }: ChannelBlob,
+  packageName: string,
+  bundles: ReadonlyMap<string, ModelBundle> | undefined,
+): string {
+  const missing = entries.map((entry) => entry.name).filter((entry) => !bundles?.has(entry))
+  const list = sortedByBytes(new Set(missing)).join(' ')
+  return `no olm.bundle blobs found in package ${quote(packageName)} for olm.channel entries [${list}]`
 }
 
 /** R23: opm adds an empty channel where the default one is missing, and complains of its emptiness in the tree. */

@@ -60,7 +60,7 @@ export function entryCauses(
   if (bundle !== undefined && !hasImage(bundle)) {
     findings.push(finding(bundleRules.bundleWithoutImage, atBundle, ofBundle))
   }
-  const object = `bundle ${quote(entry.name)}`
+  const object = (): string => `bundle ${quote(entry.name)}`
   causes.push(...deprecationCauses(packageName, object, bundle?.deprecation, findings))
   if (released && (bundle.version?.build.length ?? 0) > 0) {
     causes.push(leaf('cannot use build metadata in version with a release version'))
@@ -73,13 +73,13 @@ export function entryCauses(
 /** R41, for a package, a channel or a bundle. */
 export function deprecationCauses(
   packageName: string,
-  object: string,
+  object: () => string,
   deprecation: ModelDeprecation | undefined,
   findings: Finding[],
 ): ErrorTree[] {
   if (deprecation === undefined || deprecation.entry.message !== '') return []
   const at = locationOf(deprecation.place, deprecation.entry.mark)
-  findings.push(finding(deprecationWithoutMessage, at, { package: packageName, object }))
+  findings.push(finding(deprecationWithoutMessage, at, { package: packageName, object: object() }))
   return [leaf('invalid deprecation: message must be set')]
 }
 

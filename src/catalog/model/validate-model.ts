@@ -51,7 +51,7 @@ function packageCauses(parent: ModelPackage, ruleSet: RuleSet, findings: Finding
     causes.push(...node(`invalid channel ${quote(name)}`, found))
   }
   if (ruleSet.uniqueVersions) causes.push(...duplicateVersions(parent, findings))
-  causes.push(...deprecationCauses(blob.name, 'the package', parent.deprecation, findings))
+  causes.push(...deprecationCauses(blob.name, () => 'the package', parent.deprecation, findings))
   return causes
 }
 
@@ -76,7 +76,7 @@ function channelCauses(
     const found = entryCauses(parent.blob.name, channel, entry, ruleSet, findings)
     causes.push(...node(`invalid bundle ${quote(name)}`, found))
   }
-  const object = `channel ${quote(channel.name)}`
+  const object = (): string => `channel ${quote(channel.name)}`
   causes.push(...deprecationCauses(parent.blob.name, object, channel.deprecation, findings))
   return causes
 }
