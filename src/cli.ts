@@ -19,13 +19,13 @@ const program = new Command('catalog-bot')
     process.exit(error.exitCode === 0 ? 0 : 2)
   })
 
-const outputs = (...choices: string[]) =>
-  new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
-
 const migrateLevel = () =>
-  new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests')
+  new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests, as for opm')
     .choices(['none', 'bundle-object-to-csv-metadata'])
     .default('none')
+
+const outputs = (...choices: string[]) =>
+  new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
 
 program
   .command('validate')
@@ -146,6 +146,11 @@ program
     'a catalog or bundle directory, a template or list (- for standard input), or an image',
   )
   .addOption(migrateLevel())
+  .addOption(
+    new Option('--migrate', 'every migration there is').implies({
+      migrateLevel: 'bundle-object-to-csv-metadata',
+    }),
+  )
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .addOption(outputs('json', 'yaml'))
   .addHelpText(

@@ -1,10 +1,45 @@
 // The `olm.csv.metadata` property: what catalogs keep of a ClusterServiceVersion. Only the fields that the operator
 // API knows, in its shapes; what has the wrong type is left out, as if it were not there.
 import type { Json } from '../catalog/catalog.ts'
+import { goKind } from '../catalog/load/meta.ts'
+import { valueAt, type Value } from '../catalog/tree.ts'
+import { parsePrereleaseIdentifier, parseVersionTolerantly } from '../catalog/version.ts'
+import { csvType } from './csv-type.ts'
+import { decodedJson } from './decoded-json.ts'
 import { at, listOf, objectOf, textOf, type JsonObject } from './fields.ts'
 
-/** The property's value for a ClusterServiceVersion (its whole document). */
-export function csvMetadata(csv: Json): JsonObject {
+export interface ReadCsvMetadata {
+  readonly metadata: JsonObject
+  /** Why opm cannot make it, in its words. */
+  readonly problem?: string
+}
+
+/** The property's value for a ClusterServiceVersion (its whole document), as far as it can be read. */
+export function readCsvMetadata(tree: Value): ReadCsvMetadata {
+  const { json, problem } = decodedJson(csvType, tree)
+  // What has a decoder of its own stops Go at once; all other mistakes are told at the end.
+  const found = releaseProblem(valueAt(tree, 'spec')) ?? problem
+  return { metadata: csvMetadata(json), ...(found !== undefined && { problem: found }) }
+}
+
+/** What is wrong with release or version; null counts as an empty text. */
+function releaseProblem(spec: Value | undefined): string | undefined {
+  for (const field of ['release', 'version'] as const) {
+    const value = valueAt(spec, field)
+    if (!value) continue
+    if (value.kind !== 'string' && value.kind !== 'null')
+      return `json: cannot unmarshal ${goKind(value)} into Go struct field ClusterServiceVersionSpec.spec.${field} of type string`
+    const text = value.kind === 'string' ? value.value : ''
+    const parsed =
+      field === 'version'
+        ? [parseVersionTolerantly(text)]
+        : text.split('.').map((part) => parsePrereleaseIdentifier(part))
+    for (const part of parsed) if (!part.ok) return part.error
+  }
+  return undefined
+}
+
+function csvMetadata(csv: Json): JsonObject {
   const spec = objectOf(at(csv, 'spec'))
   return {
     ...present('annotations', stringMap(at(csv, 'metadata', 'annotations'))),

@@ -12,7 +12,13 @@ import { decodeYaml } from '../catalog/yaml/encoding.ts'
 import { readYaml } from '../catalog/yaml/read-yaml.ts'
 
 export type ManifestDocument =
-  | { readonly kind: 'value'; readonly value: Value; readonly documents: number }
+  | {
+      readonly kind: 'value'
+      readonly value: Value
+      readonly documents: number
+      /** What the offsets of the value count in, where the file is JSON; Go keeps raw values of JSON as they stand. */
+      readonly json?: string
+    }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
 /** Reads a file's first document. `documents` counts those that are not empty. */
@@ -35,7 +41,7 @@ export function readManifest(bytes: Uint8Array): ManifestDocument {
 function readAsJson(text: string): ManifestDocument {
   try {
     const { value, end } = readJson(text, 0)
-    return { kind: 'value', value, documents: skipJsonSpace(text, end) < text.length ? 2 : 1 }
+    return { kind: 'value', value, documents: skipJsonSpace(text, end) < text.length ? 2 : 1, json: text }
   } catch (error) {
     return { kind: 'unreadable', reason: (error as Error).message }
   }

@@ -1,6 +1,6 @@
 // Versions as opm reads them: blang/semver v4's strict Parse, its order, its error texts.
 // Not npm's semver: no `v`, no blanks, numbers up to 2^64-1 (reference: opm-validate 2.9).
-import { quote } from './go-text.ts'
+import { quote, trimSpace } from './go-text.ts'
 
 /** A number of a version: a bigint only where a number would lose digits, so equal values compare with `===`. */
 export type VersionNumber = number | bigint
@@ -57,6 +57,19 @@ export function parseVersion(text: string): Parsed<Version> {
       build: builds,
     },
   }
+}
+
+/** As blang's ParseTolerant: blanks around it, a `v` before it, leading zeros and missing parts are no fault. */
+export function parseVersionTolerantly(text: string): Parsed<Version> {
+  const [major = '', minor, ...rest] = trimSpace(text).replace(/^v/, '').split('.')
+  const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length > 0 ? [rest.join('.')] : [])]
+  const trimmed = parts.map((part) =>
+    part.length > 1 ? part.replace(/^0+/, '').replace(/^(?!\d)/, '0') : part,
+  )
+  if (trimmed.length < 3 && /[+-]/.test(trimmed.at(-1) ?? ''))
+    return failed('Short version cannot contain PreRelease/Build meta data')
+  while (trimmed.length < 3) trimmed.push('0')
+  return parseVersion(trimmed.join('.'))
 }
 
 /** Parses one dot-separated part of a prerelease; opm's release segments use the same grammar. */

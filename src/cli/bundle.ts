@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
-import { renderBundle } from '../bundle/render-bundle.ts'
+import { migrationProblem, renderBundle } from '../bundle/render-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import { renderJson } from '../findings/render-json.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
@@ -35,6 +35,8 @@ export async function renderOne(reference: string, options: BundleOptions): Prom
   const { bundle, problem } = readRegistryBundle(files)
   if (!bundle) throw new Error(`${reference} cannot be rendered: ${problem}`)
   const csvMetadata = options.migrateLevel === 'bundle-object-to-csv-metadata'
+  const unmigratable = csvMetadata ? migrationProblem(bundle, image) : undefined
+  if (unmigratable !== undefined) throw new Error(`${reference} cannot be rendered: ${unmigratable}`)
   print(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
 }
 

@@ -2,9 +2,10 @@
 // for byte as opm writes it. Exit 1 when a source cannot be rendered, in opm's words where it has some; 2 when an image cannot be had.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { annotationKeys, readRegistryBundle } from '../bundle/registry-bundle.ts'
+import { annotationKeys } from '../bundle/bundle-metadata.ts'
+import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { migrated, type MigrateLevel } from '../bundle/migrate-bundle.ts'
+import { migrated, type MigrateLevel } from '../bundle/migrate-catalog.ts'
 import { renderBundle } from '../bundle/render-bundle.ts'
 import { quote } from '../catalog/go-text.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
@@ -66,9 +67,14 @@ export async function render(sources: readonly string[], options: RenderCatalogO
     }
     catalogs.push(rendered.value)
   }
-  const text = (options.output === 'yaml' ? writeYaml : writeJson)(
-    migrated(merged(catalogs), options.migrateLevel ?? 'none'),
-  )
+  const whole = merged(catalogs)
+  const result = migrated(whole, options.migrateLevel ?? 'none')
+  if (!result.ok) {
+    say(`Error: ${printable(result.error)}`)
+    exitWith(1)
+    return
+  }
+  const text = (options.output === 'yaml' ? writeYaml : writeJson)(result.value)
   if (text !== '') print(text)
   exitWith(0)
 }

@@ -1,7 +1,7 @@
 // The bundle behind a blob: makes the registry+v1 image that an `olm.bundle` blob could have been rendered from.
 // The same blob gives the same bytes. Nothing in it runs: its operator is whatever the blob's related images say.
 import { parseAllDocuments } from 'yaml'
-import { annotationKeys } from '../bundle/registry-bundle.ts'
+import { annotationKeys } from '../bundle/bundle-metadata.ts'
 import type { Json } from '../catalog/catalog.ts'
 import type { ImageContent } from './registry-image.ts'
 

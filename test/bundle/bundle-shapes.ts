@@ -1,5 +1,5 @@
 // Bundles of many shapes, built in memory: each name says what is special about it.
-import { annotationKeys } from '../../src/bundle/registry-bundle.ts'
+import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 
 export interface Shape {
@@ -340,6 +340,152 @@ export const shapes: Readonly<Record<string, Shape>> = {
     files: {
       'metadata/annotations.yaml': undefined,
       'metadata/bundle.yaml': { annotations: { [annotationKeys.package]: 'annotations-in-another-file' } },
+    },
+  },
+  'pre-release-version': {
+    spec: { version: '2.0.0-rc.1+build.7', replaces: 'x.v1.9.0', skips: ['x.v1.8.0'] },
+  },
+  'skip-range-and-channels': {
+    metadata: { annotations: { 'olm.skipRange': '>=1.0.0 <2.0.0', 'olm.substitutesFor': 'x.v0.1.0' } },
+    annotations: {
+      [annotationKeys.channels]: 'stable,fast,candidate',
+      [annotationKeys.defaultChannel]: 'fast',
+    },
+  },
+  webhooks: {
+    spec: {
+      install: deployment([{ name: 'c', image: 'quay.io/a/c:1' }]),
+      webhookdefinitions: [
+        {
+          type: 'ConversionWebhook',
+          generateName: 'foos.example.com',
+          deploymentName: 'd',
+          containerPort: 443,
+          targetPort: 9443,
+          sideEffects: 'None',
+          admissionReviewVersions: ['v1'],
+          conversionCRDs: ['foos.example.com'],
+          webhookPath: '/convert',
+        },
+      ],
+    },
+    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+  },
+  icons: {
+    spec: {
+      icon: [
+        { base64data: 'PHN2Zy8+', mediatype: 'image/svg+xml' },
+        { base64data: 'AAAA', mediatype: 'image/png' },
+      ],
+    },
+  },
+  'big-crd': {
+    files: {
+      'manifests/crd.yaml': {
+        ...crd('bigs', 'example.com', 'Big', ['v1']),
+        metadata: {
+          name: 'bigs.example.com',
+          annotations: Object.fromEntries(
+            Array.from({ length: 30_000 }, (_, index) => [`key${index}`, `a description of ${index}`]),
+          ),
+        },
+      },
+    },
+  },
+  'constraints-of-every-kind': {
+    files: {
+      'metadata/dependencies.yaml': {
+        dependencies: [
+          {
+            type: 'olm.constraint',
+            value: {
+              failureMessage: 'all, any and not',
+              all: {
+                constraints: [
+                  { any: { constraints: [{ gvk: { group: 'g', version: 'v1', kind: 'K' } }] } },
+                  { not: { constraints: [{ package: { packageName: 'p', versionRange: '<1.0.0' } }] } },
+                ],
+              },
+            },
+          },
+          { type: 'olm.constraint', value: { cel: { rule: 'properties.size() > 0 && "<" != ">"' } } },
+        ],
+      },
+    },
+  },
+  'the-same-dependency-twice': {
+    files: {
+      'metadata/dependencies.yaml': {
+        dependencies: [
+          { type: 'olm.package', value: { packageName: 'p', version: '>1.0.0' } },
+          { type: 'olm.package', value: { packageName: 'p', version: '>1.0.0' } },
+          { type: 'olm.label', value: { label: 'l' } },
+          { type: 'olm.label', value: { label: 'l' } },
+        ],
+      },
+    },
+  },
+  'annotations-that-are-no-texts': {
+    files: {
+      'metadata/annotations.yaml': `annotations:\n  ${annotationKeys.package}: annotations-that-are-no-texts\n  ${annotationKeys.channels}: 4.10\n  ${annotationKeys.defaultChannel}: true\n`,
+    },
+  },
+  'hidden-metadata': {
+    files: { 'metadata/.properties.yaml': { properties: [{ type: 'hidden', value: 1 }] } },
+  },
+  'properties-of-known-types': {
+    files: {
+      'metadata/properties.yaml': {
+        properties: [
+          { type: 'olm.gvk', value: { kind: 'K', group: 'g', version: 'v1', more: 'dropped' } },
+          { type: 'olm.gvk', value: { Kind: 'K' } },
+          { type: 'olm.package', value: { packageName: 'other', version: '9.9.9' } },
+          { type: 'olm.maxOpenShiftVersion', value: '4.18' },
+        ],
+      },
+    },
+  },
+  'json-with-blanks': {
+    files: {
+      'metadata/properties.yaml':
+        '{"properties": [{"type": "a", "value": {"b":  1, "a": [ ]}}, {"type": "a", "value": {"a": [], "b": 1}}]}',
+    },
+  },
+  'a-container-without-an-image': {
+    spec: {
+      install: deployment([
+        { name: 'c' },
+        { name: 'd', image: 'quay.io/test/a-container-without-an-image:v1' },
+      ]),
+    },
+  },
+  'names-in-other-cases': {
+    spec: {
+      displayname: 'lower',
+      relatedImages: [{ Name: 'n', IMAGE: 'quay.io/a/b:1' }],
+      ...owned({ Name: 'foos.example.com', Version: 'v1', Kind: 'Foo', DisplayName: 'F' }),
+    },
+    files: { 'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v1']) },
+  },
+  'manifests-as-json': {
+    files: {
+      'manifests/config.json': {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'c' },
+        data: { ключ: 'значение 😀' },
+      },
+      'manifests/secret.yml':
+        'apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: "\\u00e9"}\n',
+    },
+  },
+  'a-list-of-objects': {
+    files: {
+      'manifests/list.yaml': {
+        apiVersion: 'v1',
+        kind: 'List',
+        items: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'inner' } }],
+      },
     },
   },
 }

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { annotationKeys } from '../../src/bundle/registry-bundle.ts'
+import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
 import { bundleFiles } from '../bundle/bundle-shapes.ts'
 import { opm } from '../opm.ts'
@@ -76,6 +76,43 @@ properties:
 {schema: mine, package: p, 4.10: 4.10}
 `,
   )
+  const csv = (spec: object) =>
+    Buffer.from(
+      JSON.stringify({
+        kind: 'ClusterServiceVersion',
+        apiVersion: 'v1',
+        metadata: { labels: { a: 'b' } },
+        spec,
+      }),
+    ).toString('base64')
+  const blob = (name: string, image: string, ...objects: string[]) =>
+    JSON.stringify({
+      schema: 'olm.bundle',
+      name,
+      package: 'p',
+      image,
+      properties: [
+        ...objects.map((data) => ({ type: 'olm.bundle.object', value: { data } })),
+        { type: 'olm.package', value: { packageName: 'p', version: '1.0.0' } },
+      ],
+    })
+  const other = Buffer.from('{"kind":"ConfigMap"}').toString('base64')
+  place(
+    'with-objects/c.json',
+    [
+      blob(
+        'whole',
+        'x/y:1',
+        other,
+        csv({ displayName: 'D', version: '1.0.0', minKubeVersion: '1.20.0' }),
+        other,
+      ),
+      blob('without-image', '', csv({ displayName: 'D' })),
+      blob('without-csv', 'x/y:3', other),
+      blob('without-objects', 'x/y:4'),
+    ].join('\n'),
+  )
+  place('with-broken-csv/c.json', blob('broken', 'x/y:1', csv({ displayName: 1 })))
   const list = (versions: string[]) => versions.map((version) => `\n  - image: ${image(version)}`).join('')
   place('semver.yaml', `schema: olm.semver\nstable:\n  bundles:${list(['0.9.0', '1.0.0', '1.1.0'])}\n`)
   const channel = (...entries: string[]) =>
@@ -120,6 +157,14 @@ describe('what opm renders is rendered byte for byte', () => {
     if (catalog === undefined) return
     const mine = await ours(catalog, '-o', format)
     expect(mine.out === (await theirs('render', catalog, '-o', format))).toBe(true)
+  })
+  same.each(['json', 'yaml'])('a catalog and a bundle image migrated, as %s', async (format) => {
+    const sources = [path('with-objects'), image('1.0.0')]
+    const level = ['--migrate-level', 'bundle-object-to-csv-metadata', '-o', format]
+    const mine = await ours(sources[0] ?? '', ...sources.slice(1), ...level)
+    expect(mine).toMatchObject({ code: 0, out: await theirs('render', ...sources, ...level) })
+    expect(mine.out.match(/olm\.csv\.metadata/g)).toHaveLength(2)
+    expect(await ours(sources[0] ?? '', ...sources.slice(1), '--migrate', '-o', format)).toEqual(mine)
   })
   same('a bundle directory', async () => {
     const mine = await ours(path('bundle-1.0.0'))
@@ -211,6 +256,20 @@ entries: [{name: torch.v1}]
 })
 
 describe('what cannot be rendered', () => {
+  same('a CSV that cannot be migrated stops both, with the same words', async () => {
+    const level = ['--migrate-level', 'bundle-object-to-csv-metadata']
+    const words =
+      'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.displayName of type string'
+    expect(await ours(path('with-broken-csv'), ...level)).toMatchObject({
+      code: 1,
+      out: '',
+      err: `Error: ${words}\n`,
+    })
+    expect(opm(['render', path('with-broken-csv'), ...level])).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(words),
+    })
+  })
   test('is said in words, and nothing is printed', async () => {
     place('broken/c.yaml', 'schema: 1')
     const broken = await ours(path('broken'))

@@ -1,0 +1,130 @@
+// The files of `metadata/` as opm reads them: in the order of their names, each tried for three roles, the first that
+// fits a role has it. Dot files count here, unlike in `manifests/`.
+import type { Json } from '../catalog/catalog.ts'
+import { decode, structsOf, textOf } from '../catalog/load/decode.ts'
+import type { StructType } from '../catalog/load/go-type.ts'
+import { plainJson } from '../catalog/load/plain-json.ts'
+import { jsonNumber } from '../catalog/go-number.ts'
+import { valueAt, type MapValue, type Value } from '../catalog/tree.ts'
+import { filesIn, type BundleFiles } from './bundle-files.ts'
+import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
+import { rawJson, readManifest } from './manifest-document.ts'
+
+export const annotationKeys = {
+  mediaType: 'operators.operatorframework.io.bundle.mediatype.v1',
+  manifests: 'operators.operatorframework.io.bundle.manifests.v1',
+  metadata: 'operators.operatorframework.io.bundle.metadata.v1',
+  package: 'operators.operatorframework.io.bundle.package.v1',
+  channels: 'operators.operatorframework.io.bundle.channels.v1',
+  defaultChannel: 'operators.operatorframework.io.bundle.channel.default.v1',
+} as const
+
+/** A property or dependency: its type and its value. */
+export interface TypedValue {
+  readonly type: string
+  readonly value: Json
+  /** The value as it was read; undefined where there is none. */
+  readonly tree: Value | undefined
+  /** Its JSON as opm keeps it, which it sorts by; '' where there is none. */
+  readonly text: string
+}
+
+export interface BundleMetadata {
+  /** Undefined where no file has the package, the channels or the default channel. */
+  readonly annotations: Readonly<Record<string, string>> | undefined
+  readonly annotationsFile: string
+  readonly dependencies: readonly TypedValue[]
+  readonly dependenciesFile: string
+  readonly properties: readonly TypedValue[]
+}
+
+export function readMetadata(files: BundleFiles): BundleMetadata {
+  let annotations: Readonly<Record<string, string>> | undefined
+  let annotationsFile = ''
+  let dependencies: readonly TypedValue[] = []
+  let dependenciesFile = ''
+  let properties: readonly TypedValue[] = []
+  for (const [file, bytes] of filesIn(files, 'metadata', { hidden: true })) {
+    const document = readManifest(bytes)
+    if (document.kind !== 'value') continue
+    const found = annotationsIn(document.value)
+    if (!annotations && found && namesPackage(found)) {
+      annotations = textsIn(found)
+      annotationsFile = file
+    }
+    if (dependencies.length === 0) {
+      dependencies = typedValues(dependenciesType, document, 'dependencies')
+      if (dependencies.length > 0) dependenciesFile = file
+    }
+    if (properties.length === 0) properties = typedValues(propertiesType, document, 'properties')
+  }
+  return { annotations, annotationsFile, dependencies, dependenciesFile, properties }
+}
+
+/** The items of a list of properties; none where Go cannot read one of them. */
+function typedValues(
+  type: StructType,
+  { value, json }: { readonly value: Value; readonly json?: string },
+  field: string,
+): readonly TypedValue[] {
+  const { decoded, problems } = decode(type, withTypes(value, field))
+  if (problems.length > 0) return []
+  return structsOf(decoded, field).map((item) => {
+    const tree = item.sources.get('value')
+    return {
+      type: textOf(item, 'type'),
+      value: tree ? plainJson(tree) : null,
+      tree,
+      text: !tree ? '' : json === undefined ? rawJson(tree) : json.slice(tree.start, tree.end),
+    }
+  })
+}
+
+/** The document with the types of a list's items as texts. */
+function withTypes(document: Value, field: string): Value {
+  const texts = (value: Value): Value =>
+    value.kind === 'map'
+      ? {
+          ...value,
+          entries: value.entries.map((entry) =>
+            entry.key === 'type' ? { ...entry, value: asText(entry.value) } : entry,
+          ),
+        }
+      : value
+  if (document.kind !== 'map') return document
+  const entries = document.entries.map((entry) =>
+    entry.key === field && entry.value.kind === 'list'
+      ? { ...entry, value: { ...entry.value, items: entry.value.items.map(texts) } }
+      : entry,
+  )
+  return { ...document, entries }
+}
+
+/** The file's annotations; a number or a switch is made a text, as YAML's decoder does where Go wants one. */
+export function annotationsIn(document: Value): MapValue | undefined {
+  const found = valueAt(document, 'annotations')
+  if (found?.kind !== 'map') return undefined
+  return { ...found, entries: found.entries.map((entry) => ({ ...entry, value: asText(entry.value) })) }
+}
+
+function asText(value: Value): Value {
+  if (value.kind !== 'number' && value.kind !== 'bool') return value
+  const text = value.kind === 'number' ? jsonNumber(value.value) : String(value.value)
+  return { kind: 'string', value: text, quoted: false, start: value.start, end: value.end }
+}
+
+function namesPackage(annotations: MapValue): boolean {
+  const { decoded, problems } = decode(annotationsType, annotations)
+  return (
+    problems.length === 0 &&
+    [annotationKeys.package, annotationKeys.channels, annotationKeys.defaultChannel].some(
+      (key) => textOf(decoded, key) !== '',
+    )
+  )
+}
+
+function textsIn({ entries }: MapValue): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    entries.flatMap(({ key, value }) => (value.kind === 'string' ? [[key, value.value]] : [])),
+  )
+}

@@ -1,0 +1,203 @@
+// The Go types that opm decodes a bundle's documents into, as far as a wrong type there makes it refuse the bundle.
+// What only Kubernetes looks at (most of a pod, the schemas of CRDs) is left out: opm's text for that is not ours.
+import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../catalog/load/go-type.ts'
+
+const gvk = { group: string, version: string, kind: string }
+const link = struct('v1alpha1.AppLink', { name: string, url: string })
+const resource = struct('v1alpha1.APIResourceReference', { name: string, kind: string, version: string })
+const descriptor = (name: string) =>
+  struct(`v1alpha1.${name}`, {
+    path: string,
+    displayName: string,
+    description: string,
+    'x-descriptors': slice(string),
+    value: raw,
+  })
+const described = {
+  name: string,
+  version: string,
+  kind: string,
+  displayName: string,
+  description: string,
+  resources: slice(resource),
+  statusDescriptors: slice(descriptor('StatusDescriptor')),
+  specDescriptors: slice(descriptor('SpecDescriptor')),
+  actionDescriptors: slice(descriptor('ActionDescriptor')),
+}
+const crdDescription = struct('v1alpha1.CRDDescription', described)
+const apiService = struct('v1alpha1.APIServiceDescription', {
+  ...described,
+  group: string,
+  deploymentName: string,
+  containerPort: int32,
+})
+
+const container = struct('v1.Container', {
+  name: string,
+  image: string,
+  command: slice(string),
+  args: slice(string),
+  env: slice(struct('v1.EnvVar', { name: string, value: string })),
+})
+const deploymentSpec = struct('v1.DeploymentSpec', {
+  replicas: int32,
+  template: struct('v1.PodTemplateSpec', {
+    spec: struct('v1.PodSpec', {
+      initContainers: slice(container),
+      containers: slice(container),
+      serviceAccountName: string,
+    }),
+  }),
+})
+
+/** What the images of the operator itself are read with. Go calls its unnamed parts by the functions' own types. */
+export const installType = struct('registry.csvSpec', {
+  Install: struct('registry.strategy', {
+    strategy: string,
+    spec: struct('registry.strategySpec', {
+      Deployments: slice(struct('registry.dep', { Name: string, Spec: deploymentSpec })),
+    }),
+  }),
+})
+
+const definitionKey = struct('registry.DefinitionKey', { ...gvk, name: string })
+
+/** `customresourcedefinitions` and `apiservicedefinitions` of a CSV. */
+export const definitionsType = struct('struct', {
+  owned: slice(definitionKey),
+  required: slice(definitionKey),
+})
+
+export const relatedImageType = struct('declcfg.RelatedImage', { name: string, image: string })
+
+const objectMeta = struct('v1.ObjectMeta', {
+  name: string,
+  generateName: string,
+  namespace: string,
+  annotations: mapOf(string),
+  labels: mapOf(string),
+})
+
+/** Any object, as far as opm reads a CSV before it looks at its spec. */
+export const objectType = struct('v1.TypeMeta', { apiVersion: string, kind: string, metadata: objectMeta })
+
+const permission = struct('v1alpha1.StrategyDeploymentPermissions', {
+  serviceAccountName: string,
+  rules: slice(
+    struct('v1.PolicyRule', {
+      verbs: slice(string),
+      apiGroups: slice(string),
+      resources: slice(string),
+      resourceNames: slice(string),
+      nonResourceURLs: slice(string),
+    }),
+  ),
+})
+
+/** A whole CSV, which opm decodes only to make `olm.csv.metadata` of it. */
+export const csvType = struct('v1alpha1.ClusterServiceVersion', {
+  apiVersion: string,
+  kind: string,
+  metadata: objectMeta,
+  spec: struct('v1alpha1.ClusterServiceVersionSpec', {
+    install: struct('v1alpha1.NamedInstallStrategy', {
+      strategy: string,
+      spec: struct('v1alpha1.StrategyDetailsDeployment', {
+        deployments: slice(
+          struct('v1alpha1.StrategyDeploymentSpec', {
+            name: string,
+            spec: deploymentSpec,
+            label: mapOf(string),
+          }),
+        ),
+        permissions: slice(permission),
+        clusterPermissions: slice(permission),
+      }),
+    }),
+    version: string,
+    release: string,
+    maturity: string,
+    customresourcedefinitions: struct('v1alpha1.CustomResourceDefinitions', {
+      owned: slice(crdDescription),
+      required: slice(crdDescription),
+    }),
+    apiservicedefinitions: struct('v1alpha1.APIServiceDefinitions', {
+      owned: slice(apiService),
+      required: slice(apiService),
+    }),
+    webhookdefinitions: slice(
+      struct('v1alpha1.WebhookDescription', {
+        generateName: string,
+        type: namedString('v1alpha1.WebhookAdmissionType'),
+        deploymentName: string,
+        containerPort: int32,
+        admissionReviewVersions: slice(string),
+        webhookPath: string,
+        conversionCRDs: slice(string),
+      }),
+    ),
+    nativeAPIs: slice(struct('v1.GroupVersionKind', gvk)),
+    minKubeVersion: string,
+    displayName: string,
+    description: string,
+    keywords: slice(string),
+    maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
+    provider: link,
+    links: slice(link),
+    icon: slice(struct('v1alpha1.Icon', { base64data: string, mediatype: string })),
+    installModes: slice(
+      struct('v1alpha1.InstallMode', { type: namedString('v1alpha1.InstallModeType'), supported: bool }),
+    ),
+    replaces: string,
+    labels: mapOf(string),
+    annotations: mapOf(string),
+    cleanup: struct('v1alpha1.CleanupSpec', { enabled: bool }),
+    skips: slice(string),
+    relatedImages: slice(struct('v1alpha1.RelatedImage', { name: string, image: string })),
+  }),
+})
+
+/** A CustomResourceDefinition without its schemas. */
+export const crdType = struct('v1.CustomResourceDefinition', {
+  apiVersion: string,
+  kind: string,
+  metadata: objectMeta,
+  spec: struct('v1.CustomResourceDefinitionSpec', {
+    group: string,
+    version: string,
+    names: struct('v1.CustomResourceDefinitionNames', {
+      plural: string,
+      singular: string,
+      shortNames: slice(string),
+      kind: string,
+      listKind: string,
+    }),
+    scope: namedString('v1.ResourceScope'),
+    versions: slice(
+      struct('v1.CustomResourceDefinitionVersion', { name: string, served: bool, storage: bool }),
+    ),
+  }),
+})
+
+const typed = { type: string, value: raw }
+
+/** The three roles that a file in `metadata/` may have. */
+export const annotationsType = struct('registry.Annotations', {
+  'operators.operatorframework.io.bundle.package.v1': string,
+  'operators.operatorframework.io.bundle.channels.v1': string,
+  'operators.operatorframework.io.bundle.channel.default.v1': string,
+})
+export const dependenciesType = struct('registry.DependenciesFile', {
+  dependencies: slice(struct('registry.Dependency', typed)),
+})
+export const propertiesType = struct('registry.PropertiesFile', {
+  properties: slice(struct('registry.Property', typed)),
+})
+
+export const propertyListType = struct('list', { list: slice(struct('registry.Property', typed)) })
+export const gvkType = struct('property.GVK', { group: string, kind: string, version: string })
+export const packageType = struct('property.Package', {
+  packageName: string,
+  version: string,
+  release: string,
+})
