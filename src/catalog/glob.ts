@@ -14,6 +14,11 @@ export interface Glob {
   readonly pieces: readonly Piece[]
 }
 
+/** A byte of an ignore file that is no UTF-8, as ignoreFileText() has it. */
+function isBadByte(point: number): boolean {
+  return point >= 0xdc80 && point <= 0xdcff
+}
+
 /** The pattern, or undefined where it is malformed (then it matches nothing). */
 export function parseGlob(pattern: string): Glob | undefined {
   const characters = [...pattern]
@@ -25,8 +30,9 @@ export function parseGlob(pattern: string): Glob | undefined {
     if (character === undefined || character === '-' || character === ']') return undefined
     if (character === '\\') character = characters[++at]
     at++
-    // A set must go on behind each of its characters.
-    return at < characters.length ? character?.codePointAt(0) : undefined
+    const point = character?.codePointAt(0)
+    // A set must go on behind each of its characters, and what is no UTF-8 is none.
+    return at < characters.length && point !== undefined && !isBadByte(point) ? point : undefined
   }
   while (at < characters.length) {
     const character = characters[at++] as string

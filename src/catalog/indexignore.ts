@@ -3,6 +3,7 @@
 import { matchesGlob, parseGlob } from './glob.ts'
 import type { Glob } from './glob.ts'
 import { trimSpace } from './go-text.ts'
+import { characterWidth, decodeLikeGo, decodeStrictly } from './utf8.ts'
 
 export const ignoreFileName = '.indexignore'
 
@@ -39,6 +40,23 @@ export function ignoreFileError(text: string): string | undefined {
     }
   }
   return undefined
+}
+
+/**
+ * An ignore file's text; a byte order mark belongs to it. A byte that is no UTF-8 becomes a lone surrogate, which
+ * equals no character of a file's name.
+ */
+export function ignoreFileText(bytes: Uint8Array): string {
+  const whole = decodeStrictly(bytes)
+  if (whole !== undefined) return whole
+  let text = ''
+  for (let at = 0; at < bytes.length;) {
+    const width = characterWidth(bytes, at)
+    if (width === 0) text += String.fromCharCode(0xdc00 + (bytes[at] as number))
+    else text += decodeLikeGo(bytes.subarray(at, at + width))
+    at += Math.max(width, 1)
+  }
+  return text
 }
 
 /** All patterns of a tree. `files` must come in walk order. */

@@ -1,6 +1,6 @@
 // One package before and after: which bundles, channels, deprecations and metadata differ.
 // What cannot be compared counts as different; formatting and order that say nothing do not.
-import type { BlobPlace, BundleBlob, DeprecationEntry, PackageBlob } from '../catalog/catalog.ts'
+import type { BlobPlace, BundleBlob, DeprecationEntry, OtherBlob, PackageBlob } from '../catalog/catalog.ts'
 import { canonical, differingFields, repositoryPath, type BlobComparer } from './blob-text.ts'
 import type { PackageChange } from './change.ts'
 import { directoryInCatalog } from './classify-path.ts'
@@ -155,23 +155,27 @@ function countOthers(
   result: PackageBlobs | undefined,
   comparer: BlobComparer,
 ): number {
-  const before = base?.others ?? []
-  const after = result?.others ?? []
-  const left = new Set(before.map((_, index) => index))
+  // Only blobs that call themselves alike are compared by their values.
+  const before = Map.groupBy(base?.others ?? [], called)
+  let left = base?.others.length ?? 0
   let unpaired = 0
-  for (const blob of after) {
-    const pair = [...left].find((index) => {
-      const other = before[index]
-      return (
-        other?.schema === blob.schema &&
-        other.name === blob.name &&
-        sameValue(other.place, blob.place, comparer)
-      )
-    })
-    if (pair === undefined) unpaired++
-    else left.delete(pair)
+  for (const blob of result?.others ?? []) {
+    const alike = before.get(called(blob)) ?? []
+    const pair = alike.slice(0, mostAlike).findIndex((other) => sameValue(other.place, blob.place, comparer))
+    if (pair < 0) unpaired++
+    else {
+      alike.splice(pair, 1)
+      left--
+    }
   }
-  return Math.max(unpaired, left.size)
+  return Math.max(unpaired, left)
+}
+
+/** Of blobs that even share schema and name no more are compared; the rest count as different. */
+const mostAlike = 100
+
+function called({ schema, name }: OtherBlob): string {
+  return `${schema}\n${name}`
 }
 
 function sameValue(base: BlobPlace, result: BlobPlace, comparer: BlobComparer): boolean {
@@ -182,7 +186,11 @@ function sameValue(base: BlobPlace, result: BlobPlace, comparer: BlobComparer): 
 
 function byName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob[]> {
   const named = new Map<string, Blob[]>()
-  for (const blob of blobs) named.set(blob.name, [...(named.get(blob.name) ?? []), blob])
+  for (const blob of blobs) {
+    const known = named.get(blob.name)
+    if (known) known.push(blob)
+    else named.set(blob.name, [blob])
+  }
   return named
 }
 

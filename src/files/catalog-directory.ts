@@ -2,6 +2,7 @@
 // asked to, one at a time; never parses them.
 import { closeSync, fstatSync, openSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { sep } from 'node:path'
+import { ignoreFileText } from '../catalog/indexignore.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
 
 export interface CatalogFile {
@@ -52,7 +53,7 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
     if (!isIgnoreFile(path)) continue
     const content = readLikeGo(dir, path)
     if ('error' in content) return { kind: 'unreadable', message: content.error, file: path }
-    ignoreFiles.set(path, new TextDecoder('utf-8', { ignoreBOM: true }).decode(content))
+    ignoreFiles.set(path, ignoreFileText(content))
   }
   const { files, loadError } = selectFiles(links.keys(), ignoreFiles)
   if (loadError) return { kind: 'unreadable', ...loadError }

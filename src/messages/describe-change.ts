@@ -1,6 +1,6 @@
 // What a pull request changes, in a few lines of catalog words, for comments and terminals.
 // Lines are data: plain words and names kept apart, so that each renderer escapes them for its medium. Decides nothing.
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog, ChannelEntry } from '../catalog/catalog.ts'
 import type {
   CatalogChange,
   Change,
@@ -121,19 +121,25 @@ function bundleLabels(of: string, base: Catalog | undefined, result: Catalog | u
 }
 
 function addedBundles(change: PackageChange, result: Catalog | undefined, label: Label): Word[][] {
+  const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
+  for (const { name, package: of, entries } of result?.channels ?? [])
+    if (of === change.name)
+      // A name that stands in a channel twice counts there once, as what is said first.
+      for (const entry of new Map(entries.toReversed().map((one) => [one.name, one])).values()) {
+        const its = listed.get(entry.name)
+        if (its) its.push({ channel: name, entry })
+        else listed.set(entry.name, [{ channel: name, entry }])
+      }
   return change.bundles.added.map(({ name }) => {
     const places = new Map<string, { edges: Word[]; channels: string[] }>()
-    for (const channel of result?.channels ?? []) {
-      if (channel.package !== change.name) continue
-      const entry = channel.entries.find((candidate) => candidate.name === name)
-      if (!entry) continue
+    for (const { channel, entry } of listed.get(name) ?? []) {
       const edges: Word[] = []
       if (entry.replaces !== '') edges.push(', replaces ', label(entry.replaces))
       if (entry.skips.length > 0) edges.push(', skips ', ...list(entry.skips.map(label), 3))
       if (entry.skipRange !== '') edges.push(', skips the range ', { name: entry.skipRange })
       const key = JSON.stringify(edges)
       const place = places.get(key) ?? { edges, channels: [] }
-      place.channels.push(channel.name)
+      place.channels.push(channel)
       places.set(key, place)
     }
     if (places.size === 0) return [label(name), ' added, to no channel']

@@ -1,5 +1,6 @@
 // .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
 import { describe, expect, test } from '@jest/globals'
+import { ignoreFileText } from '../../src/catalog/indexignore.ts'
 import { selectFiles } from '../../src/catalog/select-files.ts'
 
 /** Whether `path` is left out under the ignore files given by path. */
@@ -69,4 +70,14 @@ test('a line of 65536 bytes cannot be read', () => {
 test('files come in the order of a walk, by bytes in each directory', () => {
   const { files } = selectFiles(['b', 'a/z', 'a.b', 'a-b/c', 'B'], new Map())
   expect(files).toEqual(['B', 'a/z', 'a-b/c', 'a.b', 'b'])
+})
+
+test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () => {
+  const text = (bytes: number[]) => ignoreFileText(Uint8Array.from(bytes))
+  const set = (byte: number) => text([0x5b, byte, 0x30, 0x2d, 0x39, 0x5d])
+  expect(ignored('5', { '.indexignore': set(0x2d) })).toBe(false)
+  expect(ignored('5', { '.indexignore': set(0x61) })).toBe(true)
+  expect(ignored('5', { '.indexignore': set(0xf8) })).toBe(false)
+  expect(ignored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
+  expect(text([0xef, 0xbb, 0xbf, 0x78])).toBe('\ufeffx')
 })

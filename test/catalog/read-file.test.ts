@@ -178,3 +178,59 @@ test('a file of nothing but mistakes lists a hundred and counts the rest', () =>
   expect(facts.findings).toHaveLength(101)
   expect(facts.findings.at(-1)).toMatchObject({ rule: 'more-problems', data: { count: 50 } })
 })
+
+describe('what only a real opm taught', () => {
+  const line = (bytes: number) => `#${'x'.repeat(bytes - 1)}`
+
+  test.each([
+    ['a file of one line that fills the line reader just so says nothing', line(4096), undefined],
+    ['and one of twice that length', line(8192), undefined],
+    ['one byte less is read', line(4095), "object '' is missing root schema field"],
+    ['one byte more, too', line(4097), "object '' is missing root schema field"],
+    ['and one that ends', `${line(4096)}\n`, "object '' is missing root schema field"],
+    [
+      'a carriage return waits for the next piece',
+      `${line(4095)}\r`,
+      "object '' is missing root schema field",
+    ],
+    ['so that the pieces shift', `${line(4095)}\r${'x'.repeat(4095)}`, undefined],
+    [
+      'a separator is seen all the same',
+      `schema: x\n--- ${'x'.repeat(4092)}`,
+      `invalid Yaml document separator: ${'x'.repeat(4092)}`,
+    ],
+    [
+      'the decoder does not look behind the last three bytes for YAML',
+      '{"schema": "x"}  #',
+      "json: offset 18: invalid character '#' looking for beginning of value",
+    ],
+    [
+      'nor where blanks lead there',
+      '{"schema": "x"}    # c',
+      "json: offset 20: invalid character '#' looking for beginning of value",
+    ],
+    ['but with a byte more', '{"schema": "x"}    # cd\nschema: z', undefined],
+    [
+      'nor behind what is no character',
+      '{"schema": "x"}\ufffdschema: z\n',
+      "json: offset 16: invalid character 'ï' looking for beginning of value",
+    ],
+  ])('%s', (_, text, loadError) => {
+    expect(read(text).loadError).toBe(loadError)
+  })
+
+  test('a lost last line is kept as dropped text', () => {
+    const facts = read(`schema: x\n${line(4096)}`)
+    expect(facts.loadError).toBeUndefined()
+    expect(facts.oddities).toMatchObject([{ kind: 'dropped-text', mark: { line: 2, column: 1 } }])
+  })
+
+  test('a number beyond all bounds is marked where opm finds the place again', () => {
+    const huge = (object: string) => read(`{"schema":"x"}{"schema":"x"}${object}`).loadError
+    const detail = 'json: cannot unmarshal number 1e999 into Go value of type float64'
+    expect(huge('{"schema":"x","a":1e999}')).toContain('"a": 1e999\n} <==')
+    expect(huge('{"schema":"x","a":1e999\n}')).toContain('"a": 1e999\n <== }')
+    // It looks for the tab, which its own layout does not have.
+    expect(huge('{"schema":"x",\t"a":1e999,"b":1}')).toBe(detail)
+  })
+})

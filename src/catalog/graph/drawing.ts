@@ -214,7 +214,11 @@ function rowsThatMatter(
     if (edge.status === 'kept') continue
     add(edge.to)
     if (edge.kind === 'replaces') add(edge.from)
-    else changedInto.set(edge.to, [...(changedInto.get(edge.to) ?? []), edge])
+    else {
+      const into = changedInto.get(edge.to)
+      if (into) into.push(edge)
+      else changedInto.set(edge.to, [edge])
+    }
   }
   // A new head that skips eighty versions changes eighty edges and needs one line.
   for (const changed of changedInto.values())

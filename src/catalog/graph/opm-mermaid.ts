@@ -1,5 +1,6 @@
 // Upgrade graphs as Mermaid text, as `opm alpha render-graph` prints them: for scripts that read opm's output.
 // Like opm it puts names into the text as they are; for pictures in comments see draw-mermaid.ts.
+import { mostRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
 const arrow = { replaces: 'replace', skips: 'skip' } as const
@@ -14,7 +15,7 @@ export function opmMermaid(packages: readonly PackageGraph[]): string {
   ]
   for (const { name, channels } of packages) {
     lines.push(`  %% package "${name}"`, `  subgraph "${name}"`)
-    for (const channel of channels) lines.push(...channelLines(name, channel))
+    for (const channel of channels) for (const line of channelLines(name, channel)) lines.push(line)
     lines.push('  end')
   }
   for (const { name, deprecated } of packages) if (deprecated) lines.push(`style ${name} fill:#989695`)
@@ -32,18 +33,19 @@ export function opmMermaid(packages: readonly PackageGraph[]): string {
   return `${lines.join('\n')}\n`
 }
 
-function channelLines(packageName: string, { name, nodes, edges }: ChannelGraph): string[] {
+function channelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
   const id = `${packageName}-${name}`
   const node = (bundle: string) => `${id}-${bundle}["${bundle}"]`
   const lines = [`    %% channel "${name}"`, `    subgraph ${id}["${name}"]`]
+  const edgesInto = Map.groupBy(edges, ({ to }) => to)
   for (const { name: to, isEntry } of nodes) {
     if (!isEntry) continue
     lines.push(`      ${node(to)}`)
-    for (const edge of edges) {
-      if (edge.to !== to) continue
+    for (const edge of edgesInto.get(to) ?? []) {
       const label = edge.kind === 'skipRange' ? `"skipRange(${edge.range ?? ''})"` : arrow[edge.kind]
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }
+  if (isCut) lines.push(`      %% more than ${mostRangeEdges} skipRange edges: the others are left out`)
   return [...lines, '    end']
 }

@@ -4,7 +4,8 @@ import type { Catalog, ChannelBlob, ChannelEntry } from '../catalog.ts'
 import { textField } from '../json-fields.ts'
 import { upgradeGraph } from '../upgrade-graph.ts'
 import { compareVersions, parseVersion, type Version } from '../version.ts'
-import { inRange, parseVersionRange } from '../version-range.ts'
+import { parseVersionRange } from '../version-range.ts'
+import { VersionLadder } from '../version-ladder.ts'
 
 export interface PackageGraph {
   readonly name: string
@@ -23,6 +24,8 @@ export interface ChannelGraph {
   readonly nodes: readonly GraphNode[]
   /** In the order in which opm prints them: per entry its skips, what its skipRange covers, what it replaces. */
   readonly edges: readonly GraphEdge[]
+  /** Set where the channel has more edges of kind `skipRange` than are kept. */
+  readonly isCut?: true
 }
 
 export interface GraphNode {
@@ -45,14 +48,23 @@ export interface GraphEdge {
 }
 
 /**
+ * A range covers as many entries as a channel has, so edges grow with the square of its length: the longest that
+ * people publish (82 entries) can have some 7,000, and one made for it would take all memory.
+ */
+export const mostRangeEdges = 100_000
+
+/**
  * The graphs of all packages that have channels, or of the one named, sorted by name. Broken catalogs have graphs too.
  * An entry that its own skipRange covers has an edge to itself, as opm draws it.
  */
 export function packageGraphs(catalog: Catalog, only?: string): PackageGraph[] {
   const channels = new Map<string, ChannelBlob[]>()
-  for (const channel of catalog.channels)
-    if (only === undefined || channel.package === only)
-      channels.set(channel.package, [...(channels.get(channel.package) ?? []), channel])
+  for (const channel of catalog.channels) {
+    if (only !== undefined && channel.package !== only) continue
+    const its = channels.get(channel.package)
+    if (its) its.push(channel)
+    else channels.set(channel.package, [channel])
+  }
   const versions = new Map<string, Map<string, Version & { text: string }>>()
   for (const bundle of catalog.bundles) {
     if (only !== undefined && bundle.package !== only) continue
@@ -101,7 +113,21 @@ function channelGraph(
   const { heads, skipped } = upgradeGraph(entries)
   const [head] = heads
   const sorted = [...entries].sort((a, b) => compareEntries(a, b, versions))
-  const edges = sorted.flatMap((entry) => edgesInto(entry, entries, versions))
+  const edges: GraphEdge[] = []
+  let isCut = false
+  const ladder = new VersionLadder(entries.keys(), (at) => versions.get(entries[at]?.name ?? '') ?? noVersion)
+  let room = mostRangeEdges
+  for (const entry of sorted) {
+    const covered = coveredBy(entry.skipRange, ladder, room + 1)
+    const kept = covered.slice(0, room)
+    isCut ||= kept.length < covered.length
+    room -= kept.length
+    for (const edge of edgesInto(
+      entry,
+      kept.map((at) => entries[at]?.name ?? ''),
+    ))
+      edges.push(edge)
+  }
   const node = (bundle: string, isEntry: boolean): GraphNode => {
     const version = versions.get(bundle)?.text
     return {
@@ -121,22 +147,29 @@ function channelGraph(
     ...(heads.length === 1 && head !== undefined && { head }),
     nodes: [...nodes.values()],
     edges,
+    ...(isCut && { isCut }),
   }
 }
 
 function edgesInto(
   { name: to, replaces, skips, skipRange }: ChannelEntry,
-  entries: readonly ChannelEntry[],
-  versions: ReadonlyMap<string, Version>,
+  covered: readonly string[],
 ): GraphEdge[] {
   const edges: GraphEdge[] = skips.map((from) => ({ kind: 'skips', from, to }))
-  const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
-  if (range?.ok)
-    for (const { name: from } of entries)
-      if (inRange(versions.get(from) ?? noVersion, range.value))
-        edges.push({ kind: 'skipRange', from, to, range: skipRange })
+  for (const from of covered) edges.push({ kind: 'skipRange', from, to, range: skipRange })
   if (replaces !== '') edges.push({ kind: 'replaces', from: replaces, to })
   return edges
+}
+
+/** The entries that a range covers, by their places in the channel: all, or as many of them as are asked for. */
+function coveredBy(skipRange: string, ladder: VersionLadder<number>, most: number): number[] {
+  const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
+  if (!range?.ok) return []
+  const covered = new Set<number>()
+  for (const { low, high, without } of ladder.spans(range.value))
+    for (let step = low; step < high && covered.size < most; step++)
+      if (!without.has(step)) for (const at of ladder.at(step)) covered.add(at)
+  return [...covered].sort((a, b) => a - b)
 }
 
 /** opm looks versions up in a map: a name without one has the zero version. */

@@ -3,7 +3,8 @@
 // Judges nothing: broken channels have reachable sets too.
 import type { ChannelEntry } from '../catalog.ts'
 import { upgradeGraph } from '../upgrade-graph.ts'
-import { parseVersionRange, inRange, type VersionRange } from '../version-range.ts'
+import { parseVersionRange, type VersionRange } from '../version-range.ts'
+import { VersionLadder, type Span } from '../version-ladder.ts'
 import type { Version } from '../version.ts'
 
 /** An installed bundle: its name, and its version where one is known (without it no skipRange can hold it). */
@@ -19,7 +20,8 @@ export interface Installed {
 export function reachingHead(entries: readonly ChannelEntry[], installed: readonly Installed[]): Set<string> {
   const heads = upgradeGraph(entries).heads
   const versions = new Map(installed.map(({ name, version }) => [name, version]))
-  const ranged = [...versions].filter((pair): pair is [string, Version] => pair[1] !== undefined)
+  const ladder = new VersionLadder(versions.keys(), (name) => versions.get(name))
+  const steps = new OpenSteps(ladder.length)
   const byName = new Map(entries.map((entry) => [entry.name, entry]))
   const ranges = new Map<string, VersionRange | undefined>()
   const rangeOf = (text: string): VersionRange | undefined => {
@@ -38,7 +40,9 @@ export function reachingHead(entries: readonly ChannelEntry[], installed: readon
     const sources = [entry.replaces, ...entry.skips]
     if (entry.skipRange !== '') {
       const range = rangeOf(entry.skipRange)
-      if (range) for (const [source, version] of ranged) if (inRange(version, range)) sources.push(source)
+      if (range)
+        for (const span of ladder.spans(range))
+          for (const step of steps.take(span)) for (const source of ladder.at(step)) sources.push(source)
     }
     for (const source of sources)
       if (source !== '' && !reaching.has(source)) {
@@ -47,4 +51,34 @@ export function reachingHead(entries: readonly ChannelEntry[], installed: readon
       }
   }
   return new Set([...versions.keys()].filter((name) => reaching.has(name)))
+}
+
+/** Steps of a ladder that no range has covered yet: each is taken once, however many ranges lie over it. */
+class OpenSteps {
+  /** For each step the next one that may be open: itself while it is. */
+  private readonly next: Uint32Array
+
+  constructor(length: number) {
+    this.next = Uint32Array.from({ length: length + 1 }, (_, step) => step)
+  }
+
+  *take({ low, high, without }: Span): Generator<number> {
+    for (let step = this.openFrom(low); step < high; step = this.openFrom(step + 1)) {
+      if (without.has(step)) continue
+      this.next[step] = step + 1
+      yield step
+    }
+  }
+
+  private openFrom(step: number): number {
+    let open = step
+    while ((this.next[open] as number) !== open) open = this.next[open] as number
+    // Whoever comes this way again need not walk it all.
+    for (let at = step; at !== open;) {
+      const after = this.next[at] as number
+      this.next[at] = open
+      at = after
+    }
+    return open
+  }
 }

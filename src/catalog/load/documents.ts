@@ -5,7 +5,7 @@ import { RegularReader } from '../fast/regular-yaml.ts'
 import { JsonError } from '../json/json-error.ts'
 import type { JsonResult } from '../json/read-json.ts'
 import { readJson, skipJsonSpace } from '../json/read-json.ts'
-import { markedJson } from '../json/marked-json.ts'
+import { markedJson, withMark } from '../json/marked-json.ts'
 import { quote, trimSpace } from '../go-text.ts'
 import { ByteOffsets, characterWidth, decodeLikeGo, decodeStrictly } from '../utf8.ts'
 import type { YamlText } from '../yaml/encoding.ts'
@@ -65,12 +65,14 @@ export function* documentsOf(bytes: Uint8Array, options: DocumentOptions = {}): 
 }
 
 function* yamlDocuments(
-  bytes: Uint8Array,
+  whole: Uint8Array,
   from: number,
   line: number,
   column = 0,
   isFast = false,
 ): Generator<Document> {
+  const end = endOfLines(whole, from)
+  const bytes = whole.subarray(0, end)
   let regular: RegularDocument | undefined
   const reader = isFast ? new RegularReader(bytes) : undefined
   const passRegular = (start: number): RegularDocument | undefined => {
@@ -84,6 +86,35 @@ function* yamlDocuments(
     const document = regular && chunk.badSeparator === undefined && regularDocument(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
+  if (end === whole.length) return
+  const lost = decodeLikeGo(whole.subarray(end))
+  const lineOfEnd = line + linesIn(bytes, from)
+  const places = new TextPlaces(lost, lineOfEnd + 1, (end === from ? column : 0) + 1)
+  yield { start: end, end: whole.length, places, unread: 0 }
+}
+
+/** Go's line reader hands out a long line in pieces of this many bytes. */
+const lineBuffer = 4096
+
+/**
+ * Where the lines end that opm reads. It loses the last line of a file, without a word, when nothing ends it and its
+ * bytes fill the reader's buffer just so: the end of the file comes instead of the line's last piece.
+ */
+function endOfLines(bytes: Uint8Array, from: number): number {
+  const start = Math.max(bytes.lastIndexOf(0x0a) + 1, from)
+  let at = start
+  // A carriage return at the end of a piece might be half of a line's end, and waits for the next piece.
+  while (bytes.length - at >= lineBuffer) at += lineBuffer - (bytes[at + lineBuffer - 1] === 0x0d ? 1 : 0)
+  const isLost = at === bytes.length && at > start
+  // A separator is looked at before the file's end is.
+  const isSeparator = bytes[start] === 0x2d && bytes[start + 1] === 0x2d && bytes[start + 2] === 0x2d
+  return isLost && !isSeparator ? start : bytes.length
+}
+
+function linesIn(bytes: Uint8Array, from: number): number {
+  let lines = 0
+  for (let at = bytes.indexOf(0x0a, from); at >= 0; at = bytes.indexOf(0x0a, at + 1)) lines++
+  return lines
 }
 
 /** The document as the fast reader sees it, unless something is wrong with it. */
@@ -194,15 +225,15 @@ function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
     }
     const problem = jsonProblem(found.refused, bytes, text, true)
     // The decoder starts over as YAML, where it stopped; the rest of that line goes if it is blank.
-    const from = bytes.length - failedFrom < 4 ? undefined : behindBlankLine(bytes, failedFrom)
+    const from = behindBlankLine(bytes, failedFrom)
     if (from === undefined) {
       yield { start: failedFrom, end: bytes.length, places, problem }
       return
     }
-    const mark = places.mark(offsets.unitAt(from.at))
+    const mark = places.mark(offsets.unitAt(from))
     const { line, column } = { line: mark.line - 1, column: mark.column - 1 }
     let isFirst = true
-    for (const document of yamlDocuments(bytes, from.at, line, column)) {
+    for (const document of yamlDocuments(bytes, from, line, column)) {
       const failed = isFirst && document.problem && document.problem.kind !== 'missing-schema'
       yield failed ? { start: document.start, end: document.end, places, problem } : document
       isFirst = false
@@ -257,7 +288,7 @@ function hugeNumberProblem(
   const offset = number.end - from + 1
   const bytesBefore = new TextEncoder().encode(raw.slice(0, offset)).length
   const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
-  const message = `${detail} at offset ${bytesBefore} (indicated by <==)\n${markedJson(raw, offset)}`
+  const message = withMark(detail, bytesBefore, markedJson(raw, offset))
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
 }
 
@@ -284,13 +315,21 @@ function quotedByte(byte: number): string {
   return `'${quote(String.fromCharCode(byte)).slice(1, -1)}'`
 }
 
-/** Behind white space (Go's, in any script) up to and with the first line feed. */
-function behindBlankLine(bytes: Uint8Array, from: number): { at: number; skippedLine: boolean } {
-  for (let at = from; at < bytes.length;) {
-    if (bytes[at] === 0x0a) return { at: at + 1, skippedLine: true }
-    const width = Math.max(characterWidth(bytes, at), 1)
-    if (trimSpace(decodeLikeGo(bytes.subarray(at, at + width))) !== '') return { at, skippedLine: false }
+/** The decoder looks at so many bytes to see one character, and gives up where the file has fewer. */
+const characterLook = 4
+
+/**
+ * Behind white space (Go's, in any script) up to and with the first line feed. Undefined where the decoder does not
+ * get there: the file's last bytes, and what is no character (or the one that stands for that).
+ */
+function behindBlankLine(bytes: Uint8Array, from: number): number | undefined {
+  for (let at = from; at + characterLook <= bytes.length;) {
+    if (bytes[at] === 0x0a) return at + 1
+    const width = characterWidth(bytes, at)
+    const character = decodeLikeGo(bytes.subarray(at, at + Math.max(width, 1)))
+    if (character === '\ufffd') return undefined
+    if (trimSpace(character) !== '') return at
     at += width
   }
-  return { at: bytes.length, skippedLine: false }
+  return undefined
 }

@@ -2,7 +2,7 @@
 // format's own three keys stand (facts 1.6, rules R5 to R8).
 import { quote, sortedByBytes } from '../go-text.ts'
 import { blobText, jsonText } from '../json/json-text.ts'
-import { markedJson } from '../json/marked-json.ts'
+import { markedJson, withMark } from '../json/marked-json.ts'
 import type { MapEntry, MapValue, Value } from '../tree.ts'
 import { foldCase } from './fold-case.ts'
 import { mistakenBoolGo, plainGo } from './go-value.ts'
@@ -97,10 +97,9 @@ function notAnObject(value: Value, raw: string | undefined): MetaProblem {
     raw?.slice(0, maxShown) ?? jsonText(value, { escapeHtml: true, exactNumbers: true, maxLength: maxShown })
   const found = goKind(value)
   const offset = value.kind === 'list' ? 1 : byteLength(json)
-  const message =
-    `json: cannot unmarshal ${found} into Go value of type map[string]interface {} ` +
-    `at offset ${offset} (indicated by <==)\n${markedJson(json, value.kind === 'list' ? 1 : json.length)}`
-  return { kind: 'not-an-object', message, at: value, found }
+  const detail = `json: cannot unmarshal ${found} into Go value of type map[string]interface {}`
+  const marked = markedJson(json, value.kind === 'list' ? 1 : json.length)
+  return { kind: 'not-an-object', message: withMark(detail, offset, marked), at: value, found }
 }
 
 /** Several complaints of one kind are one message to Go. */

@@ -15,6 +15,7 @@ import { upgradeGraph } from '../../catalog/upgrade-graph.ts'
 import type { UpgradeGraph } from '../../catalog/upgrade-graph.ts'
 import { parseVersion } from '../../catalog/version.ts'
 import type { Version } from '../../catalog/version.ts'
+import { VersionLadder } from '../../catalog/version-ladder.ts'
 
 export interface CatalogView {
   readonly catalog: Catalog
@@ -31,6 +32,8 @@ export interface PackageView {
   readonly bundles: readonly BundleView[]
   /** The first bundle of that name. */
   bundle(name: string): BundleView | undefined
+  /** The bundles in the order of their versions. */
+  ladder(): VersionLadder<BundleView>
   readonly deprecations: readonly DeprecationBlob[]
   /** Whether the package (name ''), a channel or a bundle is deprecated. */
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
@@ -85,12 +88,14 @@ function viewPackage(name: string, { blobs, channels, bundles, deprecations }: P
   const deprecated = new Set(
     deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
   )
+  let ladder: VersionLadder<BundleView> | undefined
   return {
     name,
     ...(blob && { blob }),
     channels: channels.map(viewChannel),
     bundles: views,
     bundle: (bundle) => byName.get(bundle),
+    ladder: () => (ladder ??= new VersionLadder(views, ({ version }) => version)),
     deprecations,
     isDeprecated: (schema, object) => deprecated.has(`${schema} ${object}`),
   }

@@ -2,6 +2,7 @@
 // opm-validate 2.9). Judges the text; which ranges a catalog has is for rules to know.
 import { inRange, parseVersionRange } from '../../catalog/version-range.ts'
 import type { Comparator } from '../../catalog/version-range.ts'
+import { compareVersions } from '../../catalog/version.ts'
 import type { Version } from '../../catalog/version.ts'
 
 export type RangeTrap =
@@ -35,21 +36,23 @@ export function findRangeTrap(text: string): RangeTrap | undefined {
 }
 
 /**
- * Whether some version satisfies all comparators. Versions have a least one above each bound, so it is enough to
- * try the bounds, what comes right after them, and the least of all; each `!=` can rule out one more.
+ * Whether some version satisfies all comparators: the least one above the lower bounds that no `!=` rules out does, or
+ * none. One look at each bound: a range can be as long as a file.
  */
 function isSatisfiable(comparators: readonly Comparator[]): boolean {
-  const range = { alternatives: [comparators] }
-  const least: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
-  const exclusions = comparators.filter(({ operator }) => operator === '!=').length
-  for (const bound of [least, ...comparators.map(({ version }) => version)]) {
-    let candidate = bound
-    for (let step = 0; step <= exclusions + 1; step++) {
-      if (inRange(candidate, range)) return true
-      candidate = successor(candidate)
-    }
+  let candidate: Version = { major: 0, minor: 0, patch: 0, prerelease: [0], build: [] }
+  for (const { operator, version } of comparators) {
+    if (operator !== '=' && operator !== '>' && operator !== '>=') continue
+    const least = operator === '>' ? successor(version) : version
+    if (compareVersions(least, candidate) > 0) candidate = least
   }
-  return false
+  const excluded = comparators
+    .filter(({ operator }) => operator === '!=')
+    .map(({ version }) => version)
+    .sort(compareVersions)
+  for (const version of excluded)
+    if (compareVersions(version, candidate) === 0) candidate = successor(candidate)
+  return inRange(candidate, { alternatives: [comparators] })
 }
 
 /** The next version in semver's order: 1.0.1-0 after 1.0.0, 1.0.0-a.0 after 1.0.0-a. */

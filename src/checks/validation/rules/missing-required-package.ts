@@ -1,5 +1,5 @@
 // A required package that this catalog cannot give. Another catalog of the cluster may have it.
-import { inRange, parseVersionRange } from '../../../catalog/version-range.ts'
+import { parseVersionRange } from '../../../catalog/version-range.ts'
 import { catalogRule } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 
@@ -28,8 +28,7 @@ export const missingRequiredPackage = catalogRule<{
       const isPresent = required?.blob !== undefined
       if (isPresent) {
         const range = parseVersionRange(versionRange)
-        if (!range.ok || required.bundles.some(({ version }) => version && inRange(version, range.value)))
-          continue
+        if (!range.ok || required.ladder().find(range.value) !== undefined) continue
       }
       yield {
         at,

@@ -1,5 +1,4 @@
 // A skipRange that reaches the version of its own entry, or beyond it.
-import { compareVersions } from '../../../catalog/version.ts'
 import { inRange } from '../../../catalog/version-range.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
 import { skipRanges } from '../skip-ranges.ts'
@@ -23,12 +22,7 @@ export const skipRangeCoversSelf = catalogRule<{
   *find(catalog) {
     for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
       if (own.version === undefined) continue
-      const version = own.version
-      const newer = its.bundles.find(
-        (other) =>
-          other.version && compareVersions(other.version, version) > 0 && inRange(other.version, range),
-      )
-      const covered = inRange(version, range) ? own : newer
+      const covered = inRange(own.version, range) ? own : its.ladder().find(range, { newerThan: own.version })
       if (covered === undefined) continue
       yield {
         at: placeOf(channel.blob.place, entry.mark),

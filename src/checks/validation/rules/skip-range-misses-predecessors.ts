@@ -1,7 +1,7 @@
 // A skipRange that covers none of the older versions beside it: it opens no way at all.
-import { compareVersions } from '../../../catalog/version.ts'
-import { inRange } from '../../../catalog/version-range.ts'
+import { VersionLadder } from '../../../catalog/version-ladder.ts'
 import { catalogRule, placeOf } from '../catalog-rule.ts'
+import type { ChannelView, PackageView } from '../catalog-view.ts'
 import { skipRanges } from '../skip-ranges.ts'
 
 export const skipRangeMissesPredecessors = catalogRule<{
@@ -20,19 +20,20 @@ export const skipRangeMissesPredecessors = catalogRule<{
     fix: 'Correct its bounds, or remove it.',
   }),
   *find(catalog) {
+    const ladders = new Map<ChannelView, VersionLadder<string>>()
+    const ladderOf = (its: PackageView, channel: ChannelView): VersionLadder<string> => {
+      const known = ladders.get(channel)
+      if (known) return known
+      const names = channel.blob.entries.map(({ name }) => name)
+      const made = new VersionLadder(names, (name) => its.bundle(name)?.version)
+      ladders.set(channel, made)
+      return made
+    }
     for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
       if (own.version === undefined) continue
       const version = own.version
-      // The common case first, and quickly: some older version is covered.
-      const covers = its.bundles.some(
-        (other) =>
-          other.version && inRange(other.version, range) && compareVersions(other.version, version) < 0,
-      )
-      if (covers) continue
-      const older = channel.blob.entries.filter(({ name }) => {
-        const other = its.bundle(name)?.version
-        return other !== undefined && compareVersions(other, version) < 0
-      }).length
+      if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
+      const older = ladderOf(its, channel).countOlder(version)
       if (older === 0) continue
       yield {
         at: placeOf(channel.blob.place, entry.mark),

@@ -33,10 +33,10 @@ export const bundleMetadataEdited = upgradeRule<Edited>({
   find: (change, sides) => edits(change, sides, true),
 })
 
-function* edits({ name: of, bundles }: PackageChange, { base, result }: BothSides, metadataOnly: boolean) {
+function* edits({ bundles }: PackageChange, { base, result }: BothSides, metadataOnly: boolean) {
   for (const { name, fields, place } of bundles.changed) {
-    const before = base?.catalog.bundles.find((bundle) => bundle.package === of && bundle.name === name)
-    const after = result?.catalog.bundles.find((bundle) => bundle.package === of && bundle.name === name)
+    const before = base?.bundle(name)
+    const after = result?.bundle(name)
     const onlyMetadata =
       fields.length === 1 && fields[0] === 'properties' && before !== undefined && after !== undefined
         ? resolution(before) === resolution(after)

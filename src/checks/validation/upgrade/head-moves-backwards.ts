@@ -23,7 +23,7 @@ export const headMovesBackwards = upgradeRule<{
       if (before === undefined || after === undefined || before === after) continue
       const old = versionOf(before, sides)
       const now = versionOf(after, sides)
-      const blob = sides.result?.channels.find(({ name }) => name === channel)
+      const blob = sides.result?.channel(channel)
       if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
       const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
       yield {

@@ -22,7 +22,7 @@ export const installedVersionStranded = upgradeRule<{
     const { base, result } = sides
     if (kind !== 'changed' || !base || !result) return
     for (const after of result.channels) {
-      const before = base.channels.find(({ name }) => name === after.name)
+      const before = base.channel(after.name)
       const heads = upgradeGraph(after.entries).heads
       // Without a head there is no telling who is stranded; opm's rules refuse such a channel.
       if (!before || heads.length === 0) continue

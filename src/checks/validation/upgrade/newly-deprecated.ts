@@ -1,4 +1,5 @@
 // What is deprecated from now on: nothing wrong, but reviewers and users want to know.
+import type { Location } from '../../../findings/finding.ts'
 import { locate, upgradeRule } from './upgrade-rule.ts'
 
 export const newlyDeprecated = upgradeRule<{ what: string; message: string }>({
@@ -13,14 +14,16 @@ export const newlyDeprecated = upgradeRule<{ what: string; message: string }>({
   }),
   *find({ kind, name: of, deprecations }, { result }) {
     if (kind !== 'changed') return
+    const places = new Map<string, Location>()
+    for (const { package: its, place, entries } of result?.catalog.deprecations ?? [])
+      if (its === of)
+        for (const { schema, name, mark } of entries) {
+          const key = `${schema}\n${name}`
+          if (!places.has(key)) places.set(key, locate(place, mark))
+        }
     for (const { schema, name, message } of deprecations.added) {
-      const blob = result?.catalog.deprecations.find(
-        ({ package: its, entries }) =>
-          its === of && entries.some((entry) => entry.schema === schema && entry.name === name),
-      )
-      const entry = blob?.entries.find((candidate) => candidate.schema === schema && candidate.name === name)
       yield {
-        at: blob && locate(blob.place, entry?.mark),
+        at: places.get(`${schema}\n${name}`),
         about: [schema, name],
         data: {
           what: schema === 'olm.package' ? 'the package' : `${schema.replace('olm.', '')} "${name}"`,

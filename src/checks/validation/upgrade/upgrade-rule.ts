@@ -1,6 +1,6 @@
 // The one shape of the rules that compare base and result: a sentence, a severity, words, and `find` over the change
 // of one catalog. What the base catalog got wrong already is not looked at again: only what the change does counts.
-import type { BlobPlace, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
+import type { BlobPlace, BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
 import { bundleVersion } from '../../../change/package-blobs.ts'
 import { parseVersion, type Version } from '../../../catalog/version.ts'
@@ -40,6 +40,9 @@ export interface PackageSide {
   readonly catalog: Catalog
   readonly blob?: PackageBlob
   readonly channels: readonly ChannelBlob[]
+  /** The first of that name. */
+  channel(name: string): ChannelBlob | undefined
+  bundle(name: string): BundleBlob | undefined
   /** Version texts of the package's bundles by name, '' where there is none. */
   readonly versions: ReadonlyMap<string, string>
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
@@ -121,11 +124,21 @@ function sideOf(name: string, catalog: Catalog): PackageSide {
       .filter((candidate) => candidate.package === name)
       .flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
   )
+  const channels = catalog.channels.filter((channel) => channel.package === name)
+  const channelsByName = byName(channels)
+  const bundlesByName = byName(bundles)
   return {
     catalog,
     ...(blob && { blob }),
-    channels: catalog.channels.filter((channel) => channel.package === name),
+    channels,
+    channel: (channel) => channelsByName.get(channel),
+    bundle: (bundle) => bundlesByName.get(bundle),
     versions: new Map(bundles.map((bundle) => [bundle.name, bundleVersion(bundle)])),
     isDeprecated: (schema, object) => deprecated.has(`${schema} ${schema === 'olm.package' ? '' : object}`),
   }
+}
+
+function byName<Blob extends { readonly name: string }>(blobs: readonly Blob[]): Map<string, Blob> {
+  // Of several the first stays.
+  return new Map(blobs.toReversed().map((blob) => [blob.name, blob]))
 }
