@@ -34,6 +34,7 @@ import type { Repository } from '../ports/repository.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { gatherAnswers, type Ask } from './gather-answers.ts'
 import { packagesByDirectory } from './packages-by-directory.ts'
+import { publishedBundles } from './published-bundles.ts'
 
 export const checks: readonly Check[] = [ownership, validationCheck, imagesCheck]
 
@@ -100,6 +101,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const change = describeChange({ paths, layout, catalogs, texts })
   const places = { repository, loader: options.loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
+  const published = await publishedBundles(change, layout, basePaths, places)
   const ownerPaths = ownerFilePaths(basePaths, change)
   const seen = await memory.firstSeenReviews(
     snapshot.repository,
@@ -125,6 +127,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     change,
     basePaths,
     packagesByDirectory: directories,
+    published,
     ownerFiles: {
       base: await readTexts(repository, baseTree, ownerPaths),
       result: await readTexts(repository, merge.tree, ownerPaths),

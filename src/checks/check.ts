@@ -1,5 +1,6 @@
 // The one shape of a check: ask, then judge. `ask` says what the world must tell; the shell below the line
 // fetches that; `judge` turns the answers into an outcome. Both are pure, so every check is tested without a world.
+import type { BundleBlob } from '../catalog/catalog.ts'
 import type { Config } from '../config/config.ts'
 import type { Change } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
@@ -35,6 +36,14 @@ export interface CheckInput {
   readonly accounts?: ReadonlyMap<string, UserId>
   /** Packages by directory name over all catalogs of the base, where the shell has them; touched catalogs count anyway. */
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
+  /** What untouched catalogs of the base have under the names of bundles that the change adds. Absent: not looked. */
+  readonly published?: readonly PublishedBundle[]
+}
+
+/** A bundle of the base, and the root of the catalog that has it. */
+export interface PublishedBundle {
+  readonly catalog: string
+  readonly bundle: BundleBlob
 }
 
 /** Someone who can move the pull request on, and how. */

@@ -84,9 +84,13 @@ test('another package in that directory is a new one, also under the directoryâ€
     ).toEqual(['new-package'])
 })
 
-test('nothing beside the touched catalog is read when no package is added', async () => {
-  const { loaded } = await ownershipOf({
+test('beside the touched catalog only directories of packages that get bundles are read, and none without', async () => {
+  const added = await ownershipOf({
     'catalogs/v4.21/other/catalog.yaml': catalogFile('other', ['1.0.0', '1.1.0']),
   })
-  expect([...new Set(loaded)]).toEqual(['catalogs/v4.21'])
+  expect([...new Set(added.loaded)].sort()).toEqual(['catalogs/v4.20/other', 'catalogs/v4.21'])
+  const described = await ownershipOf({
+    'catalogs/v4.21/other/catalog.yaml': catalogFile('other', ['1.0.0'], { icon: 'described' }),
+  })
+  expect([...new Set(described.loaded)]).toEqual(['catalogs/v4.21'])
 })

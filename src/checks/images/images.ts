@@ -9,7 +9,7 @@ import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers, ImageAnswer, Question } from '../questions.ts'
 import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
 import { atReference, bundlesToOpen, judgeBundle, openedReferences } from './opened-bundles.ts'
-import { republishedBundles } from './republished-bundles.ts'
+import { judgeRepublished, questionsAboutRepublished, republishedBundles } from './republished-bundles.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
@@ -24,34 +24,40 @@ export const imagesCheck: Check = {
   id: 'images',
   title: 'Every image exists, is allowed, and holds what the catalog says',
   ask(input, answers) {
-    const { images, opened } = lookInto(input)
-    return images.flatMap((image) => [
+    const { images, opened, republished } = lookInto(input)
+    const questions = images.flatMap((image) => [
       ...(isAskable(image, input) ? questionsAbout(image, input) : []),
       // A bundle is pulled only once its image is known to be there, and by the digest that was found.
       ...(opened.has(image.text) ? bundleQuestion(image, input, answers) : []),
     ])
+    return [...questions, ...questionsAboutRepublished(republished)]
   },
   judge,
 }
 
 type Unanswered = CheckOutcome['unanswered'][number]
 
-function lookInto({ change }: CheckInput) {
-  const opened = bundlesToOpen(change)
+function lookInto({ change, published }: CheckInput) {
+  const opened = bundlesToOpen(change, published)
   const known = new Set(
     change.references.filter(({ role }) => role === 'bundle').map(({ reference }) => reference),
   )
   const kept = openedReferences(opened).filter(({ reference }) => !known.has(reference))
-  return { images: namedImages([...change.references, ...kept]), opened }
+  return {
+    images: namedImages([...change.references, ...kept]),
+    opened,
+    republished: republishedBundles(change.catalogs, published),
+  }
 }
 
 // A private image and a missing one look alike from outside; minutes change nothing about that.
 const privateRetry = 900
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
-  const { images, opened } = lookInto(input)
-  const findings: Finding[] = [...republishedBundles(input.change.catalogs)]
-  const unanswered: Unanswered[] = []
+  const { images, opened, republished } = lookInto(input)
+  const again = judgeRepublished(republished, answers)
+  const findings: Finding[] = [...again.findings]
+  const unanswered: Unanswered[] = [...again.unanswered]
   const closed: ClosedBundle[] = []
   for (const image of images) {
     const { text: reference, at, elsewhere, parsed } = image

@@ -6,6 +6,7 @@ import type { BundleBlob } from '../../catalog/catalog.ts'
 import type { CatalogChange, Change, NewReference } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
+import type { PublishedBundle } from '../check.ts'
 import type { BundleAnswer } from '../questions.ts'
 import type { NamedImage } from './named-image.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
@@ -15,13 +16,14 @@ import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
 type Bundle = Extract<BundleAnswer, { readonly kind: 'bundle' }>
 
 /** By image, as written; in the order of the change. */
-export function bundlesToOpen({
-  catalogs,
-}: Pick<Change, 'catalogs'>): ReadonlyMap<string, readonly BundleBlob[]> {
+export function bundlesToOpen(
+  { catalogs }: Pick<Change, 'catalogs'>,
+  elsewhere: readonly PublishedBundle[] = [],
+): ReadonlyMap<string, readonly BundleBlob[]> {
   const byImage = new Map<string, BundleBlob[]>()
   const differing = catalogs.map((catalog) => ({ catalog, blobs: differingBundles(catalog) }))
   if (differing.every(({ blobs }) => blobs.length === 0)) return byImage
-  const published = publishedBundles(catalogs)
+  const published = basisOf(catalogs, elsewhere)
   for (const { catalog, blobs } of differing)
     for (const blob of blobs) {
       if (blob.image === '' || isPublished(blob, catalog, published)) continue
@@ -88,21 +90,20 @@ function differingBundles({ result, packages }: CatalogChange): readonly BundleB
   return names.size === 0 ? [] : (result?.bundles ?? []).filter((blob) => names.has(keyOf(blob)))
 }
 
-type Published = ReadonlyMap<
-  string,
-  readonly { readonly catalog: CatalogChange; readonly blob: BundleBlob }[]
->
+type Published = ReadonlyMap<string, readonly PublishedBundle[]>
 
 /** All bundles of the base, by what they are called and their image. */
-function publishedBundles(catalogs: readonly CatalogChange[]): Published {
-  const published = new Map<string, { catalog: CatalogChange; blob: BundleBlob }[]>()
-  for (const catalog of catalogs)
-    for (const blob of catalog.base?.bundles ?? []) {
-      const key = `${keyOf(blob)}\n${blob.image}`
-      const same = published.get(key)
-      if (same) same.push({ catalog, blob })
-      else published.set(key, [{ catalog, blob }])
-    }
+function basisOf(catalogs: readonly CatalogChange[], elsewhere: readonly PublishedBundle[]): Published {
+  const published = new Map<string, PublishedBundle[]>()
+  const add = (one: PublishedBundle) => {
+    const key = `${keyOf(one.bundle)}\n${one.bundle.image}`
+    const same = published.get(key)
+    if (same) same.push(one)
+    else published.set(key, [one])
+  }
+  for (const { root, base } of catalogs)
+    for (const bundle of base?.bundles ?? []) add({ catalog: root, bundle })
+  elsewhere.forEach(add)
   return published
 }
 
@@ -110,8 +111,8 @@ function publishedBundles(catalogs: readonly CatalogChange[]): Published {
 function isPublished(blob: BundleBlob, own: CatalogChange, published: Published): boolean {
   const isFixed = parseImageReference(blob.image).reference?.digest !== undefined
   return (published.get(`${keyOf(blob)}\n${blob.image}`) ?? []).some(
-    ({ catalog, blob: known }) =>
-      (isFixed || catalog === own) && compareWithImage(blob, known, blob.image).length === 0,
+    ({ catalog, bundle: known }) =>
+      (isFixed || catalog === own.root) && compareWithImage(blob, known, blob.image).length === 0,
   )
 }
 

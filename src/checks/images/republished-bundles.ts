@@ -1,37 +1,100 @@
-// Bundle names that would come to mean a second image: a bundle that one catalog gets anew, and another has already.
-// Sees the catalogs of the change; within one catalog an edit is judged by bundle-edited.
+// Bundle names that would come to mean a second image: a bundle that one catalog gets anew, and another has already,
+// be it touched by the change or not. Within one catalog an edit is judged by bundle-edited.
 import { parseImageReference } from '../../bundle/image-reference.ts'
 import type { BundleBlob } from '../../catalog/catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
+import type { PublishedBundle } from '../check.ts'
+import type { Answers, Question } from '../questions.ts'
 import { bundleRepublished } from './rules/bundle-republished.ts'
 
-export function* republishedBundles(catalogs: readonly CatalogChange[]): Generator<Finding> {
+interface KnownImage {
+  readonly image: string
+  readonly catalog: string
+}
+
+/** A bundle whose name has other images elsewhere, and nowhere certainly its own. */
+export interface Republished {
+  readonly bundle: BundleBlob
+  /** Not empty: each by another text, and not by the same digest. */
+  readonly known: readonly KnownImage[]
+}
+
+export function republishedBundles(
+  catalogs: readonly CatalogChange[],
+  published: readonly PublishedBundle[] = [],
+): readonly Republished[] {
   // What is published counts first; among the new ones, the first catalog in order.
-  const published = new Map<string, { readonly image: string; readonly catalog: string }>()
+  const images = new Map<string, KnownImage[]>()
   const remember = (bundle: BundleBlob, catalog: string) => {
-    const key = keyOf(bundle)
-    if (bundle.image !== '' && !published.has(key)) published.set(key, { image: bundle.image, catalog })
+    if (bundle.image === '') return
+    const known = images.get(keyOf(bundle)) ?? []
+    images.set(keyOf(bundle), known)
+    if (!known.some(({ image }) => image === bundle.image)) known.push({ image: bundle.image, catalog })
   }
   for (const { root, base } of catalogs) for (const bundle of base?.bundles ?? []) remember(bundle, root)
+  for (const { catalog, bundle } of published) remember(bundle, catalog)
+  const found: Republished[] = []
   for (const { root, base, result } of catalogs) {
     const had = new Set((base?.bundles ?? []).map(keyOf))
     for (const bundle of result?.bundles ?? []) {
-      if (had.has(keyOf(bundle))) continue
-      const known = published.get(keyOf(bundle))
-      if (known && !isSameImage(known.image, bundle.image) && bundle.image !== '')
-        yield finding(
-          bundleRepublished,
-          {
-            file: bundle.place.file,
-            ...(bundle.imageMark ?? { line: bundle.place.line, column: bundle.place.column }),
-          },
-          { bundle: bundle.name, image: bundle.image, published: known.image, catalog: known.catalog },
-        )
+      if (had.has(keyOf(bundle)) || bundle.image === '') continue
+      const known = images.get(keyOf(bundle)) ?? []
+      // One of them suffices: where catalogs disagree already, nobody makes it worse by repeating one.
+      if (known.length > 0 && known.every(({ image }) => compareByText(image, bundle.image) !== 'same'))
+        found.push({ bundle, known: [...known] })
       remember(bundle, root)
     }
   }
+  return found
+}
+
+/** What tags stand for: where the texts do not tell, registries do. */
+export function questionsAboutRepublished(
+  republished: readonly Republished[],
+): readonly Extract<Question, { kind: 'image' }>[] {
+  return republished.flatMap(({ bundle, known }) =>
+    known.some(({ image }) => compareByText(image, bundle.image) === 'unknown')
+      ? [bundle.image, ...known.map(({ image }) => image)]
+          .filter((image) => digestIn(image) === undefined && parseImageReference(image).reference)
+          .map((reference) => ({ kind: 'image', reference }) as const)
+      : [],
+  )
+}
+
+/** Findings, and questions that keep a bundle undecided. */
+export function judgeRepublished(
+  republished: readonly Republished[],
+  answers: Answers,
+): {
+  readonly findings: readonly Finding[]
+  readonly unanswered: readonly { question: string; reason: string; retryAfter: number }[]
+} {
+  const findings: Finding[] = []
+  const unanswered: { question: string; reason: string; retryAfter: number }[] = []
+  for (const { bundle, known } of republished) {
+    const compared = known.map(({ image }) => compareByAnswers(image, bundle.image, answers))
+    const [first] = known
+    if (compared.includes('same') || !first) continue
+    const open = compared.find((one) => typeof one === 'object')
+    if (open) {
+      unanswered.push({
+        question: `is ${bundle.image} the image that ${first.catalog} has of ${bundle.name}?`,
+        ...open,
+      })
+      continue
+    }
+    const { file, line, column } = bundle.place
+    findings.push(
+      finding(
+        bundleRepublished,
+        { file, ...(bundle.imageMark ?? { line, column }) },
+        { bundle: bundle.name, image: bundle.image, published: first.image, catalog: first.catalog },
+      ),
+    )
+  }
+  return { findings, unanswered }
 }
 
 function keyOf({ package: its, name }: BundleBlob): string {
@@ -39,8 +102,49 @@ function keyOf({ package: its, name }: BundleBlob): string {
 }
 
 /** Digests decide where both have one: the registry may be another, the image is the same. */
-function isSameImage(one: string, other: string): boolean {
-  if (one === other) return true
-  const [left, right] = [one, other].map((text) => parseImageReference(text).reference?.digest)
-  return left !== undefined && left === right
+function compareByText(one: string, other: string): 'same' | 'other' | 'unknown' {
+  if (one === other) return 'same'
+  const [left, right] = [digestIn(one), digestIn(other)]
+  if (left === undefined || right === undefined) return 'unknown'
+  return left === right ? 'same' : 'other'
+}
+
+type Open = { readonly reason: string; readonly retryAfter: number }
+
+function compareByAnswers(one: string, other: string, answers: Answers): 'same' | 'other' | Open {
+  const byText = compareByText(one, other)
+  if (byText !== 'unknown') return byText
+  const [left, right] = [digestOf(one, answers), digestOf(other, answers)]
+  if (typeof left === 'object') return left
+  if (typeof right === 'object') return right
+  return left === right && left !== '' ? 'same' : 'other'
+}
+
+/** '' for what is certainly not there: it is no other image's equal. */
+function digestOf(image: string, answers: Answers): string | Open {
+  const written = digestIn(image)
+  if (written !== undefined) return written
+  if (!parseImageReference(image).reference) return ''
+  const answer = answers.get({ kind: 'image', reference: image })
+  switch (answer.kind) {
+    case 'ok':
+      return answer.digest
+    case 'unknown':
+      return { reason: answer.reason, retryAfter: answer.retryAfter }
+    case 'missing-or-private':
+      return { reason: answer.reason, retryAfter: privateRetry }
+    case 'missing':
+    case 'digest-mismatch':
+    case 'malformed':
+    case 'unsupported':
+    case 'blocked':
+      return ''
+  }
+}
+
+// As for images: minutes change nothing about who may see them.
+const privateRetry = 900
+
+function digestIn(image: string): string | undefined {
+  return parseImageReference(image).reference?.digest
 }

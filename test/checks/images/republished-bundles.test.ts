@@ -1,6 +1,11 @@
 import { describe, expect, test } from '@jest/globals'
 import type { CatalogChange } from '../../../src/change/change.ts'
-import { republishedBundles } from '../../../src/checks/images/republished-bundles.ts'
+import {
+  judgeRepublished,
+  questionsAboutRepublished,
+  republishedBundles,
+} from '../../../src/checks/images/republished-bundles.ts'
+import { answersFrom, questionKey, type Answers, type ImageAnswer } from '../../../src/checks/questions.ts'
 
 const one = `@sha256:${'1'.repeat(64)}`
 const two = `@sha256:${'2'.repeat(64)}`
@@ -21,8 +26,21 @@ function catalog(root: string, base: Bundles | undefined, result: Bundles | unde
     ...(result && { result: side(result) }),
   } as unknown as CatalogChange
 }
-const found = (...catalogs: CatalogChange[]) =>
-  [...republishedBundles(catalogs)].map(({ rule, at, data }) => [rule, at?.file, data?.['catalog']])
+/** What registries say of tags; every other question is unknown. */
+function answers(tags: Readonly<Record<string, ImageAnswer>> = {}): Answers {
+  return answersFrom(
+    new Map(
+      Object.entries(tags).map(([reference, answer]) => [questionKey({ kind: 'image', reference }), answer]),
+    ),
+  )
+}
+const found = (...catalogs: CatalogChange[]) => foundAfter(answers(), ...catalogs)
+const foundAfter = (known: Answers, ...catalogs: CatalogChange[]) =>
+  judgeRepublished(republishedBundles(catalogs), known).findings.map(({ rule, at, data }) => [
+    rule,
+    at?.file,
+    data?.['catalog'],
+  ])
 
 describe('a bundle name stands for one image', () => {
   const published = catalog('v4.19', { 'foo.v1': `quay.io/foo/b${one}` }, { 'foo.v1': `quay.io/foo/b${one}` })
@@ -35,8 +53,34 @@ describe('a bundle name stands for one image', () => {
     for (const image of [`quay.io/foo/b${one}`, `mirror.example/foo/b${one}`, `quay.io/foo/b:v1${one}`])
       expect(found(catalog('v4.20', {}, { 'foo.v1': image }), published)).toEqual([])
   })
-  test('a tag is the same only as the same reference', () => {
-    expect(found(catalog('v4.20', {}, { 'foo.v1': 'quay.io/foo/b:v1' }), published)).toHaveLength(1)
+  test('a tag is the image that it stands for: registries are asked, and no answer blames nobody', () => {
+    const tag = 'quay.io/foo/b:v1'
+    const tagged = [catalog('v4.20', {}, { 'foo.v1': tag }), published]
+    const republished = republishedBundles(tagged)
+    expect(questionsAboutRepublished(republished)).toEqual([{ kind: 'image', reference: tag }])
+    const stands = (digest: string): ImageAnswer => ({ kind: 'ok', digest, mediaType: 'x', size: 1 })
+    expect(foundAfter(answers({ [tag]: stands(one.slice(1)) }), ...tagged)).toEqual([])
+    expect(foundAfter(answers({ [tag]: stands(two.slice(1)) }), ...tagged)).toHaveLength(1)
+    expect(foundAfter(answers({ [tag]: { kind: 'missing', reason: '404' } }), ...tagged)).toHaveLength(1)
+    for (const kind of ['unknown', 'missing-or-private'] as const) {
+      const waits = judgeRepublished(republished, answers({ [tag]: { kind, reason: 'so', retryAfter: 900 } }))
+      expect(waits).toMatchObject({ findings: [], unanswered: [{ reason: 'so', retryAfter: 900 }] })
+    }
+  })
+  test('the same tag is the same reference, and nobody is asked', () => {
+    const tagged = { 'foo.v1': 'quay.io/foo/b:v1' }
+    const republished = republishedBundles([catalog('v4.20', {}, tagged), catalog('v4.19', tagged, tagged)])
+    expect(republished).toEqual([])
+    expect(questionsAboutRepublished(republishedBundles([published]))).toEqual([])
+  })
+  test('where catalogs disagree already, repeating one of them is no second meaning', () => {
+    const disagreeing = catalog('v4.18', { 'foo.v1': `q.io/b${two}` }, { 'foo.v1': `q.io/b${two}` })
+    for (const digest of [one, two])
+      expect(found(catalog('v4.20', {}, { 'foo.v1': `q.io/b${digest}` }), published, disagreeing)).toEqual([])
+    const three = `@sha256:${'3'.repeat(64)}`
+    expect(found(catalog('v4.20', {}, { 'foo.v1': `q.io/b${three}` }), published, disagreeing)).toHaveLength(
+      1,
+    )
   })
   test('two catalogs that get the name at once must agree', () => {
     expect(
