@@ -28,7 +28,8 @@ export const defaultPatience: Patience = {
   windows: { 'quay.io': { start: 4, most: 32 } },
 }
 
-export type RequestKind = 'head' | 'manifest' | 'blob'
+/** Uploads are steps of a session: a step that failed is never repeated, the session is begun anew by who knows how. */
+export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 
 /** Resolves with a 2xx reply, rejects with a RegistryError that says what every other one means. */
 export type PatientExchange = (request: RegistryRequest, kind: RequestKind) => Promise<Reply>
@@ -78,10 +79,12 @@ export function patientExchange(
       if (failure.reply) return failure.reply
       const { error } = failure
       // A HEAD that fails at the server gets its second opinion from GET at once, not from more HEADs.
-      const repeats = error.retryable && !(kind === 'head' && error.code === 'server') && !failure.final
+      const isOnce = kind === 'upload' || (kind === 'head' && error.code === 'server')
+      const repeats = error.retryable && !isOnce && !failure.final
       const wait = error.retryAfter === undefined ? pauseAfter(error, attempt) : error.retryAfter * 1000
       if (!repeats || attempt >= patience.attempts || wait > patience.longestWait * 1000) {
-        if (['dns', 'network', 'timeout'].includes(error.code) && !failure.final)
+        // One upload that broke says nothing of the host: large bodies are cut off by proxies.
+        if (['dns', 'network', 'timeout'].includes(error.code) && !failure.final && kind !== 'upload')
           dead.set(endpoint.host, { until: clock.now() + deadFor, error })
         throw error
       }

@@ -32,16 +32,23 @@ export class RegistryError extends Error {
   readonly retryable: boolean
   /** Seconds that the registry asked us to wait, where it did. */
   readonly retryAfter: number | undefined
+  /** Of the HTTP reply behind it, where there was one. */
+  readonly status: number | undefined
 
   constructor(
     code: RegistryErrorCode,
     message: string,
-    options: { readonly cause?: unknown; readonly retryAfter?: number | undefined } = {},
+    options: {
+      readonly cause?: unknown
+      readonly retryAfter?: number | undefined
+      readonly status?: number | undefined
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.code = code
     this.retryable = retryableCodes.has(code)
     this.retryAfter = options.retryAfter
+    this.status = options.status
   }
 }
 

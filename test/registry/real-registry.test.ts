@@ -1,17 +1,20 @@
 // The client against docker-registry: open, behind htpasswd, and behind a token service of the test's own.
-import { createSign, X509Certificate } from 'node:crypto'
-import { spawnSync } from 'node:child_process'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { fixedCredentials, type Credential } from '../../src/registry/credentials.ts'
 import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
+import { openPusher } from '../../src/registry/open-pusher.ts'
 import { handClock } from './hand-clock.ts'
+import { indexToPush, imageToPush } from './images-to-push.ts'
 import { missingPrograms, realRegistry, type RealRegistry } from './real-registry.ts'
+import { tokenServer } from './token-server.ts'
 
 const absent = missingPrograms('docker-registry', 'skopeo', 'htpasswd')
 if (absent !== undefined) console.warn(`left out: the real registry, because ${absent} is not installed`)
@@ -102,68 +105,180 @@ withRegistry('docker-registry behind htpasswd', () => {
 
 withRegistry('docker-registry behind a token service', () => {
   test('one token per repository; strangers may see what is public only', async () => {
-    const folder = new URL('./loopback-certificate/', import.meta.url)
-    const certificate = await readFile(new URL('certificate.pem', folder), 'utf8')
-    const key = await readFile(new URL('key.pem', folder), 'utf8')
-    let tokens = 0
-    // Signs what the scope asks for: everything for the robot, pulls of public/* for everyone.
-    const service = createServer((request, response) => {
-      tokens += 1
-      const query = new URL(request.url ?? '', 'http://token.test').searchParams
-      const isRobot = request.headers.authorization === `Basic ${btoa('robot:secret')}`
-      const access = query.getAll('scope').flatMap((scope) => {
-        const [type, name = '', actions = ''] = scope.split(':')
-        if (!isRobot && !name.startsWith('public/')) return []
-        return [{ type, name, actions: isRobot ? actions.split(',') : ['pull'] }]
-      })
-      const now = Math.floor(Date.now() / 1000)
-      const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-      const header = part({
-        typ: 'JWT',
-        alg: 'ES256',
-        x5c: [new X509Certificate(certificate).raw.toString('base64')],
-      })
-      const claims = part({
-        iss: 'test',
-        sub: 'robot',
-        aud: 'registry.test',
-        exp: now + 300,
-        nbf: now - 10,
-        iat: now,
-        jti: String(tokens),
-        access,
-      })
-      const signature = createSign('sha256')
-        .update(`${header}.${claims}`)
-        .sign({ key, dsaEncoding: 'ieee-p1363' })
-      response.end(
-        JSON.stringify({ token: `${header}.${claims}.${signature.toString('base64url')}`, expires_in: 300 }),
-      )
-    })
-    await new Promise<void>((ready) => service.listen(0, '127.0.0.1', ready))
-    const tokenHost = `127.0.0.1:${(service.address() as AddressInfo).port}`
-    const registry = await realRegistry({
-      kind: 'token',
-      realm: `http://${tokenHost}/token`,
-      service: 'registry.test',
-      issuer: 'test',
-      certificate: new URL('certificate.pem', folder).pathname,
-    })
+    const service = await tokenServer()
+    const tokenHost = service.host
+    const registry = await realRegistry(service.login)
     const secret = await registry.push(image, 'private/b:1', { credentials: 'robot:secret' })
     const open = await registry.push(image, 'public/b:1', { credentials: 'robot:secret' })
-    tokens = 0
+    service.scopes.length = 0
     const known = await resolving(registry, robot, [tokenHost])
     const answers = await Promise.all(Array.from({ length: 20 }, () => known.resolve('private/b:1')))
     for (const answer of answers) expect(answer).toMatchObject({ kind: 'ok', digest: secret })
-    expect(tokens).toBe(1)
+    expect(service.scopes).toEqual(['repository:private/b:pull'])
     expect(await known.resolve('private/b:2')).toMatchObject({ kind: 'missing' })
     const stranger = await resolving(registry, undefined, [tokenHost])
     expect(await stranger.resolve('public/b:1')).toMatchObject({ kind: 'ok', digest: open })
     expect(await stranger.resolve('private/b:1')).toMatchObject({ kind: 'missing-or-private' })
     await Promise.all([known.client.close(), stranger.client.close(), registry.close()])
-    await new Promise((done) => {
-      service.close(done)
-      service.closeAllConnections()
+    await service.close()
+  }, 60_000)
+})
+
+/** Pushes by our own pusher, reads back by skopeo and by our own reader. */
+async function pushesAndReadsBack(
+  registry: RealRegistry,
+  credential: Credential | undefined,
+  tokenHosts: readonly string[] = [],
+): Promise<void> {
+  const egress = {
+    ...loopbackRegistries(registry.host, ...tokenHosts),
+    tokenHosts: { [registry.host]: tokenHosts },
+  }
+  const credentials = credential ? [fixedCredentials({ [registry.host]: credential })] : []
+  const pusher = openPusher({ clock: handClock(), egress, credentials, limits: { attempts: 1 } })
+  const reader = openRegistry({ clock: handClock(), egress, credentials, limits: { attempts: 1 } })
+  const skopeo = async (name: string) => {
+    const login = credential?.kind === 'basic' ? [`--creds=robot:secret`] : ['--no-creds']
+    const { stdout } = await promisify(execFile)(
+      'skopeo',
+      ['inspect', '--raw', '--tls-verify=false', ...login, `docker://${registry.host}/${name}`],
+      { timeout: 20_000, encoding: 'buffer' },
+    )
+    return stdout
+  }
+  const where = { host: registry.host, repository: 'pushed/app' }
+  const single = imageToPush({ 'configs/a.yaml': 'a' })
+  const order = { ...where, ...single, tags: ['v1', 'latest'] }
+  const pushed = await pusher.push(order)
+  expect(pushed.blobs).toEqual({ present: 0, mounted: 0, uploaded: 2 })
+  for (const name of ['pushed/app:v1', 'pushed/app:latest', `pushed/app@${pushed.digest}`]) {
+    expect(await skopeo(name)).toEqual(single.manifests[0].bytes)
+    expect(await reader.resolve(`${registry.host}/${name}`)).toMatchObject({
+      kind: 'ok',
+      digest: pushed.digest,
     })
+  }
+  // The same again uploads nothing and changes nothing.
+  expect(await pusher.push(order)).toEqual({
+    digest: pushed.digest,
+    blobs: { present: 2, mounted: 0, uploaded: 0 },
+  })
+  // Another repository takes the blobs over without one byte being read.
+  const mounting = {
+    ...single,
+    blobs: single.blobs.map((blob) => ({
+      ...blob,
+      mountFrom: where.repository,
+      read: () => Promise.reject(new Error('read')),
+    })),
+  }
+  expect(
+    (await pusher.push({ ...where, repository: 'pushed/copy', ...mounting, tags: ['v1'] })).blobs,
+  ).toEqual({
+    present: 0,
+    mounted: 2,
+    uploaded: 0,
+  })
+  // A repository that does not have them is no help, and no harm.
+  const wrong = { ...single, blobs: single.blobs.map((blob) => ({ ...blob, mountFrom: 'pushed/nothing' })) }
+  expect((await pusher.push({ ...where, repository: 'pushed/other', ...wrong, tags: [] })).blobs).toEqual({
+    present: 0,
+    mounted: 0,
+    uploaded: 2,
+  })
+  const index = indexToPush(['amd64', 'arm64'])
+  const many = await pusher.push({ ...where, repository: 'pushed/many', ...index, tags: ['v1'] })
+  const detailed = openRegistry({ clock: handClock(), egress, credentials, platforms: true })
+  expect(await detailed.resolve(`${registry.host}/pushed/many:v1`)).toMatchObject({
+    kind: 'ok',
+    digest: many.digest,
+    platforms: ['linux/amd64', 'linux/arm64'],
+  })
+  // A manifest whose blobs are not there is refused by the registry, and nothing gets the tag.
+  await expect(
+    pusher.push({ ...where, repository: 'pushed/empty', ...single, blobs: [], tags: ['v1'] }),
+  ).rejects.toThrow(/^pushing to .*\/pushed\/empty: .*(MANIFEST|BLOB)/)
+  expect(await reader.resolve(`${registry.host}/pushed/empty:v1`)).toMatchObject({ kind: 'missing' })
+  await Promise.all([pusher, reader, detailed].map((one) => one.close()))
+}
+
+withRegistry('our own pusher', () => {
+  test('pushes to an open docker-registry what skopeo and our reader find there', async () => {
+    const registry = await realRegistry()
+    await pushesAndReadsBack(registry, undefined)
+    await registry.close()
+  }, 60_000)
+  test('pushes in pieces through a proxy that lets only small bodies pass', async () => {
+    const registry = await realRegistry()
+    const sizes: number[] = []
+    const proxy = createServer((incoming, outgoing) => {
+      const size = Number(incoming.headers['content-length'] ?? 0)
+      if (incoming.method === 'PUT' || incoming.method === 'PATCH') sizes.push(size)
+      if (size > 1000) return void outgoing.writeHead(413).end()
+      const [hostname, port] = registry.host.split(':')
+      const { method, url: path, headers } = incoming
+      const onward = request({ hostname, port, method, path, headers }, (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 502, reply.headers)
+        reply.pipe(outgoing)
+      })
+      incoming.pipe(onward)
+    })
+    await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
+    const host = `127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const egress = loopbackRegistries(host)
+    const pusher = openPusher({ clock: handClock(), egress, credentials: [], limits: { piece: 1000 } })
+    const noise = Buffer.from(Array.from({ length: 3000 }, (_, n) => (n * n * 7919) >> 5))
+    const large = imageToPush({ 'configs/large': noise })
+    const { digest, blobs } = await pusher.push({ host, repository: 'a/large', ...large, tags: ['v1'] })
+    expect(blobs.uploaded).toBe(2)
+    expect(sizes.filter((size) => size === 1000).length).toBeGreaterThan(0)
+    const reader = openRegistry({ clock: handClock(), egress })
+    const pulled = await reader.fetchManifest({ host, repository: 'a/large', tag: 'v1' })
+    expect(pulled.digest).toBe(digest)
+    const layer = pulled.manifest.kind === 'image' ? pulled.manifest.layers[0] : undefined
+    expect(layer?.size).toBeGreaterThan(2000)
+    if (layer) await reader.fetchBlob({ host, repository: 'a/large' }, layer)
+    await Promise.all([pusher.close(), reader.close(), registry.close()])
+    await new Promise((done) => {
+      proxy.close(done)
+      proxy.closeAllConnections()
+    })
+  }, 60_000)
+  test('pushes behind htpasswd, and is told when the password is wrong', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
+    const file = join(folder, 'htpasswd')
+    await writeFile(file, spawnSync('htpasswd', ['-Bbn', 'robot', 'secret']).stdout)
+    const registry = await realRegistry({ kind: 'htpasswd', file })
+    await pushesAndReadsBack(registry, robot)
+    for (const credential of [undefined, { ...robot, password: 'wrong' }]) {
+      const pusher = openPusher({
+        clock: handClock(),
+        egress: loopbackRegistries(registry.host),
+        credentials: credential ? [fixedCredentials({ [registry.host]: credential })] : [],
+        limits: { attempts: 1 },
+      })
+      const order = {
+        host: registry.host,
+        repository: 'pushed/app',
+        ...imageToPush({ a: '1' }),
+        tags: ['v9'],
+      }
+      await expect(pusher.push(order)).rejects.toMatchObject({ code: 'credentials' })
+      await pusher.close()
+    }
+    await registry.close()
+    await rm(folder, { recursive: true })
+  }, 60_000)
+  test('pushes behind a token service, asking for the right to push; the reader asks for pulls only', async () => {
+    const service = await tokenServer()
+    const registry = await realRegistry(service.login)
+    await pushesAndReadsBack(registry, robot, [service.host])
+    expect(service.scopes).toContain('repository:pushed/app:pull,push')
+    expect(service.scopes).toContain('repository:pushed/copy:pull,push repository:pushed/app:pull')
+    service.scopes.length = 0
+    const reader = await resolving(registry, robot, [service.host])
+    await reader.resolve('pushed/app:v1')
+    expect(service.scopes).toEqual(['repository:pushed/app:pull'])
+    await Promise.all([reader.client.close(), registry.close(), service.close()])
   }, 60_000)
 })

@@ -1,4 +1,4 @@
-// A registry in the test's own process that answers as a script says: images it holds, and a hook that may
+// A registry in the test's own process that answers as a script says: images it holds and takes, and a hook that may
 // answer any request first. Counts requests and connections. Speaks http, or https with a throw-away certificate.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ export interface ScriptedRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly headers: IncomingMessage['headers']
+  readonly body: Buffer
 }
 
 export type Script = (
@@ -32,6 +33,8 @@ export interface ScriptedRegistry {
   /** Adds a manifest under a tag and its digest, returns the digest. */
   add(repository: string, tag: string, document?: unknown, mediaType?: string): string
   addBlob(content: Uint8Array | string): { digest: string; size: number }
+  /** Everything that is here now, pushed or added: `org/app@v1`, and digests of blobs. */
+  holds(name: string): boolean
   close(): Promise<void>
 }
 
@@ -65,12 +68,14 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
       path: url.pathname,
       query: url.searchParams,
       headers: incoming.headers,
+      body: await bodyOf(incoming),
     }
     registry.requests.push(request)
     const key = `${request.method} ${request.path}`
     const earlier = seen.get(key) ?? 0
     seen.set(key, earlier + 1)
     if ((await registry.script?.(request, response, earlier)) || response.writableEnded) return
+    if (takePush(request, response)) return
     const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(request.path)
     const blob = /^\/v2\/.+\/blobs\/(.+)$/.exec(request.path)
     if (manifest) {
@@ -85,8 +90,43 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
     } else if (blob) {
       const found = blobs.get(blob[1] ?? '')
       if (!found) return refuse(response, 404, 'BLOB_UNKNOWN', 'blob unknown')
-      response.writeHead(200, { 'content-length': found.length }).end(found)
+      response.writeHead(200, { 'content-length': found.length })
+      response.end(request.method === 'HEAD' ? undefined : found)
     } else response.writeHead(request.path === '/v2/' ? 200 : 404).end('{}')
+  }
+  const uploads = new Map<string, Buffer>()
+  /** What the distribution specification says of pushing, in its plainest form: no mounts, relative locations. */
+  function takePush(
+    { method, path, query, headers, body }: ScriptedRequest,
+    response: ServerResponse,
+  ): boolean {
+    const manifest = /^\/v2\/(.+)\/manifests\/(.+)$/.exec(path)
+    if (method === 'PUT' && manifest) {
+      const mediaType = headers['content-type'] ?? ''
+      for (const name of [manifest[2], sha256(body)])
+        manifests.set(`${manifest[1]}@${name}`, { bytes: body, mediaType })
+      response.writeHead(201, { 'docker-content-digest': sha256(body) }).end()
+      return true
+    }
+    const start = /^(\/v2\/.+\/blobs\/uploads\/)$/.exec(path)
+    if (method === 'POST' && start) {
+      const id = `upload-${uploads.size + 1}`
+      uploads.set(id, Buffer.alloc(0))
+      response.writeHead(202, { location: `${path}${id}?_state=a%3Db` }).end()
+      return true
+    }
+    const step = /^\/v2\/.+\/blobs\/uploads\/(.+)$/.exec(path)
+    const known = step && uploads.get(step[1] ?? '')
+    if (!step || !known || (method !== 'PATCH' && method !== 'PUT')) return false
+    const all = Buffer.concat([known, body])
+    uploads.set(step[1] ?? '', all)
+    if (method === 'PATCH') response.writeHead(202, { location: `${path}?_state=a%3Db` }).end()
+    else if (sha256(all) !== query.get('digest')) refuse(response, 400, 'DIGEST_INVALID', 'digest invalid')
+    else {
+      blobs.set(sha256(all), all)
+      response.writeHead(201, { 'docker-content-digest': sha256(all) }).end()
+    }
+    return true
   }
   const onRequest: RequestListener = (request, response) => void listener(request, response)
   const server = options.tls
@@ -120,6 +160,7 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
       blobs.set(digest, bytes)
       return { digest, size: bytes.length }
     },
+    holds: (name) => manifests.has(name) || blobs.has(name),
     close: () =>
       new Promise<void>((done) => {
         server.close(() => done())
@@ -127,6 +168,16 @@ export async function scriptedRegistry(options: { readonly tls?: boolean } = {})
       }),
   }
   return registry
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  try {
+    for await (const piece of incoming) pieces.push(piece as Buffer)
+  } catch {
+    // The client went away: what came is what there is.
+  }
+  return Buffer.concat(pieces)
 }
 
 export function refuse(response: ServerResponse, status: number, code: string, message: string): void {
