@@ -1,6 +1,5 @@
 // A bundle or catalog image to its files: manifest, config and layers by digest, unpacked in a worker within limits.
 // Nothing is written to disk, nothing of the image is run, and no URL that it names is asked.
-import { Worker } from 'node:worker_threads'
 import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
@@ -9,7 +8,7 @@ import type { RegistryClient } from './open-registry.ts'
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
-import type { UnpackOrder, UnpackResult } from './unpack-worker.ts'
+import { inUnpackThread } from './unpack-thread.ts'
 
 export interface PulledBundle {
   /** Of what the reference names: the index, where it is one. */
@@ -172,8 +171,7 @@ export async function unpackInWorker(
   directories: readonly string[],
   limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
 ): Promise<BundleFiles> {
-  // The files themselves lie outside the heap and have their own budget.
-  const result = await inWorker({ layers, directories, limits: limits.unpack }, limits.unpackTime, 128)
+  const result = await inUnpackThread({ layers, directories, limits: limits.unpack }, limits.unpackTime)
   if (!('files' in result)) throw new Error('unpacking gave no files')
   return result.files
 }
@@ -184,40 +182,9 @@ async function readInWorker(
   directories: readonly string[],
   { unpack, unpackTime }: PullLimits,
 ): Promise<BundleReading> {
-  // What is read lies in the heap, many times as large as its text.
-  const result = await inWorker({ layers, directories, limits: unpack, reads: true }, unpackTime, 512)
+  const result = await inUnpackThread({ layers, directories, limits: unpack, reads: true }, unpackTime)
   if (!('reading' in result)) throw new Error('reading gave no reading')
   return result.reading
-}
-
-async function inWorker(
-  order: UnpackOrder,
-  milliseconds: number,
-  heapMegabytes: number,
-): Promise<Exclude<UnpackResult, { readonly code: string }>> {
-  const worker = new Worker(new URL('./unpack-worker.ts', import.meta.url), {
-    workerData: order,
-    resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 32 },
-    env: {},
-  })
-  let timer: NodeJS.Timeout | undefined
-  try {
-    const result = await new Promise<UnpackResult>((resolve, reject) => {
-      timer = setTimeout(
-        () => reject(refused(`unpacking it takes longer than ${milliseconds} milliseconds`)),
-        milliseconds,
-      )
-      worker.once('message', resolve)
-      worker.once('error', (cause) => reject(refused('unpacking it takes too much memory', cause)))
-      worker.once('exit', () => reject(refused('unpacking it ended early')))
-    })
-    if (!('code' in result)) return result
-    if (result.code === 'unknown') throw new Error(`unpacking failed: ${result.message}`)
-    throw new RegistryError(result.code, result.message)
-  } finally {
-    clearTimeout(timer)
-    await worker.terminate()
-  }
 }
 
 type Image = Extract<Manifest, { kind: 'image' }>

@@ -1,6 +1,6 @@
 // The thread in which archives of strangers are unpacked and read: what they use up is taken from it, not from the
 // process.
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort } from 'node:worker_threads'
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { unpackLayers, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
@@ -31,4 +31,6 @@ async function work({ layers, directories, limits, reads }: UnpackOrder): Promis
   }
 }
 
-if (parentPort) parentPort.postMessage(await work(workerData as UnpackOrder))
+parentPort?.on('message', (order: UnpackOrder) => {
+  void work(order).then((result) => parentPort?.postMessage(result))
+})

@@ -11,6 +11,7 @@ import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
 import { openRegistry, type RegistryClient } from '../../src/registry/open-registry.ts'
 import { pullBundle } from '../../src/registry/pull-bundle.ts'
+import { readBundle } from '../../src/registry/read-bundle.ts'
 import { bundleFiles, shapes } from '../bundle/bundle-shapes.ts'
 import { handClock } from './hand-clock.ts'
 import { missingPrograms, realRegistry, type RealRegistry } from './real-registry.ts'
@@ -175,6 +176,17 @@ describe('from a registry that serves games', () => {
     })
     expect(await read('games/b:nothing')).toMatchObject({ kind: 'missing' })
     expect(await read('games/B')).toMatchObject({ kind: 'malformed' })
+  })
+  test('one that takes too long ends its thread, and the next one is read all the same', async () => {
+    add('honest', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
+    const reference = `${registry.host}/games/b:honest`
+    expect(await readBundle(client, reference, { limits: { unpackTime: 0 } })).toMatchObject({
+      kind: 'unsupported',
+      reason: expect.stringContaining('takes longer than 0 milliseconds'),
+    })
+    const sequence = [1, 2, 3].map(() => client.readBundle(reference))
+    for (const answer of await Promise.all(sequence)) expect(answer).toMatchObject({ kind: 'bundle' })
+    expect(await client.readBundle(reference)).toMatchObject({ kind: 'bundle' })
   })
   test('a blob that is larger or other than its descriptor says', async () => {
     const honest = descriptor(gzipSync(archive))

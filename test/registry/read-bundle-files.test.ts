@@ -13,6 +13,7 @@ const read = (files: Readonly<Record<string, string>>) =>
 /** What is made of samples, by version. Where this fails, bundles are read otherwise: raise the version, add a line. */
 const known: Readonly<Record<number, string>> = {
   1: '0b6243fe4800af42',
+  2: 'bd294d22ca550b28',
 }
 
 test('bundles that are read otherwise have another version, so that no cache serves the old answers', () => {
