@@ -34,6 +34,36 @@ export function openMetrics() {
       help: 'When all repositories were last listed',
       registers,
     }),
+    scanned: new Counter({
+      name: 'catalog_bot_scan_references_total',
+      help: 'References that scans asked registries for, by answer',
+      labelNames: ['answer'],
+      registers,
+    }),
+    rotten: new Gauge({
+      name: 'catalog_bot_scan_rotten_references',
+      help: 'References of live catalogs whose images are certainly gone or not what they were',
+      labelNames: ['repository'],
+      registers,
+    }),
+    unknownReferences: new Gauge({
+      name: 'catalog_bot_scan_unknown_references',
+      help: 'References of which the last finished scan got no definite answer',
+      labelNames: ['repository'],
+      registers,
+    }),
+    lastScan: new Gauge({
+      name: 'catalog_bot_scan_last_finished_timestamp_seconds',
+      help: 'When the last scan of all references of a repository ended',
+      labelNames: ['repository'],
+      registers,
+    }),
+    rotReports: new Counter({
+      name: 'catalog_bot_scan_reports_total',
+      help: 'What became of the issue that tells of rot; refused: no permission, or issues are switched off',
+      labelNames: ['outcome'],
+      registers,
+    }),
   }
 }
 

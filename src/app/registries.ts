@@ -1,10 +1,11 @@
 // The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
 // a budget for each look at a pull request.
-import type { AnswerTo, Question } from '../checks/questions.ts'
+import type { AnswerTo, ImageAnswer, Question } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'
 import { withBudget } from '../registry/budget.ts'
-import { cachedAnswers } from '../registry/cached-answers.ts'
+import { cachedAnswers, defaultLives, lifeOf } from '../registry/cached-answers.ts'
 import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
@@ -17,6 +18,11 @@ export type AskRegistries = <Q extends ImageQuestion>(question: Q) => Promise<An
 export interface Registries {
   /** A fresh budget: what one look at a pull request may cost. */
   forOneLook(): AskRegistries
+  /**
+   * Asks for one reference past what is remembered, so that what has gone is seen; pull requests are told of it, too.
+   * Never rejects for what a registry says.
+   */
+  lookAgain(reference: string, signal: AbortSignalLike): Promise<ImageAnswer>
   close(): Promise<void>
 }
 
@@ -64,6 +70,13 @@ export async function openRegistries({
             : await readBundle(question.reference)
         return answer as AnswerTo[Q['kind']]
       }
+    },
+    async lookAgain(reference, signal) {
+      const answer = await remembered.plain.refresh(reference, signal)
+      // A digest is remembered for days: what is gone must be forgotten by those who asked for platforms, too.
+      if (lifeOf(reference, answer, defaultLives) === defaultLives.negative)
+        await remembered.detailed.remember(reference, answer)
+      return answer
     },
     close: async () => {
       await Promise.all([plain.close(), detailed.close()])

@@ -5,6 +5,7 @@ import { ForgeError } from '../github/forge-error.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { Job } from '../ports/store.ts'
 import { examinePull } from './examine-pull.ts'
+import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
 import type { App, Workplace } from './workplace.ts'
@@ -47,6 +48,8 @@ async function perform(job: Job, place: Workplace): Promise<void> {
       return watchBranch(job, place)
     case 'sweep':
       return sweepRepository(job, place)
+    case 'scan':
+      return scanRepository(job, place)
   }
 }
 

@@ -59,7 +59,8 @@ export async function serve(
     clock,
     log,
   })
-  const app: App = { settings, store, registries, loader: catalogLoader(pool, store), clock, log }
+  const loader = catalogLoader(pool, store)
+  const app: App = { settings, store, registries, loader, metrics, clock, log }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(

@@ -19,6 +19,9 @@ const schema = z.object({
   GITHUB_URL: z.url().default('https://github.com'),
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   SWEEP_SECONDS: seconds.default(180),
+  /** How often images are scanned, whatever the repositories' configuration says; 0: never. */
+  SCAN_SECONDS: z.coerce.number().int().min(0).optional(),
+  SECOND_LOOK_SECONDS: seconds.default(3600),
   CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
   LEASE_SECONDS: seconds.default(60),
   /** Where the rules' pages can be read; findings link to `<RULES_URL>/<rule>.md`. */
@@ -46,6 +49,10 @@ export interface Settings {
   readonly gitUrl: string
   readonly throttle: boolean
   readonly sweepSeconds: number
+  /** Absent: each repository's configuration says it. 0: never. */
+  readonly scanSeconds: number | undefined
+  /** An image that a scan does not find counts as gone when it is still not there after this long. */
+  readonly secondLookSeconds: number
   readonly concurrency: number
   readonly leaseSeconds: number
   readonly rulesUrl: string | undefined
@@ -85,6 +92,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     gitUrl: values.GITHUB_URL.replace(/\/$/, ''),
     throttle: values.GITHUB_THROTTLE === 'on',
     sweepSeconds: values.SWEEP_SECONDS,
+    scanSeconds: values.SCAN_SECONDS,
+    secondLookSeconds: values.SECOND_LOOK_SECONDS,
     concurrency: values.CONCURRENCY,
     leaseSeconds: values.LEASE_SECONDS,
     rulesUrl: values.RULES_URL?.replace(/\/$/, ''),

@@ -3,6 +3,7 @@
 import type { CommitSha } from '../change/ids.ts'
 import type { Job } from '../ports/store.ts'
 import type { InstalledRepository } from '../github/github-app.ts'
+import { isScanDue } from './scan-repository.ts'
 import type { Workplace } from './workplace.ts'
 
 /** A pull request about which nothing changed is looked into again after this long: rights and registries change too. */
@@ -17,6 +18,7 @@ export async function sweepRepository(job: Extract<Job, { kind: 'sweep' }>, plac
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
   await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch() })
+  if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
   const pulls = await forge.openPulls()
   const tips = new Map<string, CommitSha | undefined>()
   for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {

@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Store } from '../ports/store.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
+import type { Metrics } from './metrics.ts'
 import type { Registries } from './registries.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,6 +14,7 @@ export interface App {
   readonly store: Store
   readonly registries: Registries
   readonly loader: CatalogLoader
+  readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger
 }

@@ -115,6 +115,28 @@ export const configSchema = z.strictObject({
         .describe(
           'Platforms every related image must offer, such as linux/amd64. Bundle images carry files and run on none: they are not asked.',
         ),
+      scan: z
+        .strictObject({
+          every: z
+            .string()
+            .regex(/^(?:off|[1-9][0-9]{0,3}[hd])$/, 'must be off, or hours or days such as 12h or 7d')
+            .default('24h')
+            .describe(
+              'How often every image that the catalogs name is looked up again, in hours or days (`12h`, `7d`); `off`: never.',
+            ),
+          issue: z
+            .boolean()
+            .default(true)
+            .describe('Whether images that are gone are told of in an issue, which is edited in place.'),
+          mentionOwners: z
+            .boolean()
+            .default(false)
+            .describe(
+              'Whether the issue mentions the owners of packages, so that GitHub notifies them. Otherwise their names are plain text.',
+            ),
+        })
+        .prefault({})
+        .describe('The look at images that the catalogs name already.'),
     })
     .prefault({})
     .describe('What referenced images must be.'),

@@ -194,7 +194,7 @@ function whoCanUnblock(verdict: Verdict): string[] {
 }
 
 /** Logins and team names come from owner files: only what GitHub could have given out is mentioned. */
-function mention(name: string): string {
+export function mention(name: string): string {
   return /^[A-Za-z0-9][A-Za-z0-9-]{0,38}(?:\/[A-Za-z0-9][A-Za-z0-9._-]{0,99})?$/.test(name)
     ? `@${name}`
     : code(name)

@@ -29,6 +29,8 @@ export type Job =
     }
   /** Look at every open pull request of a repository. */
   | { readonly kind: 'sweep'; readonly installation: number; readonly repository: RepositoryName }
+  /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
+  | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
 
 /** A landing that was begun: written before the push, resolved after by reading what happened (T39, T43). */
 export interface Intent extends Landing {

@@ -17,6 +17,10 @@ export interface AnswerLives {
 export const defaultLives: AnswerLives = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends Registry {
+  /** Asks the registry whatever is remembered, and remembers what it says now. */
+  refresh(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
+  /** Remembers what is known of a reference from elsewhere, in place of what was remembered. */
+  remember(reference: string, answer: ImageAnswer): Promise<void>
   /** Many at once: one read of the cache, the rest asked of the registry, one write. In the order given. */
   resolveAll(references: readonly string[], signal?: AbortSignalLike): Promise<readonly ImageAnswer[]>
 }
@@ -71,8 +75,21 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
     return references.map((reference) => answers.get(reference) as ImageAnswer)
   }
 
+  async function remember(reference: string, answer: ImageAnswer): Promise<void> {
+    const life = lifeOf(reference, answer, lives)
+    if (life !== undefined)
+      await options.store.putCached(space, new Map([[await keyOf(reference), answer]]), life)
+  }
+
   return {
     resolveAll,
+    remember,
+    async refresh(reference, signal) {
+      // Not shared with others who ask the same now: this one may be called off.
+      const answer = await registry.resolve(reference, signal)
+      await remember(reference, answer)
+      return answer
+    },
     async resolve(reference, signal) {
       const [answer] = await resolveAll([reference], signal)
       return answer as ImageAnswer

@@ -57,8 +57,7 @@ export async function scanImages(
     if (earlier && isDefinite(earlier)) answers.set(reference, earlier)
     else open.push(reference)
   }
-  // Round-robin over the hosts, so that a slow registry does not hold up the others behind it.
-  const queue = interleave(open)
+  const queue = interleaveHosts(open)
   const started = clock.now()
   let reported = started
   let asked = 0
@@ -109,7 +108,8 @@ function summarize(answers: ReadonlyMap<string, ImageAnswer>): readonly Registry
     .sort((a, b) => b.total - a.total || (a.host < b.host ? -1 : 1))
 }
 
-function interleave(references: readonly string[]): readonly string[] {
+/** The same references, host by host in turn: a slow registry does not hold up the others behind it. */
+export function interleaveHosts(references: readonly string[]): readonly string[] {
   const byHost = new Map<string, string[]>()
   for (const reference of references) {
     const host = hostOf(reference)

@@ -42,6 +42,11 @@ export interface Jobs {
   stop(): Promise<void>
 }
 
+/** Higher is taken first. A scan is patient: nobody waits for it, and it comes in many small jobs. */
+function priorityOf({ kind }: Job): number {
+  return kind === 'scan' ? -1 : 0
+}
+
 /** Jobs are equal when they have the same key. */
 export function jobKey(job: Job): string {
   const repository = repositoryKey(job.repository)
@@ -51,7 +56,8 @@ export function jobKey(job: Job): string {
     case 'branch':
       return `branch ${repository} ${job.branch}`
     case 'sweep':
-      return `sweep ${repository}`
+    case 'scan':
+      return `${job.kind} ${repository}`
   }
 }
 
@@ -125,6 +131,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
       await boss.send(queue, job, {
         singletonKey: key,
         group: { id: key },
+        priority: priorityOf(job),
         ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
         db: jobsInside(sql),
       })

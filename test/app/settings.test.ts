@@ -16,7 +16,10 @@ describe('the settings', () => {
       port: 3000,
       sweepSeconds: 180,
       throttle: true,
+      scanSeconds: undefined,
+      secondLookSeconds: 3600,
     })
+    expect(readSettings({ ...good, SCAN_SECONDS: '0' }).scanSeconds).toBe(0)
   })
   test('have no credentials on a first start', () => {
     expect(readSettings({}).credentials).toBeUndefined()

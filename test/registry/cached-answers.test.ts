@@ -89,6 +89,27 @@ describe('answers are remembered', () => {
     expect(asked).toHaveLength(500)
     expect(reads).toEqual([500, 500])
   })
+  test('a look past what is remembered asks, and everybody hears what it brought', async () => {
+    const reference = `q.io/a@sha256:${hex}`
+    let answer: ImageAnswer = ok
+    const { registry, store, asked } = world(() => answer)
+    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    await cached.resolve(reference)
+    answer = { kind: 'missing', reason: 'gone' }
+    expect(await cached.resolve(reference)).toEqual(ok)
+    expect(await cached.refresh(reference)).toEqual(answer)
+    expect(await cached.resolve(reference)).toEqual(answer)
+    expect(asked).toHaveLength(2)
+  })
+  test('a look that learns nothing takes nothing away from what is remembered', async () => {
+    let answer: ImageAnswer = ok
+    const { registry, store } = world(() => answer)
+    const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })
+    await cached.resolve('q.io/a:1')
+    answer = { kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }
+    await cached.refresh('q.io/a:1')
+    expect(await cached.resolve('q.io/a:1')).toEqual(ok)
+  })
   test('the same question at the same time is asked once', async () => {
     const { registry, store, asked } = world()
     const cached = cachedAnswers(registry, { store, identity: async () => 'anonymous' })

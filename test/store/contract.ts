@@ -116,6 +116,17 @@ export function storeContract(title: string, setting: Setting): void {
         expect(seen.sort()).toEqual([1, 2])
       })
 
+      test('of a scan wait behind every other kind, however early they came', async () => {
+        const of = repository()
+        const scan: Job = { kind: 'scan', installation: 1, repository: of }
+        await store.enqueue(scan)
+        for (const pull of [1, 2, 3]) await store.enqueue(pullJob(pull, of))
+        const seen: string[] = []
+        await work(async (job) => void seen.push(job.kind), 1)
+        await until(() => seen.length === 4)
+        expect(seen).toEqual(['pull', 'pull', 'pull', 'scan'])
+      })
+
       test('a joined job has the newest data', async () => {
         const job = pullJob(1)
         await store.enqueue(job)

@@ -70,6 +70,22 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
   return [...wanted].filter((path) => existing.has(path)).toSorted()
 }
 
+/** The owner files among `paths` that may speak for these places, sorted. */
+export function ownerFilesOf(
+  paths: readonly string[],
+  places: readonly { readonly path: string; readonly directory: string; readonly package: string }[],
+): string[] {
+  const wanted = new Set<string>([...codeownersPaths, aliasesPath, configYamlPath])
+  for (const { path, directory, package: name } of places) {
+    for (const above of directoriesAbove(path)) {
+      wanted.add(join(above, ownersName))
+      wanted.add(join(above, catalogOwnersName))
+    }
+    wanted.add(ciYamlPath(directory === '' ? name : directory))
+  }
+  return paths.filter((path) => wanted.has(path))
+}
+
 function join(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`
 }

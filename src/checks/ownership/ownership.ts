@@ -31,7 +31,9 @@ import { ownerUnknown } from './rules/owner-unknown.ts'
 import { findSuspiciousPaths } from './suspicious-paths.ts'
 
 export { approvalsFromReviews, coverage } from './approvals.ts'
-export { ownerFilePaths } from './owner-files.ts'
+export { ownerFilePaths, ownerFilesOf } from './owner-files.ts'
+export { principalName } from './principal.ts'
+export { readAuthority } from './authority.ts'
 export { ownershipRules } from './rules.ts'
 
 export const ownership: Check = {

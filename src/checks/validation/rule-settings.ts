@@ -24,7 +24,28 @@ export function applyRuleSettings(
   })
 }
 
+/** Whether a rule is switched off, altogether or for this package or file. */
+export function isSilent(
+  rule: string,
+  place: { readonly package: string; readonly file: string },
+  settings: RuleSettings,
+): boolean {
+  const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
+  if (setting === undefined) return false
+  if (typeof setting === 'string') return setting === 'off'
+  return setting.severity === 'off' || setting.ignore.some((pattern) => names(pattern, place))
+}
+
 /** Whether a pattern is the finding's package, or a glob that its file matches. A catalog is meant by its directory, too. */
 function isMeant({ at, data }: Finding, pattern: string): boolean {
-  return data?.package === pattern || (at !== undefined && minimatch(at.file, pattern, { dot: true }))
+  return names(pattern, { package: data?.package, file: at?.file })
+}
+
+function names(
+  pattern: string,
+  place: { readonly package?: unknown; readonly file?: string | undefined },
+): boolean {
+  return (
+    place.package === pattern || (place.file !== undefined && minimatch(place.file, pattern, { dot: true }))
+  )
 }

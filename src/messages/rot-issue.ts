@@ -1,0 +1,189 @@
+// The issue that tells which images of the catalogs are gone: by package, where each is named, since when, and what to
+// do. Depends on the rot alone, not on the hour, so that an unchanged set gives an unchanged text. Decides nothing.
+import { ruleOfRot, type Rot, type RotKind } from '../checks/images/rot.ts'
+import { code, plain } from './escape.ts'
+import { mention } from './report.ts'
+
+/** The hidden first line by which the bot finds its own issue again, among those that its own App wrote (T56). */
+export const rotMarker = '<!-- catalog-bot:image-scan -->'
+
+export interface RotPlace {
+  /** Without one the place names no package: it is the repository's own. */
+  readonly package: string
+  readonly bundle: string
+  /** `listed`: an entry of a composite list. */
+  readonly role: 'bundle' | 'related' | 'listed'
+  readonly file: string
+  readonly line: number
+  /** Directory of the catalog; '' for the repository itself, absent for a list. */
+  readonly catalog?: string
+  /** Absent for the default branch. */
+  readonly branch?: string
+}
+
+export interface RottenReference extends Rot {
+  readonly reference: string
+  /** At least one; in the order of branches, catalogs and files. */
+  readonly places: readonly RotPlace[]
+}
+
+export interface RotIssueOptions {
+  /** Names of people and teams by package. */
+  readonly owners: ReadonlyMap<string, readonly string[]>
+  /** Whether owners are mentioned, so that GitHub notifies them; otherwise their names are plain text. */
+  readonly mentionOwners: boolean
+  /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. */
+  readonly rulesUrl?: string | undefined
+}
+
+/** GitHub refuses more than 65,536 characters. */
+const maxText = 60_000
+const maxPlaces = 5
+const maxOwners = 10
+
+/** Title and body. Every text of others in them is escaped. What does not fit is counted. */
+export function rotIssue(
+  rotten: readonly RottenReference[],
+  options: RotIssueOptions,
+): { readonly title: string; readonly body: string } {
+  const packages = byPackage(rotten)
+  const head = [
+    rotMarker,
+    'Catalogs in this repository name images that are gone, or are not what they were. A version whose image is gone can neither be installed nor upgraded to.',
+    'Each was looked at more than once, with at least an hour between. References whose registry gave no definite answer (private images, limits, outages) are not listed.',
+  ].join('\n\n')
+  const kinds = new Set(rotten.map(({ kind }) => kind))
+  const foot = [
+    `### What to do\n\n${[...kinds]
+      .sort()
+      .map((kind) => advice(kind, options))
+      .join('\n')}`,
+    '<sub>The bot keeps this text up to date and closes the issue when every image is back. Close it yourself to leave things as they are: it is opened again only when another image goes.</sub>',
+  ].join('\n\n')
+  const room = maxText - head.length - foot.length - 300
+  const shown: string[] = []
+  const left = { entries: 0, packages: 0 }
+  let used = 0
+  for (const [name, images] of packages) {
+    const heading = packageHeading(name, options)
+    const entries: string[] = []
+    for (const image of images) {
+      const entry = describe(image, name)
+      const length = entry.length + 1 + (entries.length === 0 ? heading.length + 4 : 0)
+      if (used + length > room) break
+      used += length
+      entries.push(entry)
+    }
+    if (entries.length > 0) shown.push(`${heading}\n\n${entries.join('\n')}`)
+    if (entries.length < images.length) {
+      left.entries += images.length - entries.length
+      left.packages += 1
+    }
+  }
+  const rest =
+    left.entries === 0
+      ? []
+      : [
+          `… and ${count(left.entries, 'more reference')} in ${count(left.packages, 'package')} for which there is no room here. ${code('catalog-bot images DIR')} lists them all.`,
+        ]
+  return {
+    title: `${count(rotten.length, 'image')} of ${titleOfPackages(packages)} ${rotten.length === 1 ? 'is' : 'are'} gone or not what ${rotten.length === 1 ? 'it was' : 'they were'}`,
+    body: [head, ...shown, ...rest, foot].join('\n\n'),
+  }
+}
+
+/** What the issue says when it is closed because all is well. */
+export function rotIssueDone(): { readonly title: string; readonly body: string } {
+  return {
+    title: 'All images of the catalogs are there',
+    body: `${rotMarker}\n\nEvery image that this issue was about is there again, or no catalog names it any more. Nothing is left to do.\n\n<sub>The bot opens the issue again when images of the catalogs go.</sub>`,
+  }
+}
+
+/** The closing comment; the marker before it is the caller's. */
+export const rotLastWord =
+  'Every image that this issue was about is there again, or no catalog names it any more. Nothing is left to do, so the bot closes it.'
+
+/** How a reference appears in the body: tells of a body whose writing was forgotten what it was about. */
+export const shownReference = (reference: string): string => code(reference, 500)
+
+function byPackage(
+  rotten: readonly RottenReference[],
+): readonly (readonly [name: string, images: readonly RottenReference[]])[] {
+  const packages = new Map<string, RottenReference[]>()
+  for (const image of rotten)
+    for (const name of new Set(image.places.map((place) => place.package))) {
+      const images = packages.get(name)
+      if (images === undefined) packages.set(name, [image])
+      else images.push(image)
+    }
+  for (const images of packages.values()) images.sort((a, b) => compareText(a.reference, b.reference))
+  return [...packages].sort(([a], [b]) => compareText(a, b))
+}
+
+function titleOfPackages(packages: ReturnType<typeof byPackage>): string {
+  const [[name] = [''], ...others] = packages
+  // A title is plain text to GitHub, but a name in it could still mention somebody or close something.
+  return others.length === 0 && /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(name)
+    ? name
+    : count(packages.length, 'package')
+}
+
+function packageHeading(name: string, { owners, mentionOwners }: RotIssueOptions): string {
+  const people = owners.get(name) ?? []
+  const shown = people.slice(0, maxOwners).map((person) => (mentionOwners ? mention(person) : code(person)))
+  const more = people.length > maxOwners ? ` and ${people.length - maxOwners} more` : ''
+  const heading = `### ${name === '' ? 'Without a package' : code(name)}`
+  return shown.length === 0 ? heading : `${heading}\n\nOwners: ${shown.join(', ')}${more}`
+}
+
+function describe({ reference, kind, reason, since, places }: RottenReference, packageName: string): string {
+  const day = new Date(since).toISOString().slice(0, 10)
+  const here = places.filter((place) => place.package === packageName)
+  const lines = here.slice(0, maxPlaces).map((place) => `  - ${describePlace(place)}`)
+  if (here.length > maxPlaces) lines.push(`  - … and ${count(here.length - maxPlaces, 'more place')}`)
+  return [
+    `- ${shownReference(reference)} **${words[kind]}**, seen first on ${day}: ${plain(reason, 300)}`,
+    ...lines,
+  ].join('\n')
+}
+
+function describePlace({ bundle, role, file, line, catalog, branch }: RotPlace): string {
+  const at = code(`${file}:${line}`, 300)
+  const on = branch === undefined ? '' : ` on the branch ${code(branch)}`
+  if (role === 'listed') return `the entry ${code(bundle)} in ${at}${on}`
+  const what = role === 'bundle' ? 'the bundle itself' : 'a related image'
+  const where = catalog === undefined || catalog === '' ? '' : ` in the catalog ${code(catalog)}`
+  return `${what} of ${code(bundle)}${where}: ${at}${on}`
+}
+
+const words: Readonly<Record<RotKind, string>> = {
+  gone: 'is gone',
+  'digest-mismatch': 'is not what its digest says',
+  unsupported: 'has a format that clusters cannot pull',
+  'tag-moved': 'has a tag that moved',
+}
+
+const advices: Readonly<Record<RotKind, string>> = {
+  gone: 'push the image again under the same reference, or take the versions that need it out of the catalogs, with an upgrade path around them for those who have them',
+  'digest-mismatch':
+    'ask those who run the registry why it serves other content under this digest; until then nothing can install it',
+  unsupported:
+    'push the image again in a current format (OCI, or Docker schema 2), which gives it another digest, and name that one in a new version',
+  'tag-moved':
+    'name the new digest in a new version if that is what is meant, or leave the tag away: the digest alone is what clusters install',
+}
+
+function advice(kind: RotKind, { rulesUrl }: RotIssueOptions): string {
+  const rule = ruleOfRot[kind]
+  const page = rulesUrl === undefined ? code(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
+  return `- An image that ${words[kind]} (${page}): ${advices[kind]}.`
+}
+
+function count(number: number, one: string): string {
+  return `${number} ${one}${number === 1 ? '' : 's'}`
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  afterLook,
+  pinnedTag,
+  rotKey,
+  sightingOf,
+  sightingOfTag,
+  type Rot,
+  type Sighting,
+} from '../../../src/checks/images/rot.ts'
+import { rotIssueStep } from '../../../src/checks/images/rot-issue-step.ts'
+import type { ImageAnswer } from '../../../src/checks/questions.ts'
+
+const hour = 3600_000
+const gone: Sighting = { kind: 'gone', reason: 'the registry does not have it (404)' }
+const digest = `sha256:${'a'.repeat(64)}`
+const other = `sha256:${'b'.repeat(64)}`
+
+/** Looks at these hours, one after the other. */
+function looks(...sightings: readonly (readonly [at: number, sighting: Sighting])[]): Rot | undefined {
+  return sightings.reduce<Rot | undefined>(
+    (known, [at, sighting]) => afterLook(known, sighting, at * hour, hour),
+    undefined,
+  )
+}
+
+describe('a reference', () => {
+  test('is only suspected after one bad look, and rotten after a second one an hour later', () => {
+    expect(looks([0, gone])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
+    expect(looks([0, gone], [0.9, gone])).toMatchObject({ since: 0, confirmed: false })
+    expect(looks([0, gone], [0.5, gone], [1, gone])).toMatchObject({ since: 0, confirmed: true })
+  })
+  test('is well as soon as it is seen well once, and is suspected anew after that', () => {
+    expect(looks([0, gone], [1, gone], [2, { kind: 'well' }])).toBeUndefined()
+    expect(looks([0, gone], [1, { kind: 'well' }], [2, gone])).toMatchObject({
+      since: 2 * hour,
+      confirmed: false,
+    })
+  })
+  test('stays what it is when a registry does not say', () => {
+    expect(looks([0, { kind: 'unknown' }])).toBeUndefined()
+    expect(looks([0, gone], [5, { kind: 'unknown' }])).toMatchObject({ confirmed: false })
+    expect(looks([0, gone], [5, { kind: 'unknown' }], [9, gone])).toMatchObject({ since: 0, confirmed: true })
+    expect(looks([0, gone], [1, gone], [2, { kind: 'unknown' }])).toMatchObject({ confirmed: true })
+  })
+  test('with another fault than the suspected one is suspected of that, from then on', () => {
+    const wrong: Sighting = { kind: 'digest-mismatch', reason: 'other bytes' }
+    expect(looks([0, gone], [2, wrong])).toMatchObject({
+      kind: wrong.kind,
+      since: 2 * hour,
+      confirmed: false,
+    })
+    expect(looks([0, gone], [1, gone], [2, wrong])).toMatchObject({
+      kind: wrong.kind,
+      since: 0,
+      confirmed: true,
+    })
+  })
+  test('keeps the words of the first look, so that a registry that words it anew changes nothing', () => {
+    expect(looks([0, gone], [1, { kind: 'gone', reason: 'other words' }])?.reason).toBe(gone.reason)
+  })
+})
+
+describe('one look', () => {
+  test.each<[ImageAnswer, Sighting['kind']]>([
+    [{ kind: 'ok', digest, mediaType: '', size: 1 }, 'well'],
+    [{ kind: 'missing', reason: '' }, 'gone'],
+    [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
+    [{ kind: 'unsupported', reason: 'schema 1' }, 'unsupported'],
+    [{ kind: 'missing-or-private', reason: '' }, 'unknown'],
+    [{ kind: 'blocked', reason: '' }, 'unknown'],
+    [{ kind: 'malformed', reason: '' }, 'unknown'],
+    [{ kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }, 'unknown'],
+  ])('that brings %j shows: %s', (answer, kind) => {
+    expect(sightingOf(answer).kind).toBe(kind)
+  })
+})
+
+describe('a tag beside a digest', () => {
+  const pinned = { tag: 'v1', digest }
+  const stands = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
+
+  test('moved when it is known to have stood for the digest, and stands for another now', () => {
+    expect(sightingOfTag(pinned, stands(other), true)).toMatchObject({ kind: 'tag-moved' })
+  })
+  test('did not move when it never was seen to stand for it: an index and its images have digests of their own', () => {
+    expect(sightingOfTag(pinned, stands(other), false)).toEqual({ kind: 'well' })
+  })
+  test('is no matter when it is gone or nobody says: the digest is what is installed', () => {
+    expect(sightingOfTag(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
+    expect(sightingOfTag(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
+      kind: 'well',
+    })
+  })
+  test('is asked for only where both are written', () => {
+    expect(pinnedTag(`quay.io/a/b:v1@${digest}`)).toEqual({ reference: 'quay.io/a/b:v1', tag: 'v1', digest })
+    for (const text of ['quay.io/a/b:v1', `quay.io/a/b@${digest}`, 'no reference'])
+      expect(pinnedTag(text)).toBeUndefined()
+  })
+  test('that moves on is another fault; a missing image that is told of in other words is the same', () => {
+    const moved = (now: string) => rotKey('x', { kind: 'tag-moved', reason: now })
+    expect(moved('b')).not.toBe(moved('c'))
+    expect(rotKey('x', { kind: 'gone', reason: 'b' })).toBe(rotKey('x', { kind: 'gone', reason: 'c' }))
+  })
+})
+
+describe('the issue', () => {
+  const wanted = { title: 'two are gone', body: 'both' }
+  const open = { state: 'open', title: 'one is gone', body: 'one' } as const
+  const closed = { ...open, state: 'closed' } as const
+
+  test('is opened where there is none', () => {
+    expect(rotIssueStep(undefined, wanted, true)).toBe('open')
+  })
+  test('is edited when it says something else, and left alone when it does not', () => {
+    expect(rotIssueStep(open, wanted, true)).toBe('edit')
+    expect(rotIssueStep({ ...open, ...wanted }, wanted, false)).toBe('nothing')
+  })
+  test('is closed when all is well, and stays closed', () => {
+    expect(rotIssueStep(open, undefined, false)).toBe('close')
+    expect(rotIssueStep(closed, undefined, false)).toBe('nothing')
+    expect(rotIssueStep(undefined, undefined, false)).toBe('nothing')
+  })
+  test('that a person closed is opened again for new rot alone', () => {
+    expect(rotIssueStep(closed, wanted, false)).toBe('nothing')
+    expect(rotIssueStep(closed, wanted, true)).toBe('reopen')
+  })
+})
