@@ -1,6 +1,8 @@
 // Measures `validate` against `opm validate`: whole processes, medians, cold, warm, and as sizes grow.
+// Ours is the command as users install it: built, beside its dependencies.
 // usage: npm run bench:validate -- [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] DIR...
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -16,17 +18,14 @@ const { values, positionals } = parseArgs({
   options: {
     opm: { type: 'string' },
     runs: { type: 'string', default: '5' },
-    cli: {
-      type: 'string',
-      default: `${process.execPath} ${join(import.meta.dirname, '..', 'bin', 'catalog-bot.js')}`,
-    },
+    cli: { type: 'string' },
     growth: { type: 'string' },
   },
   allowPositionals: true,
 })
 const runs = Number(values.runs)
-const cli = [...values.cli.split(' '), 'validate', '--profile', 'opm', '-o', 'json']
 const scratch = mkdtempSync(join(tmpdir(), 'bench-validate-'))
+const cli = [...(values.cli?.split(' ') ?? built()), 'validate', '--profile', 'opm', '-o', 'json']
 const environment = { ...process.env, CATALOG_BOT_CACHE: join(scratch, 'cache') }
 
 try {
@@ -37,6 +36,15 @@ try {
   for (const megabytes of values.growth?.split(',').map(Number) ?? []) benchGrowth(megabytes)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
+}
+
+function built(): string[] {
+  const root = join(import.meta.dirname, '..')
+  const to = join(scratch, 'package')
+  execFileSync(process.execPath, [join(root, 'scripts', 'build.ts'), join(to, 'dist')])
+  for (const file of ['bin', 'package.json']) cpSync(join(root, file), join(to, file), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'))
+  return [process.execPath, join(to, 'bin', 'catalog-bot.js')]
 }
 
 function benchDirectory(directory: string): void {

@@ -14,5 +14,6 @@ try {
   // Without a home everything is compiled anew.
 }
 
-const compiled = new URL('../dist/cli.js', import.meta.url)
-await import(existsSync(compiled) ? compiled.href : new URL('../src/cli.ts', import.meta.url).href)
+// A checkout may hold what was built of it long ago: there the sources count.
+const source = new URL('../src/cli.ts', import.meta.url)
+await import(existsSync(source) ? source.href : new URL('../dist/cli.js', import.meta.url).href)

@@ -1,4 +1,5 @@
 // Reads catalog files away from the thread that answers deliveries: a 20 MB file must not make GitHub wait.
+import { extname } from 'node:path'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { FileFacts } from '../catalog/catalog.ts'
@@ -28,7 +29,7 @@ export function openReaderPool(size = Math.max(1, availableParallelism() - 1)): 
   let closed = false
 
   function seat(): Seat {
-    const worker = new Worker(new URL('./read-file-worker.ts', import.meta.url))
+    const worker = new Worker(new URL(`./read-file-worker${extname(import.meta.url)}`, import.meta.url))
     const taken: Seat = { worker, waiting: [] }
     worker.unref()
     worker.on('message', (facts: FileFacts) => taken.waiting.shift()?.resolve(facts))

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { assemble } from '../catalog/assemble.ts'
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog, FileFacts } from '../catalog/catalog.ts'
+import { readFile } from '../catalog/read-file.ts'
 import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts'
 import { withEnds } from '../catalog/ends.ts'
 import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
 import { compareWalk } from '../catalog/walk-order.ts'
 import { openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
-import { noCache, noCacheForVerdict, openFactsCache } from '../files/facts-cache.ts'
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
@@ -66,14 +66,14 @@ async function validateDirectory(
       findings: [finding(fileUnreadable, placeOf(directory.file), { error: directory.message })],
     }
 
-  const cache = isCached ? openFactsCache() : profile === 'opm' ? noCacheForVerdict : noCache
+  const factsOf = await factsReader(isCached, profile)
   const unreadable: { file: string; message: string }[] = []
   const linked: Finding[] = []
   const catalog = assemble(
     directory.files.flatMap((file) => {
       if (file.leadsOut) linked.push(finding(linkLeadsOut, placeOf(file.path), {}))
       const bytes = file.read()
-      if (!('error' in bytes)) return [{ path: file.path, facts: cache.factsOf(bytes) }]
+      if (!('error' in bytes)) return [{ path: file.path, facts: factsOf(bytes) }]
       unreadable.push({ file: file.path, message: bytes.error })
       return []
     }),
@@ -96,6 +96,13 @@ async function validateDirectory(
     findings: output === 'text' ? findings : withEnds(findings, (path) => readFrom(directory.files, path)),
     ...(leftOut > 0 && { leftOut }),
   }
+}
+
+/** Without a cache no more of a file is read than the profile needs, and nothing is loaded to keep it. */
+async function factsReader(isCached: boolean, profile: Profile): Promise<(bytes: Uint8Array) => FileFacts> {
+  if (!isCached) return (bytes) => readFile(bytes, { forVerdict: profile === 'opm' })
+  const cache = (await import('../files/facts-cache.ts')).openFactsCache()
+  return (bytes) => cache.factsOf(bytes)
 }
 
 function readFrom(files: readonly CatalogFile[], path: string): Uint8Array | undefined {

@@ -18,12 +18,6 @@ export interface FactsCache {
   factsOf(bytes: Uint8Array): FileFacts
 }
 
-/** No cache: every file is read anew. */
-export const noCache: FactsCache = { factsOf: (bytes) => readFile(bytes) }
-
-/** No cache, and no more of each file than opm's verdict needs. */
-export const noCacheForVerdict: FactsCache = { factsOf: (bytes) => readFile(bytes, { forVerdict: true }) }
-
 /**
  * The cache in a directory, which is made when the first facts are kept. `now` in milliseconds decides which facts
  * are too old to keep.

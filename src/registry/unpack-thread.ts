@@ -1,5 +1,6 @@
 // Threads in which archives are unpacked. One that reads bundles goes on to the next one, because starting it costs more
 // than most bundles do; whatever goes wrong in one ends it. Where nothing is read, each archive has its own.
+import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { RegistryError } from './registry-error.ts'
 import type { UnpackOrder, UnpackResult } from './unpack-worker.ts'
@@ -40,7 +41,7 @@ export async function inUnpackThread(
 }
 
 function startThread(megabytes: number): Thread {
-  const worker = new Worker(new URL('./unpack-worker.ts', import.meta.url), {
+  const worker = new Worker(new URL(`./unpack-worker${extname(import.meta.url)}`, import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: megabytes, maxYoungGenerationSizeMb: 32 },
     env: {},
   })

@@ -2,7 +2,7 @@
 // tells when it is gone. It never starts a second one by itself.
 import { fork, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
-import { resolve as absolute } from 'node:path'
+import { extname, resolve as absolute } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Fault, Order, Reply, Request } from './embedded-process.ts'
@@ -51,10 +51,7 @@ export async function connectEmbedded(
 
 /** The same extension as this file's: the sources and a compiled copy both find theirs. */
 function start(): ChildProcess {
-  const entry = new URL(
-    `./embedded-process.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`,
-    import.meta.url,
-  )
+  const entry = new URL(`./embedded-process${extname(import.meta.url)}`, import.meta.url)
   return fork(fileURLToPath(entry), [], {
     execPath: process.execPath,
     // Not those of this process: --inspect would ask for the same port again.

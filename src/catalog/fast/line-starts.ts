@@ -11,33 +11,29 @@ const mostLines = 4_000_000
 export class LineStarts {
   /** Byte offsets, in ascending order within a document. */
   private starts = new Int32Array(64)
-  private count = 0
-
-  /** How many lines are noted. */
-  get noted(): number {
-    return this.count
-  }
+  /** How many lines are noted. A field, since the reader asks at every block. */
+  noted = 0
 
   /** Begins a document. Lines noted before stay, even if another reader had to read them. */
   begin(start: number): void {
-    if (this.count === this.starts.length) this.grow(this.count + 1)
-    this.starts[this.count++] = start
+    if (this.noted === this.starts.length) this.grow(this.noted + 1)
+    this.starts[this.noted++] = start
   }
 
   /** Notes that a line begins at a byte; one noted twice in a row counts once. Hands over a file of too many. */
   add(start: number): void {
-    if (this.starts[this.count - 1] === start) return
-    if (this.count === this.starts.length) this.grow(this.count + 1)
-    this.starts[this.count++] = start
+    if (this.starts[this.noted - 1] === start) return
+    if (this.noted === this.starts.length) this.grow(this.noted + 1)
+    this.starts[this.noted++] = start
   }
 
   /** Notes lines as they were noted for the same text elsewhere: those from `first` on, each `distance` bytes away. */
   addAgain(first: number, count: number, distance: number): void {
-    if (this.count + count > this.starts.length) this.grow(this.count + count)
+    if (this.noted + count > this.starts.length) this.grow(this.noted + count)
     const { starts } = this
-    let at = this.count
+    let at = this.noted
     for (let line = first; line < first + count; line++) starts[at++] = (starts[line] as number) + distance
-    this.count = at
+    this.noted = at
   }
 
   start(line: number): number {
