@@ -13,7 +13,7 @@ import { LruMap } from './lru-map.ts'
 import type { ReaderPool } from './reader-pool.ts'
 
 export interface CatalogLoader {
-  /** The catalog below `root` in a tree, or undefined when the tree has nothing there. */
+  /** The catalog below `root` (or in the one file of that name) in a tree, or undefined when the tree has nothing there. */
   load(repository: Repository, tree: TreeSha, root: string): Promise<Catalog | undefined>
 }
 
@@ -65,9 +65,13 @@ export function catalogLoader(
       const key = `${tree} ${root}`
       const known = catalogs.get(key)
       if (known !== undefined) return known
-      const entries = await repository.list(tree, root)
-      if (entries.length === 0) return undefined
-      const below = (path: string) => (root === '' ? path : path.slice(root.length + 1))
+      let entries = await repository.list(tree, root)
+      if (entries.length === 0) {
+        const file = root === '' ? undefined : await repository.entry(tree, root)
+        if (file === undefined) return undefined
+        entries = [{ path: root, ...file }]
+      }
+      const below = (path: string) => (root === '' || path === root ? path : path.slice(root.length + 1))
       const ignores = new Map<string, string>()
       for (const entry of entries)
         if (entry.path === '.indexignore' || entry.path.endsWith('/.indexignore'))

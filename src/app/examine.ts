@@ -33,6 +33,7 @@ import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { gatherAnswers, type Ask } from './gather-answers.ts'
+import { readTemplates } from './read-templates.ts'
 import { packagesByDirectory } from './packages-by-directory.ts'
 import { publishedBundles } from './published-bundles.ts'
 
@@ -133,6 +134,13 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
       result: await readTexts(repository, merge.tree, ownerPaths),
     },
     approvals: [],
+    templates: await readTemplates(change, layout, {
+      repository,
+      loader: options.loader,
+      config,
+      base: { tree: baseTree, paths: basePaths },
+      result: { tree: merge.tree, paths: resultPaths },
+    }),
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)

@@ -2,13 +2,15 @@
 // in several ways (`olm.csv.metadata`, `olm.bundle.object`) is left out.
 import type { Json } from '../catalog/catalog.ts'
 import { sortedByBytes } from '../catalog/go-text.ts'
+import { canonicalText } from '../catalog/json/canonical-text.ts'
+import { bulkyProperties } from '../catalog/template/drift.ts'
 
 /** What an `olm.bundle` blob says, from a catalog or rendered from an image. */
 export interface BundleStatement {
   readonly name: string
   readonly package: string
   readonly properties: readonly { readonly type: string; readonly value: Json }[]
-  readonly relatedImages: readonly { readonly image: string }[]
+  readonly relatedImages: readonly { readonly name: string; readonly image: string }[]
 }
 
 export interface BundleDifference {
@@ -20,8 +22,6 @@ export interface BundleDifference {
   /** True when the blob speaks of another bundle than the image holds: name, package, or version. */
   readonly isIdentity: boolean
 }
-
-const bulky = new Set(['olm.bundle.object', 'olm.csv.metadata'])
 
 /** Every difference, in a stable order. `own` is the bundle's own image, which mirrors may rewrite. */
 export function compareWithImage(
@@ -64,7 +64,7 @@ function difference(
 function propertiesByType(statement: BundleStatement): Map<string, Set<string>> {
   const byType = new Map<string, Set<string>>()
   for (const { type, value } of statement.properties) {
-    if (bulky.has(type)) continue
+    if (bulkyProperties.has(type)) continue
     const values = byType.get(type) ?? new Set()
     byType.set(type, values.add(canonicalText(value)))
   }
@@ -83,13 +83,4 @@ function unpaired(
     ...ours.map((text) => [text, undefined] as const),
     ...theirs.map((text) => [undefined, text] as const),
   ]
-}
-
-/** JSON with sorted keys: the order of keys says nothing. */
-function canonicalText(value: Json): string {
-  return JSON.stringify(value, (_key, entry: unknown) =>
-    typeof entry === 'object' && entry !== null && !Array.isArray(entry)
-      ? Object.fromEntries(Object.entries(entry).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : entry,
-  )
 }

@@ -8,6 +8,7 @@ import type { AnyRule } from '../findings/rule.ts'
 import { imageRules } from './images/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
 import { opmReleaseUnknown } from './validation/opm-release-unknown.ts'
+import { templateRules } from './validation/templates/rules.ts'
 import { upgradeRules } from './validation/upgrade/rules.ts'
 import { rules } from './validation/rules.ts'
 
@@ -19,6 +20,7 @@ export const allRules: readonly AnyRule[] = [
   ...modelRules,
   ...rules,
   ...upgradeRules,
+  ...templateRules,
   opmReleaseUnknown,
   ...imageRules,
   ...bundleRules,

@@ -5,6 +5,7 @@ import type { Config } from '../config/config.ts'
 import type { Change } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
+import type { TemplateState } from '../change/template-pairs.ts'
 import type { CheckId } from '../findings/rule.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout.ts'
@@ -38,6 +39,8 @@ export interface CheckInput {
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
   /** What untouched catalogs of the base have under the names of bundles that the change adds. Absent: not looked. */
   readonly published?: readonly PublishedBundle[]
+  /** Templates with the catalogs rendered from them, where the change touches either. Absent: none. */
+  readonly templates?: readonly TemplateState[]
 }
 
 /** A bundle of the base, and the root of the catalog that has it. */

@@ -2,6 +2,7 @@
 // fetches the answers (batched, cached, retried); checks only judge them. No answer is an answer too: unknown.
 import type { BundleFormat } from '../bundle/bundle-files.ts'
 import type { BundleStatement } from '../bundle/compare-with-image.ts'
+import type { Json } from '../catalog/catalog.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
 import type { UserId } from '../change/ids.ts'
@@ -63,6 +64,8 @@ export type BundleAnswer =
        * opm cannot read the bundle.
        */
       readonly content?: BundleStatement
+      /** What catalog templates look at in the ClusterServiceVersion, in its own shape. Absent where that is too large. */
+      readonly csv?: Json
       /** Places name files of the bundle. */
       readonly findings: readonly Finding[]
     }

@@ -7,6 +7,7 @@ import { finding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
 import { configUnreadable } from './config-unreadable.ts'
 import { permissionsSchema } from './permissions.ts'
+import { templatesSchema } from './templates.ts'
 
 /** Where the configuration lies in a repository. */
 export const configPath = '.github/catalog-bot.yml'
@@ -36,6 +37,7 @@ export const configSchema = z.strictObject({
     )
     .default([])
     .describe('Where the catalogs lie. Empty: recognised from the layout.'),
+  templates: templatesSchema,
   branches: z
     .array(z.string().min(1))
     .default([])

@@ -4,8 +4,10 @@ import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render-bundle.ts'
+import { templateCsv } from '../bundle/template-csv.ts'
 import { unreadableBundle } from '../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
+import { bulkyProperties } from '../catalog/template/drift.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { Finding } from '../findings/finding.ts'
 import { mostImportant } from '../findings/most-important.ts'
@@ -15,11 +17,9 @@ import { finding } from '../findings/rule.ts'
  * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
  * rendered or judged raises it, and old answers are never looked at again (test/registry/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 2
+export const bundleReaderVersion = 3
 
 export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
-
-const bulky = ['olm.bundle.object', 'olm.csv.metadata']
 
 // A look at a pull request holds the readings of all its bundles; honest ones have a few kilobytes.
 const mostFindings = 100
@@ -38,10 +38,12 @@ export function readBundleFiles(files: BundleFiles): BundleReading {
   const content = {
     name,
     package: its,
-    properties: properties.filter(({ type }) => !bulky.includes(type)),
+    properties: properties.filter(({ type }) => !bulkyProperties.has(type)),
     relatedImages,
   }
-  if (JSON.stringify(content).length <= mostText) return { ...reading, content }
+  const csv = templateCsv(bundle.csv.data)
+  const described = { ...reading, ...(JSON.stringify(csv).length <= mostText && { csv }) }
+  if (JSON.stringify(content).length <= mostText) return { ...described, content }
   const reason = `its properties and related images are larger than ${mostText} characters`
   return { ...reading, findings: [...shown, finding(unreadableBundle, undefined, { reason })] }
 }

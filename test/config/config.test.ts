@@ -32,6 +32,14 @@ describe('a configuration', () => {
     ['text that is not YAML', 'merge: [\n', /./],
     ['a list', '- merge\n', /./],
     ['both ways to rebuild', 'rebuild:\n  workflow: a.yml\n  event: b\n', /not both/],
+    [
+      'a placeholder on one side only',
+      'templates:\n- template: t/{name}.yaml\n  catalog: c/{version}\n',
+      /\{name\} must stand in the template and in the catalog/,
+    ],
+    ['a glob for a template', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* and \?/],
+    ['a path that leads out', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /from the root/],
+    ['a lone brace', 'templates:\n- {template: "t{.yaml", catalog: c}\n', /brace/],
     ['a second document', 'opm: v1.73\n---\nopm: v1.60\n', /./],
   ])('with %s closes the gate and says where', (_name, text, says) => {
     const problems = problemsOf(text)

@@ -14,6 +14,7 @@ const read = (files: Readonly<Record<string, string>>) =>
 const known: Readonly<Record<number, string>> = {
   1: '0b6243fe4800af42',
   2: 'bd294d22ca550b28',
+  3: 'b899a1fd50b057dd',
 }
 
 test('bundles that are read otherwise have another version, so that no cache serves the old answers', () => {
@@ -40,6 +41,20 @@ describe('what a bundle’s files say', () => {
     expect(format).toBe('registry+v1')
     expect(content).toMatchObject({ name: 'foo.v1.0.0', package: 'foo', relatedImages: [] })
     expect(content?.properties.map(({ type }) => type)).toEqual(['olm.package'])
+  })
+  test('what templates look at in its ClusterServiceVersion, unless that is too large', () => {
+    const icons = ['a', 'b'].map((base64data) => ({ base64data, mediatype: 'image/png' }))
+    const csv = {
+      metadata: { annotations: { 'olm.substitutesFor': 'foo.v0', other: 'x' } },
+      spec: { description: 'Foo', icon: icons, maturity: 'alpha' },
+    }
+    expect(readBundleFiles(bundleFiles('foo', csv)).csv).toEqual({
+      metadata: { annotations: { 'olm.substitutesFor': 'foo.v0' } },
+      spec: { description: 'Foo', icon: icons.slice(0, 1) },
+    })
+    const long = readBundleFiles(bundleFiles('foo', { spec: { description: 'x'.repeat(600_000) } }))
+    expect(long.content).toBeDefined()
+    expect(long.csv).toBeUndefined()
   })
   test('the format of what is no registry+v1 bundle', () => {
     const plain = read({ 'manifests/a.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' })

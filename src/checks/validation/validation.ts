@@ -1,5 +1,6 @@
 // The validation check: every catalog that a pull request touches is valid afterwards, as opm and our own rules see it,
-// and does no harm to those who installed from it. Asks the world nothing. What was wrong before and does not block
+// does no harm to those who installed from it, and is what its template renders to. Asks the world nothing but what
+// the bundles of touched templates are. What was wrong before and does not block
 // is not held against a change that leaves it as it was.
 import type { Catalog } from '../../catalog/catalog.ts'
 import { defaultRuleSet, ruleSetFor } from '../../catalog/rule-set.ts'
@@ -12,31 +13,36 @@ import { compareFindings } from '../../findings/finding.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
+import type { Answers } from '../questions.ts'
 import { opmReleaseUnknown } from './opm-release-unknown.ts'
 import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings } from './rule-settings.ts'
+import { askTemplates, judgeTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
 import { fixedRules } from './validate-fully.ts'
 
 export const validationCheck: Check = {
   id: 'validation',
   title: 'The catalog is valid',
-  ask: () => [],
+  ask: askTemplates,
   judge,
 }
 
-function judge({ change, config }: CheckInput): CheckOutcome {
+function judge(input: CheckInput, answers: Answers): CheckOutcome {
+  const { change, config } = input
   const ruleSet = ruleSetOf(config)
   const judged = ruleSet ? change.catalogs.map((catalog) => judgeCatalog(catalog, config, ruleSet)) : []
   const findings = judged.flatMap((one) => one.findings)
   if (!ruleSet) findings.push(finding(opmReleaseUnknown, undefined, { opm: config.opm }))
+  const templates = judgeTemplates(input, answers)
+  findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRules))
   const before = judged.reduce((sum, one) => sum + one.before, 0)
   return {
     check: 'validation',
     findings: findings.sort(compareFindings),
-    unanswered: [],
+    unanswered: templates.unanswered,
     waiting: [],
-    summary: summaryOf(change.catalogs, before),
+    summary: summaryOf(input, before),
   }
 }
 
@@ -87,7 +93,7 @@ function inRepository(found: Finding, root: string): Finding {
   }
 }
 
-function summaryOf(catalogs: readonly CatalogChange[], before: number): string {
+function summaryOf({ change: { catalogs }, templates = [] }: CheckInput, before: number): string {
   const present = catalogs.flatMap(({ result }): Catalog[] => (result ? [result] : []))
   const packages = new Set(catalogs.flatMap((catalog) => catalog.packages.map(({ name }) => name))).size
   const bundles = present.reduce((sum, catalog) => sum + catalog.bundles.length, 0)
@@ -95,6 +101,7 @@ function summaryOf(catalogs: readonly CatalogChange[], before: number): string {
     counted(catalogs.length, 'catalog'),
     `${counted(packages, 'package')} changed`,
     counted(bundles, 'bundle'),
+    ...(templates.length > 0 ? [counted(templates.length, 'template')] : []),
     ...(before > 0 ? [`${counted(before, 'remark')} from before not repeated`] : []),
   ].join(', ')
 }

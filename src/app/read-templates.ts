@@ -1,0 +1,100 @@
+// What the trees hold of the templates that a change touches, and of the catalogs rendered from them. The pairs come
+// from the base's configuration and ci.yaml files; what they say now from the merge result.
+import type { Change } from '../change/change.ts'
+import type { TreeSha } from '../change/ids.ts'
+import type { Layout } from '../change/layout.ts'
+import { touchedTemplatePairs, type TemplateState } from '../change/template-pairs.ts'
+import type { Config } from '../config/config.ts'
+import { isGitError } from '../git/git-error.ts'
+import type { Repository } from '../ports/repository.ts'
+import { readText, type CatalogLoader } from './catalog-loader.ts'
+
+export interface TemplatePlaces {
+  readonly repository: Repository
+  readonly loader: CatalogLoader
+  readonly config: Config
+  readonly base: Side
+  readonly result: Side
+}
+
+interface Side {
+  readonly tree: TreeSha
+  readonly paths: readonly string[]
+}
+
+/** The largest public template is a twentieth of this. */
+const largestTemplate = 4 * 1024 * 1024
+
+/** Rejects with a GitError when a tree cannot be read. */
+export async function readTemplates(
+  change: Change,
+  layout: Layout,
+  places: TemplatePlaces,
+): Promise<readonly TemplateState[]> {
+  const { repository, loader, config, base, result } = places
+  const touched = change.paths.map(({ path }) => path)
+  const pairs = touchedTemplatePairs(
+    {
+      paths: [...new Set([...base.paths, ...result.paths])],
+      layout,
+      stated: config.templates,
+      ciYaml: await ciYamls(places, touched),
+    },
+    touched,
+  )
+  return Promise.all(
+    pairs.map(async (pair): Promise<TemplateState> => {
+      const [source, checkedIn, own] = await Promise.all([
+        readTemplate(repository, result.tree, pair.template),
+        loader.load(repository, result.tree, pair.catalog),
+        loader.load(repository, base.tree, pair.catalog),
+      ])
+      return {
+        ...pair,
+        ...(source && { source }),
+        ...(checkedIn && { result: checkedIn }),
+        known: own ? [own] : await siblings(pair.catalog, layout, places),
+      }
+    }),
+  )
+}
+
+/** A catalog that the base does not have: its bundles lie in the same package's directories of other catalogs. */
+async function siblings(catalog: string, layout: Layout, { loader, repository, base }: TemplatePlaces) {
+  const directory = catalog.slice(catalog.lastIndexOf('/') + 1)
+  const found = await Promise.all(
+    layout.catalogs.map(({ root }) => loader.load(repository, base.tree, `${root}/${directory}`)),
+  )
+  return found.filter((one) => one !== undefined)
+}
+
+/** Texts of the base's ci.yaml files that may speak of a touched path: a package's directories have one name. */
+async function ciYamls(
+  { repository, base }: TemplatePlaces,
+  touched: readonly string[],
+): Promise<(directory: string) => string | undefined> {
+  const known = new Set(base.paths)
+  const texts = new Map<string, string>()
+  for (const directory of new Set(touched.flatMap((path) => path.split('/')))) {
+    const path = `operators/${directory}/ci.yaml`
+    const entry = known.has(path) ? await repository.entry(base.tree, path) : undefined
+    if (entry?.mode.startsWith('100')) texts.set(directory, await readText(repository, entry.oid))
+  }
+  return (directory) => texts.get(directory)
+}
+
+async function readTemplate(
+  repository: Repository,
+  tree: TreeSha,
+  path: string,
+): Promise<TemplateState['source']> {
+  const entry = await repository.entry(tree, path)
+  // Links and submodules are refused by the ownership check (T07).
+  if (entry?.mode.startsWith('100') !== true) return undefined
+  try {
+    return await repository.read(entry.oid, largestTemplate)
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return 'too-large'
+    throw error
+  }
+}

@@ -1,0 +1,168 @@
+// A rendered template beside the catalog that was checked in: where the two say different things. By meaning, not by
+// text: order, formatting and the two ways of keeping a bundle's metadata make no difference.
+import { assemble } from '../assemble.ts'
+import type { BlobPlace, BundleBlob, Catalog } from '../catalog.ts'
+import { sortedByBytes } from '../go-text.ts'
+import { canonicalText } from '../json/canonical-text.ts'
+import { readFile } from '../read-file.ts'
+import { jsonLines } from '../write/write-json.ts'
+import type { WritableCatalog } from '../write/writable.ts'
+
+/** `missing`: the template renders it and the catalog lacks it. `extra`: the other way round. */
+export type DriftKind = 'missing' | 'extra' | 'differs'
+
+export interface Drift {
+  readonly kind: DriftKind
+  /** What it is about: `bundle foo.v1`, `entry foo.v1 of channel stable`. */
+  readonly subject: string
+  readonly package: string
+  /** Which fields differ; empty but for `differs`. */
+  readonly fields: readonly string[]
+  /** Where the checked-in catalog has it, or what it is a part of. */
+  readonly at?: { readonly file: string; readonly line: number; readonly column: number }
+}
+
+export interface DriftOptions {
+  /** False where the package's description and icon are not known on the rendered side. */
+  readonly comparesDescriptions: boolean
+}
+
+/** What catalogs may keep in two ways, and what opm moves from one to the other. */
+export const bulkyProperties: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+
+/** Every difference, packages first, then channels, bundles, deprecations and other blobs, each by name. */
+export function findDrift(
+  rendered: WritableCatalog,
+  checkedIn: Catalog,
+  options: DriftOptions,
+): readonly Drift[] {
+  const wanted = statements(factsOf(rendered), options)
+  const present = statements(checkedIn, options)
+  const drifts: Drift[] = []
+  for (const [key, statement] of wanted) {
+    const found = present.get(key)
+    if (!found) {
+      const whole = statement.within === undefined ? undefined : present.get(statement.within)
+      // Entries of a channel that is missing as a whole are not told one by one.
+      if (statement.within === undefined || whole)
+        drifts.push({ ...drift('missing', statement, []), ...(whole && { at: whole.at }) })
+      continue
+    }
+    const fields = Object.keys(statement.fields).filter(
+      (name) => statement.fields[name] !== found.fields[name],
+    )
+    if (fields.length > 0) drifts.push({ ...drift('differs', statement, fields), at: found.at })
+  }
+  for (const [key, statement] of present)
+    if (!wanted.has(key) && (statement.within === undefined || wanted.has(statement.within)))
+      drifts.push({ ...drift('extra', statement, []), at: statement.at })
+  return drifts
+}
+
+/** One thing that a catalog says, its fields as texts that are equal when they mean the same. */
+interface Statement {
+  readonly subject: string
+  readonly package: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly at: NonNullable<Drift['at']>
+  /** The statement that it is a part of. */
+  readonly within?: string
+}
+
+function drift(kind: DriftKind, { subject, package: its }: Statement, fields: readonly string[]): Drift {
+  return { kind, subject, package: its, fields }
+}
+
+/** Read again from its own text, like any catalog: so both sides have been through the same hands. */
+function factsOf(catalog: WritableCatalog): Catalog {
+  const bundles = catalog.bundles.map((bundle) => ({
+    ...bundle,
+    properties: (bundle.properties ?? []).filter(({ type }) => !bulkyProperties.has(type)),
+  }))
+  const facts = readFile(new TextEncoder().encode(jsonLines({ ...catalog, bundles })))
+  return assemble([{ path: 'rendered.json', facts }])
+}
+
+function statements(catalog: Catalog, options: DriftOptions): ReadonlyMap<string, Statement> {
+  const all = new Map<string, Statement>()
+  const add = (key: readonly string[], statement: Statement) => all.set(JSON.stringify(key), statement)
+  for (const { name, defaultChannel, description, icon, place } of catalog.packages)
+    add(['package', name], {
+      subject: `package ${name}`,
+      package: name,
+      fields: {
+        'default channel': defaultChannel,
+        ...(options.comparesDescriptions && {
+          description,
+          icon: icon ? `${icon.mediatype} ${icon.bytes}` : '',
+        }),
+      },
+      at: placeOf(place),
+    })
+  for (const channel of catalog.channels) {
+    const { name, package: its, place } = channel
+    const key = ['channel', its, name]
+    add(key, { subject: `channel ${name}`, package: its, fields: {}, at: placeOf(place) })
+    for (const { name: entry, replaces, skips, skipRange, mark } of channel.entries)
+      add([...key, entry], {
+        subject: `entry ${entry} of channel ${name}`,
+        package: its,
+        fields: { replaces, skips: JSON.stringify(sortedByBytes(new Set(skips))), skipRange },
+        at: { file: place.file, line: mark.line, column: mark.column },
+        within: JSON.stringify(key),
+      })
+  }
+  for (const bundle of catalog.bundles) {
+    const { name, package: its, place } = bundle
+    add(['bundle', its, name], {
+      subject: `bundle ${name}`,
+      package: its,
+      fields: bundleFields(bundle),
+      at: placeOf(place),
+    })
+  }
+  for (const { package: its, entries, place } of catalog.deprecations)
+    for (const { schema, name, message, mark } of entries)
+      add(['deprecation', its, schema, name], {
+        subject: `deprecation of ${[schema.replace(/^olm\./, ''), name].filter(Boolean).join(' ')}`,
+        package: its,
+        fields: { message },
+        at: { file: place.file, line: mark.line, column: mark.column },
+      })
+  // Of blobs with schemas of their own only names are known.
+  for (const { schema, package: its, name, place } of catalog.others)
+    add(['other', schema, its, name], {
+      subject: `${schema} blob${name === '' ? '' : ` ${name}`}`,
+      package: its,
+      fields: {},
+      at: placeOf(place),
+    })
+  return all
+}
+
+/** Whether two blobs say the same of a bundle, apart from its metadata. */
+export function saysTheSame(a: BundleBlob, b: BundleBlob): boolean {
+  const [ours, theirs] = [bundleFields(a), bundleFields(b)]
+  return (
+    a.name === b.name &&
+    a.package === b.package &&
+    Object.keys(ours).every((key) => ours[key] === theirs[key])
+  )
+}
+
+function bundleFields({ image, properties, relatedImages }: BundleBlob): Readonly<Record<string, string>> {
+  const listed = properties
+    .filter(({ type }) => !bulkyProperties.has(type))
+    .map(({ type, value }) => `${type} ${canonicalText(value)}`)
+  return {
+    image,
+    properties: JSON.stringify(sortedByBytes(new Set(listed))),
+    'related images': JSON.stringify(
+      sortedByBytes(new Set(relatedImages.map((related) => `${related.image} ${related.name}`))),
+    ),
+  }
+}
+
+function placeOf({ file, line, column }: BlobPlace): Statement['at'] {
+  return { file, line, column }
+}

@@ -1,0 +1,31 @@
+import type { Rule } from '../../../findings/rule.ts'
+
+export interface TemplateDrift {
+  readonly template: string
+  readonly catalog: string
+  /** A few words each: `channel stable is missing`. */
+  readonly differences: readonly string[]
+  /** How to render it, for a shell. */
+  readonly command: string
+  /** How many files the catalog has now. */
+  readonly files: number
+}
+
+/** More are counted, not named: whoever renders the template sees them all. */
+const shown = 8
+
+export const catalogDiffersFromTemplate: Rule<TemplateDrift> = {
+  id: 'catalog-differs-from-template',
+  check: 'validation',
+  severity: 'warning',
+  title: 'A catalog is what its template renders to',
+  say: ({ template, catalog, differences, command, files }) => ({
+    what: `${catalog} is not what ${template} renders to: ${differences.slice(0, shown).join('; ')}${
+      differences.length > shown ? `; and ${differences.length - shown} more` : ''
+    }`,
+    why: 'What changed in the template alone reaches nobody; what changed in the catalog alone is gone the next time somebody renders the template.',
+    fix: `Make the change in the template, run: ${command} and commit what it writes${
+      files > 1 ? `, instead of the ${files} files that are there` : ''
+    }.`,
+  }),
+}

@@ -1,0 +1,204 @@
+// Templates beside the catalogs that are checked in with them: each is rendered as the result has it, and the two must
+// agree. Bundles that the base has rendered already are taken from there, so that most pull requests ask nothing.
+import { parseImageReference } from '../../../bundle/image-reference.ts'
+import { assemble } from '../../../catalog/assemble.ts'
+import type { Catalog } from '../../../catalog/catalog.ts'
+import type { BundleSource, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
+import { findDrift, type Drift } from '../../../catalog/template/drift.ts'
+import {
+  isTemplateSchema,
+  renderTemplate,
+  templateImages,
+} from '../../../catalog/template/render-template.ts'
+import { readTemplateDocument } from '../../../catalog/template/template-file.ts'
+import type { WritableCatalog } from '../../../catalog/write/writable.ts'
+import type { TemplateState } from '../../../change/template-pairs.ts'
+import type { Config } from '../../../config/config.ts'
+import type { Finding, Location } from '../../../findings/finding.ts'
+import { finding, type Rule } from '../../../findings/rule.ts'
+import type { CheckInput, CheckOutcome } from '../../check.ts'
+import { isAllowedRegistry } from '../../images/named-image.ts'
+import type { Answers, Question } from '../../questions.ts'
+import { openBundle } from './open-bundle.ts'
+import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
+import { renderCommand } from './render-command.ts'
+import { renderedBefore } from './rendered-before.ts'
+import { unrenderableTemplate } from './unrenderable-template.ts'
+
+export interface JudgedTemplates {
+  readonly findings: readonly Finding[]
+  readonly unanswered: CheckOutcome['unanswered']
+}
+
+/** What the bundles hold that have to be rendered from their images. */
+export function askTemplates({ templates = [], config }: CheckInput, answers: Answers): readonly Question[] {
+  return templates.flatMap((state) => {
+    const needs = needsOf(state, config)
+    return needs.kind === 'images' ? needs.asked.map((image) => openBundle(image, answers).question) : []
+  })
+}
+
+export function judgeTemplates({ templates = [], config }: CheckInput, answers: Answers): JudgedTemplates {
+  const judged = templates.map((state) => judgeOne(state, config, answers))
+  return {
+    findings: judged.flatMap(({ findings }) => findings),
+    unanswered: judged.flatMap(({ unanswered }) => unanswered),
+  }
+}
+
+type Needs =
+  /** No template, as far as anybody said: nothing is judged. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'broken'; readonly reason: string }
+  | {
+      readonly kind: 'images'
+      readonly source: Uint8Array
+      readonly before: ReadonlyMap<string, RenderedBundle>
+      readonly asked: readonly string[]
+    }
+
+function needsOf(state: TemplateState, config: Config): Needs {
+  const { source, isStated, result } = state
+  // Gone together with its catalog, or never there: nothing is left to agree.
+  if (source === undefined)
+    return isStated && result ? { kind: 'broken', reason: 'there is no such file' } : { kind: 'none' }
+  if (source === 'too-large') return { kind: 'broken', reason: 'it is larger than any template' }
+  if (!isStated && result === undefined) return { kind: 'none' }
+  const document = readTemplateDocument(source)
+  // Where only the name says that it is a template, it must say so itself.
+  if (!isStated && document.ok && !isTemplateSchema(document.value.schema)) return { kind: 'none' }
+  if (!isStated && !document.ok && /missing required 'schema' field$/.test(document.error))
+    return { kind: 'none' }
+  const images = templateImages(source)
+  if (!images.ok) return { kind: 'broken', reason: images.error }
+  const before = renderedBefore(document.ok ? document.value.schema : '', state)
+  const asked = images.value.filter((image) => image !== '' && !before.has(image))
+  const refused = asked.flatMap((image) => {
+    const { reference, reason } = parseImageReference(image)
+    if (!reference) return [`${image} is no image reference: ${reason}`]
+    return isAllowedRegistry(reference, config.images.registries)
+      ? []
+      : [`${image} lies in a registry that this repository does not allow`]
+  })
+  if (refused.length > 0) return { kind: 'broken', reason: inBrief(refused) }
+  return { kind: 'images', source, before, asked }
+}
+
+function judgeOne(state: TemplateState, config: Config, answers: Answers): JudgedTemplates {
+  const needs = needsOf(state, config)
+  if (needs.kind === 'none') return { findings: [], unanswered: [] }
+  if (needs.kind === 'broken') return { findings: [broken(state, needs.reason)], unanswered: [] }
+  const { source, before, asked } = needs
+  const bundles = new Map(before)
+  const refused: string[] = []
+  const unanswered: CheckOutcome['unanswered'][number][] = []
+  for (const image of asked) {
+    const { answer } = openBundle(image, answers)
+    if (answer.kind === 'bundle') bundles.set(image, answer.bundle)
+    // A private image and a missing one look alike from outside; what is gone may be on its way.
+    else if (answer.kind === 'unknown' || answer.kind === 'missing-or-private')
+      unanswered.push({
+        question: `what does ${image} render to, for ${state.template}?`,
+        reason: answer.reason,
+        retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetry,
+      })
+    else refused.push(`${image}: ${answer.reason}`)
+  }
+  if (refused.length > 0) return { findings: [broken(state, inBrief(refused))], unanswered: [] }
+  if (unanswered.length > 0) return { findings: [], unanswered }
+  const rendered = renderTemplate(source, sourceOf(bundles))
+  if (!rendered.ok) return { findings: [broken(state, rendered.error)], unanswered: [] }
+  // A catalog that cannot be read is said to be so elsewhere.
+  const checkedIn = state.result ?? assemble([])
+  if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
+  const drifts = findDrift(rendered.value, withoutTemplate(checkedIn, state), {
+    comparesDescriptions: knowsDescriptions(rendered.value, bundles),
+  })
+  return { findings: drifts.length === 0 ? [] : [drifted(state, checkedIn, drifts)], unanswered: [] }
+}
+
+const privateRetry = 900
+
+function sourceOf(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
+  return (reference) => {
+    const bundle = bundles.get(reference)
+    return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `${reference} is not known` }
+  }
+}
+
+/**
+ * The semver template takes a package's description and icon from the ClusterServiceVersion of its head, which is not
+ * kept of bundles that the base has.
+ */
+function knowsDescriptions(
+  { packages, channels, bundles }: WritableCatalog,
+  known: ReadonlyMap<string, RenderedBundle>,
+): boolean {
+  return packages.every(({ name, defaultChannel, description }) => {
+    if (description !== undefined) return true
+    const channel = channels.find((one) => one.package === name && one.name === defaultChannel)
+    const head = channel?.entries?.at(-1)?.name
+    return bundles.every((bundle) => bundle.name !== head || known.get(bundle.image)?.csv !== undefined)
+  })
+}
+
+/** A template that lies among what is rendered from it is none of that. */
+function withoutTemplate(catalog: Catalog, { template }: TemplateState): Catalog {
+  return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
+}
+
+function drifted(state: TemplateState, checkedIn: Catalog, drifts: readonly Drift[]): Finding {
+  const { template, catalog } = state
+  const at = drifts.find((drift) => drift.at !== undefined)?.at
+  const start: Location = { file: template, line: 1, column: 1 }
+  return stated(
+    state,
+    catalogDiffersFromTemplate,
+    at ?? start,
+    {
+      template,
+      catalog,
+      differences: drifts.map(inWords),
+      command: renderCommand(state, checkedIn),
+      files: checkedIn.files.length,
+    },
+    at && [{ at: start, note: 'the template' }],
+  )
+}
+
+function inWords({ kind, subject, fields }: Drift): string {
+  switch (kind) {
+    case 'missing':
+      return `${subject} is missing`
+    case 'extra':
+      return `${subject} is not in the template`
+    case 'differs':
+      return `${subject} differs (${fields.join(', ')})`
+  }
+}
+
+function broken(state: TemplateState, reason: string): Finding {
+  const { template, catalog } = state
+  // There is no line in a file that is not there.
+  const at = state.source === undefined ? undefined : { file: template, line: 1, column: 1 }
+  return stated(state, unrenderableTemplate, at, { template, catalog, reason })
+}
+
+/** Where somebody stated that the two belong together, their disagreement is an error. */
+function stated<Data extends object>(
+  { isStated }: TemplateState,
+  rule: Rule<Data>,
+  at: Location | undefined,
+  data: Data,
+  related?: Finding['related'],
+): Finding {
+  const found = finding(rule, at, data, related)
+  return isStated ? { ...found, severity: 'error' } : found
+}
+
+const mostReasons = 3
+
+function inBrief(reasons: readonly string[]): string {
+  const more = reasons.length - mostReasons
+  return `${reasons.slice(0, mostReasons).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}

@@ -1,0 +1,20 @@
+import type { Rule } from '../../../findings/rule.ts'
+
+export interface UnrenderableTemplate {
+  readonly template: string
+  readonly catalog: string
+  /** Why, in opm's words where it has some. */
+  readonly reason: string
+}
+
+export const unrenderableTemplate: Rule<UnrenderableTemplate> = {
+  id: 'unrenderable-template',
+  check: 'validation',
+  severity: 'warning',
+  title: 'A template can be rendered',
+  say: ({ template, catalog, reason }) => ({
+    what: `${template} cannot be rendered: ${reason}`,
+    why: `${catalog} cannot be made from it any more, and nobody can tell whether the two agree.`,
+    fix: 'Repair the template until `catalog-bot render` (or `opm alpha render-template`) takes it.',
+  }),
+}

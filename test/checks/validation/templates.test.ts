@@ -1,0 +1,265 @@
+// Templates and the catalogs checked in with them: what is asked, and what becomes of the answers.
+import { describe, expect, test } from '@jest/globals'
+import { assemble } from '../../../src/catalog/assemble.ts'
+import type { Catalog } from '../../../src/catalog/catalog.ts'
+import { readFile } from '../../../src/catalog/read-file.ts'
+import type { TemplateState } from '../../../src/change/template-pairs.ts'
+import type { CheckInput } from '../../../src/checks/check.ts'
+import {
+  answersFrom,
+  questionKey,
+  type BundleAnswer,
+  type ImageAnswer,
+} from '../../../src/checks/questions.ts'
+import { validationCheck } from '../../../src/checks/validation/validation.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { bundle, channel, pkg, textOf, type Blob } from '../../change/build-catalog.ts'
+
+const template = 'operators/foo/catalog-templates/v4.20.yaml'
+const catalog = 'catalogs/v4.20/foo'
+const pinned = (letter: string) => `quay.io/foo/bundle@sha256:${letter.repeat(64)}`
+const tagged = 'quay.io/foo/bundle:v2'
+const encode = (text: string) => new TextEncoder().encode(text)
+
+function catalogOf(blobs: readonly Blob[], file = `${catalog}/catalog.yaml`): Catalog {
+  return assemble([{ path: file, facts: readFile(encode(textOf(blobs))) }])
+}
+const blobOf = (version: string, image: string, more: Blob = {}) =>
+  bundle(`foo.v${version}`, 'foo', version, { image, relatedImages: [{ name: '', image }], ...more })
+const basic = (entries: readonly Blob[], images: readonly string[]) =>
+  JSON.stringify({
+    schema: 'olm.template.basic',
+    entries: [...entries, ...images.map((image) => ({ schema: 'olm.bundle', image }))],
+  })
+
+const head = [pkg('foo'), channel('stable', 'foo', ['foo.v1.0.0'])]
+const before = [...head, blobOf('1.0.0', pinned('a'))]
+const next = [pkg('foo'), channel('stable', 'foo', ['foo.v1.0.0', 'foo.v2.0.0 < foo.v1.0.0'])]
+const after = (image: string) => [...next, blobOf('1.0.0', pinned('a')), blobOf('2.0.0', image)]
+
+interface World {
+  readonly source?: string
+  readonly result?: readonly Blob[]
+  readonly known?: readonly Blob[]
+  readonly isStated?: boolean
+  readonly config?: string
+  readonly answers?: Readonly<Record<string, BundleAnswer | ImageAnswer>>
+}
+
+function look({ source, result, known = before, isStated = false, config = '', answers = {} }: World) {
+  const parsed = parseConfig(config)
+  if (parsed.kind !== 'config') throw new Error('broken configuration')
+  const state: TemplateState = {
+    template,
+    catalog,
+    isStated,
+    known: [catalogOf(known)],
+    ...(source !== undefined && { source: source === 'too-large' ? source : encode(source) }),
+    ...(result && { result: catalogOf(result) }),
+  }
+  const input = {
+    config: parsed.config,
+    change: { paths: [], catalogs: [], references: [] },
+    templates: [state],
+  } as unknown as CheckInput
+  const known_ = answersFrom(
+    new Map(
+      Object.entries(answers).map(([reference, answer]) => [
+        questionKey({ kind: answer.kind === 'ok' ? 'image' : 'bundle', reference }),
+        answer,
+      ]),
+    ),
+  )
+  const outcome = validationCheck.judge(input, known_)
+  return {
+    asked: validationCheck.ask(input, known_).map((question) => questionKey(question).split(' ')[1]),
+    said: outcome.findings.map(({ rule, severity }) => `${rule} ${severity}`),
+    what: outcome.findings.map((found) => found.what).join('\n'),
+    fix: outcome.findings.map((found) => found.fix).join('\n'),
+    at: outcome.findings[0]?.at,
+    unanswered: outcome.unanswered,
+    summary: outcome.summary,
+  }
+}
+const renders = (version: string, more: object = {}): BundleAnswer => ({
+  kind: 'bundle',
+  digest: '',
+  content: {
+    name: `foo.v${version}`,
+    package: 'foo',
+    properties: [{ type: 'olm.package', value: { packageName: 'foo', version } }],
+    relatedImages: [],
+  },
+  findings: [],
+  ...more,
+})
+const found = (letter: string): ImageAnswer => ({
+  kind: 'ok',
+  digest: `sha256:${letter.repeat(64)}`,
+  mediaType: '',
+  size: 1,
+})
+
+describe('a template and its catalog', () => {
+  test('that agree are passed without a question, by digest and by tag', () => {
+    for (const image of [pinned('b'), tagged])
+      expect(
+        look({ source: basic(next, [pinned('a'), image]), result: after(image), known: after(image) }),
+      ).toMatchObject({
+        asked: [],
+        said: [],
+        unanswered: [],
+        summary: expect.stringMatching(/, 1 template$/),
+      })
+  })
+  test('that differ after a change of the template alone are told with names, place and command', () => {
+    const { asked, said, what, fix, at } = look({
+      source: basic(next, [pinned('a')]),
+      result: before,
+    })
+    expect(asked).toEqual([])
+    expect(said).toEqual(['catalog-differs-from-template warning'])
+    expect(what).toBe(
+      `${catalog} is not what ${template} renders to: entry foo.v2.0.0 of channel stable is missing`,
+    )
+    expect(fix).toContain(`catalog-bot render ${template} -o yaml > ${catalog}/catalog.yaml`)
+    expect(at).toEqual({ file: `${catalog}/catalog.yaml`, line: 2, column: 1 })
+  })
+  test('that differ after a change of the catalog alone, too', () => {
+    const edited = [...head, blobOf('1.0.0', pinned('a'), { relatedImages: [{ name: '', image: 'x.io/y' }] })]
+    expect(look({ source: basic(head, [pinned('a')]), result: edited }).what).toContain(
+      'bundle foo.v1.0.0 differs (related images)',
+    )
+  })
+  test('are an error where the configuration states them, and as severe as its rules say', () => {
+    const world = { source: basic(next, [pinned('a')]), result: before, isStated: true }
+    expect(look(world).said).toEqual(['catalog-differs-from-template error'])
+    expect(look({ ...world, config: 'rules: {catalog-differs-from-template: off}' }).said).toEqual([])
+  })
+  test('differ in many names: a few are shown, the rest is counted', () => {
+    const entries = Array.from({ length: 12 }, (_, index) => `foo.v${index}`)
+    const { what } = look({
+      source: basic([pkg('foo'), channel('stable', 'foo', entries)], [pinned('a')]),
+      result: before,
+    })
+    expect(what).toMatch(/; and 5 more$/)
+  })
+  test('are rendered with the kind of metadata, and in the format, that the catalog has', () => {
+    const metadata = { type: 'olm.csv.metadata', value: {} }
+    const migrated = [...head, blobOf('1.0.0', pinned('a'), { properties: [metadata] })]
+    expect(look({ source: basic(next, [pinned('a')]), result: migrated, known: migrated }).fix).toContain(
+      '-o yaml --migrate-level bundle-object-to-csv-metadata >',
+    )
+  })
+})
+
+describe('a bundle that the base does not have', () => {
+  const world = { source: basic(next, [pinned('a'), pinned('b')]), result: after(pinned('b')) }
+  test('is asked for, and compared with what its image renders to', () => {
+    expect(look(world).asked).toEqual([pinned('b')])
+    const answers = { [pinned('b')]: renders('2.0.0') }
+    expect(look({ ...world, answers })).toMatchObject({ said: [], unanswered: [] })
+    expect(look({ ...world, answers: { [pinned('b')]: renders('2.0.1') } }).what).toMatch(
+      /bundle foo\.v2\.0\.1 is missing; .*bundle foo\.v2\.0\.0 is not in the template/,
+    )
+  })
+  test('waits while the registry does not say, and blames nobody', () => {
+    for (const kind of ['unknown', 'missing-or-private'] as const) {
+      const answer = { kind, reason: 'quay.io answered 503', retryAfter: 60 } as BundleAnswer
+      const { said, unanswered } = look({ ...world, answers: { [pinned('b')]: answer } })
+      expect(said).toEqual([])
+      expect(unanswered).toEqual([expect.objectContaining({ reason: 'quay.io answered 503' })])
+    }
+    expect(look(world).unanswered).toHaveLength(1)
+  })
+  test('leaves the template unrenderable when it is definitely not to be had', () => {
+    const answer: BundleAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }
+    const { said, what } = look({ ...world, answers: { [pinned('b')]: answer } })
+    expect(said).toEqual(['unrenderable-template warning'])
+    expect(what).toContain('quay.io has no such manifest')
+  })
+  test('is never asked of a registry that the repository does not allow', () => {
+    const refused = look({ ...world, config: 'images: {registries: [example.com]}' })
+    expect(refused.asked).toEqual([])
+    expect(refused.what).toContain('does not allow')
+    expect(look({ ...world, source: basic(next, ['Not An Image']) }).what).toContain('is no image reference')
+  })
+  test('by tag is asked again where the change says something else of it', () => {
+    const known = after(tagged)
+    const edited = [
+      ...after(tagged).slice(0, 3),
+      blobOf('2.0.0', tagged, { relatedImages: [], properties: [] }),
+    ]
+    const source = basic(next, [pinned('a'), tagged])
+    expect(look({ source, result: edited, known }).asked).toEqual([tagged])
+    expect(look({ source, result: known, known }).asked).toEqual([])
+    // Its digest first, then what is behind that, as the blob of the tag.
+    const answers: Record<string, BundleAnswer | ImageAnswer> = { [tagged]: found('c') }
+    expect(look({ source, result: edited, known, answers }).asked).toEqual([pinned('c')])
+    answers[pinned('c')] = renders('2.0.0')
+    expect(look({ source, result: edited, known, answers }).what).toContain(
+      'bundle foo.v2.0.0 differs (properties, related images)',
+    )
+    expect(look({ source, result: after(tagged), known: before, answers }).said).toEqual([])
+  })
+  test('leaves the template unrenderable when opm cannot read it', () => {
+    const answers = { [pinned('b')]: { kind: 'bundle', digest: '', findings: [] } as BundleAnswer }
+    expect(look({ ...world, answers }).what).toContain('it is no bundle that opm can read')
+  })
+})
+
+describe('a template that opm refuses', () => {
+  test('is told in its words, and an error where the configuration states it', () => {
+    const source = JSON.stringify({
+      schema: 'olm.template.basic',
+      entries: [{ schema: 'olm.bundle', image: pinned('a'), package: 'foo' }],
+    })
+    const { said, what, at } = look({ source, result: before, isStated: true })
+    expect(said).toEqual(['unrenderable-template error'])
+    expect(what).toContain('unexpected fields present in basic template bundle')
+    expect(at).toEqual({ file: template, line: 1, column: 1 })
+    expect(look({ source: 'schema: [', result: before }).said).toEqual(['unrenderable-template warning'])
+    expect(look({ source: 'too-large', result: before }).said).toEqual(['unrenderable-template warning'])
+  })
+  test('is none where only its name says that it is one', () => {
+    for (const source of ['references: []', 'schema: mine', undefined]) {
+      const world = { ...(source !== undefined && { source }), result: before }
+      expect(look(world).said).toEqual([])
+      expect(look({ ...world, isStated: true }).said).toEqual(['unrenderable-template error'])
+    }
+  })
+  test('is no matter once template and catalog are gone', () => {
+    expect(look({ isStated: true }).said).toEqual([])
+  })
+})
+
+describe('the semver template', () => {
+  const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${pinned('a')}"}]}\n`
+  const rendered = [
+    pkg('foo', 'stable-v1.0', { description: 'Kept in the image alone' }),
+    channel('stable-v1.0', 'foo', ['foo.v1.0.0']),
+    blobOf('1.0.0', pinned('a')),
+  ]
+  test('is compared without the description that only the image of its head knows', () => {
+    expect(look({ source: semver, result: rendered, known: rendered })).toMatchObject({ said: [], asked: [] })
+  })
+  test('is compared with it once that image was looked into', () => {
+    const csv = { spec: { description: 'Another one' } }
+    const world = { source: semver, result: rendered, known: [] }
+    const looked = (more: object) => look({ ...world, answers: { [pinned('a')]: renders('1.0.0', more) } })
+    expect(looked({ csv }).what).toContain('package foo differs (description)')
+    expect(looked({}).what).not.toContain('description')
+  })
+})
+
+test('a path is nothing but a name to the shell that the command is pasted into', () => {
+  const odd = "operators/$(touch x)'s/catalog-templates/v4.20.yaml"
+  const state = { template: odd, catalog, isStated: true, known: [], source: encode('{}') }
+  const input = {
+    config: { rules: {}, images: { registries: [] }, opm: 'v1.73' },
+    change: { paths: [], catalogs: [], references: [] },
+    templates: [{ ...state, source: encode(basic(next, [])), result: catalogOf(before) }],
+  } as unknown as CheckInput
+  const [found] = validationCheck.judge(input, answersFrom(new Map())).findings
+  expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
+})

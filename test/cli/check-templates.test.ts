@@ -1,0 +1,150 @@
+// A pull request that changes a template and forgets the catalog, told, mended with the command that is given, and told
+// no more: with a real repository, a real registry's protocol and the real command line.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import type { Finding } from '../../src/findings/finding.ts'
+import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
+import { bundleFiles } from '../bundle/bundle-shapes.ts'
+import { catalogBot } from './command.ts'
+
+jest.setTimeout(120_000)
+
+let folder: string
+let registry: Registry
+const images = new Map<string, string>()
+const template = 'operators/lantern/catalog-templates/v4.20.yaml'
+const catalog = 'catalogs/v4.20/lantern/catalog.yaml'
+
+const git = (...parameters: string[]) =>
+  execFileSync('git', ['-C', folder, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...parameters], {
+    env: { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+    encoding: 'utf8',
+  }).trim()
+function commit(files: Readonly<Record<string, string>>): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  git('add', '-A')
+  git('commit', '-q', '--allow-empty', '-m', 'x')
+  return git('rev-parse', 'HEAD')
+}
+/** Whatever the finding says: run by a shell, as people would. */
+async function run(command: string): Promise<string> {
+  const [, source = '', format = '', file = ''] =
+    /catalog-bot render (\S+) -o (\S+) > (\S+)/.exec(command) ?? []
+  const { out, err } = await catalogBot(
+    'render',
+    join(folder, source),
+    '-o',
+    format,
+    '--insecure-registry',
+    registry.host,
+  )
+  expect(err).toBe('')
+  return commit({ [file]: out })
+}
+const basic = (...versions: string[]) =>
+  `schema: olm.template.basic
+entries:
+- {schema: olm.package, name: lantern, defaultChannel: stable}
+- schema: olm.channel
+  package: lantern
+  name: stable
+  entries: [${versions.map((version, at) => `{name: lantern.v${version}${at > 0 ? `, replaces: lantern.v${versions[at - 1]}` : ''}}`).join(', ')}]
+${versions.map((version) => `- {schema: olm.bundle, image: "${images.get(version)}"}\n`).join('')}`
+
+async function check(base: string, head: string, ...more: string[]) {
+  const { out } = await catalogBot(
+    ...['check', '--repo', folder, '--base', base, '--head', head, '--author', 'olga', '--role', 'admin'],
+    ...['-o', 'json', '--insecure-registry', registry.host, ...more],
+  )
+  const { verdict, reasons, findings } = JSON.parse(out) as {
+    verdict: string
+    reasons: { text: string }[]
+    findings: Finding[]
+  }
+  return { verdict, reasons, drift: findings.filter(({ rule }) => /template/.test(rule)) }
+}
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'templates-'))
+  registry = await startRegistry()
+  for (const version of ['1.0.0', '1.1.0']) {
+    const installModes = [{ type: 'AllNamespaces', supported: true }]
+    const files = bundleFiles('lantern', {
+      metadata: { name: `lantern.v${version}` },
+      spec: { version, installModes },
+    })
+    const { reference } = registry.putImage('lantern/bundle', undefined, {
+      labels: { [annotationKeys.package]: 'lantern' },
+      files: Object.fromEntries([...files].map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+    })
+    images.set(version, reference)
+  }
+  git('init', '-q')
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await registry.stop()
+})
+
+describe('a pull request that changes the template alone', () => {
+  test('is told what differs, and passes once the command that it is given has been run', async () => {
+    commit({ [template]: basic('1.0.0') })
+    const base = await run(`catalog-bot render ${template} -o yaml > ${catalog}`)
+
+    const forgetful = commit({ [template]: basic('1.0.0', '1.1.0') })
+    const { drift } = await check(base, forgetful)
+    expect(drift).toMatchObject([
+      {
+        rule: 'catalog-differs-from-template',
+        severity: 'warning',
+        at: { file: catalog },
+        related: [{ at: { file: template } }],
+      },
+    ])
+    expect(drift[0]?.what).toContain('entry lantern.v1.1.0 of channel stable is missing')
+    expect(drift[0]?.what).toContain('bundle lantern.v1.1.0 is missing')
+
+    const mended = await run(drift[0]?.fix ?? '')
+    const passed = await check(base, mended)
+    expect(passed).toMatchObject({ drift: [], verdict: 'merge' })
+  })
+
+  test('waits for the registry where it brings a bundle, and asks nothing where it brings none', async () => {
+    commit({ [template]: basic('1.0.0') })
+    const base = await run(`catalog-bot render ${template} -o yaml > ${catalog}`)
+    const added = commit({ [template]: basic('1.0.0', '1.1.0') })
+    const open = await check(base, added, '--offline')
+    expect(open).toMatchObject({ verdict: 'unknown', drift: [] })
+    expect(open.reasons[0]?.text).toContain(images.get('1.1.0'))
+
+    git('checkout', '-q', base)
+    const edited = commit({
+      [template]: basic('1.0.0').replace('defaultChannel: stable', 'defaultChannel: x'),
+    })
+    const settled = await check(base, edited, '--offline')
+    expect(settled.drift[0]?.what).toContain('package lantern differs (default channel)')
+  })
+
+  test('is refused where the configuration of the base states the pair, whatever its own configuration says', async () => {
+    const stated = {
+      '.github/catalog-bot.yml': `templates: [{template: "t/{name}.yaml", catalog: "catalogs/v4.20/{name}"}]\n`,
+    }
+    git('rm', '-q', '-r', 'operators')
+    commit({ ...stated, 't/lantern.yaml': basic('1.0.0') })
+    const base = await run(`catalog-bot render t/lantern.yaml -o yaml > ${catalog}`)
+    const head = commit({ 't/lantern.yaml': basic('1.0.0', '1.1.0'), '.github/catalog-bot.yml': '{}\n' })
+    const { verdict, drift } = await check(base, head)
+    expect(drift).toMatchObject([{ severity: 'error' }])
+    expect(verdict).toBe('blocked')
+    git('rm', '-q', 't/lantern.yaml')
+    const gone = await check(base, commit({}))
+    expect(gone.drift).toMatchObject([{ rule: 'unrenderable-template', severity: 'error' }])
+  })
+})
