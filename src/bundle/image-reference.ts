@@ -1,5 +1,7 @@
-// Image references by the reference grammar that Docker, containers/image and opm share: text to parts.
-// Never guesses what an author may have meant, never touches a registry.
+// Image references as registries are asked for them: text to parts, and plain words for a text that is none. What is a
+// reference is said in one place, by opm's grammar (catalog/pull-spec.ts). Never guesses what an author may have meant,
+// never touches a registry.
+import { readPullSpec } from '../catalog/pull-spec.ts'
 
 export interface ImageReference {
   /** The registry's name as references write it: `quay.io`, `docker.io`, `localhost:5000`. Lower case. */
@@ -16,9 +18,9 @@ export type ParsedImageReference =
   | { readonly reference: ImageReference; readonly reason?: undefined }
   | { readonly reference?: undefined; readonly reason: string }
 
-// The longest name (255), tag (128) and digest (sha512 in hex, 135) with their separators. What is longer
-// cannot be valid, and is not worth a regular expression's time.
-const longestReference = 255 + 1 + 128 + 1 + 135
+// The longest name (255, and 6 more where index.docker.io stands for docker.io), tag (128) and digest (sha512 in hex,
+// 135) with their separators. What is longer cannot be valid, and is not worth a regular expression's time.
+const longestReference = 255 + 6 + 1 + 128 + 1 + 135
 
 const label = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
 const component = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
@@ -30,46 +32,24 @@ const hexLength: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sh
  * Takes a reference apart: `[host[:port]/]path[:tag][@digest]`. A name without a host is Docker Hub's;
  * `index.docker.io` is another name for it. Neither tag nor digest is made up where none is written.
  * On bad input returns the reason, as half a sentence: `its path "Foo" has capital letters`.
- * Source: github.com/distribution/reference, as opm 1.73 uses it.
+ * Refuses what opm refuses, and ports that no connection can have, which opm lets pass.
  */
 export function parseImageReference(text: string): ParsedImageReference {
-  if (text === '') return refuse('it is empty')
   if (text.length > longestReference) return refuse(`it is longer than ${longestReference} characters`)
-  if (/^\w+:\/\//.test(text))
-    return refuse(`it begins with "${text.slice(0, text.indexOf('://') + 3)}", and references have no scheme`)
-  if (/\s/.test(text)) return refuse('it contains white space')
-
-  const [beforeDigest, digest, ...more] = text.split('@')
-  if (beforeDigest === undefined || more.length > 0) return refuse('it has more than one "@"')
-  if (digest !== undefined) {
-    const reason = digestRefusal(digest)
-    if (reason !== undefined) return refuse(reason)
-  }
-
-  const { host, path: pathAndTag } = splitHost(beforeDigest)
-  const colon = pathAndTag.indexOf(':')
-  const path = colon < 0 ? pathAndTag : pathAndTag.slice(0, colon)
-  const tag = colon < 0 ? undefined : pathAndTag.slice(colon + 1)
-  if (tag !== undefined && !tagGrammar.test(tag))
-    return refuse(tag === '' ? 'nothing follows the ":"' : `"${tag}" is not a valid tag`)
-
-  const hostReason = hostRefusal(host)
-  if (hostReason !== undefined) return refuse(hostReason)
-  const pathReason = pathRefusal(path)
-  if (pathReason !== undefined) return refuse(pathReason)
-  const lowerHost = host.toLowerCase()
-  const canonicalHost = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
-  const repository = canonicalHost === 'docker.io' && !path.includes('/') ? `library/${path}` : path
-  if (canonicalHost.length + 1 + repository.length > 255)
-    return refuse('its name is longer than 255 characters')
-  if (digest === undefined && tag === undefined && /^[0-9a-f]{64}$/.test(beforeDigest))
-    return refuse('it is a bare image id, not a name')
+  const { spec, error } = readPullSpec(text)
+  if (!spec) return refuse(plainReason(text) ?? error)
+  const [, port] = spec.host.split(':')
+  if (port !== undefined && !(port.length <= 5 && Number(port) <= 65_535))
+    return refuse(`"${port}" is not a port`)
+  const lowerHost = spec.host.toLowerCase()
+  const host = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
+  const repository = host === 'docker.io' && !spec.path.includes('/') ? `library/${spec.path}` : spec.path
   return {
     reference: {
-      host: canonicalHost,
+      host,
       repository,
-      ...(tag !== undefined && { tag }),
-      ...(digest !== undefined && { digest }),
+      ...(spec.tag !== undefined && { tag: spec.tag }),
+      ...(spec.digest !== undefined && { digest: spec.digest }),
     },
   }
 }
@@ -85,6 +65,28 @@ function refuse(reason: string): ParsedImageReference {
   return { reason }
 }
 
+/** What is wrong with a text that is no reference, for people; undefined when nothing plainer than opm's words is known. */
+function plainReason(text: string): string | undefined {
+  if (text === '') return 'it is empty'
+  if (/^\w+:\/\//.test(text))
+    return `it begins with "${text.slice(0, text.indexOf('://') + 3)}", and references have no scheme`
+  if (/\s/.test(text)) return 'it contains white space'
+  if (/^[0-9a-f]{64}$/.test(text)) return 'it is a bare image id, not a name'
+  const [beforeDigest = '', digest, ...more] = text.split('@')
+  if (more.length > 0) return 'it has more than one "@"'
+  const digestReason = digest === undefined ? undefined : digestRefusal(digest)
+  if (digestReason !== undefined) return digestReason
+  const { host, path: pathAndTag } = splitHost(beforeDigest)
+  const colon = pathAndTag.indexOf(':')
+  const path = colon < 0 ? pathAndTag : pathAndTag.slice(0, colon)
+  const tag = colon < 0 ? undefined : pathAndTag.slice(colon + 1)
+  if (tag !== undefined && !tagGrammar.test(tag))
+    return tag === '' ? 'nothing follows the ":"' : `"${tag}" is not a valid tag`
+  const nameReason = hostRefusal(host) ?? pathRefusal(path)
+  if (nameReason !== undefined) return nameReason
+  return host.length + 1 + path.length > 230 ? 'its name is longer than 255 characters' : undefined
+}
+
 // The first component is a host only when it looks like one: everything else is a path on Docker Hub.
 function splitHost(name: string): { host: string; path: string } {
   const slash = name.indexOf('/')
@@ -96,8 +98,7 @@ function splitHost(name: string): { host: string; path: string } {
 function hostRefusal(host: string): string | undefined {
   const [name = '', port, ...more] = host.split(':')
   if (more.length > 0) return `"${host}" is not a host name`
-  if (port !== undefined && !(/^[0-9]{1,5}$/.test(port) && Number(port) <= 65_535))
-    return `"${port}" is not a port`
+  if (port !== undefined && !/^[0-9]+$/.test(port)) return `"${port}" is not a port`
   if (!name.split('.').every((part) => label.test(part))) return `"${name}" is not a host name`
   return undefined
 }

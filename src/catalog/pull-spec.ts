@@ -1,5 +1,6 @@
 // Image references as opm accepts them: Docker's reference grammar after its normalisation (opm-validate 2.8).
-// Says whether the text is a reference; never asks whether the image exists.
+// The one place that says whether a text is a reference (bundle/image-reference.ts asks here too); never asks whether
+// the image exists.
 import { lowerCase } from './go-text.ts'
 
 const label = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
@@ -18,24 +19,51 @@ const longestReference = 4096
 
 const digestLengths: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
 
+export interface PullSpec {
+  /** As written, in any case; `docker.io` where none is written, and for `index.docker.io`. */
+  readonly host: string
+  /** `library/` added where Docker adds it. */
+  readonly path: string
+  readonly tag?: string
+  readonly digest?: string
+}
+
+export type ReadPullSpec =
+  | { readonly spec: PullSpec; readonly error?: undefined }
+  | { readonly spec?: undefined; readonly error: string }
+
 /** Why the text is no pull spec, in the words opm has for it; undefined when it is one. */
 export function pullSpecError(text: string): string | undefined {
-  if (/^[a-f0-9]{64}$/.test(text)) {
-    return `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings`
-  }
+  return readPullSpec(text).error
+}
+
+/** The parts of a pull spec, or why it is none, in the words opm has for it. */
+export function readPullSpec(text: string): ReadPullSpec {
+  if (/^[a-f0-9]{64}$/.test(text))
+    return { error: `invalid repository name (${text}), cannot specify 64-byte hexadecimal strings` }
   const [host, rest] = splitHost(text)
   const beforeColon = rest.split(':', 1)[0] ?? ''
-  if (lowerCase(beforeColon) !== beforeColon) return `${invalidFormat}: ${upperCase}`
+  if (lowerCase(beforeColon) !== beforeColon) return { error: `${invalidFormat}: ${upperCase}` }
   const full = `${host}/${rest}`
   const match = full.length > longestReference ? null : reference.exec(full)
   if (match === null) {
     // Only a host outside ASCII gets here (the Kelvin sign is a K to Go): the parser says it without the prefix.
-    return full.length <= longestReference && reference.test(lowerCase(full)) ? upperCase : invalidFormat
+    const isForeign = full.length <= longestReference && reference.test(lowerCase(full))
+    return { error: isForeign ? upperCase : invalidFormat }
   }
-  if ((match[1]?.length ?? 0) > longestName) {
-    return `repository name must not be more than ${longestName} characters`
+  const [, fullName = '', tag, digest] = match
+  if (fullName.length > longestName)
+    return { error: `repository name must not be more than ${longestName} characters` }
+  const error = digest === undefined ? undefined : digestError(digest)
+  if (error !== undefined) return { error }
+  return {
+    spec: {
+      host,
+      path: fullName.slice(host.length + 1),
+      ...(tag !== undefined && { tag }),
+      ...(digest !== undefined && { digest }),
+    },
   }
-  return match[3] === undefined ? undefined : digestError(match[3])
 }
 
 /** Docker's defaults: no host means docker.io, and there a single name means library/name. */
