@@ -113,7 +113,7 @@ async function begin(state: ScanState, place: Workplace): Promise<ScanState> {
     startedAt: now,
     parts: parts.size,
     next: 0,
-    references: references.length,
+    references: references.length + (named?.left ?? 0),
     settled: 0,
     hosts: {},
   }

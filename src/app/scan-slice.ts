@@ -87,7 +87,7 @@ export async function scanSlice(
   // When all that was met has to wait, so has the walk, unless parts are left that nobody has looked at.
   const waits = asked === 0 && later.length > 0 && walk.next + 1 >= walk.parts
   const soonest = Math.min(...later.map(({ reference }) => hosts.get(hostOf(reference))?.until ?? 0))
-  return { state: next, again: waits ? Math.max(1, (soonest - clock.now()) / 1000) : pauseSeconds }
+  return { state: next, again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : pauseSeconds }
 }
 
 /** Seconds between two slices of one walk. */

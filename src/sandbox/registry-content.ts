@@ -87,6 +87,12 @@ export class RegistryContent {
     return digest
   }
 
+  /** Lets a tag name a manifest that is there. */
+  setTag(repository: string, tag: string, digest: string): void {
+    if (this.manifest(repository, digest) === undefined) throw new Error(`${repository} has no ${digest}`)
+    this.#shelf(repository).tags.set(tag, digest)
+  }
+
   removeTag(repository: string, tag: string): void {
     this.#shelf(repository).tags.delete(tag)
   }

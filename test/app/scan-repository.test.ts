@@ -261,15 +261,20 @@ describe('an image that goes', () => {
     expect(scene.issues()).toMatchObject([{ state: 'closed' }])
   }, 60_000)
 
-  test('whose issue a person closes is left alone, until another one goes', async () => {
+  test('whose issue a person closes is left alone, until another one goes or it goes once more', async () => {
     scene.answers.set(one, missing)
-    await scene.day()
+    scene.answers.set(two, missing)
+    await scene.pass(0)
+    await scene.pass(1.05)
     const [issue] = scene.issues()
     if (issue === undefined) throw new Error('no issue')
     it.github.editIssue(issue, { state: 'closed', reason: 'not_planned' }, 'maintainer')
     await scene.day()
+    // One comes back: the set is another, but there is nothing new in it.
+    scene.answers.delete(one)
+    await scene.day()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'not_planned' })
-    scene.answers.set(two, missing)
+    scene.answers.set(one, missing)
     await scene.day()
     expect(scene.issues()).toHaveLength(1)
     expect(issue.state).toBe('open')
@@ -429,6 +434,18 @@ describe('the issue', () => {
     expect((await readScan(store, scene.place.forge.repository)).report?.issue).toBe(
       scene.issues()[0]?.number,
     )
+  }, 60_000)
+
+  test('that was opened by a process that died is closed, too, when all is well before the number is known', async () => {
+    await begin()
+    scene.answers.set(one, missing)
+    it.github.fail('POST /repos/{owner}/{repo}/issues', { applyThenFail: 502 })
+    await expect(scene.day()).rejects.toMatchObject({ retryable: true })
+    await it.github.pushToBase(scene.full, {
+      'catalogs/v4.18/alpha/catalog.json': catalogOf(bundle('alpha.v2', two)),
+    })
+    await scene.pass(0)
+    expect(scene.issues()).toMatchObject([{ state: 'closed' }])
   }, 60_000)
 
   test('that bears our marker but is a stranger’s is not ours', async () => {

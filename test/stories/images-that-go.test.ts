@@ -1,0 +1,76 @@
+// Images that catalogs name already go from their registry and come back: the bot tells of it in one issue.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { outcomeOf } from '../../src/demo/outcome.ts'
+import { stories } from '../../src/demo/stories.ts'
+import type { Issue } from '../../src/sandbox/world.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+const patience = 60
+
+describe('images that go, with a scan every second', () => {
+  let world: StoryWorld
+  const issues = () => [...world.coast.repository.issues.values()]
+  const issue = (): Issue => {
+    const [first] = issues()
+    if (first === undefined) throw new Error('there is no issue')
+    return first
+  }
+  /** Takes an image out of the registry; the answer puts it back. */
+  const remove = (repository: string, tag: string) => {
+    const { registry } = world.coast
+    const digest = registry.manifest(repository, tag)?.digest
+    if (digest === undefined) throw new Error(`the registry has no ${repository}:${tag}`)
+    registry.removeTag(repository, tag)
+    return () => registry.setTag(repository, tag, digest)
+  }
+  const putBack: (() => void)[] = []
+
+  beforeAll(async () => {
+    world = await openStoryWorld({
+      sweepSeconds: 1,
+      validateTraffic: true,
+      environment: { SCAN_SECONDS: '1', SECOND_LOOK_SECONDS: '1' },
+    })
+    await world.start()
+  }, 120_000)
+  afterAll(() => world.close())
+
+  test('are told of in an issue after a second look, whose author is the App', async () => {
+    putBack.push(remove('lighthouse/lighthouse-bundle', 'v1.0.0'))
+    await until('there is an issue', () => issues().length > 0, patience, world.log)
+    expect(issue()).toMatchObject({
+      state: 'open',
+      title: '1 image of lighthouse is gone or not what it was',
+    })
+    expect(issue().author.login).toBe('catalog-bot[bot]')
+    expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is gone**')
+    expect(issue().body).toContain('`catalogs/v4.20/lighthouse/catalog.yaml:')
+    expect(issue().body).toContain('Owners: `alice`')
+  }, 90_000)
+
+  test('are told of in the same issue when another one goes', async () => {
+    putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
+    await until(
+      'the issue names both',
+      () => issue().title.startsWith('2 images of 2 packages'),
+      patience,
+      world.log,
+    )
+    expect(issues()).toHaveLength(1)
+  }, 90_000)
+
+  test('hold up no pull request whose package named them before', async () => {
+    const story = stories.find(({ id }) => id === 'good update')
+    if (story === undefined) throw new Error('the demo has no such story')
+    const told = { story, pull: await world.coast.github.openPull(story.open(world.coast)) }
+    await until('it lands', () => outcomeOf(told, [told], world.coast).landed, patience, world.log)
+  }, 90_000)
+
+  test('close the issue with a word when they are back', async () => {
+    for (const back of putBack) back()
+    await until('the issue is closed', () => issue().state === 'closed', patience, world.log)
+    expect(issues()).toHaveLength(1)
+    expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/there again/)])
+    expect(world.coast.github.violations).toEqual([])
+  }, 90_000)
+})
