@@ -121,10 +121,18 @@ program
 const bundle = program.command('bundle').description('a bundle, as an image or a directory')
 bundle
   .command('validate')
-  .description('say all that is wrong inside a bundle')
+  .description('say all that is wrong inside a bundle: registry+v1, plain+v0 or helm+v3')
   .argument('<bundle>', 'an image reference or a directory')
+  .option('--suite <names>', 'more rules to ask, separated by commas')
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects and openshift; operatorframework
+stands for the first three, as for operator-sdk, and all for every one. Exit 0 when there is no error, 1 when there is,
+2 when the bundle could not be looked at. Each rule has a page in docs/rules.`,
+  )
   .action(async (name: string, options: BundleOptions) =>
     (await import('./cli/bundle.ts')).validateOne(name, options),
   )

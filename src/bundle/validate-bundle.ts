@@ -8,7 +8,13 @@ import { finding } from '../findings/rule.ts'
 import { detectFormat } from './bundle-format.ts'
 import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
-import { annotationKeys } from './bundle-metadata.ts'
+import { annotationKeys, annotationsIn } from './bundle-metadata.ts'
+import { bundlePlaces } from './bundle-places.ts'
+import type { Suite } from './bundle-rule.ts'
+import { contentRules } from './rules.ts'
+import { collidingFileNames } from './rules/colliding-file-names.ts'
+import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
+import { labelsDisagree } from './rules/labels-disagree.ts'
 import { readRegistryBundle } from './registry-bundle.ts'
 import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
 import { largeBundleContent } from './rules/large-bundle-content.ts'
@@ -34,6 +40,10 @@ export interface BundleReport {
 export interface ValidateOptions {
   /** Bytes of a file after gzip; without it the size is not judged. */
   readonly packedSize?: (bytes: Uint8Array) => number
+  /** Suites of rules to ask besides those that are always asked. */
+  readonly suites?: readonly Suite[]
+  /** Of the image. The annotations file wins over them; without a file they say what the bundle is. */
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 /** What the API server takes in one ConfigMap, and the default of opm's unpacker. */
@@ -47,11 +57,15 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
     findings.push(finding(unreadableBundle, undefined, { reason: 'it has neither manifests nor a chart' }))
   else if (format === 'helm+v3') findings.push(...validateChart(files))
   else {
-    findings.push(...validateManifests(files, format), ...validateAnnotations(files, format))
+    findings.push(...validateManifests(files, format), ...validateAnnotations(files, format, options.labels))
     if (format === 'registry+v1') {
       const { bundle, problem } = readRegistryBundle(files)
-      if (bundle) findings.push(...validateCsv(bundle))
-      else findings.push(finding(unreadableBundle, undefined, { reason: problem }))
+      const placeOf = bundlePlaces(files)
+      if (bundle) {
+        findings.push(...validateCsv(bundle, placeOf))
+        for (const { suite, find } of contentRules)
+          if (suite === undefined || options.suites?.includes(suite)) findings.push(...find(bundle, placeOf))
+      } else findings.push(finding(unreadableBundle, undefined, { reason: problem }))
     }
     if (options.packedSize) findings.push(...validateSize(files, options.packedSize))
   }
@@ -59,7 +73,7 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
 }
 
 /** The start of a file of the bundle. */
-export function startOf(file: string): Location {
+function startOf(file: string): Location {
   return { file, line: 1, column: 1 }
 }
 
@@ -67,6 +81,7 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
       yield finding(nestedBundleDirectory, startOf(path), { path })
+  yield* validateNames(files)
   const csvs: string[] = []
   for (const [file, bytes] of filesIn(files, 'manifests')) {
     const document = readManifest(bytes)
@@ -89,20 +104,48 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
   if (csvs.length > 1) yield finding(severalCsvs, startOf(csvs[1] ?? ''), { names: csvs })
 }
 
-function* validateAnnotations(files: BundleFiles, format: BundleFormat): Generator<Finding> {
-  const found = filesIn(files, 'metadata').flatMap(([file, bytes]) => {
+/** Names that are hidden, or that become one key of the ConfigMap into which OLM unpacks. */
+function* validateNames(files: BundleFiles): Generator<Finding> {
+  const keys = new Map<string, string>()
+  for (const directory of ['manifests', 'metadata'])
+    for (const [file] of filesIn(files, directory, { hidden: true })) {
+      const name = file.slice(directory.length + 1)
+      if (name.startsWith('.')) yield finding(hiddenBundleFile, startOf(file), { file })
+      const key = name.replace(/[^-._a-zA-Z0-9]/g, '-')
+      const other = keys.get(key)
+      if (other !== undefined) yield finding(collidingFileNames, startOf(file), { file, other, key })
+      keys.set(key, file)
+    }
+}
+
+function* validateAnnotations(
+  files: BundleFiles,
+  format: BundleFormat,
+  labels: Readonly<Record<string, string>> = {},
+): Generator<Finding> {
+  const found = filesIn(files, 'metadata', { hidden: true }).flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    const annotations = document.kind === 'value' ? valueAt(document.value, 'annotations') : undefined
-    return annotations?.kind === 'map' ? [{ file, annotations }] : []
+    const annotations = document.kind === 'value' ? annotationsIn(document.value) : undefined
+    return annotations ? [{ file, annotations }] : []
   })
+  // Where there is no file, the labels say it: opm refuses such a bundle, and that is told elsewhere.
   const [first] = found
-  if (!first) return
-  const { file, annotations } = first
-  if (file !== 'metadata/annotations.yaml') yield finding(misnamedAnnotationsFile, startOf(file), { file })
+  if (!first && !Object.values(annotationKeys).some((key) => key in labels)) return
+  const file = first?.file ?? 'labels'
+  const annotations = first?.annotations
+  if (first && file !== 'metadata/annotations.yaml')
+    yield finding(misnamedAnnotationsFile, startOf(file), { file })
   const text = (key: string) => {
-    const value = valueAt(annotations, key)
+    const value = annotations ? valueAt(annotations, key) : undefined
+    if (!annotations) return key in labels ? trimSpace(labels[key] ?? '') : undefined
     return value?.kind === 'string' ? trimSpace(value.value) : undefined
   }
+  if (annotations)
+    for (const key of Object.values(annotationKeys)) {
+      const [label, annotation] = [labels[key], text(key)]
+      if (label !== undefined && annotation !== undefined && trimSpace(label) !== annotation)
+        yield finding(labelsDisagree, startOf(file), { key, label, annotation })
+    }
   const { defaultChannel, mediaType, manifests, metadata, ...others } = annotationKeys
   for (const key of [mediaType, manifests, metadata, ...Object.values(others)])
     if ((text(key) ?? '') === '') yield finding(missingBundleAnnotation, startOf(file), { key, file })

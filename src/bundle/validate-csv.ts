@@ -2,6 +2,9 @@
 import type { Finding } from '../findings/finding.ts'
 import { finding } from '../findings/rule.ts'
 import type { Json } from '../catalog/catalog.ts'
+import { parseVersionRange } from '../catalog/version-range.ts'
+import type { BundlePlaces } from './bundle-places.ts'
+import { exampleAnnotations } from './examples.ts'
 import { at, listOf, textOf } from './fields.ts'
 import { installableKinds } from './installable-kinds.ts'
 import type { TypedValue } from './bundle-metadata.ts'
@@ -16,11 +19,15 @@ import { unusableInstallModes } from './rules/unusable-install-modes.ts'
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-export function* validateCsv(bundle: RegistryBundle): Generator<Finding> {
-  const { csv, crds, objects, dependencies } = bundle
-  const place = { file: csv.file, line: 1, column: 1 }
-  if (csv.name.length > 63 || !subdomain.test(csv.name))
-    yield finding(invalidCsvName, place, { name: csv.name })
+export function* validateCsv(bundle: RegistryBundle, placeOf: BundlePlaces): Generator<Finding> {
+  const { csv, crds, objects, dependencies, dependenciesFile } = bundle
+  const replaced = textOf(at(csv.data, 'spec', 'replaces'))
+  for (const [name, path] of [
+    [csv.name, ['metadata', 'name']],
+    [replaced, ['spec', 'replaces']],
+  ] as const)
+    if (name.length > 63 || (!subdomain.test(name) && (name !== '' || path[0] === 'metadata')))
+      yield finding(invalidCsvName, placeOf(csv.file, path), { name })
 
   const owned = new Set(
     listOf(at(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) =>
@@ -28,7 +35,7 @@ export function* validateCsv(bundle: RegistryBundle): Generator<Finding> {
     ),
   )
   for (const { name, file } of crds)
-    if (!owned.has(name)) yield finding(unownedCrd, { ...place, file }, { crd: name, file })
+    if (!owned.has(name)) yield finding(unownedCrd, placeOf(file, ['metadata', 'name']), { crd: name, file })
 
   const accounts = new Set(
     ['permissions', 'clusterPermissions'].flatMap((list) =>
@@ -38,22 +45,29 @@ export function* validateCsv(bundle: RegistryBundle): Generator<Finding> {
     ),
   )
   for (const { kind, name, file } of objects) {
-    if (!installableKinds.has(kind)) yield finding(kindNotBundled, { ...place, file }, { file, kind, name })
+    if (!installableKinds.has(kind))
+      yield finding(kindNotBundled, placeOf(file, ['kind']), { file, kind, name })
     if (kind === 'ServiceAccount' && accounts.has(name))
-      yield finding(serviceAccountBundled, { ...place, file }, { name, file })
+      yield finding(serviceAccountBundled, placeOf(file, ['metadata', 'name']), { name, file })
   }
 
   const modes = installModesProblem(csv.data)
-  if (modes !== undefined) yield finding(unusableInstallModes, place, { problem: modes })
-  for (const annotation of ['alm-examples', 'olm.examples']) {
+  if (modes !== undefined)
+    yield finding(unusableInstallModes, placeOf(csv.file, ['spec', 'installModes']), { problem: modes })
+  for (const annotation of exampleAnnotations) {
     const text = at(csv.data, 'metadata', 'annotations', annotation)
     if (typeof text === 'string' && text !== '' && !isExampleList(text))
-      yield finding(brokenExamples, place, { annotation })
+      yield finding(brokenExamples, placeOf(csv.file, ['metadata', 'annotations', annotation]), {
+        annotation,
+      })
   }
-  for (const dependency of dependencies) {
+  for (const [index, dependency] of dependencies.entries()) {
     const problem = dependencyProblem(dependency)
     if (problem !== undefined)
-      yield finding(malformedDependency, undefined, { type: dependency.type, problem })
+      yield finding(malformedDependency, placeOf(dependenciesFile, ['dependencies', index]), {
+        type: dependency.type,
+        problem,
+      })
   }
 }
 
@@ -63,7 +77,16 @@ function installModesProblem(csv: Json): string | undefined {
   const types = modes.map((mode) => textOf(at(mode, 'type')))
   const twice = types.find((type, index) => types.indexOf(type) !== index)
   if (twice !== undefined) return `it names the install mode "${twice}" twice`
-  return modes.some((mode) => at(mode, 'supported') === true) ? undefined : 'it supports no install mode'
+  const supported = modes
+    .filter((mode) => at(mode, 'supported') === true)
+    .map((mode) => textOf(at(mode, 'type')))
+  if (supported.length === 0) return 'it supports no install mode'
+  const converts = listOf(at(csv, 'spec', 'webhookdefinitions')).some(
+    (webhook) => listOf(at(webhook, 'conversionCRDs')).length > 0,
+  )
+  return converts && supported.join() !== 'AllNamespaces'
+    ? 'it converts CRDs, which only AllNamespaces allows'
+    : undefined
 }
 
 function isExampleList(text: string): boolean {
@@ -84,12 +107,17 @@ function dependencyProblem({ type, value }: TypedValue): string | undefined {
     case 'olm.gvk':
       return lacks('group', 'version', 'kind')
     case 'olm.package':
-      return lacks('packageName', 'version')
+      return lacks('packageName', 'version') ?? rangeProblem(textOf(at(value, 'version')))
     case 'olm.label':
       return lacks('label')
     case 'olm.constraint': {
       const cel = at(value, 'cel')
       if (cel !== undefined && textOf(at(cel, 'rule')) === '') return 'its cel has no rule'
+      const range = at(value, 'package')
+      if (range !== undefined) {
+        const problem = rangeProblem(textOf(at(range, 'versionRange')))
+        if (problem !== undefined) return problem
+      }
       const kinds = ['all', 'any', 'not', 'cel', 'gvk', 'package'].filter(
         (key) => at(value, key) !== undefined,
       )
@@ -98,4 +126,9 @@ function dependencyProblem({ type, value }: TypedValue): string | undefined {
     default:
       return 'the type is not known'
   }
+}
+
+function rangeProblem(range: string): string | undefined {
+  const parsed = parseVersionRange(range)
+  return parsed.ok ? undefined : `its version range "${range}" cannot be read: ${parsed.error}`
 }

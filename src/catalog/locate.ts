@@ -19,15 +19,25 @@ export function locate(
   end: number,
   path: readonly (string | number)[],
 ): Omit<Location, 'file'> {
+  return locator(bytes, start, end)(path)
+}
+
+/** As `locate`, for many paths of one document, which is read once. */
+export function locator(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   const { line, column } = placeOfByte(bytes, start)
-  const slice = bytes.subarray(start, end)
-  const document = readDocument(slice)
-  if (!document) return { line, column }
+  const document = readDocument(bytes.subarray(start, end))
+  if (!document) return () => ({ line, column })
   const places = new TextPlaces(document.text, line, column)
-  const span = spanOf(document.value, path)
-  const from = places.mark(span.start)
-  const to = places.mark(Math.max(span.start, span.end))
-  return { ...from, endLine: to.line, endColumn: to.column }
+  return (path) => {
+    const span = spanOf(document.value, path)
+    const from = places.mark(span.start)
+    const to = places.mark(Math.max(span.start, span.end))
+    return { ...from, endLine: to.line, endColumn: to.column }
+  }
 }
 
 function placeOfByte(bytes: Uint8Array, offset: number): { line: number; column: number } {

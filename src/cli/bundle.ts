@@ -3,10 +3,13 @@
 import { statSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { detectFormat } from '../bundle/bundle-format.ts'
+import { parseSuites, suites } from '../bundle/bundle-rule.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { migrationProblem, renderBundle } from '../bundle/render-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import { renderJson } from '../findings/render-json.ts'
+import { renderText } from '../findings/render-text.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import { exitWith, print } from './output.ts'
 import { filesBelow, withRegistry } from './pulled-bundles.ts'
@@ -15,17 +18,33 @@ export interface BundleOptions {
   readonly output: 'text' | 'json'
   readonly insecureRegistry?: readonly string[]
   readonly migrateLevel?: string
+  /** Names separated by commas. */
+  readonly suite?: string
 }
 
-export async function validateOne(bundle: string, options: BundleOptions): Promise<void> {
-  const { files } = await open(bundle, options)
-  const { format, findings } = validateBundle(files, { packedSize: (bytes) => gzipSync(bytes).length })
+export async function validateOne(name: string, options: BundleOptions): Promise<void> {
+  const asked = parseSuites(options.suite ?? '')
+  if ('unknown' in asked)
+    throw new Error(
+      `there is no suite "${asked.unknown}": choose among ${suites.join(', ')}, operatorframework, all`,
+    )
+  const { files, labels } = await open(name, options)
+  const { format, findings } = validateBundle(files, {
+    packedSize: (bytes) => gzipSync(bytes).length,
+    suites: asked.suites,
+    labels,
+  })
   const passed = findings.every(({ severity }) => severity !== 'error')
-  if (options.output === 'json') print(renderJson({ dir: bundle, passed, findings }))
+  const refusal = format === 'registry+v1' ? readRegistryBundle(files).problem : undefined
+  const report = { dir: name, passed, ...(refusal !== undefined && { message: refusal }), findings }
+  if (options.output === 'json') print(renderJson(report))
   else {
-    for (const { rule, severity, at, what, fix } of findings)
-      print(`${at?.file ?? bundle}: ${severity}: ${what} (${rule})\n    ${fix}`)
-    print(`${bundle}: ${format ?? 'no bundle'}, ${passed ? 'passed' : 'failed'}`)
+    const textOf = (file: string) => {
+      const bytes = files.get(file)
+      return bytes && new TextDecoder().decode(bytes)
+    }
+    print(`${name}: ${format ?? 'no bundle'}, ${passed ? 'passed' : 'failed'}`)
+    if (findings.length > 0) print(renderText(findings, { textOf, colour: process.stdout.isTTY }))
   }
   exitWith(passed ? 0 : 1)
 }
@@ -40,18 +59,25 @@ export async function renderOne(reference: string, options: BundleOptions): Prom
   print(JSON.stringify(renderBundle(bundle, image, { csvMetadata }), undefined, 4))
 }
 
+interface OpenedBundle {
+  readonly files: BundleFiles
+  /** As the blob names it; '' for a directory. */
+  readonly image: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
 /** A path that exists is a directory, as for opm; anything else is an image. */
-async function open(
-  bundle: string,
-  options: BundleOptions,
-): Promise<{ readonly files: BundleFiles; readonly image: string }> {
-  const found = statSync(bundle, { throwIfNoEntry: false })
+async function open(name: string, options: BundleOptions): Promise<OpenedBundle> {
+  const found = statSync(name, { throwIfNoEntry: false })
   if (found) {
-    if (!found.isDirectory()) throw new Error(`${bundle} is not a directory`)
-    return { files: filesBelow(bundle), image: '' }
+    if (!found.isDirectory()) throw new Error(`${name} is not a directory`)
+    return { files: filesBelow(name), image: '', labels: {} }
   }
-  return withRegistry(options.insecureRegistry, async (registry) => ({
-    files: (await pullBundle(registry, bundle)).files,
-    image: bundle,
-  }))
+  return withRegistry(options.insecureRegistry, async (registry) => {
+    const { files, labels } = await pullBundle(registry, name)
+    if (detectFormat(files) !== undefined) return { files, image: name, labels }
+    // Charts lie anywhere, so that all of the image is wanted; other bundles never are pulled twice.
+    const whole = await pullBundle(registry, name, { directories: [''] })
+    return { files: whole.files, image: name, labels }
+  })
 }

@@ -30,9 +30,30 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cli-'))
   registry = await scriptedRegistry()
   registry.add('org/there', '1')
-  const modes = { installModes: [{ type: 'AllNamespaces', supported: true }] }
+  const modes = {
+    installModes: [{ type: 'AllNamespaces', supported: true }],
+    install: { strategy: 'deployment', spec: {} },
+  }
   for (const [path, bytes] of bundleFiles('good', { spec: modes })) place(`good/${path}`, bytes)
-  for (const [path, bytes] of bundleFiles('bad')) place(`bad/${path}`, bytes)
+  const installable = {
+    installModes: modes.installModes.map((mode) => ({ ...mode, supported: false })),
+    install: modes.install,
+  }
+  for (const [path, bytes] of bundleFiles('bad', { spec: installable })) place(`bad/${path}`, bytes)
+  for (const [path, bytes] of bundleFiles('refused', { spec: { version: 1 } }))
+    place(`refused/${path}`, bytes)
+  for (const [path, bytes] of bundleFiles('misspelt', {
+    files: {
+      'manifests/csv.yaml': `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: misspelt.v1.0.0
+  annotations: {olm.skiprange: <1.0.0}
+spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installModes: [{type: AllNamespaces, supported: true}]}
+`,
+    },
+  }))
+    place(`misspelt/${path}`, bytes)
   const bundle = (name: string, image: string) =>
     `---\nschema: olm.bundle\nname: ${name}\npackage: foo\nimage: ${image}\n`
   place(
@@ -59,6 +80,35 @@ describe('bundle', () => {
       findings: [{ rule: 'unusable-install-modes' }],
     })
   }, 30_000)
+  test('validate points at the line, gives the words, and names the rule', async () => {
+    const { out } = await run('bundle', 'validate', join(folder, 'misspelt'))
+    expect(out).toContain('manifests/csv.yaml:5:17: warning: the annotation olm.skiprange is not read')
+    expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
+    expect(out).toMatch(/misspelt: registry\+v1, passed/)
+  }, 30_000)
+  test('validate says what opm says where opm refuses', async () => {
+    const { code, out } = await run('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
+    expect({ code, ...JSON.parse(out) }).toMatchObject({
+      code: 1,
+      passed: false,
+      message: 'failed to derive properties: json: cannot unmarshal number into Go value of type string',
+    })
+  }, 30_000)
+  test('validate asks the suites that it is told to, and knows no others', async () => {
+    const rulesOf = async (...more: string[]) => {
+      const { out } = await run('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
+      return (JSON.parse(out) as { findings: { rule: string }[] }).findings.map(({ rule }) => rule)
+    }
+    expect(await rulesOf()).toEqual([])
+    expect(await rulesOf('--suite', 'good-practices')).toEqual(['no-deployment'])
+    expect(await rulesOf('--suite', 'operatorframework')).toEqual(
+      expect.arrayContaining(['no-deployment', 'no-icon', 'no-provider']),
+    )
+    expect(await run('bundle', 'validate', join(folder, 'good'), '--suite', 'good')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there is no suite "good"'),
+    })
+  }, 60_000)
   test('render prints the blob', async () => {
     expect(JSON.parse((await run('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
       schema: 'olm.bundle',

@@ -1,0 +1,28 @@
+// Where something stands in a bundle's file: for findings about a path in a file's first document.
+import { chunksOf, trimLeadingSpace } from '../catalog/load/chunks.ts'
+import { locator } from '../catalog/locate.ts'
+import { decodeLikeGo } from '../catalog/utf8.ts'
+import type { Location } from '../findings/finding.ts'
+import type { BundleFiles } from './bundle-files.ts'
+
+export type Path = readonly (string | number)[]
+export type BundlePlaces = (file: string, path?: Path) => Location
+
+/** Each file is read once, and only when something in it is asked for. An empty path is the start of the file. */
+export function bundlePlaces(files: BundleFiles): BundlePlaces {
+  const locators = new Map<string, (path: Path) => Omit<Location, 'file'>>()
+  return (file, path = []) => {
+    const bytes = files.get(file)
+    if (path.length === 0 || !bytes) return { file, line: 1, column: 1 }
+    const known = locators.get(file) ?? locatorOf(bytes)
+    locators.set(file, known)
+    return { file, ...known(path) }
+  }
+}
+
+function locatorOf(bytes: Uint8Array): (path: Path) => Omit<Location, 'file'> {
+  if (trimLeadingSpace(decodeLikeGo(bytes.subarray(0, 4096))).startsWith('{'))
+    return locator(bytes, 0, bytes.length)
+  for (const { start, end } of chunksOf(bytes, 0, 0, decodeLikeGo)) return locator(bytes, start, end)
+  return locator(bytes, 0, bytes.length)
+}

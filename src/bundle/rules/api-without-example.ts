@@ -1,0 +1,18 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { examplesOf } from '../examples.ts'
+
+export const apiWithoutExample = bundleRule<{ api: string }>({
+  id: 'api-without-example',
+  severity: 'info',
+  title: 'Provided APIs have an example',
+  say: ({ api }) => ({
+    what: `there is no example of ${api}`,
+    why: 'Consoles show examples to those who create their first object.',
+    fix: 'Put one into the annotation alm-examples.',
+  }),
+  *find({ csv }) {
+    const { examples, provided } = examplesOf(csv)
+    for (const api of new Set(provided))
+      if (!examples.includes(api)) yield { path: ['metadata', 'annotations'], data: { api } }
+  },
+})

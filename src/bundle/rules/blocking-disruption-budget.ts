@@ -1,0 +1,31 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at, textOf } from '../fields.ts'
+
+export const blockingDisruptionBudget = bundleRule<{ name: string; field: string; value: string }>({
+  id: 'blocking-disruption-budget',
+  suite: 'objects',
+  severity: 'warning',
+  title: 'Disruption budgets let nodes be drained',
+  say: ({ name, field, value }) => ({
+    what: `the PodDisruptionBudget ${name} has ${field} ${value}`,
+    why: 'No node with its pods can be drained: cluster upgrades stop.',
+    fix: 'Allow at least one pod to be away.',
+  }),
+  *find({ objects }) {
+    for (const { file, kind, name, data } of objects) {
+      if (kind !== 'PodDisruptionBudget') continue
+      for (const [field, blocking] of [
+        ['maxUnavailable', [0, '0', '0%']],
+        ['minAvailable', ['100%']],
+      ] as const) {
+        const value = at(data, 'spec', field)
+        if ((blocking as readonly unknown[]).includes(value))
+          yield {
+            file,
+            path: ['spec', field],
+            data: { name, field, value: typeof value === 'number' ? String(value) : textOf(value) },
+          }
+      }
+    }
+  },
+})

@@ -1,0 +1,25 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at, listOf, textOf } from '../fields.ts'
+
+export const brokenDeployment = bundleRule<{ deployment: string; problem: string }>({
+  id: 'broken-deployment',
+  severity: 'error',
+  title: 'Deployments of a bundle have names of their own',
+  say: ({ deployment, problem }) => ({
+    what: `the deployment "${deployment}" ${problem}`,
+    why: 'The install strategy fails.',
+    fix: 'Give every deployment its own DNS name.',
+  }),
+  *find({ csv }) {
+    const names = listOf(at(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
+      textOf(at(entry, 'name')),
+    )
+    for (const [index, deployment] of names.entries()) {
+      const path = ['spec', 'install', 'spec', 'deployments', index, 'name']
+      if (!/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(deployment))
+        yield { path, data: { deployment, problem: 'has no valid DNS name' } }
+      else if (names.indexOf(deployment) !== index)
+        yield { path, data: { deployment, problem: 'is there twice' } }
+    }
+  },
+})

@@ -1,0 +1,13 @@
+import type { Rule } from '../../findings/rule.ts'
+
+export const collidingFileNames: Rule<{ file: string; other: string; key: string }> = {
+  id: 'colliding-file-names',
+  check: 'images',
+  severity: 'error',
+  title: 'Files of a bundle have names that stay apart when it is unpacked',
+  say: ({ file, other, key }) => ({
+    what: `${file} and ${other} both become "${key}" when OLM unpacks the bundle`,
+    why: 'One of them is lost, and nobody chooses which.',
+    fix: 'Rename one; letters, digits, dots, dashes and underscores are kept.',
+  }),
+}

@@ -1,0 +1,24 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { definedApis } from '../registry-bundle.ts'
+
+export const duplicateCrd = bundleRule<{ api: string; first: string }>({
+  id: 'duplicate-crd',
+  severity: 'error',
+  title: 'A bundle defines each API once',
+  say: ({ api, first }) => ({
+    what: `the API ${api} is defined twice, in ${first} too`,
+    why: 'OLM applies one over the other, in no order that anyone chose.',
+    fix: 'Keep one CustomResourceDefinition for each API.',
+  }),
+  *find({ crds }) {
+    const seen = new Map<string, string>()
+    for (const crd of crds)
+      for (const { group, version, kind } of definedApis([crd])) {
+        const api = `${group}/${version} ${kind}`
+        const first = seen.get(api)
+        // One file's two versions of one name are another rule's matter.
+        if (first !== undefined && first !== crd.file) yield { file: crd.file, data: { api, first } }
+        seen.set(api, first ?? crd.file)
+      }
+  },
+})

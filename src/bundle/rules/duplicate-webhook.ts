@@ -1,0 +1,23 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at, listOf, textOf } from '../fields.ts'
+
+export const duplicateWebhook = bundleRule<{ webhook: string }>({
+  id: 'duplicate-webhook',
+  severity: 'warning',
+  title: 'Webhooks of a bundle have names of their own',
+  say: ({ webhook }) => ({
+    what: `there are two webhooks of one type named "${webhook}"`,
+    why: 'OLM v1 refuses the bundle.',
+    fix: 'Give each its own generateName.',
+  }),
+  *find({ csv }) {
+    const seen = new Set<string>()
+    for (const [index, entry] of listOf(at(csv.data, 'spec', 'webhookdefinitions')).entries()) {
+      const webhook = textOf(at(entry, 'generateName'))
+      const key = `${textOf(at(entry, 'type'))} ${webhook}`
+      if (seen.has(key))
+        yield { path: ['spec', 'webhookdefinitions', index, 'generateName'], data: { webhook } }
+      seen.add(key)
+    }
+  },
+})

@@ -1,0 +1,19 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at } from '../fields.ts'
+
+export const globalDefaultPriority = bundleRule<{ name: string }>({
+  id: 'global-default-priority',
+  suite: 'objects',
+  severity: 'warning',
+  title: 'Bundles do not choose the default priority of a cluster',
+  say: ({ name }) => ({
+    what: `the PriorityClass ${name} is the default of the whole cluster`,
+    why: 'Every pod of others gets it.',
+    fix: 'Set globalDefault to false.',
+  }),
+  *find({ objects }) {
+    for (const { file, kind, name, data } of objects)
+      if (kind === 'PriorityClass' && at(data, 'globalDefault') === true)
+        yield { file, path: ['globalDefault'], data: { name } }
+  },
+})

@@ -1,0 +1,22 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at, listOf, textOf } from '../fields.ts'
+
+export const incompleteLink = bundleRule<{ name: string; url: string }>({
+  id: 'incomplete-link',
+  suite: 'operatorhub',
+  severity: 'warning',
+  title: 'Links have a name and an address',
+  say: ({ name, url }) => ({
+    what: `the link "${name}" to "${url}" is incomplete: a name and an absolute URL are wanted`,
+    why: 'OperatorHub.io refuses the bundle.',
+    fix: 'Write name and url.',
+  }),
+  *find({ csv }) {
+    for (const [index, entry] of listOf(at(csv.data, 'spec', 'links')).entries()) {
+      const [name, url] = [textOf(at(entry, 'name')), textOf(at(entry, 'url'))]
+      // A path counts, as for Go's ParseRequestURI.
+      if (name === '' || !/^(?:[a-z][a-z0-9+.-]*:\S+|\/\S*)$/i.test(url))
+        yield { path: ['spec', 'links', index], data: { name, url } }
+    }
+  },
+})

@@ -1,0 +1,27 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { removedIn } from '../removed-apis.ts'
+
+export const noMaxOpenshiftVersion = bundleRule<{ apis: string }>({
+  id: 'no-max-openshift-version',
+  suite: 'community',
+  severity: 'warning',
+  title: 'Bundles of removed APIs say up to which OpenShift they work',
+  say: ({ apis }) => ({
+    what: `the bundle uses ${apis}, and does not say that it works only below OpenShift 4.9`,
+    why: 'Clusters are upgraded under it, and it stops working.',
+    fix: 'Add the property olm.maxOpenShiftVersion with a version below 4.9, or move to newer APIs.',
+  }),
+  *find({ objects, described }) {
+    const removed = objects.filter(({ apiVersion, kind }) => removedIn(apiVersion, kind) === '1.22')
+    if (removed.length === 0) return
+    const limit = described.find(({ type }) => type === 'olm.maxOpenShiftVersion')?.value
+    const [major = Infinity, minor = 0] = (
+      typeof limit === 'string' || typeof limit === 'number' ? String(limit) : ''
+    )
+      .split('.')
+      .map((part) => (part === '' ? Infinity : Number(part)))
+    if (major < 4 || (major === 4 && minor < 9)) return
+    const apis = [...new Set(removed.map(({ apiVersion, kind }) => `${apiVersion} ${kind}`))].join(', ')
+    yield { file: removed[0]?.file ?? '', path: ['apiVersion'], data: { apis } }
+  },
+})

@@ -1,0 +1,17 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at } from '../fields.ts'
+
+export const propertiesInAnnotation = bundleRule<Record<never, never>>({
+  id: 'properties-in-annotation',
+  severity: 'info',
+  title: 'Properties stand in metadata/properties.yaml',
+  say: () => ({
+    what: 'properties are given in the annotation olm.properties',
+    why: 'They win over metadata/properties.yaml, and a mistake in their JSON goes unnoticed.',
+    fix: 'Move them to metadata/properties.yaml.',
+  }),
+  *find({ csv }) {
+    if (at(csv.data, 'metadata', 'annotations', 'olm.properties') !== undefined)
+      yield { path: ['metadata', 'annotations', 'olm.properties'], data: {} }
+  },
+})

@@ -1,0 +1,22 @@
+import { parseVersion } from '../../catalog/version.ts'
+import { bundleRule } from '../bundle-rule.ts'
+import { at, textOf } from '../fields.ts'
+
+export const unconventionalCsvName = bundleRule<{ name: string }>({
+  id: 'unconventional-csv-name',
+  suite: 'good-practices',
+  severity: 'warning',
+  title: 'A bundle is named NAME.vVERSION',
+  say: ({ name }) => ({
+    what: `the bundle is named "${name}", not NAME.vVERSION`,
+    why: 'People and tools read the version off the name.',
+    fix: 'Name it so: foo-operator.v1.2.3.',
+  }),
+  *find({ csv }) {
+    // Names with a release have a convention of their own, and a rule.
+    if (textOf(at(csv.data, 'spec', 'release')) !== '') return
+    const [, version = ''] = csv.name.split(/\.v(.*)/s)
+    if (csv.name.split('.v').length !== 2 || !parseVersion(version).ok)
+      yield { path: ['metadata', 'name'], data: { name: csv.name } }
+  },
+})

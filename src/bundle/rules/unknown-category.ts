@@ -1,0 +1,39 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at } from '../fields.ts'
+
+const categories: ReadonlySet<string> = new Set([
+  'AI/Machine Learning',
+  'Application Runtime',
+  'Big Data',
+  'Cloud Provider',
+  'Database',
+  'Developer Tools',
+  'Integration & Delivery',
+  'Logging & Tracing',
+  'Modernization & Migration',
+  'Monitoring',
+  'Networking',
+  'Observability',
+  'OpenShift Optional',
+  'Security',
+  'Storage',
+  'Streaming & Messaging',
+])
+export const unknownCategory = bundleRule<{ category: string }>({
+  id: 'unknown-category',
+  suite: 'operatorhub',
+  severity: 'warning',
+  title: 'Categories are those of OperatorHub.io',
+  say: ({ category }) => ({
+    what: `"${category}" is no category of OperatorHub.io`,
+    why: 'The Operator is not found under it.',
+    fix: 'Choose among the categories that the page lists.',
+  }),
+  *find({ csv }) {
+    const listed = at(csv.data, 'metadata', 'annotations', 'categories')
+    if (typeof listed !== 'string') return
+    for (const category of listed.split(',').map((name) => name.trim()))
+      if (!categories.has(category))
+        yield { path: ['metadata', 'annotations', 'categories'], data: { category } }
+  },
+})

@@ -1,0 +1,20 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { parseImageReference } from '../image-reference.ts'
+
+export const unparsableRelatedImage = bundleRule<{ image: string; reason: string }>({
+  id: 'unparsable-related-image',
+  severity: 'error',
+  title: 'Related images are image references',
+  say: ({ image, reason }) => ({
+    what: `the related image "${image}" is no image reference: ${reason}`,
+    why: 'opm refuses a catalog with it, and mirrors cannot copy it.',
+    fix: 'Write HOST/REPOSITORY@sha256:… or take the entry out.',
+  }),
+  *find({ relatedImages }) {
+    for (const [index, { image }] of relatedImages.entries()) {
+      const { reason } = image === '' ? { reason: 'it is empty' } : parseImageReference(image)
+      if (reason !== undefined)
+        yield { path: ['spec', 'relatedImages', index, 'image'], data: { image, reason } }
+    }
+  },
+})

@@ -1,0 +1,26 @@
+import { bundleRule } from '../bundle-rule.ts'
+import { at, listOf, textOf } from '../fields.ts'
+
+export const unservedOwnedCrd = bundleRule<{ crd: string; version: string }>({
+  id: 'unserved-owned-crd',
+  severity: 'error',
+  title: 'Owned APIs are served',
+  say: ({ crd, version }) => ({
+    what: `the owned CRD ${crd} does not serve its version ${version}`,
+    why: 'The ClusterServiceVersion stays Pending: OLM waits for an API that never comes.',
+    fix: 'Serve the version, or own another one.',
+  }),
+  *find({ csv, crds }) {
+    for (const [index, owned] of listOf(
+      at(csv.data, 'spec', 'customresourcedefinitions', 'owned'),
+    ).entries()) {
+      const [crd, version] = [textOf(at(owned, 'name')), textOf(at(owned, 'version'))]
+      const found = crds
+        .filter(({ name }) => name === crd)
+        .flatMap(({ data }) => listOf(at(data, 'spec', 'versions')))
+        .find((entry) => at(entry, 'name') === version)
+      if (found !== undefined && at(found, 'served') !== true)
+        yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
+    }
+  },
+})
