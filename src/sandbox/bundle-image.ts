@@ -125,6 +125,7 @@ function csvOf(blob: BundleDocument, crds: readonly Crd[]): Json {
     kind: 'ClusterServiceVersion',
     metadata: { name: blob.name, ...(annotations && { annotations }), ...(labels && { labels }) },
     spec: {
+      displayName: blob.package,
       installModes: [{ type: 'AllNamespaces', supported: true }],
       ...shown,
       ...(nativeAPIs && { nativeAPIs }),

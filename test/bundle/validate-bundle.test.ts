@@ -337,7 +337,12 @@ const content: readonly (readonly [
     }),
     owning(),
   ],
-  ['api-without-example', undefined, owning({ metadata: { annotations: {} } }), owning()],
+  [
+    'api-without-example',
+    'good-practices',
+    owning({ metadata: { annotations: {} }, spec: deploy({ containers: [container] }) }),
+    owning({ spec: deploy({ containers: [container] }) }),
+  ],
   [
     'two-example-annotations',
     undefined,

@@ -39,7 +39,7 @@ describe('a bundle made from its blob', () => {
   })
 
   const rich: BundleDocument = {
-    name: 'pier.v2.0.0',
+    name: 'pier-v2.0.0-3',
     package: 'pier',
     image: 'registry.example/pier/bundle:v2.0.0',
     properties: [

@@ -3,6 +3,7 @@ import { examplesOf } from '../examples.ts'
 
 export const apiWithoutExample = bundleRule<{ api: string }>({
   id: 'api-without-example',
+  suite: 'good-practices',
   severity: 'info',
   title: 'Provided APIs have an example',
   say: ({ api }) => ({
