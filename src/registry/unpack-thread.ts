@@ -78,10 +78,9 @@ function rest(thread: Thread): void {
 
 async function answerOf(worker: Worker, order: UnpackOrder, milliseconds: number): Promise<UnpackResult> {
   const { promise, resolve, reject } = Promise.withResolvers<UnpackResult>()
-  const timer = setTimeout(
-    () => reject(refused(`unpacking it takes longer than ${milliseconds} milliseconds`)),
-    milliseconds,
-  )
+  // Time says as much about this machine as about the archive: it is nobody's fault, and tried again.
+  const slow = `unpacking the image takes longer than ${milliseconds} milliseconds`
+  const timer = setTimeout(() => reject(new RegistryError('timeout', slow)), milliseconds)
   const onError = (cause: unknown) => reject(refused('unpacking it takes too much memory', cause))
   const onExit = () => reject(refused('unpacking it ended early'))
   worker.once('message', resolve)
