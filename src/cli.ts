@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import type { BundleOptions } from './cli/bundle.ts'
 import type { CheckOptions } from './cli/check.ts'
@@ -13,6 +15,10 @@ import type { ValidateOptions } from './cli/validate.ts'
 
 const program = new Command('catalog-bot')
   .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
+  .version(
+    (JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { version: string })
+      .version,
+  )
   .showHelpAfterError()
   .exitOverride((error) => {
     // Help and version are no failures; everything else means that the command could not run.

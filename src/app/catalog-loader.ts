@@ -3,12 +3,17 @@
 import { assemble } from '../catalog/assemble.ts'
 import type { Catalog, FileFacts } from '../catalog/catalog.ts'
 import { factsVersion } from '../catalog/facts-version.ts'
-import { selectFiles } from '../catalog/select-files.ts'
+import { unreadableFile } from '../catalog/read-file.ts'
+import { ignoreFileText } from '../catalog/indexignore.ts'
+import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
+import { linkLeadsOut } from '../catalog/file-rules.ts'
+import { finding } from '../findings/rule.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Store } from '../ports/store.ts'
+import { linkedFile } from './linked-file.ts'
 import { LruMap } from './lru-map.ts'
 import type { ReaderPool } from './reader-pool.ts'
 
@@ -17,11 +22,18 @@ export interface CatalogLoader {
   load(repository: Repository, tree: TreeSha, root: string): Promise<Catalog | undefined>
 }
 
+const linkMode = '120000'
+
 type Entry = { readonly path: string } & TreeEntry
 
 /** Facts of catalogs whose files weigh this much together stay in memory: a quarter of a gigabyte of YAML. */
 const rememberedBytes = 256 * 1024 * 1024
 const rememberedCatalogs = 24
+
+const tooHeavy = 'reading it takes more time or memory than a file may take'
+
+/** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
+const readAtOnce = 8
 
 export function catalogLoader(
   pool: ReaderPool,
@@ -33,7 +45,7 @@ export function catalogLoader(
 
   async function factsOf(
     repository: Repository,
-    entries: readonly Entry[],
+    entries: readonly { readonly oid: BlobSha }[],
   ): Promise<ReadonlyMap<string, FileFacts>> {
     const result = new Map<string, FileFacts>()
     const missing = new Set<BlobSha>()
@@ -45,17 +57,24 @@ export function catalogLoader(
     if (missing.size === 0) return result
     const stored = await store.getCached(space, [...missing])
     const fresh = new Map<string, FileFacts>()
-    await Promise.all(
-      [...missing].map(async (oid) => {
+    const left = [...missing].values()
+    const readOn = async () => {
+      for (const oid of left) {
         let value = stored.get(oid) as FileFacts | undefined
         if (value === undefined) {
           value = await pool.read(await repository.read(oid))
+          if (value === undefined) {
+            // Says as much about this moment as about the file: it is not remembered.
+            result.set(oid, unreadableFile(tooHeavy))
+            continue
+          }
           fresh.set(oid, value)
         }
         facts.set(oid, value)
         result.set(oid, value)
-      }),
-    )
+      }
+    }
+    await Promise.all(Array.from({ length: readAtOnce }, readOn))
     if (fresh.size > 0) await store.putCached(space, fresh)
     return result
   }
@@ -72,30 +91,57 @@ export function catalogLoader(
         entries = [{ path: root, ...file }]
       }
       const below = (path: string) => (root === '' || path === root ? path : path.slice(root.length + 1))
+      const followed = (entry: Entry) => linkedFile(repository, tree, root, entry.path, entry.oid)
       const ignores = new Map<string, string>()
-      for (const entry of entries)
-        if (entry.path === '.indexignore' || entry.path.endsWith('/.indexignore'))
-          ignores.set(below(entry.path), await readText(repository, entry.oid))
+      for (const entry of entries) {
+        if (!isIgnoreFile(entry.path)) continue
+        const oid = entry.mode === linkMode ? (await followed(entry)).file : entry.oid
+        if (oid !== undefined) ignores.set(below(entry.path), ignoreFileText(await repository.read(oid)))
+      }
       const selection = selectFiles(
         entries.map((entry) => below(entry.path)),
         ignores,
       )
       const selected = new Set(selection.files)
-      // Only plain files are content. Links and submodules are refused by the ownership check (T07).
-      const files = entries.filter((entry) => selected.has(below(entry.path)) && entry.mode.startsWith('100'))
+      // New links and submodules are refused by the ownership check (T07); opm opens those that are there already.
+      const files: (Pick<Entry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
+      const dead: { path: string; facts: FileFacts }[] = []
+      for (const entry of entries) {
+        if (!selected.has(below(entry.path))) continue
+        const { path } = entry
+        if (entry.mode.startsWith('100')) files.push({ path, oid: entry.oid, leadsOut: false })
+        if (entry.mode !== linkMode) continue
+        const { file, leadsOut, circles } = await followed(entry)
+        if (file !== undefined) files.push({ path, oid: file, leadsOut })
+        else {
+          const why = circles ? 'too many levels of symbolic links' : 'no such file or directory'
+          dead.push({
+            path,
+            facts: linkedFacts(unreadableFile(`open ${below(path)}: ${why}`), path, leadsOut),
+          })
+        }
+      }
       const read = await factsOf(repository, files)
-      const assembled = assemble(
-        files.flatMap(({ path, oid }) => {
+      const assembled = assemble([
+        ...dead,
+        ...files.flatMap(({ path, oid, leadsOut }) => {
           const value = read.get(oid)
-          return value === undefined ? [] : [{ path, facts: value }]
+          return value === undefined ? [] : [{ path, facts: linkedFacts(value, path, leadsOut) }]
         }),
-      )
+      ])
       const { loadError } = selection
       const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
-      catalogs.set(key, catalog)
+      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy)) catalogs.set(key, catalog)
       return catalog
     },
   }
+}
+
+/** What a file says, and that it is not the catalog that says it. */
+function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
+  if (!leadsOut) return facts
+  const found = { ...finding(linkLeadsOut, undefined, {}), subject: encodeURIComponent(path.toWellFormed()) }
+  return { ...facts, findings: [...facts.findings, found] }
 }
 
 /** A text file from a tree, or '' when it is too large to be one of ours (1 MB). */

@@ -6,46 +6,91 @@ import type { FileFacts } from '../catalog/catalog.ts'
 import { readFile } from '../catalog/read-file.ts'
 
 export interface ReaderPool {
-  /** What the file's bytes say. Rejects only when the worker itself died twice. */
-  read(bytes: Uint8Array): Promise<FileFacts>
+  /**
+   * What the file's bytes say; undefined for a file that takes more time or memory than any file may, alone and at the
+   * second try. Rejects only when a worker died of something else, twice.
+   */
+  read(bytes: Uint8Array): Promise<FileFacts | undefined>
   close(): Promise<void>
 }
 
+export interface ReaderLimits {
+  /** Milliseconds that one file may take. The largest that GitHub stores (100 MB) take some three seconds. */
+  readonly time: number
+  /** Megabytes of heap that a worker may use. */
+  readonly memory: number
+}
+
+const defaultLimits: ReaderLimits = { time: 60_000, memory: 2048 }
+
 /** Smaller files cost less here than the way to a worker and back. */
 const smallFile = 32 * 1024
+
+/** A machine that was busy with something else deserves a second try. */
+const mostTries = 2
 
 interface Seat {
   readonly worker: Worker
   readonly waiting: {
     readonly bytes: Uint8Array
     readonly tries: number
-    resolve(facts: FileFacts): void
+    resolve(facts: FileFacts | undefined): void
     reject(error: Error): void
   }[]
+  /** Set while a file is being read: the worker is stopped when it runs out. */
+  clock: NodeJS.Timeout | undefined
 }
 
-export function openReaderPool(size = Math.max(1, availableParallelism() - 1)): ReaderPool {
+export function openReaderPool(
+  size = Math.max(1, availableParallelism() - 1),
+  limits = defaultLimits,
+): ReaderPool {
   const seats: Seat[] = []
   let closed = false
 
   function seat(): Seat {
-    const worker = new Worker(new URL(`./read-file-worker${extname(import.meta.url)}`, import.meta.url))
-    const taken: Seat = { worker, waiting: [] }
+    const script = new URL(`./read-file-worker${extname(import.meta.url)}`, import.meta.url)
+    const worker = new Worker(script, {
+      resourceLimits: { maxOldGenerationSizeMb: limits.memory },
+    })
+    const taken: Seat = { worker, waiting: [], clock: undefined }
     worker.unref()
-    worker.on('message', (facts: FileFacts) => taken.waiting.shift()?.resolve(facts))
-    worker.on('error', (error) => replace(taken, error))
-    worker.on('exit', () => replace(taken, new Error('a reader stopped')))
+    worker.on('message', (facts: FileFacts) => {
+      taken.waiting.shift()?.resolve(facts)
+      startClock(taken)
+    })
+    worker.on('error', (error) =>
+      replace(taken, error, (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'),
+    )
+    worker.on('exit', () => replace(taken, new Error('a reader stopped'), false))
     return taken
   }
 
-  function replace(dead: Seat, error: unknown): void {
+  /** The first that waits is being read. */
+  function startClock(busy: Seat): void {
+    clearTimeout(busy.clock)
+    busy.clock =
+      busy.waiting.length === 0
+        ? undefined
+        : setTimeout(() => {
+            void busy.worker.terminate()
+            replace(busy, new Error('a reader took too long'), true)
+          }, limits.time).unref()
+  }
+
+  function replace(dead: Seat, error: unknown, isTooHeavy: boolean): void {
     const index = seats.indexOf(dead)
     if (index < 0) return
     seats.splice(index, 1)
+    clearTimeout(dead.clock)
     const cause = error instanceof Error ? error : new Error(String(error))
-    for (const job of dead.waiting)
-      if (closed || job.tries > 0) job.reject(new Error('a catalog file could not be read', { cause }))
-      else enqueue({ ...job, tries: job.tries + 1 })
+    for (const [at, job] of dead.waiting.entries()) {
+      // Those behind it waited and did nothing.
+      const tries = at === 0 ? job.tries + 1 : job.tries
+      if (!closed && tries < mostTries) enqueue({ ...job, tries })
+      else if (!closed && isTooHeavy) job.resolve(undefined)
+      else job.reject(new Error('a catalog file could not be read', { cause }))
+    }
   }
 
   function enqueue(job: Seat['waiting'][number]): void {
@@ -57,6 +102,7 @@ export function openReaderPool(size = Math.max(1, availableParallelism() - 1)): 
     }
     best.waiting.push(job)
     best.worker.postMessage(job.bytes)
+    if (best.waiting.length === 1) startClock(best)
   }
 
   return {

@@ -15,8 +15,13 @@ const escapes: Readonly<Record<string, string>> = {
 
 const plain = /^[ !#-[\]-~]*$/
 
+/** opm would print a name of fifty megabytes, several times; here a megabyte is enough to say what is wrong. */
+const longestQuoted = 1 << 20
+
 /** Go's `%q` of a string: double quotes, and escapes for all that is not printable. A lone surrogate is U+FFFD. */
 export function quote(text: string): string {
+  if (text.length > longestQuoted)
+    return `${quote(text.slice(0, longestQuoted).toWellFormed()).slice(0, -1)}…"`
   if (plain.test(text)) return `"${text}"`
   let quoted = '"'
   for (const character of text.toWellFormed()) quoted += escapeCharacter(character)

@@ -78,11 +78,12 @@ export class IgnoreRules {
 
 function parsePatterns({ directory, text }: IgnoreFile): Pattern[] {
   const domain = directory === '' ? [] : directory.split('/')
-  return text
+  const lines = text
     .split('\n')
     .map(trimSpace)
     .filter((line) => line !== '' && !line.startsWith('#'))
-    .map((line) => parsePattern(line, domain))
+  // The last pattern that matches decides, so of equal ones only the last can.
+  return [...new Set(lines.reverse())].reverse().map((line) => parsePattern(line, domain))
 }
 
 function parsePattern(line: string, domain: readonly string[]): Pattern {

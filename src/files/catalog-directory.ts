@@ -1,6 +1,16 @@
 // A directory on disk as opm walks and opens it, with Go's words for what cannot be opened. Reads files only when
 // asked to, one at a time; never parses them.
-import { closeSync, fstatSync, openSync, readFileSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 import { sep } from 'node:path'
 import { ignoreFileText } from '../catalog/indexignore.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
@@ -23,6 +33,7 @@ export type CatalogDirectory =
 
 /** Go's texts for the errors of the operating system; any other is shown by its code. */
 const goErrors: Readonly<Record<string, string>> = {
+  EAGAIN: 'not a regular file',
   EACCES: 'permission denied',
   EIO: 'input/output error',
   EISDIR: 'is a directory',
@@ -95,13 +106,18 @@ function walkTree(root: string): Walk {
 function readLikeGo(root: string, path: string): Uint8Array | { readonly error: string } {
   let file: number
   try {
-    file = openSync(join(root, path), 'r')
+    // Without O_NONBLOCK a pipe that nobody writes to would never be opened.
+    file = openSync(join(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (error) {
     return { error: `open ${path}: ${goError(error)}` }
   }
   try {
-    if (fstatSync(file).isDirectory()) return { error: `read ${join(root, path)}: is a directory` }
-    return readFileSync(file)
+    const found = fstatSync(file)
+    if (found.isDirectory()) return { error: `read ${join(root, path)}: is a directory` }
+    // A device has no end: one byte of it tells whether it is as empty as /dev/null.
+    if (!found.isFile() && readSync(file, new Uint8Array(1)) > 0)
+      return { error: `read ${join(root, path)}: not a regular file` }
+    return found.isFile() ? readFileSync(file) : new Uint8Array(0)
   } catch (error) {
     return { error: `read ${join(root, path)}: ${goError(error)}` }
   } finally {

@@ -25,12 +25,22 @@ export function finding<Data extends object>(
   data: Data,
   related?: Finding['related'],
 ): Finding {
+  const { what, why, fix } = rule.say(data)
   return {
     rule: rule.id,
     severity: rule.severity,
-    ...rule.say(data),
+    what: shortened(what),
+    why: shortened(why),
+    fix: shortened(fix),
     ...(at && { at }),
     ...(related && related.length > 0 && { related }),
     data: data as Readonly<Record<string, unknown>>,
   }
+}
+
+/** A name can be as long as a file; nobody reads more of it than this, and every page would carry it all. */
+const longestWords = 5000
+
+function shortened(words: string): string {
+  return words.length <= longestWords ? words : `${words.slice(0, longestWords).toWellFormed()}…`
 }

@@ -20,6 +20,10 @@ describe('text in the manner of Go', () => {
     expect(quote(text)).toBe(quoted)
   })
 
+  test('of a megabyte and more is quoted in part', () => {
+    expect(quote('x'.repeat(3_000_000))).toBe(`"${'x'.repeat(1 << 20)}…"`)
+  })
+
   test('is ordered by UTF-8 bytes, not by UTF-16 units', () => {
     expect(sortedByBytes(['😀', '\uffff', 'b', 'B', 'a', 'ab'])).toEqual([
       'B',

@@ -1,5 +1,6 @@
 // Directories on disk, opened as opm opens them, and its words for what cannot be opened.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -76,5 +77,18 @@ test('an ignore file that cannot be read stops everything', () => {
     kind: 'unreadable',
     file: '.indexignore',
     message: 'open .indexignore: no such file or directory',
+  })
+})
+
+describe('what is no regular file', () => {
+  test('is refused without waiting for its end', () => {
+    symlinkSync('/dev/zero', join(root, 'endless'))
+    symlinkSync('/dev/null', join(root, 'empty'))
+    execFileSync('mkfifo', [join(root, 'pipe')])
+    const read = Object.fromEntries(filesOf(root).map((file) => [file.path, file.read()]))
+    expect(read['endless']).toEqual({ error: `read ${root}/endless: not a regular file` })
+    expect(read['empty']).toHaveLength(0)
+    // Nobody writes to it: it is as empty.
+    expect(read['pipe']).toHaveLength(0)
   })
 })

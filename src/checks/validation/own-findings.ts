@@ -1,6 +1,7 @@
 // What our own rules find in a catalog, each rule with its default severity. Worked out once for each catalog value:
 // the same base stands under many pull requests.
 import type { Catalog } from '../../catalog/catalog.ts'
+import { linkLeadsOut } from '../../catalog/file-rules.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { viewCatalog } from './catalog-view.ts'
@@ -14,7 +15,11 @@ export function ownFindings(catalog: Catalog): readonly Finding[] {
   const before = known.get(catalog)
   if (before) return before
   const view = viewCatalog(catalog)
-  const found = rules.flatMap((rule) => [...rule.find(view, defaultLimits)]).sort(compareFindings)
+  // Where a link leads is not in a file's bytes: whoever loads the catalog finds it.
+  const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
+  const found = [...linked, ...rules.flatMap((rule) => [...rule.find(view, defaultLimits)])].sort(
+    compareFindings,
+  )
   known.set(catalog, found)
   return found
 }
