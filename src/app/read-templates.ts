@@ -1,5 +1,6 @@
 // What the trees hold of the templates that a change touches, and of the catalogs rendered from them. The pairs come
 // from the base's configuration and ci.yaml files; what they say now from the merge result.
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout.ts'
@@ -24,6 +25,8 @@ interface Side {
 
 /** The largest public template is a twentieth of this. */
 const largestTemplate = 4 * 1024 * 1024
+/** Rendering whole bundles takes about a second for each ten megabytes of them. */
+const largestPatched = 4 * 1024 * 1024
 
 /** Rejects with a GitError when a tree cannot be read. */
 export async function readTemplates(
@@ -49,14 +52,35 @@ export async function readTemplates(
         loader.load(repository, result.tree, pair.catalog),
         loader.load(repository, base.tree, pair.catalog),
       ])
+      const file = pair.offer === 'patch' ? await onlyFile(own, checkedIn, places) : undefined
       return {
         ...pair,
+        ...(file && { file }),
         ...(source && { source }),
         ...(checkedIn && { result: checkedIn }),
         known: own ? [own] : await siblings(pair.catalog, layout, places),
       }
     }),
   )
+}
+
+/** The bytes of a catalog's only file on both sides, where it is not too large to be rendered for a patch. */
+async function onlyFile(
+  own: Catalog | undefined,
+  checkedIn: Catalog | undefined,
+  { repository, base, result }: TemplatePlaces,
+): Promise<TemplateState['file']> {
+  const [path, ...more] = new Set(
+    [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.path),
+  )
+  const bytes = [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.bytes)
+  if (path === undefined || more.length > 0 || bytes.some((size) => size > largestPatched)) return undefined
+  const read = async (tree: TreeSha) => {
+    const entry = await repository.entry(tree, path)
+    return entry?.mode.startsWith('100') === true ? repository.read(entry.oid) : undefined
+  }
+  const [before, after] = await Promise.all([read(base.tree), read(result.tree)])
+  return before && after && { path, base: before, result: after }
 }
 
 /** A catalog that the base does not have: its bundles lie in the same package's directories of other catalogs. */

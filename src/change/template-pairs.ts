@@ -14,6 +14,8 @@ export interface TemplatePair {
   readonly catalog: string
   /** Whether the configuration says so. */
   readonly isStated: boolean
+  /** What may be offered where the two differ. */
+  readonly offer: StatedTemplate['offer']
 }
 
 /** Whether a catalog's place is one file, by its name: a directory otherwise. */
@@ -29,6 +31,8 @@ export interface TemplateState extends TemplatePair {
   readonly result?: Catalog
   /** Catalogs of the base that hold bundles rendered before, the pair's own first. */
   readonly known: readonly Catalog[]
+  /** The catalog's only file, where a patch of it may be offered: its bytes before and after. */
+  readonly file?: { readonly path: string; readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
 export interface PairPlaces {
@@ -62,14 +66,15 @@ export function touchedTemplatePairs(
 }
 
 function statedPairs({ paths, stated }: PairPlaces): readonly TemplatePair[] {
-  return stated.flatMap(({ template, catalog }) => {
-    if (template.replace(placeholderPattern, '') === template) return [{ template, catalog, isStated: true }]
+  return stated.flatMap(({ template, catalog, offer }) => {
+    if (template.replace(placeholderPattern, '') === template)
+      return [{ template, catalog, isStated: true, offer }]
     const pattern = patternOf(template)
     return paths.flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
       const rendered = catalog.replace(placeholderPattern, (_match, name: string) => groups[name] ?? '')
-      return [{ template: path, catalog: rendered, isStated: true }]
+      return [{ template: path, catalog: rendered, isStated: true, offer }]
     })
   })
 }
@@ -100,7 +105,8 @@ const beside = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph
 
 function* recognisedPairs({ paths, layout, ciYaml }: PairPlaces): Generator<TemplatePair> {
   const roots = new Set(layout.catalogs.map(({ root }) => root))
-  const pair = (template: string, catalog: string) => ({ template, catalog, isStated: false })
+  const pair = (template: string, catalog: string) =>
+    ({ template, catalog, isStated: false, offer: 'none' }) as const
   const mappings = new Map<string, Mapping | undefined>()
   for (const path of paths) {
     if (!templateFile.test(path)) continue

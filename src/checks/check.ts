@@ -57,6 +57,16 @@ export interface Waiting {
   readonly who: readonly string[]
 }
 
+/** A change that the bot made out for the author, who may take it or not. */
+export interface Offer {
+  /** The file that it changes: letters, digits and `./_+-` only. */
+  readonly path: string
+  /** What the file is made from. */
+  readonly template: string
+  /** A unified diff against the merge result, that `git apply` takes. */
+  readonly patch: string
+}
+
 export interface CheckOutcome {
   readonly check: CheckId
   readonly findings: readonly Finding[]
@@ -68,6 +78,8 @@ export interface CheckOutcome {
   }[]
   /** Decisions of people that are still missing. */
   readonly waiting: readonly Waiting[]
+  /** Changes that would mend a finding, for the comment. Absent: none. */
+  readonly offers?: readonly Offer[]
   /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */
   readonly summary: string
 }

@@ -15,6 +15,12 @@ export const templatesSchema = z
         catalog: path().describe(
           'Directory or file that is rendered from it, with the same placeholders: catalogs/{version}/{name}.',
         ),
+        offer: z
+          .enum(['none', 'patch'])
+          .default('none')
+          .describe(
+            'What the comment offers beside the command when the catalog is not what the template renders to: a patch shows the difference, where it is small and every bundle of it is one that the base has.',
+          ),
       })
       .superRefine(({ template, catalog }, context) => {
         const [ours, theirs] = [placeholders(template), placeholders(catalog)]

@@ -1,11 +1,12 @@
 // What people see of a verdict: check runs with annotations, and the one comment. Both say the same, because both
 // are made here from the same value. Renders; decides nothing.
-import type { CheckOutcome } from '../checks/check.ts'
+import type { CheckOutcome, Offer } from '../checks/check.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import type { CheckId } from '../findings/rule.ts'
 import { unblockers } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { code, codeInCell, plain } from './escape.ts'
+import { fencedBlock } from './fenced-block.ts'
 import { fencedMermaid } from './fenced-mermaid.ts'
 
 /** The hidden first line by which the bot finds its own comment again, among those that its own App wrote (T56). */
@@ -17,6 +18,7 @@ export const checkPrefix = 'catalog-bot / '
 const maxAnnotations = 150
 const maxShownFindings = 20
 const maxMentions = 5
+const maxOffers = 3
 /** GitHub refuses longer comments and summaries (65,536 and 65,535); room is left for the closing words. */
 const maxText = 60_000
 
@@ -105,7 +107,10 @@ function summarise(outcome: CheckOutcome, options: ReportOptions): string {
   return parts.join('\n\n')
 }
 
-function composeComment(verdict: Verdict, options: ReportOptions): string {
+function composeComment(
+  verdict: Verdict,
+  options: ReportOptions & { readonly withoutOffers?: boolean },
+): string {
   const sections = [commentMarker, `### ${headline(verdict, options)}`]
   if (options.changeLines.length > 0)
     sections.push(['**What this changes**', '', ...options.changeLines].join('\n'))
@@ -118,6 +123,13 @@ function composeComment(verdict: Verdict, options: ReportOptions): string {
     sections.push(
       `<details><summary>Worth a look (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
     )
+  if (options.withoutOffers !== true)
+    sections.push(
+      ...verdict.outcomes
+        .flatMap(({ offers = [] }) => offers)
+        .slice(0, maxOffers)
+        .map(describeOffer),
+    )
   if (options.commandLines !== undefined && options.commandLines.length > 0)
     sections.push(['**Commands**', '', ...options.commandLines].join('\n'))
   sections.push(`**What happens next**\n\n${nextSteps(verdict, options)}`)
@@ -128,7 +140,20 @@ function composeComment(verdict: Verdict, options: ReportOptions): string {
   const body = sections.join('\n\n')
   if (body.length > maxText && options.graph !== undefined)
     return composeComment(verdict, { ...options, graph: undefined })
+  // Half a patch is none.
+  if (body.length > maxText && options.withoutOffers !== true)
+    return composeComment(verdict, { ...options, withoutOffers: true })
   return `${cut(body)}\n\n${foot(verdict)}`
+}
+
+/** Its path needs no escaping: see Offer. */
+function describeOffer({ path, template, patch }: Offer): string {
+  return [
+    `<details><summary>A patch for ${path}</summary>`,
+    `What ${code(template)} renders to. Copy it and give it to ${code('git apply')}; nobody but you changes your branch.`,
+    fencedBlock('diff', patch.slice(0, -1)),
+    '</details>',
+  ].join('\n\n')
 }
 
 /** What the words above hold for: an approval by command binds to it. The base's tip moves too often to be named. */

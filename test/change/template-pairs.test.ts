@@ -5,7 +5,7 @@ import { touchedTemplatePairs } from '../../src/change/template-pairs.ts'
 import type { StatedTemplate } from '../../src/config/templates.ts'
 
 interface Told {
-  readonly stated?: readonly StatedTemplate[]
+  readonly stated?: readonly Omit<StatedTemplate, 'offer'>[]
   readonly ciYaml?: Readonly<Record<string, string>>
   readonly touched?: readonly string[]
 }
@@ -13,7 +13,12 @@ interface Told {
 /** Pairs as `template -> catalog`, with `!` where the configuration states them. */
 function pairs(paths: readonly string[], { stated = [], ciYaml = {}, touched = paths }: Told = {}) {
   return touchedTemplatePairs(
-    { paths, layout: recogniseLayout(paths, []), stated, ciYaml: (directory) => ciYaml[directory] },
+    {
+      paths,
+      layout: recogniseLayout(paths, []),
+      stated: stated.map((one) => ({ ...one, offer: 'none' })),
+      ciYaml: (directory) => ciYaml[directory],
+    },
     touched,
   ).map(({ template, catalog, isStated }) => `${template} -> ${catalog}${isStated ? '!' : ''}`)
 }

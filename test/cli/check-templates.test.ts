@@ -147,4 +147,27 @@ describe('a pull request that changes the template alone', () => {
     const gone = await check(base, commit({}))
     expect(gone.drift).toMatchObject([{ rule: 'unrenderable-template', severity: 'error' }])
   })
+
+  test('is offered a patch where the configuration says so, and passes once git has applied it', async () => {
+    git('checkout', '-q', '--orphan', 'patched')
+    git('rm', '-r', '-q', '-f', '.')
+    commit({
+      '.github/catalog-bot.yml': `templates: [{template: t.yaml, catalog: ${catalog}, offer: patch}]\n`,
+      [catalog]: '',
+      't.yaml': basic('1.0.0', '1.1.0'),
+    })
+    const base = await run(`catalog-bot render t.yaml -o yaml > ${catalog}`)
+    const edited = basic('1.0.0', '1.1.0').replace('replaces: lantern.v1.0.0', 'skips: [lantern.v1.0.0]')
+    const head = commit({ 't.yaml': edited })
+    const { out } = await catalogBot(
+      ...['explain', '--repo', folder, '--base', base, '--head', head, '--author', 'olga', '--role', 'admin'],
+      '--offline',
+    )
+    const { actions } = JSON.parse(out) as { actions: { comment?: string }[] }
+    const comment = actions.find((action) => action.comment !== undefined)?.comment ?? ''
+    const patch = /```diff\n([\s\S]*?\n)```/.exec(comment)?.[1] ?? ''
+    expect(patch).toContain('-  replaces: lantern.v1.0.0')
+    execFileSync('git', ['-C', folder, 'apply', '-'], { input: patch, env: { PATH: process.env.PATH } })
+    expect((await check(base, commit({}), '--offline')).drift).toEqual([])
+  })
 })

@@ -42,6 +42,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     findings: findings.sort(compareFindings),
     unanswered: templates.unanswered,
     waiting: [],
+    ...(templates.offers && templates.offers.length > 0 && { offers: templates.offers }),
     summary: summaryOf(input, before),
   }
 }

@@ -13,6 +13,8 @@ import {
 } from '../../../src/checks/questions.ts'
 import { validationCheck } from '../../../src/checks/validation/validation.ts'
 import { parseConfig } from '../../../src/config/config.ts'
+import { readWritable } from '../../../src/catalog/write/writable.ts'
+import { writeYaml } from '../../../src/catalog/write/write-yaml.ts'
 import { bundle, channel, pkg, textOf, type Blob } from '../../change/build-catalog.ts'
 
 const template = 'operators/foo/catalog-templates/v4.20.yaml'
@@ -44,15 +46,18 @@ interface World {
   readonly isStated?: boolean
   readonly config?: string
   readonly answers?: Readonly<Record<string, BundleAnswer | ImageAnswer>>
+  readonly file?: { readonly base: Uint8Array; readonly result: Uint8Array }
 }
 
-function look({ source, result, known = before, isStated = false, config = '', answers = {} }: World) {
+function look({ source, result, known = before, isStated = false, config = '', answers = {}, file }: World) {
   const parsed = parseConfig(config)
   if (parsed.kind !== 'config') throw new Error('broken configuration')
   const state: TemplateState = {
     template,
     catalog,
     isStated,
+    offer: file ? 'patch' : 'none',
+    ...(file && { file: { path: `${catalog}/catalog.yaml`, ...file } }),
     known: [catalogOf(known)],
     ...(source !== undefined && { source: source === 'too-large' ? source : encode(source) }),
     ...(result && { result: catalogOf(result) }),
@@ -79,6 +84,7 @@ function look({ source, result, known = before, isStated = false, config = '', a
     at: outcome.findings[0]?.at,
     unanswered: outcome.unanswered,
     summary: outcome.summary,
+    offers: outcome.offers,
   }
 }
 const renders = (version: string, more: object = {}): BundleAnswer => ({
@@ -233,6 +239,41 @@ describe('a template that opm refuses', () => {
   })
 })
 
+describe('a patch', () => {
+  const rendered = (blobs: readonly Blob[]) => {
+    const read = readWritable([encode(textOf(blobs))])
+    if (!read.ok) throw new Error(read.error)
+    return encode(writeYaml(read.value))
+  }
+  const present = rendered(before)
+  const same = { base: present, result: present }
+
+  test('is offered where the difference is small and the base has every bundle', () => {
+    const world = { source: basic(next, [pinned('a')]), result: before }
+    expect(look(world).offers).toBeUndefined()
+    const [offer] = look({ ...world, file: same }).offers ?? []
+    expect(offer).toMatchObject({ path: `${catalog}/catalog.yaml`, template })
+    expect(offer?.patch).toContain('+- name: foo.v2.0.0\n+  replaces: foo.v1.0.0\n')
+  })
+  test('never shows what only a registry told', () => {
+    const world = { source: basic(next, [pinned('a'), pinned('b')]), result: before, file: same }
+    const answers = { [pinned('b')]: renders('2.0.0') }
+    const looked = look({ ...world, answers })
+    expect(looked.said).toEqual(['catalog-differs-from-template warning'])
+    expect(looked.offers).toBeUndefined()
+  })
+  test('is not offered where it is large, or would not survive being copied', () => {
+    const many = Array.from({ length: 300 }, (_, index) => `foo.v${index}`)
+    const large = basic([pkg('foo'), channel('stable', 'foo', many)], [pinned('a')])
+    expect(look({ source: large, result: before, file: same }).offers).toBeUndefined()
+    const hidden = basic([pkg('foo', 'stable', { description: 'a\u202eb' }), ...head.slice(1)], [pinned('a')])
+    expect(look({ source: hidden, result: before, file: same })).toMatchObject({
+      said: ['catalog-differs-from-template warning'],
+      offers: undefined,
+    })
+  })
+})
+
 describe('the semver template', () => {
   const semver = `Schema: olm.semver\nStable: {Bundles: [{Image: "${pinned('a')}"}]}\n`
   const rendered = [
@@ -254,7 +295,7 @@ describe('the semver template', () => {
 
 test('a path is nothing but a name to the shell that the command is pasted into', () => {
   const odd = "operators/$(touch x)'s/catalog-templates/v4.20.yaml"
-  const state = { template: odd, catalog, isStated: true, known: [], source: encode('{}') }
+  const state = { template: odd, catalog, isStated: true, offer: 'none', known: [], source: encode('{}') }
   const input = {
     config: { rules: {}, images: { registries: [] }, opm: 'v1.73' },
     change: { paths: [], catalogs: [], references: [] },

@@ -16,9 +16,10 @@ import type { TemplateState } from '../../../change/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
 import { finding, type Rule } from '../../../findings/rule.ts'
-import type { CheckInput, CheckOutcome } from '../../check.ts'
+import type { CheckInput, CheckOutcome, Offer } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { Answers, Question } from '../../questions.ts'
+import { offerPatch } from './offer-patch.ts'
 import { openBundle } from './open-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
 import { renderCommand } from './render-command.ts'
@@ -28,6 +29,7 @@ import { unrenderableTemplate } from './unrenderable-template.ts'
 export interface JudgedTemplates {
   readonly findings: readonly Finding[]
   readonly unanswered: CheckOutcome['unanswered']
+  readonly offers?: readonly Offer[]
 }
 
 /** What the bundles hold that have to be rendered from their images. */
@@ -43,6 +45,7 @@ export function judgeTemplates({ templates = [], config }: CheckInput, answers: 
   return {
     findings: judged.flatMap(({ findings }) => findings),
     unanswered: judged.flatMap(({ unanswered }) => unanswered),
+    offers: judged.flatMap(({ offers = [] }) => offers),
   }
 }
 
@@ -114,7 +117,9 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   const drifts = findDrift(rendered.value, withoutTemplate(checkedIn, state), {
     comparesDescriptions: knowsDescriptions(rendered.value, bundles),
   })
-  return { findings: drifts.length === 0 ? [] : [drifted(state, checkedIn, drifts)], unanswered: [] }
+  if (drifts.length === 0) return { findings: [], unanswered: [] }
+  const offer = offerPatch(state)
+  return { findings: [drifted(state, checkedIn, drifts)], unanswered: [], ...(offer && { offers: [offer] }) }
 }
 
 const privateRetry = 900

@@ -1,0 +1,38 @@
+// Patches in the comment: whole or not at all, and nothing of them is more than code.
+import { describe, expect, test } from '@jest/globals'
+import type { Offer } from '../../src/checks/check.ts'
+import { decide } from '../../src/gate/decide.ts'
+import { composeReport } from '../../src/messages/report.ts'
+import { aGateInput, passed } from '../gate/build.ts'
+
+const offer = (patch: string): Offer => ({
+  path: 'catalogs/v4.20/foo/catalog.yaml',
+  template: 't.yaml',
+  patch,
+})
+function comment(...offers: readonly Offer[]): string {
+  const outcomes = [passed('ownership'), { ...passed('validation'), offers }, passed('images')]
+  return composeReport(decide(aGateInput({ outcomes })), { changeLines: [] }).comment
+}
+const patch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
+
+describe('a patch in the comment', () => {
+  test('stands there as it is given to git', () => {
+    expect(comment(offer(patch))).toContain(`\n\`\`\`diff\n${patch}\`\`\`\n`)
+    expect(comment(offer(patch))).toContain('A patch for catalogs/v4.20/foo/catalog.yaml')
+  })
+  test('cannot end its block, whatever its lines hold', () => {
+    const hostile = `${patch}+\`\`\`\`\n+</details> @everyone\n`
+    expect(comment(offer(hostile))).toContain(`\n\`\`\`\`\`diff\n${hostile}\`\`\`\`\`\n`)
+  })
+  test('is left out as a whole where the comment would be too long', () => {
+    const long = comment(offer(`${patch}${'+x\n'.repeat(30_000)}`))
+    expect(long).not.toContain('```diff')
+    expect(long).toContain('What happens next')
+    expect(long.length).toBeLessThan(65_536)
+  })
+  test('is one of three at most', () => {
+    const many = comment(...Array.from({ length: 5 }, () => offer(patch)))
+    expect(many.match(/```diff/g)).toHaveLength(3)
+  })
+})
