@@ -2,14 +2,16 @@
 // the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-worker.ts.
 import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { suites } from '../bundle/bundle-rule.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render-bundle.ts'
 import { templateCsv } from '../bundle/template-csv.ts'
+import { optionalRules } from '../bundle/rules.ts'
 import { unreadableBundle } from '../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import { bulkyProperties } from '../catalog/template/drift.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
-import type { Finding } from '../findings/finding.ts'
+import { compareFindings, type Finding } from '../findings/finding.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { finding } from '../findings/rule.ts'
 
@@ -17,19 +19,29 @@ import { finding } from '../findings/rule.ts'
  * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
  * rendered or judged raises it, and old answers are never looked at again (test/registry/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 4
+export const bundleReaderVersion = 5
 
 export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
 
 // A look at a pull request holds the readings of all its bundles; honest ones have a few kilobytes.
+// So many of the rules that always count, and so many of the others.
 const mostFindings = 100
 /** Characters of JSON, for the content and for the findings. */
 const mostText = 512 * 1024
 const longestWords = 1000
 
 export function readBundleFiles(files: BundleFiles): BundleReading {
-  const { format, findings } = validateBundle(files, { packedSize: (bytes) => gzipSync(bytes).length })
-  const shown = mostImportant(findings, mostFindings).findings.map(withinBounds)
+  const { format, findings } = validateBundle(files, {
+    packedSize: (bytes) => gzipSync(bytes).length,
+    // Which of them count is known only where the configuration is.
+    suites,
+  })
+  const [optional, usual] = [true, false].map((wanted) =>
+    findings.filter(({ rule }) => optionalRules.has(rule) === wanted),
+  )
+  const shown = [usual, optional]
+    .flatMap((some) => mostImportant(some ?? [], mostFindings).findings.map(withinBounds))
+    .sort(compareFindings)
   const reading = { ...(format !== undefined && { format }), findings: shown }
   const { bundle } = readRegistryBundle(files)
   if (format !== 'registry+v1' || !bundle) return reading
@@ -50,7 +62,7 @@ export function readBundleFiles(files: BundleFiles): BundleReading {
 
 /** A finding that quotes megabytes of its author's text says the same in fewer words. */
 function withinBounds(one: Finding): Finding {
-  if (JSON.stringify(one).length <= mostText / mostFindings) return one
+  if (JSON.stringify(one).length <= mostText / mostFindings / 2) return one
   const { data: _, at, what, ...rest } = one
   return {
     ...rest,

@@ -7,6 +7,7 @@ import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers, ImageAnswer, Question } from '../questions.ts'
+import { configuredFindings } from './configured-findings.ts'
 import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
 import { atReference, bundlesToOpen, judgeBundle, openedReferences } from './opened-bundles.ts'
 import { judgeRepublished, questionsAboutRepublished, republishedBundles } from './republished-bundles.ts'
@@ -106,7 +107,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   unanswered.push(...closedBundles(closed))
   return {
     check: 'images',
-    findings: findings.sort(compareFindings),
+    findings: configuredFindings(findings, input.config.rules).sort(compareFindings),
     unanswered,
     waiting: [],
     summary: summaryOf(images),

@@ -1,0 +1,19 @@
+// What the configuration says of image rules: another severity, off, silent in some places; and for rules of optional
+// suites, that they count at all.
+import { optionalRules } from '../../bundle/rules.ts'
+import type { Finding } from '../../findings/finding.ts'
+import { applyRuleSettings, type RuleSettings } from '../validation/rule-settings.ts'
+
+/** opm enforces nothing about images: every rule has a switch. */
+const fixed: ReadonlySet<string> = new Set()
+
+/** The findings that count. One of an optional rule does where the configuration gives that rule a severity. */
+export function configuredFindings(findings: readonly Finding[], settings: RuleSettings): Finding[] {
+  const counted = findings.filter(({ rule }) => !optionalRules.has(rule) || hasSeverity(settings, rule))
+  return applyRuleSettings(counted, settings, fixed)
+}
+
+function hasSeverity(settings: RuleSettings, rule: string): boolean {
+  const setting = Object.hasOwn(settings, rule) ? settings[rule] : undefined
+  return typeof setting === 'string' || setting?.severity !== undefined
+}

@@ -1,0 +1,57 @@
+import { describe, expect, test } from '@jest/globals'
+import { imagesCheck } from '../../../src/checks/images/images.ts'
+import { configuredFindings } from '../../../src/checks/images/configured-findings.ts'
+import type { CheckInput } from '../../../src/checks/check.ts'
+import { defaultConfig, type Config } from '../../../src/config/config.ts'
+import type { Finding } from '../../../src/findings/finding.ts'
+
+const found = (rule: string): Finding => ({
+  rule,
+  severity: 'warning',
+  what: 'w',
+  why: '',
+  fix: '',
+  at: { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 },
+})
+const settled = (rules: Config['rules'], ...names: string[]) =>
+  configuredFindings(names.map(found), rules).map(({ rule, severity }) => `${rule} ${severity}`)
+
+describe('rules about images, as the configuration wants them', () => {
+  test('another severity, off, or silent for some paths', () => {
+    expect(settled({ 'image-by-tag': 'error' }, 'image-by-tag')).toEqual(['image-by-tag error'])
+    expect(settled({ 'image-by-tag': 'off' }, 'image-by-tag', 'tag-moved')).toEqual(['tag-moved warning'])
+    const ignore = (path: string) => ({ 'image-by-tag': { ignore: [path] } })
+    expect(settled(ignore('catalogs/foo/**'), 'image-by-tag')).toEqual([])
+    expect(settled(ignore('catalogs/bar/**'), 'image-by-tag')).toEqual(['image-by-tag warning'])
+  })
+  test('a rule of an optional suite is silent until it is given a severity', () => {
+    expect(settled({}, 'no-icon')).toEqual([])
+    expect(settled({ 'no-icon': { ignore: ['x'] } }, 'no-icon')).toEqual([])
+    expect(settled({ 'no-icon': 'info' }, 'no-icon')).toEqual(['no-icon info'])
+    expect(settled({ 'no-icon': { severity: 'error', ignore: ['x'] } }, 'no-icon')).toEqual(['no-icon error'])
+  })
+  test('the check itself applies them', () => {
+    const judge = (rules: Config['rules']) =>
+      imagesCheck.judge(
+        {
+          config: { ...defaultConfig, rules },
+          change: {
+            paths: [],
+            catalogs: [],
+            references: [
+              {
+                reference: 'quay.io/a/b:1',
+                at: { file: 'c.yaml', line: 1, column: 1 },
+                package: 'foo',
+                bundle: 'foo.v1',
+                role: 'related-image',
+              },
+            ],
+          },
+        } as unknown as CheckInput,
+        { get: () => ({ kind: 'ok', digest: `sha256:${'a'.repeat(64)}`, mediaType: 'x', size: 1 }) as never },
+      ).findings
+    expect(judge({ 'image-by-tag': 'error' })).toMatchObject([{ rule: 'image-by-tag', severity: 'error' }])
+    expect(judge({ 'image-by-tag': 'off' })).toEqual([])
+  })
+})
