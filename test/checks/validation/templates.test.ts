@@ -170,13 +170,29 @@ describe('a bundle that the base does not have', () => {
     )
   })
   test('waits while the registry does not say, and blames nobody', () => {
-    for (const kind of ['unknown', 'missing-or-private'] as const) {
-      const answer = { kind, reason: 'quay.io answered 503', retryAfter: 60 } as BundleAnswer
-      const { said, unanswered } = look({ ...world, answers: { [pinned('b')]: answer } })
-      expect(said).toEqual([])
-      expect(unanswered).toEqual([expect.objectContaining({ reason: 'quay.io answered 503' })])
-    }
+    const unknown: BundleAnswer = { kind: 'unknown', reason: 'quay.io answered 503', retryAfter: 60 }
+    expect(look({ ...world, answers: { [pinned('b')]: unknown } })).toMatchObject({
+      said: [],
+      unanswered: [{ reason: 'quay.io answered 503', retryAfter: 60 }],
+    })
     expect(look(world).unanswered).toHaveLength(1)
+  })
+  test('that may be private keeps a stated pair waiting, and is a remark where only the layout tells', () => {
+    const answer: BundleAnswer = { kind: 'missing-or-private', reason: 'quay.io answered 401' }
+    const answers = { [pinned('b')]: answer }
+    expect(look({ ...world, answers })).toMatchObject({
+      said: ['unrenderable-template warning'],
+      unanswered: [],
+    })
+    expect(look({ ...world, answers, isStated: true })).toMatchObject({
+      said: [],
+      unanswered: [{ retryAfter: 900 }],
+    })
+  })
+  test('is not asked for where nobody wants to hear of templates', () => {
+    const off = 'rules: {catalog-differs-from-template: off, unrenderable-template: {severity: off}}'
+    expect(look({ ...world, config: off })).toMatchObject({ asked: [], said: [], unanswered: [] })
+    expect(look({ ...world, config: 'rules: {unrenderable-template: off}' }).asked).toHaveLength(1)
   })
   test('leaves the template unrenderable when it is definitely not to be had', () => {
     const answer: BundleAnswer = { kind: 'missing', reason: 'quay.io has no such manifest' }

@@ -20,8 +20,9 @@ import type { CheckInput, CheckOutcome, Offer } from '../../check.ts'
 import { isAllowedRegistry } from '../../images/named-image.ts'
 import type { Answers, Question } from '../../questions.ts'
 import { offerPatch } from './offer-patch.ts'
-import { openBundle } from './open-bundle.ts'
+import { openBundle, type OpenedBundle } from './open-bundle.ts'
 import { catalogDiffersFromTemplate } from './catalog-differs-from-template.ts'
+import { templateRules } from './rules.ts'
 import { renderCommand } from './render-command.ts'
 import { renderedBefore } from './rendered-before.ts'
 import { unrenderableTemplate } from './unrenderable-template.ts'
@@ -62,6 +63,8 @@ type Needs =
 
 function needsOf(state: TemplateState, config: Config): Needs {
   const { source, isStated, result } = state
+  // What nobody wants to hear is not asked either.
+  if (templateRules.every(({ id }) => isOff(config.rules[id]))) return { kind: 'none' }
   // Gone together with its catalog, or never there: nothing is left to agree.
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'there is no such file' } : { kind: 'none' }
@@ -98,8 +101,7 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   for (const image of asked) {
     const { answer } = openBundle(image, answers)
     if (answer.kind === 'bundle') bundles.set(image, answer.bundle)
-    // A private image and a missing one look alike from outside; what is gone may be on its way.
-    else if (answer.kind === 'unknown' || answer.kind === 'missing-or-private')
+    else if (waits(answer, state))
       unanswered.push({
         question: `what does ${image} render to, for ${state.template}?`,
         reason: answer.reason,
@@ -123,6 +125,17 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
 }
 
 const privateRetry = 900
+
+/**
+ * A private image and a missing one look alike from outside, and time changes nothing about that: it is worth keeping
+ * a pull request for where the configuration states the pair, and a remark where only the layout tells.
+ */
+function waits(
+  answer: Extract<OpenedBundle['answer'], { readonly reason: string }>,
+  { isStated }: TemplateState,
+): boolean {
+  return answer.kind === 'unknown' || (answer.kind === 'missing-or-private' && isStated)
+}
 
 function sourceOf(bundles: ReadonlyMap<string, RenderedBundle>): BundleSource {
   return (reference) => {
@@ -199,6 +212,10 @@ function stated<Data extends object>(
 ): Finding {
   const found = finding(rule, at, data, related)
   return isStated ? { ...found, severity: 'error' } : found
+}
+
+function isOff(setting: Config['rules'][string] | undefined): boolean {
+  return (typeof setting === 'object' ? setting.severity : setting) === 'off'
 }
 
 const mostReasons = 3
