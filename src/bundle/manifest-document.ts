@@ -6,7 +6,7 @@ import { readJson, skipJsonSpace } from '../catalog/json/read-json.ts'
 import { jsonNumber } from '../catalog/go-number.ts'
 import { chunksOf, trimLeadingSpace } from '../catalog/load/chunks.ts'
 import { plainJson } from '../catalog/load/plain-json.ts'
-import type { Value } from '../catalog/tree.ts'
+import { valueAt, type Value } from '../catalog/tree.ts'
 import { decodeLikeGo } from '../catalog/utf8.ts'
 import { decodeYaml } from '../catalog/yaml/encoding.ts'
 import { readYaml } from '../catalog/yaml/read-yaml.ts'
@@ -36,6 +36,23 @@ export function readManifest(bytes: Uint8Array): ManifestDocument {
     return !other.ok || (other.value !== undefined && other.value.kind !== 'null')
   })
   return { kind: 'value', value: result.value, documents: 1 + more.length }
+}
+
+/** What is wrong with the documents behind the first, for formats of which every document counts; by their lines. */
+export function laterProblems(
+  bytes: Uint8Array,
+): readonly { readonly line: number; readonly reason: string }[] {
+  if (trimLeadingSpace(decodeLikeGo(bytes)).startsWith('{')) return []
+  const [, ...later] = chunksOf(bytes, 0, 0, decodeLikeGo)
+  return later.flatMap(({ start, end, line }) => {
+    const result = readYaml(decodeYaml(bytes.subarray(start, end)))
+    if (!result.ok) return [{ line: line + 1, reason: result.error.message }]
+    if (result.value === undefined || result.value.kind === 'null') return []
+    const kind = valueAt(result.value, 'kind')
+    return kind?.kind === 'string' && kind.value !== ''
+      ? []
+      : [{ line: line + 1, reason: 'one of its documents has no kind' }]
+  })
 }
 
 function readAsJson(text: string): ManifestDocument {

@@ -7,7 +7,7 @@ import { compareFindings, type Finding, type Location } from '../findings/findin
 import { finding } from '../findings/rule.ts'
 import { detectFormat } from './bundle-format.ts'
 import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
-import { readManifest } from './manifest-document.ts'
+import { laterProblems, readManifest } from './manifest-document.ts'
 import { annotationKeys, annotationsIn } from './bundle-metadata.ts'
 import { bundlePlaces } from './bundle-places.ts'
 import type { Suite } from './bundle-rule.ts'
@@ -98,6 +98,9 @@ function* validateManifests(files: BundleFiles, format: BundleFormat): Generator
     // plain+v0 reads every document; it is the one format without templating of its own, but not without templates.
     if (format === 'registry+v1' && document.documents > 1)
       yield finding(severalDocumentsInManifest, startOf(file), { file, documents: document.documents })
+    if (format === 'plain+v0')
+      for (const { line, reason } of laterProblems(bytes))
+        yield finding(undecodableManifest, { file, line, column: 1 }, { file, reason })
     if (format === 'plain+v0' && decodeLikeGo(bytes).includes('{{'))
       yield finding(bracesInPlainBundle, startOf(file), { file })
   }

@@ -3,6 +3,7 @@ import type { Finding } from '../findings/finding.ts'
 import { finding } from '../findings/rule.ts'
 import { chartRoot } from './bundle-format.ts'
 import type { BundleFiles } from './bundle-files.ts'
+import { decodeLikeGo } from '../catalog/utf8.ts'
 import { at, listOf, textOf } from './fields.ts'
 import { dataOf, readManifest } from './manifest-document.ts'
 import { brokenChart } from './rules/broken-chart.ts'
@@ -32,7 +33,19 @@ export function* validateChart(files: BundleFiles): Generator<Finding> {
     if (read.kind === 'unreadable' && !/empty/.test(read.reason))
       yield broken(`values.yaml cannot be read: ${read.reason}`)
   }
-  for (const dependency of listOf(at(chart, 'dependencies'))) {
+  const schema = files.get(`${root}values.schema.json`)
+  if (schema && !isJsonObject(schema)) yield broken('values.schema.json is no JSON object')
+  for (const [path, bytes] of files)
+    if (path.startsWith(`${root}templates/`) && !hasBalancedBraces(decodeLikeGo(bytes)))
+      yield broken(`${path} opens {{ and does not close it`)
+  // Charts of the first version list them in a file of their own.
+  const requirements = files.get(`${root}requirements.yaml`)
+  const required = requirements && readManifest(requirements)
+  const dependencies = [
+    ...listOf(at(chart, 'dependencies')),
+    ...(required?.kind === 'value' ? listOf(at(dataOf(required.value), 'dependencies')) : []),
+  ]
+  for (const dependency of dependencies) {
     const name = textOf(at(dependency, 'name'))
     const isVendored = [...files.keys()].some(
       (path) => path.startsWith(`${root}charts/${name}/`) || path.startsWith(`${root}charts/${name}-`),
@@ -43,4 +56,22 @@ export function* validateChart(files: BundleFiles): Generator<Finding> {
     ![...files.keys()].some((path) => path.startsWith(`${root}templates/`) || path.startsWith(`${root}crds/`))
   )
     yield broken('it has neither templates nor CRDs')
+}
+
+function isJsonObject(bytes: Uint8Array): boolean {
+  try {
+    const data: unknown = JSON.parse(decodeLikeGo(bytes))
+    return typeof data === 'object' && data !== null && !Array.isArray(data)
+  } catch {
+    return false
+  }
+}
+
+/** Every action of the template language is closed before the next one opens; what is in comments and texts aside. */
+function hasBalancedBraces(text: string): boolean {
+  const bare = text
+    .replace(/\{\{-?\s*\/\*[\s\S]*?\*\/\s*-?\}\}/g, '')
+    // A text inside an action may hold braces.
+    .replace(/\{\{(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^"`{}]|\{(?!\{)|\}(?!\}))*\}\}/g, '')
+  return !bare.includes('{{')
 }

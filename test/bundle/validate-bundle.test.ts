@@ -72,6 +72,13 @@ describe('bundles without fault', () => {
     ['plain+v0', plain('kind: Deployment\napiVersion: apps/v1\n', 'plain')],
     ['helm+v3', helm(chart)],
     ['helm+v3', files({ 'foo/Chart.yaml': chart, 'foo/crds/a.yaml': 'a: 1', 'foo/values.yaml': '' })],
+    [
+      'helm+v3',
+      helm(chart, {
+        'templates/b.yaml': '{{/* {{ */}}a: {{ "}}" | quote }}{{- if `{{` }}\nb: {c: {d: 1}}\n{{- end }}',
+        'values.schema.json': '{}',
+      }),
+    ],
     ['helm+v3', helm(`${chart}dependencies: [{name: dep}]`, { 'charts/dep-1.0.0.tgz': '' })],
   ])('%s', (format, given) => {
     expect(validateBundle(given, { packedSize })).toEqual({ format, findings: [] })
@@ -219,6 +226,11 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
   ['broken-chart', helm(`${chart}dependencies: [{name: dep}]`)],
   ['broken-chart', helm(chart, { 'values.yaml': 'a: [' })],
   ['broken-chart', helm('[')],
+  ['broken-chart', helm(chart, { 'values.schema.json': '[]' })],
+  ['broken-chart', helm(chart, { 'templates/b.yaml': 'a: {{ .Values.a' })],
+  ['broken-chart', helm(chart, { 'requirements.yaml': 'dependencies: [{name: dep}]' })],
+  ['undecodable-manifest', plain('kind: ConfigMap\n---\nkind: [\n')],
+  ['undecodable-manifest', plain('kind: ConfigMap\n---\nhello: there\n')],
   ['broken-chart', files({ 'Chart.yaml': chart })],
 ]
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { startRegistry } from '../../src/sandbox/registry.ts'
 import { bundleFiles } from '../bundle/bundle-shapes.ts'
 import { scriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
 
@@ -20,6 +21,11 @@ function run(...parameters: string[]): Promise<{ code: number; out: string; err:
   )
 }
 
+const modesOf = () => ({
+  installModes: [{ type: 'AllNamespaces', supported: true }],
+  install: { strategy: 'deployment', spec: {} },
+})
+
 let folder: string
 let registry: ScriptedRegistry
 const place = (path: string, bytes: Uint8Array | string) => {
@@ -30,10 +36,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cli-'))
   registry = await scriptedRegistry()
   registry.add('org/there', '1')
-  const modes = {
-    installModes: [{ type: 'AllNamespaces', supported: true }],
-    install: { strategy: 'deployment', spec: {} },
-  }
+  const modes = modesOf()
   for (const [path, bytes] of bundleFiles('good', { spec: modes })) place(`good/${path}`, bytes)
   const installable = {
     installModes: modes.installModes.map((mode) => ({ ...mode, supported: false })),
@@ -80,6 +83,35 @@ describe('bundle', () => {
       findings: [{ rule: 'unusable-install-modes' }],
     })
   }, 30_000)
+  test('validate opens charts and bundles in images, and compares labels', async () => {
+    const images = await startRegistry()
+    try {
+      const chart = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
+      images.putImage('org/chart', '1', {
+        files: { 'foo/Chart.yaml': chart, 'foo/templates/a.yaml': 'a: {{ .Values.a }}' },
+      })
+      const text = new TextDecoder()
+      const files = [...bundleFiles('good', { spec: modesOf() })].map(([path, bytes]) => [
+        path,
+        text.decode(bytes),
+      ])
+      const labels = { 'operators.operatorframework.io.bundle.channels.v1': 'alpha' }
+      images.putImage('org/bundle', '1', {
+        labels,
+        files: Object.fromEntries(files) as Record<string, string>,
+      })
+      const validate = (name: string) =>
+        run('bundle', 'validate', `${images.host}/org/${name}:1`, '--insecure-registry', images.host)
+      expect(await validate('chart')).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('helm+v3, passed'),
+      })
+      expect((await validate('bundle')).out).toContain('[labels-disagree]')
+      expect((await validate('none')).code).toBe(2)
+    } finally {
+      await images.stop()
+    }
+  }, 60_000)
   test('validate points at the line, gives the words, and names the rule', async () => {
     const { out } = await run('bundle', 'validate', join(folder, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: warning: the annotation olm.skiprange is not read')
