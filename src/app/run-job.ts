@@ -14,14 +14,23 @@ export interface JobRunner {
   readonly app: App
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
   readonly openWorkplace: (job: Job) => Promise<Workplace>
-  readonly onDone: (job: Job, outcome: 'done' | 'postponed' | 'failed', milliseconds: number) => void
+  /** Whether we may still see the job's repository. Rejects when nobody can say. */
+  readonly isInstalled: (job: Job) => Promise<boolean>
+  readonly onDone: (
+    job: Job,
+    outcome: 'done' | 'postponed' | 'dropped' | 'failed',
+    milliseconds: number,
+  ) => void
 }
 
 /** Seconds until a duty is tried again that GitHub or git could not serve. */
 const postponedSeconds = 30
 
 /** Does one duty. Rejects only with our own failures, so that the queue repeats them with back-off. */
-export async function runJob(job: Job, { app, openWorkplace, onDone }: JobRunner): Promise<void> {
+export async function runJob(
+  job: Job,
+  { app, openWorkplace, isInstalled, onDone }: JobRunner,
+): Promise<void> {
   const started = performance.now()
   const log = app.log.child({ trace: randomUUID(), ...job })
   try {
@@ -30,6 +39,11 @@ export async function runJob(job: Job, { app, openWorkplace, onDone }: JobRunner
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
     const world = worldFailure(error)
+    if (world === undefined && mayBeGone(error) && !(await isInstalled(job).catch(() => true))) {
+      onDone(job, 'dropped', performance.now() - started)
+      log.info('the App is not installed there any more: the duty is dropped')
+      return
+    }
     onDone(job, world === undefined ? 'failed' : 'postponed', performance.now() - started)
     if (world === undefined) {
       log.error({ err: error }, 'a duty failed; it is taken again')
@@ -51,6 +65,11 @@ async function perform(job: Job, place: Workplace): Promise<void> {
     case 'scan':
       return scanRepository(job, place)
   }
+}
+
+/** What a repository answers that the App was taken off. It may as well be a fault of ours: GitHub is asked. */
+function mayBeGone(error: unknown): boolean {
+  return error instanceof ForgeError || isGitError(error)
 }
 
 /** How long to wait when it is not our failure: GitHub or git did not answer. */

@@ -88,6 +88,7 @@ export async function serve(
       runJob(job, {
         app,
         openWorkplace: workplaces.open,
+        isInstalled: ({ repository }) => github.isInstalledOn(repository),
         onDone: (done, outcome, milliseconds) =>
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
       }),

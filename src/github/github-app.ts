@@ -38,6 +38,8 @@ export interface GitHubApp {
   octokit(installation: number): Promise<Octokit>
   /** A token that can read and push to this one repository, for git. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
+  /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
+  isInstalledOn(repository: RepositoryName): Promise<boolean>
   /** Everything the App is installed on. Rejects with a ForgeError. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
 }
@@ -107,6 +109,16 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         return answer.data.token
       } catch (error) {
         throw toForgeError(error, `get a token for ${repository.owner}/${repository.name}`)
+      }
+    },
+    async isInstalledOn({ owner, name }) {
+      try {
+        const { data } = await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })
+        return data.suspended_at === null
+      } catch (error) {
+        const failure = toForgeError(error, `ask whether we are installed on ${owner}/${name}`)
+        if (failure.code === 'not-found') return false
+        throw failure
       }
     },
     async installedRepositories() {

@@ -348,6 +348,11 @@ test('the App lists where it is installed', async () => {
   ])
 })
 
+test('the App knows where it is not installed', async () => {
+  expect(await app.isInstalledOn({ owner: name.owner, name: name.repo })).toBe(true)
+  expect(await app.isInstalledOn({ owner: name.owner, name: 'another' })).toBe(false)
+})
+
 test('nothing we sent or got was other than GitHub documents it, and nothing of it was a merge', () => {
   expect(it.github.violations).toEqual([])
   expect(it.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
