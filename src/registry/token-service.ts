@@ -5,7 +5,7 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import { credentialIdentity } from './credential-identity.ts'
 import type { Credential } from './credentials.ts'
 import { RegistryError } from './registry-error.ts'
-import { failureOf } from './reply-failure.ts'
+import { errorText, failureOf } from './reply-failure.ts'
 import type { Reply, Transport } from './transport.ts'
 
 export interface TokenRequest {
@@ -52,8 +52,11 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
     }
     reply ??= await get(realm, request, credential)
     if (reply.status === 401 || reply.status === 403) {
+      // Red Hat says here how to get an account.
+      const { text } = errorText(reply)
+      const said = text === '' ? '' : `: ${text}`
       if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
-        throw new RegistryError('private', `${request.host} gives no anonymous access to it`)
+        throw new RegistryError('private', `${request.host} gives no anonymous access to it${said}`)
       const why = shares
         ? 'does not take our credentials'
         : 'may not be given the credentials of the registry'
