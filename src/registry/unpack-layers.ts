@@ -7,6 +7,7 @@ import { Decompress } from 'fzstd'
 import { layeredFiles } from './layered-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultTarLimits, tarReader, type TarLimits } from './tar-reader.ts'
+import { largestWindow } from './zstd-frames.ts'
 
 export interface PackedLayer {
   readonly bytes: Uint8Array
@@ -26,6 +27,9 @@ export interface UnpackLimits extends TarLimits {
 }
 
 const mebibyte = 1024 * 1024
+
+// What zstd itself uses at most (level 22); more is made on purpose, and reserved by whoever unpacks it.
+const largestZstdWindow = 128 * mebibyte
 
 export const defaultUnpackLimits: UnpackLimits = {
   ...defaultTarLimits,
@@ -87,7 +91,11 @@ async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   try {
     const compression = compressionOf(bytes)
     if (compression === 'gzip') yield* gunzipped(bytes)
-    else yield* compression === 'zstd' ? unzstd(bytes) : slices(bytes)
+    else if (compression === 'zstd') {
+      if (largestWindow(bytes) > largestZstdWindow)
+        throw refused(`it asks for a window of more than ${largestZstdWindow} bytes`)
+      yield* unzstd(bytes)
+    } else yield* slices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
     throw refused(`its compression is damaged (${(error as Error).message})`, error)
@@ -113,8 +121,7 @@ async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-// Node's own decoder ends after the first frame without a word; this one goes on, as container runtimes do, and
-// refuses windows that are only asked for to use up memory.
+// Node's own decoder ends after the first frame without a word; this one goes on, as container runtimes do.
 function* unzstd(bytes: Uint8Array): Generator<Uint8Array> {
   let ready: Uint8Array[] = []
   const decoder = new Decompress((piece) => ready.push(piece))

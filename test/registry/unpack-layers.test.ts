@@ -1,6 +1,6 @@
 // What strangers put into layers: the list of hostile archives, each refused with its reason, and honest ones.
 import { createHash } from 'node:crypto'
-import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { unpackInWorker, defaultPullLimits } from '../../src/registry/pull-bundle.ts'
 import { defaultUnpackLimits, unpackLayers, type PackedLayer } from '../../src/registry/unpack-layers.ts'
@@ -38,6 +38,25 @@ describe('honest archives', () => {
       Buffer.concat([skippable, ...halves.map((half) => zstdCompressSync(half)), skippable]),
     ])
       expect(Object.keys(await unpack(layer(archive, bytes)))).toEqual(['manifests/a'])
+  })
+  test('zstd at its strongest, with and without checksums, dictionary sizes and content sizes', async () => {
+    const archive = tarOf({
+      'manifests/a': Buffer.from(Array.from({ length: 300_000 }, (_, n) => (n * n) % 251)),
+    })
+    const {
+      ZSTD_c_compressionLevel: level,
+      ZSTD_c_checksumFlag: checksum,
+      ZSTD_c_windowLog: windowLog,
+    } = constants
+    for (const params of [
+      { [level]: 22 },
+      { [checksum]: 1 },
+      { [windowLog]: 27 },
+      { [level]: 1, [windowLog]: 10 },
+    ])
+      expect(Object.keys(await unpack(layer(archive, zstdCompressSync(archive, { params }))))).toEqual([
+        'manifests/a',
+      ])
   })
   test('long names by PAX, by GNU and by prefix', async () => {
     const long = `manifests/${'n'.repeat(150)}.yaml`
@@ -243,6 +262,18 @@ describe('refused with a reason', () => {
   })
 })
 
+/** A frame of one empty block behind a header: flags, then window or content size. */
+const zstdFrame = (header: readonly number[]) =>
+  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
+const windows: readonly (readonly [string, readonly number[]])[] = [
+  ['144 MiB', [0x00, 0x89]],
+  ['1 GiB', [0x00, 0xa0]],
+  // Where 32 bits of a shift run over.
+  ['2 TiB', [0x00, 0xf8]],
+  ['a content of 4 GiB in one segment', [0xa0, 0xff, 0xff, 0xff, 0xff]],
+  ['a content of 16 EiB in one segment', [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
+]
+
 describe('in a worker', () => {
   test('files come back, refusals too', async () => {
     const archive = tarOf({ 'manifests/a': '1' })
@@ -266,6 +297,65 @@ describe('in a worker', () => {
       message: expect.stringContaining('200 times'),
     })
     expect(process.memoryUsage().rss - before).toBeLessThan(150 * 1024 * 1024)
+  })
+  test.each<[string, () => PackedLayer[], RegExp]>([
+    [
+      'a bomb in zstd',
+      () => [
+        layer(Buffer.alloc(0), zstdCompressSync(tarOf({ 'usr/zeros': Buffer.alloc(100 * 1024 * 1024) }))),
+      ],
+      /200 times/,
+    ],
+    ...windows.map(([size, header]): [string, () => PackedLayer[], RegExp] => [
+      `a zstd window of ${size}, there only to use up memory,`,
+      () => [layer(Buffer.alloc(0), zstdFrame(header))],
+      /a window of more than 134217728 bytes/,
+    ]),
+    [
+      'such a window in the second frame',
+      () => {
+        const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
+        const honest = zstdCompressSync(Buffer.alloc(1024))
+        return [layer(Buffer.alloc(1024), Buffer.concat([honest, skippable, zstdFrame([0x00, 0xa0])]))]
+      },
+      /a window of more than/,
+    ],
+    [
+      'a bomb in a bomb of many members',
+      () => {
+        const member = gzipSync(Buffer.alloc(8 * 1024 * 1024))
+        return [layer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
+      },
+      /times its size|more than \d+ bytes|damaged/,
+    ],
+    [
+      'a file that says it is as large as a disk',
+      () => [
+        layer(tar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }])),
+      ],
+      /middle of an entry/,
+    ],
+    [
+      'long names without end',
+      () => {
+        const long = (n: number) => pax({ path: `${n}/${'p/'.repeat(2000)}x` })
+        return [
+          layer(tar(Array.from({ length: 9_999 }, (_, n) => [long(n), { name: 'x', type: '5' }]).flat())),
+        ]
+      },
+      /^unpacked$|too much memory/,
+    ],
+  ])('%s is met with bounded memory', async (_name, layers, reason) => {
+    const made = layers()
+    globalThis.gc?.()
+    const before = process.memoryUsage().rss
+    const outcome = await unpackInWorker(made, directories).then(
+      () => 'unpacked',
+      (error: Error) => error.message,
+    )
+    expect(outcome).toMatch(reason)
+    // The limits of the worker's heap (160 MiB) and of what it keeps outside it (64 MiB).
+    expect(process.memoryUsage().rss - before).toBeLessThan(256 * 1024 * 1024)
   })
   test('what takes too long is ended', async () => {
     const archive = tarOf({ 'manifests/a': '1' })
