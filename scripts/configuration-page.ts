@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'prettier'
 import { z } from 'zod'
-import { configPath, configSchema } from '../src/config/config.ts'
+import { configPath } from '../src/config/config-path.ts'
+import { configSchema } from '../src/config/config.ts'
 
 interface Schema {
   readonly type?: string

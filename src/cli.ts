@@ -44,6 +44,11 @@ program
   )
   .option('--opm <release>', 'the opm release to be equal to', 'v1.73')
   .option('--no-cache', 'read every file anew')
+  .option(
+    '--config <file>',
+    "full: rule switches from this file, not from the repository's .github/catalog-bot.yml",
+  )
+  .option('--no-config', 'full: every rule as it is by default')
   .addOption(outputs('text', 'json', 'sarif'))
   .action(async (directories: string[], options: ValidateOptions) =>
     (await import('./cli/validate.ts')).validate(directories, options),

@@ -15,7 +15,8 @@ import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/reference-list.ts'
 import { recogniseLayout, withNewCatalogs } from '../change/recognise-layout.ts'
 import type { Snapshot } from '../change/snapshot.ts'
-import { configPath, defaultConfig, findUnknownRules, parseConfig, type Config } from '../config/config.ts'
+import { configPath } from '../config/config-path.ts'
+import { defaultConfig, findUnknownRules, parseConfig, type Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import {
   approvalsFromCommands,

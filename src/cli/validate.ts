@@ -24,6 +24,8 @@ export interface ValidateOptions {
   readonly output: 'text' | 'json' | 'sarif'
   readonly opm: string
   readonly cache: boolean
+  /** A file with rule switches, or false for none. Where absent the repository's own is looked for. */
+  readonly config?: string | false
 }
 
 export async function validate(directories: readonly string[], options: ValidateOptions): Promise<void> {
@@ -51,7 +53,7 @@ export async function validate(directories: readonly string[], options: Validate
 async function validateDirectory(
   dir: string,
   ruleSet: RuleSet,
-  { profile, output, cache: isCached }: ValidateOptions,
+  { profile, output, cache: isCached, config }: ValidateOptions,
 ): Promise<DirectoryReport> {
   const directory = openCatalogDirectory(dir)
   if (directory.kind === 'not-a-directory') {
@@ -82,11 +84,14 @@ async function validateDirectory(
   const verdict =
     profile === 'opm'
       ? validateCatalog(whole, { ruleSet, profile })
-      : (await import('../checks/validation/validate-fully.ts')).validateFully(whole, { ruleSet })
+      : (await import('../checks/validation/validate-fully.ts')).validateFully(
+          { ...whole, findings: [...whole.findings, ...linked] },
+          { ruleSet, ...(await switchesFor(dir, config)) },
+        )
   const files = unreadable.map(({ file, message }) =>
     finding(fileUnreadable, placeOf(file), { error: message }),
   )
-  const all = [...verdict.findings, ...files, ...(profile === 'full' ? linked : [])]
+  const all = [...verdict.findings, ...files]
   const { findings, leftOut } = mostImportant(all.sort(compareFindings), mostFindings)
   return {
     dir,
@@ -96,6 +101,11 @@ async function validateDirectory(
     findings: output === 'text' ? findings : withEnds(findings, (path) => readFrom(directory.files, path)),
     ...(leftOut > 0 && { leftOut }),
   }
+}
+
+/** The configuration is only loaded where there is one to read. */
+async function switchesFor(dir: string, config: string | false | undefined) {
+  return config === false ? {} : (await import('./local-config.ts')).localConfig(dir, config)
 }
 
 /** Without a cache no more of a file is read than the profile needs, and nothing is loaded to keep it. */

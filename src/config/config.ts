@@ -5,12 +5,10 @@ import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { finding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
+import { configPath } from './config-path.ts'
 import { configUnreadable } from './config-unreadable.ts'
 import { permissionsSchema } from './permissions.ts'
 import { templatesSchema } from './templates.ts'
-
-/** Where the configuration lies in a repository. */
-export const configPath = '.github/catalog-bot.yml'
 
 const severity = z.enum(['off', 'info', 'warning', 'error'])
 

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { catalogBot } from './command.ts'
 
 // Every command is a process of its own, on a machine that may be busy.
@@ -70,4 +70,63 @@ test('of ten thousand and more findings the first errors are listed, and the oth
   expect(text.out).toMatch(new RegExp(`\\n… and ${leftOut} more`))
   const sarif = await catalogBot('validate', join(folder, 'many'), '-o', 'sarif')
   expect(sarif.err).toContain(`${leftOut} findings`)
+})
+
+test("the version is the package's", async () => {
+  const { code, out } = await catalogBot('--version')
+  expect(code).toBe(0)
+  expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+describe('the configuration of the repository around a catalog', () => {
+  const repository = () => join(folder, 'repository')
+  const catalog = () => join(repository(), 'catalogs', 'v4.20')
+  const rulesOf = async (...options: string[]) => {
+    const { out, code, err } = await catalogBot('validate', '--no-cache', '-o', 'json', ...options, catalog())
+    const rules =
+      out === ''
+        ? []
+        : (JSON.parse(out) as Report).findings.map(({ rule, severity }) => `${rule} ${severity}`)
+    return { rules, code, err }
+  }
+  const configure = (text: string) => writeFileSync(join(repository(), '.github', 'catalog-bot.yml'), text)
+
+  beforeAll(() => {
+    for (const path of [catalog(), join(repository(), '.github'), join(repository(), '.git')])
+      mkdirSync(path, { recursive: true })
+    writeFileSync(
+      join(catalog(), 'c.yaml'),
+      'schema: olm.package\nname: foo\ndefaultChannel: stable\nimag: 1\n---\nschema: olm.channel\nname: stable\npackage: foo\nentries: [{name: foo.v1}]\n---\nschema: olm.bundle\nname: foo.v1\npackage: foo\nimage: x/y:1\nproperties: [{type: olm.package, value: {packageName: foo, version: 1.0.0}}]\n',
+    )
+  })
+
+  test('switches rules, by paths in the repository too', async () => {
+    configure('')
+    expect((await rulesOf()).rules).toContain('unknown-field warning')
+    configure('rules:\n  unknown-field: error\n')
+    expect(await rulesOf()).toMatchObject({ code: 1, rules: expect.arrayContaining(['unknown-field error']) })
+    configure("rules:\n  unknown-field: {ignore: ['catalogs/v4.20/**']}\n")
+    expect((await rulesOf()).rules.join()).not.toContain('unknown-field')
+  })
+
+  test('is left aside where that is asked for, and means nothing to the profile opm', async () => {
+    configure('rules:\n  unknown-field: error\n')
+    expect((await rulesOf('--no-config')).rules).toContain('unknown-field warning')
+    expect(await rulesOf('--profile', 'opm')).toMatchObject({ code: 0, rules: [] })
+    const other = join(folder, 'other.yml')
+    writeFileSync(other, 'rules:\n  unknown-field: info\n')
+    expect((await rulesOf('--config', other)).rules).toContain('unknown-field info')
+  })
+
+  test('that is none is told with its place, and nothing is judged', async () => {
+    configure('rulez: {}\n')
+    const { code, err, rules } = await rulesOf()
+    expect(code).toBe(2)
+    expect(rules).toEqual([])
+    expect(err).toContain('catalog-bot.yml:1:')
+    configure('rules:\n  unknown-feld: off\n')
+    expect(await rulesOf()).toMatchObject({ code: 2, rules: [] })
+    configure('')
+    expect(await rulesOf('--config', join(folder, 'none.yml'))).toMatchObject({ code: 2 })
+  })
 })

@@ -4,7 +4,8 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Review } from '../../src/change/snapshot.ts'
 import { approvalsFromReviews, ownerFilePaths } from '../../src/checks/ownership/ownership.ts'
-import { configPath, parseConfig } from '../../src/config/config.ts'
+import { configPath } from '../../src/config/config-path.ts'
+import { parseConfig } from '../../src/config/config.ts'
 import { decide } from '../../src/gate/decide.ts'
 import {
   bundle,

@@ -6,11 +6,15 @@ import type { Finding, Severity } from '../../findings/finding.ts'
 
 export type RuleSettings = Config['rules']
 
-/** Findings as the configuration wants them. Those of rules in `fixed` stay as they are, whatever it says. */
+/**
+ * Findings as the configuration wants them. Those of rules in `fixed` stay as they are, whatever it says. `root` is the
+ * directory in the repository that the findings' files are told from.
+ */
 export function applyRuleSettings(
   findings: readonly Finding[],
   settings: RuleSettings,
   fixed: ReadonlySet<string>,
+  root = '',
 ): Finding[] {
   return findings.flatMap((found) => {
     const setting = Object.hasOwn(settings, found.rule) ? settings[found.rule] : undefined
@@ -19,7 +23,7 @@ export function applyRuleSettings(
       typeof setting === 'string'
         ? { severity: setting, ignore: [] }
         : { severity: setting.severity, ignore: setting.ignore }
-    if (severity === 'off' || ignore.some((pattern) => isMeant(found, pattern))) return []
+    if (severity === 'off' || ignore.some((pattern) => isMeant(found, root, pattern))) return []
     return [severity === undefined ? found : { ...found, severity: severity satisfies Severity }]
   })
 }
@@ -37,8 +41,9 @@ export function isSilent(
 }
 
 /** Whether a pattern is the finding's package, or a glob that its file matches. A catalog is meant by its directory, too. */
-function isMeant({ at, data }: Finding, pattern: string): boolean {
-  return names(pattern, { package: data?.package, file: at?.file })
+function isMeant({ at, data }: Finding, root: string, pattern: string): boolean {
+  const file = at && root !== '' ? `${root}/${at.file}` : at?.file
+  return names(pattern, { package: data?.package, file })
 }
 
 function names(

@@ -17,16 +17,17 @@ export const fixedRules: ReadonlySet<string> = new Set(
   [...modelRules, ...loadRules, fileUnreadable].map(({ id }) => id),
 )
 
-/** opm's verdict and findings with ours on top. `passed` is false for any error, also of a rule of our own. Never throws. */
+/** opm's verdict and findings with ours on top. `passed` is false for any error, also of a rule of our own. Never throws.
+ * `root` is the catalog's directory in its repository, by which settings name files. */
 export function validateFully(
   catalog: Catalog,
-  options: { readonly ruleSet?: RuleSet; readonly settings?: RuleSettings } = {},
+  options: { readonly ruleSet?: RuleSet; readonly settings?: RuleSettings; readonly root?: string } = {},
 ): CatalogVerdict {
   const verdict = validateCatalog(catalog, {
     ...(options.ruleSet && { ruleSet: options.ruleSet }),
     profile: 'opm',
   })
-  const own = applyRuleSettings(ownFindings(catalog), options.settings ?? {}, fixedRules)
+  const own = applyRuleSettings(ownFindings(catalog), options.settings ?? {}, fixedRules, options.root)
   return {
     ...verdict,
     passed: verdict.passed && !own.some(({ severity }) => severity === 'error'),

@@ -1,0 +1,43 @@
+// The rule switches of the repository that a directory lies in, for whoever validates it there: what the bot would
+// say of it on the base branch. Reads the file that lies there now; only the bot asks the base tip.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { RuleSettings } from '../checks/validation/rule-settings.ts'
+import { configPath } from '../config/config-path.ts'
+
+export interface LocalConfig {
+  readonly settings: RuleSettings
+  /** The directory's path in its repository, by which the switches name files. */
+  readonly root: string
+}
+
+/**
+ * The configuration for a directory: from `file`, or from `.github/catalog-bot.yml` at the top of its repository, or
+ * the default. Throws an Error with every problem's place for a file that is no configuration or cannot be read.
+ */
+export async function localConfig(directory: string, file: string | undefined): Promise<LocalConfig> {
+  const there = realpathSync(directory)
+  const top = topOf(there)
+  const path = file === undefined ? join(top, configPath) : resolve(file)
+  const root = relative(top, there).split(sep).join('/')
+  if (file === undefined && !existsSync(path)) return { settings: {}, root }
+  const text = readFileSync(path, 'utf8')
+  // Only where there is something to read: schema and rules take longer to load than most catalogs to judge.
+  const { findUnknownRules, parseConfig } = await import('../config/config.ts')
+  const { allRules } = await import('../checks/all-rules.ts')
+  const parsed = parseConfig(text)
+  const findings =
+    parsed.kind === 'config' ? findUnknownRules(text, new Set(allRules.map(({ id }) => id))) : parsed.findings
+  if (parsed.kind === 'config' && findings.length === 0) return { settings: parsed.config.rules, root }
+  throw new Error(
+    findings.map(({ at, what }) => `${path}:${at?.line ?? 1}:${at?.column ?? 1}: ${what}`).join('\n'),
+  )
+}
+
+/** The nearest directory upwards that has a configuration or is a repository; the directory itself where none is. */
+function topOf(directory: string): string {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, configPath)) || existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return directory
+  }
+}
