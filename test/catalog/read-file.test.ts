@@ -233,4 +233,11 @@ describe('what only a real opm taught', () => {
     // It looks for the tab, which its own layout does not have.
     expect(huge('{"schema":"x",\t"a":1e999,"b":1}')).toBe(detail)
   })
+
+  test('and counted in bytes of the file, whether they are UTF-8 or not', () => {
+    const text = '{"schema":"x"}{"schema":"x"}{"schema":"x","é":"?","a":1e999}'
+    const bytes = new TextEncoder().encode(text)
+    bytes[bytes.indexOf('?'.charCodeAt(0))] = 0x80
+    expect(readFile(bytes).loadError).toContain('at offset 33 (indicated')
+  })
 })

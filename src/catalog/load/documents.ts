@@ -210,7 +210,7 @@ function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
   for (let count = 0; ; count++) {
     const next = skipJsonSpace(text, at)
     if (next >= text.length) return
-    const found = jsonDocument(text, next)
+    const found = jsonDocument(bytes, text, next)
     if (!found.refused) {
       const start = offsets.at(next)
       yield { start, end: offsets.at(found.end), places, ...found.document }
@@ -248,6 +248,7 @@ type Refused =
   | { readonly kind: 'meta'; readonly problem: DocumentProblem }
 
 function jsonDocument(
+  bytes: Uint8Array,
   text: string,
   from: number,
 ):
@@ -262,7 +263,7 @@ function jsonDocument(
   }
   const { value, end, hugeNumber } = result
   if (hugeNumber && value.kind === 'map')
-    return { refused: { kind: 'meta', problem: hugeNumberProblem(text, from, end, hugeNumber) } }
+    return { refused: { kind: 'meta', problem: hugeNumberProblem(bytes, text, from, end, hugeNumber) } }
   if (value.kind === 'null') {
     const problem: DocumentProblem = {
       kind: 'missing-schema',
@@ -278,6 +279,7 @@ function jsonDocument(
 }
 
 function hugeNumberProblem(
+  bytes: Uint8Array,
   text: string,
   from: number,
   end: number,
@@ -286,7 +288,8 @@ function hugeNumberProblem(
   const raw = text.slice(from, end)
   // Go's position is one character behind the number.
   const offset = number.end - from + 1
-  const bytesBefore = new TextEncoder().encode(raw.slice(0, offset)).length
+  const offsets = new ByteOffsets(bytes, text)
+  const bytesBefore = -offsets.at(from) + offsets.at(from + offset)
   const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
   const message = withMark(detail, bytesBefore, markedJson(raw, offset))
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
