@@ -39,6 +39,8 @@ export interface BlockMemo {
   fits?: object | undefined
   /** A shape in which nothing about the value is odd (find-oddities.ts). */
   plain?: unknown
+  /** The property that the value is (blob-facts.ts). */
+  property?: object | undefined
 }
 
 export interface ListValue extends Span {

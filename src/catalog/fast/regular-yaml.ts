@@ -109,7 +109,7 @@ class RegularYaml {
       return new Recurring(start, this.at, known.memo, read)
     }
     const firstLine = lines.noted
-    const memo: BlockMemo = { fits: undefined, plain: undefined }
+    const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
     const value = this.unknownBlock(kind, column, memo)
     this.remember(slot, { kind, start, column, depth, firstLine, literalIndent: 0, memo })
     return value

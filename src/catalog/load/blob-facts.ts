@@ -88,10 +88,16 @@ export function readBundle({ value, place, places, forVerdict }: Source): BlobRe
   const objectProblems: ObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
   const properties = structsOf(decoded, 'properties').map((property, index): Property => {
-    const type = text(property, 'type')
     const mark = places.mark(property.at.start)
+    const memo = property.at.kind === 'map' ? property.at.memo : undefined
+    if (memo?.property) return { mark, ...(memo.property as Bare) }
+    const type = text(property, 'type')
     const inner = property.sources.get('value')
-    if (type !== 'olm.bundle.object') return { mark, type, ...readProperty(type, inner, forVerdict) }
+    if (type !== 'olm.bundle.object') {
+      const bare: Bare = { type, ...readProperty(type, inner, forVerdict) }
+      if (memo) memo.property = bare
+      return { mark, ...bare }
+    }
     const reading = readBundleObject(inner, lastObject)
     lastObject = reading.data
     if (reading.problem !== undefined) {
@@ -116,6 +122,11 @@ export function readBundle({ value, place, places, forVerdict }: Source): BlobRe
   return { blob, problems, objectProblems }
 }
 
+type Bare = Omit<Property, 'mark'>
+
+/** The types whose values opm's verdict depends on once they are decoded. */
+const judgedTypes: ReadonlySet<string> = new Set(['olm.package', 'olm.channel'])
+
 /** A property's value, and Go's words where opm cannot decode it. */
 function readProperty(
   type: string,
@@ -123,12 +134,12 @@ function readProperty(
   forVerdict: boolean,
 ): Pick<Property, 'value' | 'error'> {
   if (!value) return { value: null, error: 'unexpected end of JSON input' }
+  const isLeftOut = forVerdict && !judgedTypes.has(type)
   const known: StructType | undefined = propertyTypes.get(type)
-  if (!known) return { value: plainJson(value) }
+  if (!known) return { value: isLeftOut ? null : plainJson(value) }
   const { decoded, problems } = decode(known, value)
   const first = problems[0]
-  const isSummary = type === 'olm.csv.metadata'
-  const data = !isSummary ? plainJson(value) : forVerdict ? null : csvMetadata(decoded)
+  const data = isLeftOut ? null : type === 'olm.csv.metadata' ? csvMetadata(decoded) : plainJson(value)
   return first ? { value: data, error: first.message } : { value: data }
 }
 
