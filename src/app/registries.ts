@@ -1,6 +1,6 @@
 // The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
 // a budget for each look at a pull request.
-import type { AnswerTo, ImageAnswer, Question } from '../checks/questions.ts'
+import type { AnswerTo, BundleAnswer, ImageAnswer, Question } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'
@@ -34,6 +34,8 @@ export interface RegistriesOptions {
   readonly insecure: readonly string[]
   /** Of bundles for one look. Default: so many that a large change takes several looks. */
   readonly bundles?: BundleBudget
+  /** True where those who read the answers are those whose credentials are used: on the command line. */
+  readonly showsAll?: boolean
 }
 
 /** Rejects when a file of credentials or mirrors exists and cannot be used: to go on without it would hide that. */
@@ -43,6 +45,7 @@ export async function openRegistries({
   environment,
   insecure,
   bundles,
+  showsAll = false,
 }: RegistriesOptions): Promise<Registries> {
   const access = await readRegistryAccess(environment, insecure)
   const plain = openRegistry({ clock, ...access })
@@ -57,6 +60,12 @@ export async function openRegistries({
     }),
   }
   const opened = cachedBundles(plain, { clock, store })
+  async function guarded(reference: string, answer: BundleAnswer): Promise<BundleAnswer> {
+    if (showsAll || (await plain.isSeenByAll(reference))) return answer
+    if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
+    // What an archive is refused for names what is in it.
+    return answer.kind === 'unsupported' ? { ...answer, reason: 'the image is refused' } : answer
+  }
   return {
     forOneLook() {
       const limited = { plain: withBudget(remembered.plain), detailed: withBudget(remembered.detailed) }
@@ -67,7 +76,7 @@ export async function openRegistries({
             ? await (question.platforms === true ? limited.detailed : limited.plain).resolve(
                 question.reference,
               )
-            : await readBundle(question.reference)
+            : await guarded(question.reference, await readBundle(question.reference))
         return answer as AnswerTo[Q['kind']]
       }
     },

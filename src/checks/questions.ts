@@ -68,6 +68,11 @@ export type BundleAnswer =
       readonly csv?: Json
       /** Places name files of the bundle. */
       readonly findings: readonly Finding[]
+      /**
+       * True when the bot sees the image with rights that readers of its words may not have: nothing that only the
+       * image says may be repeated.
+       */
+      readonly isRestricted?: boolean
     }
   | Exclude<ImageAnswer, { readonly kind: 'ok' }>
 

@@ -2,6 +2,7 @@
 // A registry's failure is an answer, never an exception, and "missing" is said only when two kinds of request agree.
 import { createHash } from 'node:crypto'
 import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
+import { isAllowedRegistry } from '../checks/images/named-image.ts'
 import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
@@ -38,6 +39,10 @@ export interface RegistryOptions {
   readonly egress?: EgressOptions
   /** The operator's mirrors, other locations and blocked registries. */
   readonly rules?: readonly RegistryRule[]
+  /** Hosts that not everybody can reach: what they hold is not for everybody either. */
+  readonly closedHosts?: readonly string[]
+  /** Hosts, or hosts and paths, whose content may be shown to everybody all the same. */
+  readonly shown?: readonly string[]
   readonly limits?: Partial<TransportLimits & Patience>
   /** True asks for the platforms too, which needs the manifest (and a single image's config) instead of a HEAD. */
   readonly platforms?: boolean
@@ -61,6 +66,11 @@ export interface RegistryClient extends Registry {
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
   /** Names the mirrors and credentials that a reference is asked with, telling no secret: for keys of caches. */
   identity(reference: string): Promise<string>
+  /**
+   * Whether anybody could see what we see of this image: asked without credentials, of registries that anybody reaches,
+   * or called so by the operator.
+   */
+  isSeenByAll(reference: string): Promise<boolean>
   /** A blob of the reference's repository, exactly as large and with the digest that its descriptor says. */
   fetchBlob(reference: ImageReference, descriptor: Descriptor, signal?: AbortSignalLike): Promise<Uint8Array>
 }
@@ -250,6 +260,22 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       } catch {
         // Whatever is wrong with the credentials is told by resolve(); its answers are not remembered anyway.
         return 'unreadable'
+      }
+    },
+    async isSeenByAll(text) {
+      const { reference } = parseImageReference(text)
+      if (!reference) return true
+      const { shown = [], closedHosts = [], credentials = [], rules = [] } = options
+      if (shown.length > 0 && isAllowedRegistry(reference, shown)) return true
+      try {
+        for (const { name, repository } of endpointsOf(reference, rules)) {
+          if (closedHosts.some((host) => host === name || host === name.replace(/:\d+$/, ''))) return false
+          if ((await findCredential(credentials, name, repository)).kind !== 'anonymous') return false
+        }
+        return true
+      } catch {
+        // Blocked, or credentials that cannot be read: nobody knows who we would be.
+        return false
       }
     },
     readBundle: (text, signal) => readBundle(client, text, signal && { signal }),

@@ -8,11 +8,13 @@ import type { RegistryOptions } from './open-registry.ts'
 import { egressOf, readRegistriesConf } from './registries-conf.ts'
 import { RegistryError } from './registry-error.ts'
 
-export type RegistryAccess = Required<Pick<RegistryOptions, 'credentials' | 'egress' | 'rules'>>
+export type RegistryAccess = Required<
+  Pick<RegistryOptions, 'credentials' | 'egress' | 'rules' | 'closedHosts' | 'shown'>
+>
 
 /**
- * Reads `PULL_SECRETS` and the credential files, `REGISTRIES_CONF`, `INTERNAL_REGISTRIES`, `ONLY_REGISTRIES` and
- * `REGISTRY_CERTIFICATES`. `insecure`: hosts on this machine to ask by plain http. Rejects with an error that names the
+ * Reads `PULL_SECRETS` and the credential files, `REGISTRIES_CONF`, `INTERNAL_REGISTRIES`, `ONLY_REGISTRIES`,
+ * `SHOWN_REGISTRIES` and `REGISTRY_CERTIFICATES`. `insecure`: hosts on this machine to ask by plain http. Rejects with an error that names the
  * variable or file when one cannot be used: to go on without it would blame authors for what is not theirs.
  */
 export async function readRegistryAccess(
@@ -20,11 +22,9 @@ export async function readRegistryAccess(
   insecure: readonly string[] = [],
 ): Promise<RegistryAccess> {
   const rules = await readRegistriesConf(environment)
-  const opened = [
-    egressOf(rules),
-    loopbackRegistries(...insecure),
-    { internal: internalRegistries(environment['INTERNAL_REGISTRIES'] ?? '') },
-  ]
+  const mirrors = egressOf(rules)
+  const inside = internalRegistries(environment['INTERNAL_REGISTRIES'] ?? '')
+  const opened = [mirrors, loopbackRegistries(...insecure), { internal: inside }]
   const internal: Record<string, readonly string[]> = {}
   for (const [host, ranges] of opened.flatMap((one) => Object.entries(one.internal ?? {})))
     internal[host] = [...(internal[host] ?? []), ...ranges]
@@ -36,7 +36,13 @@ export async function readRegistryAccess(
     ...(only.length > 0 && { onlyHosts: only }),
     ...(certificates && { certificates: await readCertificates(certificates) }),
   }
-  return { credentials: await systemCredentials(environment), egress, rules }
+  return {
+    credentials: await systemCredentials(environment),
+    egress,
+    rules,
+    closedHosts: [...Object.keys(mirrors.internal), ...Object.keys(inside)].map((host) => host.toLowerCase()),
+    shown: list(environment['SHOWN_REGISTRIES']),
+  }
 }
 
 /** `registry.internal=10.0.0.5/32`, comma-separated; a host may come more than once. */

@@ -90,7 +90,12 @@ function fileOf(...blobs: readonly BundleDocument[]): string {
 }
 
 /** Examines a change from `base` to `head`, as often as called, with one store: looks of one pull request. */
-async function pull(base: Files, head: Files, bundles?: BundleBudget) {
+async function pull(
+  base: Files,
+  head: Files,
+  bundles?: BundleBudget,
+  environment: Readonly<Record<string, string>> = {},
+) {
   const owners: Files = { 'config.yaml': 'maintainers:\n  - alice\n' }
   const from = world.origin.commit({ ...owners, ...base })
   const to = world.origin.commit({ ...owners, ...head }, [from])
@@ -101,7 +106,7 @@ async function pull(base: Files, head: Files, bundles?: BundleBudget) {
   registries = await openRegistries({
     clock: systemClock,
     store,
-    environment: {},
+    environment,
     insecure: [registry.host],
     ...(bundles && { bundles }),
   })
@@ -193,6 +198,38 @@ describe('a bundle that a change adds', () => {
     expect([verdict, findings]).toEqual(['unknown', []])
     expect(unanswered).toMatchObject([{ question: expect.stringMatching(/^what is in /) }])
     mend()
+  })
+})
+
+describe('of a bundle that the bot sees with credentials', () => {
+  const wrong = () => ({ ...blobOf('1.1.0', 'Guess'), image: pushed(blobOf('1.0.9', 'Secret')) })
+  const credentials = (more: Readonly<Record<string, string>> = {}) => ({
+    DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { [registry.host]: { username: 'u', password: 'p' } } }),
+    ...more,
+  })
+  const shownIn = async (environment: Readonly<Record<string, string>>) => {
+    const base = { [path('v4.20')]: fileOf(sound('1.0.0')) }
+    const head = { [path('v4.20')]: fileOf(sound('1.0.0'), wrong()) }
+    const { verdict, findings } = await (await pull(base, head, undefined, environment))()
+    return { verdict, text: JSON.stringify(findings) }
+  }
+  test('nothing is told that only the image says, and what is wrong is wrong all the same', async () => {
+    const { verdict, text } = await shownIn(credentials())
+    expect(verdict).toBe('blocked')
+    expect(text).toMatch(/name foo\.v1\.1\.0 is not what the image says/)
+    expect(text).not.toMatch(/1\.0\.9|Secret/)
+  })
+  test('everything is told where the operator says that it may be', async () => {
+    const { text } = await shownIn(credentials({ SHOWN_REGISTRIES: `other.example,${registry.host}/foo` }))
+    expect(text).toMatch(/Secret/)
+  })
+  test('nothing is told either where a registry is reached from inside alone', async () => {
+    const { text } = await shownIn({ INTERNAL_REGISTRIES: `${registry.host}=127.0.0.1/32` })
+    expect(text).not.toMatch(/1\.0\.9|Secret/)
+  })
+  test('everything is told of what anybody can see', async () => {
+    const { text } = await shownIn({})
+    expect(text).toMatch(/Secret/)
   })
 })
 

@@ -11,6 +11,7 @@ import type { BundleAnswer } from '../questions.ts'
 import type { NamedImage } from './named-image.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
+import { inGuardedWords, withoutQuotes, type Difference } from './restricted-bundle.ts'
 import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
 
 type Bundle = Extract<BundleAnswer, { readonly kind: 'bundle' }>
@@ -53,11 +54,13 @@ export function openedReferences(
 export function* judgeBundle(
   image: NamedImage,
   blobs: readonly BundleBlob[],
-  { content, format, findings }: Bundle,
+  { content, format, findings, isRestricted = false }: Bundle,
 ): Generator<Finding> {
-  for (const inside of findings) yield atReference(inside, image)
+  const shown = isRestricted ? withoutQuotes(findings, image.text) : findings
+  for (const inside of shown) yield atReference(inside, image)
+  const words = isRestricted ? inGuardedWords : inWords
   for (const blob of blobs) {
-    if (content) yield* judgeBlob(blob, image, compareWithImage(blob, content, image.text))
+    if (content) yield* judgeBlob(blob, image, words(compareWithImage(blob, content, image.text)))
     else if (format !== undefined && format !== 'registry+v1' && format !== namedFormat(blob)) {
       const { file, line, column } = blob.place
       const named = namedFormat(blob)
@@ -129,11 +132,11 @@ function namedFormat({ properties }: BundleBlob): string | undefined {
 function* judgeBlob(
   blob: BundleBlob,
   { text: reference }: NamedImage,
-  differences: readonly BundleDifference[],
+  differences: readonly Difference[],
 ): Generator<Finding> {
   const { file, line, column } = blob.place
   const shown = (isIdentity: boolean) =>
-    differences.filter((one) => one.isIdentity === isIdentity).map(inWords)
+    differences.filter((one) => one.isIdentity === isIdentity).map(({ words }) => words)
   const [identity, others] = [shown(true), shown(false)]
   if (identity.length > 0)
     yield finding(bundleNotItsImage, { file, line, column }, { reference, differences: identity })
@@ -141,8 +144,10 @@ function* judgeBlob(
     yield finding(bundleDiffersFromImage, { file, line, column }, { reference, differences: others })
 }
 
-function inWords({ field, catalog, image }: BundleDifference): string {
-  if (image === undefined) return `${field} ${catalog ?? ''} is only in the catalog`
-  if (catalog === undefined) return `${field} ${image} is only in the image`
-  return `${field} is ${catalog} in the catalog and ${image} in the image`
+function inWords(differences: readonly BundleDifference[]): readonly Difference[] {
+  return differences.map(({ field, catalog, image, isIdentity }) => {
+    if (image === undefined) return { isIdentity, words: `${field} ${catalog ?? ''} is only in the catalog` }
+    if (catalog === undefined) return { isIdentity, words: `${field} ${image} is only in the image` }
+    return { isIdentity, words: `${field} is ${catalog} in the catalog and ${image} in the image` }
+  })
 }

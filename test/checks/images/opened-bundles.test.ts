@@ -12,6 +12,7 @@ import {
   type ImageAnswer,
 } from '../../../src/checks/questions.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
+import type { Finding } from '../../../src/findings/finding.ts'
 
 const reference = `quay.io/org/bundle@sha256:${'a'.repeat(64)}`
 const app = `quay.io/org/app@sha256:${'b'.repeat(64)}`
@@ -298,5 +299,57 @@ describe('images of other formats', () => {
     expect(judged(named('plain+v0'), chart).findings).toMatchObject([
       { rule: 'foreign-bundle-format', data: { named: 'plain+v0' } },
     ])
+  })
+})
+
+describe('a bundle that is seen by rights of our own', () => {
+  const secret = 'secret-name'
+  const inside: Finding = {
+    rule: 'several-csvs',
+    severity: 'error',
+    what: secret,
+    why: secret,
+    fix: secret,
+    at: { file: `manifests/${secret}.yaml`, line: 3, column: 1 },
+    data: { secret },
+  }
+  const answer = (content: Partial<Statement>, findings: readonly Finding[] = []): BundleAnswer => ({
+    kind: 'bundle',
+    digest: 'x',
+    content: { ...statement, ...content },
+    findings,
+    isRestricted: true,
+  })
+  test.each<[string, Partial<Statement>, string]>([
+    ['another name', { name: secret }, 'bundle-not-its-image'],
+    ['another package', { package: secret }, 'bundle-not-its-image'],
+    [
+      'more properties',
+      {
+        properties: [
+          ...statement.properties,
+          { type: secret, value: { group: secret, kind: '', version: '' } },
+        ],
+      },
+      'bundle-differs-from-image',
+    ],
+    [
+      'another version and another API',
+      { properties: [{ type: 'olm.package', value: { packageName: 'foo', version: secret } }] },
+      'bundle-not-its-image',
+    ],
+    ['other images', { relatedImages: [{ name: '', image: secret }] }, 'bundle-differs-from-image'],
+  ])('is not quoted where it has %s', (_name, content, rule) => {
+    const { findings } = judged({}, answer(content))
+    expect(findings.map((one) => one.rule)).toContain(rule)
+    expect(JSON.stringify(findings)).not.toContain(secret)
+  })
+  test('tells of a broken rule once, by its title, and names neither file nor value', () => {
+    const { findings } = judged({}, answer({}, [inside, inside, { ...inside, what: 'x' }]))
+    expect(findings).toHaveLength(1)
+    expect(findings[0]?.what).toMatch(
+      /^the bundle breaks the rule ".*ClusterServiceVersion.*" \(in quay\.io\/org\/bundle@/,
+    )
+    expect(JSON.stringify(findings)).not.toContain(secret)
   })
 })

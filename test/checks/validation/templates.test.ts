@@ -320,3 +320,33 @@ test('a path is nothing but a name to the shell that the command is pasted into'
   const [found] = validationCheck.judge(input, answersFrom(new Map())).findings
   expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
 })
+
+describe('a template whose bundles are seen by rights of our own', () => {
+  const secret = (more: object = {}) => ({
+    [pinned('c')]: { ...renders('9.9.9'), isRestricted: true, ...more } as BundleAnswer,
+  })
+  const world = { source: basic(next, [pinned('a'), pinned('c')]), result: before }
+  test('differs from its catalog without a word of what only the images say', () => {
+    const { said, what } = look({ ...world, answers: secret() })
+    expect(said).toEqual(['catalog-differs-from-template warning'])
+    expect(what).toMatch(/2 things that it renders to are missing$/)
+    expect(look({ ...world, answers: { [pinned('c')]: renders('9.9.9') } }).what).toContain('9.9.9')
+  })
+  test('does not render, and nothing in an image is told as the reason', () => {
+    const refusal = { content: undefined, findings: [{ severity: 'error', what: 'secret' }] }
+    const { said, what } = look({ ...world, answers: secret(refusal) })
+    expect(said).toEqual(['unrenderable-template warning'])
+    expect(what).not.toContain('secret')
+    const semver = `schema: olm.semver\ngenerateMajorChannels: true\nstable:\n  bundles:\n    - image: ${pinned('c')}\n`
+    const content = {
+      name: 'foo.secret',
+      package: 'foo',
+      properties: [{ type: 'olm.package', value: { packageName: 'foo', version: 'secret' } }],
+      relatedImages: [],
+    }
+    const unrendered = look({ source: semver, result: before, answers: secret({ content }) })
+    expect(unrendered.said).toEqual(['unrenderable-template warning'])
+    expect(unrendered.what).toContain('do not render')
+    expect(unrendered.what).not.toContain('secret')
+  })
+})

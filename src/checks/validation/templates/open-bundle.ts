@@ -8,7 +8,7 @@ export interface OpenedBundle {
   /** What is asked of the world at this stage. */
   readonly question: Question
   readonly answer:
-    | { readonly kind: 'bundle'; readonly bundle: RenderedBundle }
+    | { readonly kind: 'bundle'; readonly bundle: RenderedBundle; readonly isRestricted: boolean }
     | Exclude<ImageAnswer, { readonly kind: 'ok' }>
 }
 
@@ -34,13 +34,13 @@ export function openBundle(image: string, answers: Answers): OpenedBundle {
 
 function rendered(
   image: string,
-  { content, csv, findings }: Extract<BundleAnswer, { readonly kind: 'bundle' }>,
+  { content, csv, findings, isRestricted = false }: Extract<BundleAnswer, { readonly kind: 'bundle' }>,
 ): OpenedBundle['answer'] {
   if (!content) {
     const [first] = findings.filter(({ severity }) => severity === 'error')
     return {
       kind: 'unsupported',
-      reason: `it is no bundle that opm can read${first ? `: ${first.what}` : ''}`,
+      reason: `it is no bundle that opm can read${first && !isRestricted ? `: ${first.what}` : ''}`,
     }
   }
   const { name, package: its, properties, relatedImages } = content
@@ -49,5 +49,5 @@ function rendered(
     ? relatedImages
     : [...relatedImages, { name: '', image }]
   const blob = { schema: 'olm.bundle', name, package: its, image, properties, relatedImages: related }
-  return { kind: 'bundle', bundle: { blob, ...(csv !== undefined && { csv }) } }
+  return { kind: 'bundle', bundle: { blob, ...(csv !== undefined && { csv }) }, isRestricted }
 }

@@ -98,10 +98,13 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   const bundles = new Map(before)
   const refused: string[] = []
   const unanswered: CheckOutcome['unanswered'][number][] = []
+  let isRestricted = false
   for (const image of asked) {
     const { answer } = openBundle(image, answers)
-    if (answer.kind === 'bundle') bundles.set(image, answer.bundle)
-    else if (waits(answer, state))
+    if (answer.kind === 'bundle') {
+      bundles.set(image, answer.bundle)
+      isRestricted ||= answer.isRestricted
+    } else if (waits(answer, state))
       unanswered.push({
         question: `what does ${image} render to, for ${state.template}?`,
         reason: answer.reason,
@@ -112,7 +115,8 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   if (refused.length > 0) return { findings: [broken(state, inBrief(refused))], unanswered: [] }
   if (unanswered.length > 0) return { findings: [], unanswered }
   const rendered = renderTemplate(source, sourceOf(bundles))
-  if (!rendered.ok) return { findings: [broken(state, rendered.error)], unanswered: [] }
+  if (!rendered.ok)
+    return { findings: [broken(state, isRestricted ? guardedReason : rendered.error)], unanswered: [] }
   // A catalog that cannot be read is said to be so elsewhere.
   const checkedIn = state.result ?? assemble([])
   if (checkedIn.loadErrors.length > 0) return { findings: [], unanswered: [] }
@@ -121,7 +125,12 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = offerPatch(state)
-  return { findings: [drifted(state, checkedIn, drifts)], unanswered: [], ...(offer && { offers: [offer] }) }
+  const differences = isRestricted ? inGuardedWords(drifts) : drifts.map(inWords)
+  return {
+    findings: [drifted(state, checkedIn, drifts, differences)],
+    unanswered: [],
+    ...(offer && { offers: [offer] }),
+  }
 }
 
 const privateRetry = 900
@@ -165,7 +174,12 @@ function withoutTemplate(catalog: Catalog, { template }: TemplateState): Catalog
   return { ...catalog, others: catalog.others.filter(({ place }) => place.file !== template) }
 }
 
-function drifted(state: TemplateState, checkedIn: Catalog, drifts: readonly Drift[]): Finding {
+function drifted(
+  state: TemplateState,
+  checkedIn: Catalog,
+  drifts: readonly Drift[],
+  differences: readonly string[],
+): Finding {
   const { template, catalog } = state
   const at = drifts.find((drift) => drift.at !== undefined)?.at
   const start: Location = { file: template, line: 1, column: 1 }
@@ -176,7 +190,7 @@ function drifted(state: TemplateState, checkedIn: Catalog, drifts: readonly Drif
     {
       template,
       catalog,
-      differences: drifts.map(inWords),
+      differences,
       command: renderCommand(state, checkedIn),
       files: checkedIn.files.length,
     },
@@ -193,6 +207,18 @@ function inWords({ kind, subject, fields }: Drift): string {
     case 'differs':
       return `${subject} differs (${fields.join(', ')})`
   }
+}
+
+// Names and versions of bundles that the bot sees by rights of its own are not repeated (BundleAnswer.isRestricted).
+const guardedReason =
+  'the bundles that it names do not render; whoever may pull them sees why with "catalog-bot render"'
+
+/** What the catalog has and the template lacks is the catalog's own; what it lacks may be an image's, and is counted. */
+function inGuardedWords(drifts: readonly Drift[]): readonly string[] {
+  const missing = drifts.filter(({ kind }) => kind === 'missing').length
+  const others = drifts.filter(({ kind }) => kind !== 'missing').map(inWords)
+  const lacks = `${missing} ${missing === 1 ? 'thing that it renders to is' : 'things that it renders to are'} missing`
+  return missing === 0 ? others : [...others, lacks]
 }
 
 function broken(state: TemplateState, reason: string): Finding {

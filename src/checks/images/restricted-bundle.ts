@@ -1,0 +1,46 @@
+// What is said of a bundle that the bot sees by rights of its own: whoever opens a pull request could name any image
+// that the operator's credentials reach, and read it in the answer. The catalog's side is shown, which the author wrote;
+// of the image's side only that it differs (reference/registry.md 5.3).
+import type { BundleDifference } from '../../bundle/compare-with-image.ts'
+import { bundleRules } from '../../bundle/rules.ts'
+import type { Finding } from '../../findings/finding.ts'
+
+export interface Difference {
+  readonly isIdentity: boolean
+  /** For people: `name is foo.v1 in the catalog and foo.v2 in the image`. */
+  readonly words: string
+}
+
+const titles: ReadonlyMap<string, string> = new Map(bundleRules.map(({ id, title }) => [id, title]))
+
+/** Each rule that is broken once per severity, without place, values and names from the image. */
+export function withoutQuotes(findings: readonly Finding[], reference: string): readonly Finding[] {
+  const once = new Map(findings.map((one) => [`${one.rule} ${one.severity}`, one]))
+  return [...once.values()].map(({ rule, severity }) => ({
+    rule,
+    severity,
+    what: `the bundle breaks the rule "${titles.get(rule) ?? rule}"`,
+    why: 'What is in the image is not shown here: the bot sees it by rights that readers of this may not have.',
+    fix: `Run: catalog-bot bundle validate ${reference}`,
+    data: {},
+  }))
+}
+
+/** Differences by what the catalog says; what it does not say is counted. */
+export function inGuardedWords(differences: readonly BundleDifference[]): readonly Difference[] {
+  const words: Difference[] = []
+  const unsaid = { identity: 0, other: 0 }
+  for (const { field, catalog, isIdentity } of differences)
+    if (catalog !== undefined)
+      words.push({ isIdentity, words: `${field} ${catalog} is not what the image says` })
+    else if (isIdentity) unsaid.identity += 1
+    else unsaid.other += 1
+  if (unsaid.identity > 0)
+    words.push({ isIdentity: true, words: 'the image says of itself what the catalog does not' })
+  if (unsaid.other > 0)
+    words.push({
+      isIdentity: false,
+      words: `the image has ${unsaid.other} ${unsaid.other === 1 ? 'property or related image' : 'properties and related images'} that the catalog lacks`,
+    })
+  return words
+}
