@@ -1,6 +1,6 @@
 // The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
 // a budget for each look at a pull request.
-import type { AnswerTo, BundleAnswer, ImageAnswer, Question } from '../checks/questions.ts'
+import type { AnswerTo, BundleAnswer, ImageAnswer, Question, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'
@@ -34,9 +34,17 @@ export interface RegistriesOptions {
   readonly insecure: readonly string[]
   /** Of bundles for one look. Default: so many that a large change takes several looks. */
   readonly bundles?: BundleBudget
+  /** Milliseconds that one look may wait for registries. Default: a minute and a half. */
+  readonly lookTime?: number
   /** True where those who read the answers are those whose credentials are used: on the command line. */
   readonly showsAll?: boolean
 }
+
+// A registry that answers every question late, or asks for patience each time, must not keep a place in which other
+// pull requests could be looked at. What was asked goes on, and is remembered for the next look.
+const defaultLookTime = 90_000
+/** Seconds. */
+const lateRetry = 30
 
 /** Rejects when a file of credentials or mirrors exists and cannot be used: to go on without it would hide that. */
 export async function openRegistries({
@@ -45,6 +53,7 @@ export async function openRegistries({
   environment,
   insecure,
   bundles,
+  lookTime = defaultLookTime,
   showsAll = false,
 }: RegistriesOptions): Promise<Registries> {
   const access = await readRegistryAccess(environment, insecure)
@@ -60,6 +69,22 @@ export async function openRegistries({
     }),
   }
   const opened = cachedBundles(plain, { clock, store })
+  async function inTime<T>(ask: () => Promise<T>, until: number): Promise<T | Unknown> {
+    const late = {
+      kind: 'unknown',
+      reason: `asking registries about this change takes longer than ${lookTime / 1000} s; the rest follows`,
+      retryAfter: lateRetry,
+    } as const
+    if (until === Infinity) return ask()
+    const left = until - clock.now()
+    if (left <= 0) return late
+    const answered = new AbortController()
+    try {
+      return await Promise.race([ask(), clock.sleep(left, answered.signal).then(() => late)])
+    } finally {
+      answered.abort()
+    }
+  }
   async function guarded(reference: string, answer: BundleAnswer): Promise<BundleAnswer> {
     if (showsAll || (await plain.isSeenByAll(reference))) return answer
     if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
@@ -70,14 +95,14 @@ export async function openRegistries({
     forOneLook() {
       const limited = { plain: withBudget(remembered.plain), detailed: withBudget(remembered.detailed) }
       const readBundle = opened.forOneLook(bundles)
+      const ask = async (question: ImageQuestion) =>
+        question.kind === 'image'
+          ? (question.platforms === true ? limited.detailed : limited.plain).resolve(question.reference)
+          : guarded(question.reference, await readBundle(question.reference))
+      let until: number | undefined
       return async <Q extends ImageQuestion>(question: Q) => {
-        const answer =
-          question.kind === 'image'
-            ? await (question.platforms === true ? limited.detailed : limited.plain).resolve(
-                question.reference,
-              )
-            : await guarded(question.reference, await readBundle(question.reference))
-        return answer as AnswerTo[Q['kind']]
+        until ??= clock.now() + lookTime
+        return (await inTime(() => ask(question), until)) as AnswerTo[Q['kind']]
       }
     },
     async lookAgain(reference, signal) {

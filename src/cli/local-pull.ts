@@ -56,6 +56,7 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
           insecure: options.insecureRegistry ?? [],
           // There is one look only, and who waits for it has asked for all of it.
           bundles: { ...defaultBundleBudget, pulls: Infinity, time: Infinity },
+          lookTime: Infinity,
           showsAll: true,
         })
   try {

@@ -26,6 +26,11 @@ export interface EgressPolicy {
   checkUrl(url: URL): void
   /** Throws a RegistryError `blocked` unless every address may be connected to for this host and port. */
   checkAddresses(host: string, port: number, addresses: readonly string[]): void
+  /**
+   * Throws a RegistryError `blocked` when `to` is a host that the operator opened at an internal address and `from`
+   * is not: what is opened for us is not opened for a stranger's registry that sends us there.
+   */
+  checkStep(from: URL, to: URL): void
   /** The scheme that this host is spoken to with. */
   schemeOf(host: string): 'https:' | 'http:'
   /** True when credentials for `host` may be sent to the token service at `realm`. */
@@ -110,6 +115,11 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
       checkHost(url)
       if (passed.size >= mostPassed) passed.clear()
       passed.add(key)
+    },
+    checkStep(from, to) {
+      const isOpened = (url: URL) => entryOf(canonicalHostname(url.hostname), portOf(url)) !== undefined
+      if (isOpened(to) && !isOpened(from))
+        throw blocked(`${from.host} sends us to ${to.host}, which is a host of an internal network`)
     },
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)

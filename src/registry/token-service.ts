@@ -131,6 +131,7 @@ export function openTokenService(transport: Transport, clock: Clock): TokenServi
       throw new RegistryError('blocked', `${request.host} names a token service that is no URL`)
     }
     transport.policy.checkUrl(realm)
+    transport.policy.checkStep(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)
     return realm
   }
 }

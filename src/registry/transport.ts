@@ -145,6 +145,7 @@ export function openTransport(
       const next = redirectTarget(location, url)
       if (url.protocol === 'https:' && next.protocol !== 'https:')
         throw new RegistryError('blocked', `${url.host} redirects from https to ${next.protocol}//`)
+      policy.checkStep(url, next)
       // Another scheme or port is another origin too: whoever answers there has no right to our headers.
       if (next.origin !== url.origin)
         headers = headers['accept'] === undefined ? {} : { accept: headers['accept'] }

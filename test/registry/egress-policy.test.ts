@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { egressPolicy, loopbackRegistries } from '../../src/registry/egress-policy.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
+import { openTokenService } from '../../src/registry/token-service.ts'
 import { openTransport } from '../../src/registry/transport.ts'
 import { handClock } from './hand-clock.ts'
 import { imageManifest, scriptedRegistry } from './scripted-registry.ts'
@@ -144,6 +145,37 @@ describe('schemes, ports and hosts', () => {
     expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
     strict.checkAddresses('quay.io', 443, ['8.8.4.4', '2606:4700::1111'])
     expect(() => egressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
+  })
+})
+
+describe('what the operator opened at an internal address', () => {
+  const policy = egressPolicy({
+    internal: { 'inside.example': ['10.0.0.0/8'], 'sso.example:8443': ['10.0.0.0/8'] },
+  })
+  const step = (from: string, to: string) => () => policy.checkStep(new URL(from), new URL(to))
+  test.each(['https://inside.example/x', 'https://INSIDE.example./x', 'https://sso.example:8443/token'])(
+    'is not open to registries outside, which name %s as where to go next',
+    (to) => {
+      expect(step('https://evil.example/', to)).toThrow(/sends us to .* internal network/)
+      expect(step('https://inside.example/', to)).not.toThrow()
+    },
+  )
+  test('does not keep it from sending us outside', () => {
+    expect(step('https://inside.example/', 'https://cdn.example/')).not.toThrow()
+    expect(step('https://evil.example/', 'https://sso.example/')).not.toThrow()
+  })
+  test('gets no question for a token on the word of a registry outside', async () => {
+    const asked: string[] = []
+    const exchange = async ({ url }: { url: URL }) => {
+      asked.push(url.href)
+      return { status: 200, headers: { get: () => undefined }, body: Buffer.from('{"token":"t"}'), url }
+    }
+    const tokens = openTokenService({ policy, exchange, close: async () => undefined }, handClock())
+    const token = (host: string, realm: string) =>
+      tokens.token({ host, realm, service: '', scopes: [], credential: { kind: 'anonymous' } })
+    await expect(token('evil.example', 'https://inside.example/')).rejects.toMatchObject({ code: 'blocked' })
+    expect(asked).toEqual([])
+    expect(await token('inside.example', 'https://inside.example/')).toBe('t')
   })
 })
 
