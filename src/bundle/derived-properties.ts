@@ -35,6 +35,8 @@ interface WithTree extends Property {
 export interface Sources {
   readonly name: string
   readonly csv: Value
+  /** The file of the CSV. */
+  readonly file: string
   readonly spec: ReadonlyMap<string, Value>
   readonly metadata: BundleMetadata
   /** What the bundle's CRDs and API services provide. */
@@ -45,10 +47,10 @@ export interface Sources {
 
 /** All properties but `olm.bundle.object` and `olm.csv.metadata`, in opm's order. */
 export function derivedProperties(sources: Sources): readonly Property[] {
-  const { name, csv, spec, metadata, provided, required } = sources
+  const { name, csv, file, spec, metadata, provided, required } = sources
   const packageName = metadata.annotations?.[annotationKeys.package] ?? ''
   // opm reads the version here first, and only for a bundle with a package.
-  const own = packageName === '' ? [] : [ownPackage(packageName, spec, 'failed to derive properties: ')]
+  const own = packageName === '' ? [] : [ownPackage(packageName, file, spec, 'failed to derive properties: ')]
   const before = `get properties for bundle ${quote(name)}: `
   const found = distinct([
     ...metadata.properties,
@@ -81,7 +83,7 @@ export function derivedProperties(sources: Sources): readonly Property[] {
       requiredPackages.push(property('olm.package.required', value))
     } else others.push(dependency)
   }
-  const { version, release } = versionOf(spec, `${before}get version: `, `${before}get release: `)
+  const { version, release } = versionOf(file, spec, `${before}get version: `, `${before}get release: `)
   package_ ??= packageProperty(packageName, version, release)
   requiredGvks.push(...required())
   const all = [
@@ -96,6 +98,7 @@ export function derivedProperties(sources: Sources): readonly Property[] {
 
 /** The version of a CSV and its release, as texts. */
 function versionOf(
+  file: string,
   spec: ReadonlyMap<string, Value>,
   beforeVersion: string,
   beforeRelease: string,
@@ -104,10 +107,14 @@ function versionOf(
   if (version && version.kind !== 'string' && version.kind !== 'null')
     throw new Refusal(
       `${beforeVersion}json: cannot unmarshal ${goKind(version)} into Go value of type string`,
+      { file, path: ['spec', 'version'] },
     )
   const release = spec.get('release')
   if (release && !['string', 'number', 'null'].includes(release.kind))
-    throw new Refusal(`${beforeRelease}release field must be a string or number`)
+    throw new Refusal(`${beforeRelease}release field must be a string or number`, {
+      file,
+      path: ['spec', 'release'],
+    })
   return {
     version: version?.kind === 'string' ? version.value : '',
     release:
@@ -119,8 +126,13 @@ function versionOf(
   }
 }
 
-function ownPackage(packageName: string, spec: ReadonlyMap<string, Value>, before: string): WithTree {
-  const { version, release } = versionOf(spec, before, before)
+function ownPackage(
+  packageName: string,
+  file: string,
+  spec: ReadonlyMap<string, Value>,
+  before: string,
+): WithTree {
+  const { version, release } = versionOf(file, spec, before, before)
   return withTree(packageProperty(packageName, version, release))
 }
 

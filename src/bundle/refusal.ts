@@ -2,13 +2,29 @@
 import { decode, type Decoded } from '../catalog/load/decode.ts'
 import type { StructType } from '../catalog/load/go-type.ts'
 import type { Value } from '../catalog/tree.ts'
+import type { Path } from './bundle-places.ts'
 
-export class Refusal extends Error {}
+/** The file and the field that a refusal speaks of. */
+export interface RefusedPlace {
+  readonly file: string
+  readonly path: Path
+}
 
-/** Decodes a value; throws a Refusal with encoding/json's first complaint behind `before`. */
-export function decodeOrRefuse(type: StructType, value: Value, before = ''): Decoded {
+export class Refusal extends Error {
+  /** Absent where opm's words are about no single place. */
+  readonly at: RefusedPlace | undefined
+
+  constructor(message: string, at?: RefusedPlace) {
+    super(message)
+    this.at = at
+  }
+}
+
+/** Decodes a value; throws a Refusal with encoding/json's first complaint behind `before`. `at` is the value's place. */
+export function decodeOrRefuse(type: StructType, value: Value, before = '', at?: RefusedPlace): Decoded {
   const { decoded, problems } = decode(type, value)
   const [first] = problems
-  if (first) throw new Refusal(before + first.message)
-  return decoded
+  if (!first) return decoded
+  const below = first.field === '' ? [] : first.field.split('.')
+  throw new Refusal(before + first.message, at && { ...at, path: [...at.path, ...below] })
 }

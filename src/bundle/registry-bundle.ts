@@ -11,7 +11,7 @@ import { filesIn, type BundleFiles } from './bundle-files.ts'
 import { crdType, definitionsType, installType, objectType, relatedImageType } from './csv-type.ts'
 import { derivedProperties, type Gvk, type Property } from './derived-properties.ts'
 import { dataOf, readManifest } from './manifest-document.ts'
-import { decodeOrRefuse, Refusal } from './refusal.ts'
+import { decodeOrRefuse, Refusal, type RefusedPlace } from './refusal.ts'
 
 export interface ManifestObject {
   readonly file: string
@@ -53,12 +53,17 @@ export type ReadBundle =
 
 /** Reads a bundle. `problem` is why opm refuses it, in opm's words. */
 export function readRegistryBundle(files: BundleFiles): ReadBundle {
-  try {
-    return { bundle: read(files) }
-  } catch (error) {
-    if (error instanceof Refusal) return { problem: error.message }
-    throw error
-  }
+  const { bundle, refusals } = readAsFarAsPossible(files)
+  const [first] = refusals
+  if (first) return { problem: first.message }
+  return bundle ? { bundle } : { problem: 'no csv in bundle' }
+}
+
+export interface PartlyReadBundle {
+  /** What could be read, with nothing where opm gives up. Absent without a ClusterServiceVersion. */
+  readonly bundle?: RegistryBundle
+  /** All that would make opm refuse the bundle, the one that it meets first in front. */
+  readonly refusals: readonly Refusal[]
 }
 
 /** The objects of `manifests/` that opm sees, every ClusterServiceVersion among them, in the order of their files. */
@@ -96,89 +101,119 @@ export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {
   })
 }
 
-function read(files: BundleFiles): RegistryBundle {
+/** Reads a bundle that opm may refuse, in opm's order and past each of its reasons. */
+export function readAsFarAsPossible(files: BundleFiles): PartlyReadBundle {
+  const refusals: Refusal[] = []
+  const attempt = <Result>(fallback: Result, step: () => Result): Result => {
+    try {
+      return step()
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      refusals.push(error)
+      return fallback
+    }
+  }
   const objects = manifestObjects(files)
-  if (objects.length === 0) throw new Refusal('no bundle objects found')
+  if (objects.length === 0) return { refusals: [new Refusal('no bundle objects found')] }
   const csv = objects.find(({ kind }) => kind === 'ClusterServiceVersion')
-  if (csv) decodeOrRefuse(objectType, csv.tree)
+  if (csv)
+    attempt(undefined, () => void decodeOrRefuse(objectType, csv.tree, '', { file: csv.file, path: [] }))
   const kept = objects.filter((object) => object === csv || object.kind !== 'ClusterServiceVersion')
   const crds = kept.filter(isCrd)
-  crds.forEach(refuseBrokenCrd)
-  if (!csv) throw new Refusal('no csv in bundle')
+  for (const crd of crds) attempt(undefined, () => refuseBrokenCrd(crd))
+  if (!csv) return { refusals: [...refusals, new Refusal('no csv in bundle')] }
 
   const before = `error checking provided apis in bundle ${csv.name}: `
   const beforeServices = `${before}error getting apiservice definitions: `
-  const spec = specOf(csv.tree, `${beforeServices}error unmarshaling into object map: `)
-  const services = definitions(spec, 'apiservicedefinitions', beforeServices)
-  const resources = definitions(spec, 'customresourcedefinitions', before)
-  const provided = [...definedApis(crds), ...services.owned.map(serviceApi)]
-  refuseMissing(
-    resources.owned.map((key) => resourceApi(key, before)),
-    provided,
-    before,
+  const none: Definitions = { owned: [], required: [] }
+  const spec = attempt(new Map<string, Value>(), () =>
+    specOf(csv, `${beforeServices}error unmarshaling into object map: `),
   )
+  const services = attempt(none, () => definitions(csv, spec, 'apiservicedefinitions', beforeServices))
+  const resources = attempt(none, () => definitions(csv, spec, 'customresourcedefinitions', before))
+  const provided = [...definedApis(crds), ...services.owned.map(serviceApi)]
+  const place = (index: number): RefusedPlace => ({
+    file: csv.file,
+    path: ['spec', 'customresourcedefinitions', 'owned', index],
+  })
+  const owned = resources.owned.flatMap((key, index) =>
+    attempt([], () => [{ api: resourceApi(key, before, place(index)), at: place(index) }]),
+  )
+  refusals.push(...missingApis(owned, provided, before))
 
   const metadata = readMetadata(files)
-  if (!metadata.annotations) throw new Refusal('Could not find annotations file')
+  if (!metadata.annotations) refusals.push(new Refusal('Could not find annotations file'))
   const beforeRequired = `get properties for bundle ${quote(csv.name)}: get required apis: `
-  const described = derivedProperties({
-    name: csv.name,
-    csv: csv.tree,
-    spec,
-    metadata,
-    provided,
-    required: () => [
-      ...resources.required.map((key) => resourceApi(key, beforeRequired)),
-      ...services.required.map(serviceApi),
-    ],
-  })
+  const described = attempt([], () =>
+    derivedProperties({
+      name: csv.name,
+      csv: csv.tree,
+      file: csv.file,
+      spec,
+      metadata,
+      provided,
+      required: () => [
+        ...resources.required.map((key) => resourceApi(key, beforeRequired)),
+        ...services.required.map(serviceApi),
+      ],
+    }),
+  )
   const beforeImages = `get related images for bundle ${quote(csv.name)}: `
-  return {
+  const bundle: RegistryBundle = {
     ...metadata,
-    annotations: metadata.annotations,
-    package: metadata.annotations[annotationKeys.package] ?? '',
+    annotations: metadata.annotations ?? {},
+    package: metadata.annotations?.[annotationKeys.package] ?? '',
     csv,
     objects: kept,
     crds,
     described,
-    relatedImages: relatedImages(spec, beforeImages),
-    operatorImages: operatorImages(csv.tree, beforeImages),
+    relatedImages: attempt([], () => relatedImages(csv, spec, beforeImages)),
+    operatorImages: attempt([], () => operatorImages(csv, beforeImages)),
   }
+  return { bundle, refusals }
 }
 
 function isCrd({ kind, apiVersion }: ManifestObject): boolean {
   return kind === 'CustomResourceDefinition' && /(?:^|\/)v1(?:beta1)?$/.test(apiVersion)
 }
 
-function refuseBrokenCrd({ tree, apiVersion }: ManifestObject): void {
+function refuseBrokenCrd({ file, tree, apiVersion }: ManifestObject): void {
   const version = apiVersion.slice(apiVersion.indexOf('/') + 1)
   const before = `error decoding ${version} CRD: `
   if (!apiVersion.startsWith('apiextensions.k8s.io/'))
     throw new Refusal(
       `${before}no kind "CustomResourceDefinition" is registered for version ${quote(apiVersion)}`,
+      { file, path: ['apiVersion'] },
     )
-  decodeOrRefuse(crdType, tree, before)
+  decodeOrRefuse(crdType, tree, before, { file, path: [] })
 }
 
-function specOf(csv: Value, before: string): ReadonlyMap<string, Value> {
-  const spec = valueAt(csv, 'spec')
-  if (spec === undefined) throw new Refusal(`${before}unexpected end of JSON input`)
+function specOf({ file, tree }: ManifestObject, before: string): Map<string, Value> {
+  const spec = valueAt(tree, 'spec')
+  if (spec === undefined) throw new Refusal(`${before}unexpected end of JSON input`, { file, path: [] })
   if (spec.kind === 'null') return new Map()
   if (spec.kind !== 'map')
     throw new Refusal(
       `${before}json: cannot unmarshal ${goKind(spec)} into Go value of type map[string]*json.RawMessage`,
+      { file, path: ['spec'] },
     )
   return new Map(spec.entries.map(({ key, value }) => [key, value]))
 }
 
+interface Definitions {
+  readonly owned: readonly Decoded[]
+  readonly required: readonly Decoded[]
+}
+
 function definitions(
+  { file }: ManifestObject,
   spec: ReadonlyMap<string, Value>,
   field: string,
   before: string,
-): { readonly owned: readonly Decoded[]; readonly required: readonly Decoded[] } {
+): Definitions {
   const value = spec.get(field)
   if (!value) return { owned: [], required: [] }
-  const decoded = decodeOrRefuse(definitionsType, value, before)
+  const decoded = decodeOrRefuse(definitionsType, value, before, { file, path: ['spec', field] })
   return { owned: structsOf(decoded, 'owned'), required: structsOf(decoded, 'required') }
 }
 
@@ -186,10 +221,10 @@ function serviceApi(key: Decoded): Api {
   return { ...gvk(key), group: textOf(key, 'group'), plural: textOf(key, 'name') }
 }
 
-function resourceApi(key: Decoded, before: string): Api {
+function resourceApi(key: Decoded, before: string, at?: RefusedPlace): Api {
   const name = textOf(key, 'name')
   const dot = name.indexOf('.')
-  if (dot < 0) throw new Refusal(`${before}couldn't parse plural.group from crd name: ${name}`)
+  if (dot < 0) throw new Refusal(`${before}couldn't parse plural.group from crd name: ${name}`, at)
   return { ...gvk(key), group: name.slice(dot + 1), plural: name.slice(0, dot) }
 }
 
@@ -197,12 +232,20 @@ function gvk(key: Decoded): { readonly version: string; readonly kind: string } 
   return { version: textOf(key, 'version'), kind: textOf(key, 'kind') }
 }
 
-function refuseMissing(owned: readonly Api[], provided: readonly Api[], before: string): void {
+/** opm tells of the first one only. */
+function missingApis(
+  owned: readonly { readonly api: Api; readonly at: RefusedPlace }[],
+  provided: readonly Api[],
+  before: string,
+): readonly Refusal[] {
   const found = new Set(provided.map(apiText))
-  const missing = owned.map(apiText).find((text) => !found.has(text))
-  if (missing === undefined) return
-  const shown = [...new Set([...provided].sort(compareApis).map((api) => `${apiText(api)}:{}`))]
-  throw new Refusal(`${before}couldn't find ${missing} in bundle. found: map[${shown.join(' ')}]`)
+  const missing = owned.filter(({ api }) => !found.has(apiText(api)))
+  if (missing.length === 0) return []
+  const shown = [...new Set([...provided].sort(compareApis).map((api) => `${apiText(api)}:{}`))].join(' ')
+  return missing.map(
+    ({ api, at }) =>
+      new Refusal(`${before}couldn't find ${apiText(api)} in bundle. found: map[${shown}]`, at),
+  )
 }
 
 function compareApis(a: Api, b: Api): number {
@@ -218,23 +261,30 @@ function apiText({ group, version, kind, plural }: Api): string {
   return `${group}/${version}/${kind} (${plural})`
 }
 
-function relatedImages(spec: ReadonlyMap<string, Value>, before: string): readonly RelatedImage[] {
+function relatedImages(
+  { file }: ManifestObject,
+  spec: ReadonlyMap<string, Value>,
+  before: string,
+): readonly RelatedImage[] {
   const value = spec.get('relatedImages')
   if (!value || value.kind === 'null') return []
   if (value.kind !== 'list')
     throw new Refusal(
       `${before}json: cannot unmarshal ${goKind(value)} into Go value of type []declcfg.RelatedImage`,
+      { file, path: ['spec', 'relatedImages'] },
     )
-  return value.items.map((item) => {
-    const entry = decodeOrRefuse(relatedImageType, item, before)
+  return value.items.map((item, index) => {
+    const at = { file, path: ['spec', 'relatedImages', index] }
+    const entry = decodeOrRefuse(relatedImageType, item, before, at)
     return { name: textOf(entry, 'name'), image: textOf(entry, 'image') }
   })
 }
 
-function operatorImages(csv: Value, before: string): readonly string[] {
-  const spec = valueAt(csv, 'spec')
+function operatorImages({ file, tree }: ManifestObject, before: string): readonly string[] {
+  const spec = valueAt(tree, 'spec')
   if (spec?.kind !== 'map') return []
-  const install = structOf(decodeOrRefuse(installType, spec, before), 'Install')
+  const decoded = decodeOrRefuse(installType, spec, before, { file, path: ['spec'] })
+  const install = structOf(decoded, 'Install')
   if (!install || textOf(install, 'strategy') !== 'deployment') return []
   const deployments = structOf(install, 'spec')
   const images = (deployments ? structsOf(deployments, 'Deployments') : []).flatMap((deployment) => {

@@ -15,7 +15,7 @@ import { contentRules } from './rules.ts'
 import { collidingFileNames } from './rules/colliding-file-names.ts'
 import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
 import { labelsDisagree } from './rules/labels-disagree.ts'
-import { readRegistryBundle } from './registry-bundle.ts'
+import { readAsFarAsPossible } from './registry-bundle.ts'
 import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
 import { largeBundleContent } from './rules/large-bundle-content.ts'
 import { misnamedAnnotationsFile } from './rules/misnamed-annotations-file.ts'
@@ -59,13 +59,15 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
   else {
     findings.push(...validateManifests(files, format), ...validateAnnotations(files, format, options.labels))
     if (format === 'registry+v1') {
-      const { bundle, problem } = readRegistryBundle(files)
+      const { bundle, refusals } = readAsFarAsPossible(files)
       const placeOf = bundlePlaces(files)
+      for (const { message: reason, at } of refusals)
+        findings.push(finding(unreadableBundle, at && placeOf(at.file, at.path), { reason }))
       if (bundle) {
         findings.push(...validateCsv(bundle, placeOf))
         for (const { suite, find } of contentRules)
           if (suite === undefined || options.suites?.includes(suite)) findings.push(...find(bundle, placeOf))
-      } else findings.push(finding(unreadableBundle, undefined, { reason: problem }))
+      }
     }
     if (options.packedSize) findings.push(...validateSize(files, options.packedSize))
   }

@@ -54,6 +54,38 @@ const chart = 'apiVersion: v2\nname: foo\nversion: 1.0.0\n'
 const helm = (text: string, more: Readonly<Record<string, string>> = {}) =>
   files({ 'Chart.yaml': text, 'templates/a.yaml': 'a: {{ .Values.a }}', ...more })
 
+describe('a bundle that opm refuses', () => {
+  const broken = bundle({
+    spec: {
+      version: 1,
+      customresourcedefinitions: {
+        owned: [
+          { name: 'foos.example.com', kind: 'Foo', version: 'v1' },
+          { name: 'bars', kind: 'Bar', version: 'v1' },
+          { name: 'bazs.example.com', kind: 'Baz', version: 'v1' },
+        ],
+      },
+      installModes: [],
+    },
+  })
+  const { findings } = validateBundle(broken)
+
+  test('is told all reasons at once, each where it stands, and what else is wrong', () => {
+    const refusals = findings.filter(({ rule }) => rule === 'unreadable-bundle')
+    expect(refusals.map(({ what }) => what)).toEqual([
+      expect.stringContaining('cannot unmarshal number into Go value of type string'),
+      expect.stringContaining("couldn't find example.com/v1/Foo (foos)"),
+      expect.stringContaining("couldn't parse plural.group from crd name: bars"),
+      expect.stringContaining("couldn't find example.com/v1/Baz (bazs)"),
+    ])
+    expect(findings.map(({ rule }) => rule)).toContain('unusable-install-modes')
+  })
+  test('shows every reason on a line of its own file', () => {
+    for (const { rule, at } of findings)
+      if (rule === 'unreadable-bundle') expect(at?.file).toMatch(/^manifests\//)
+  })
+})
+
 describe('bundles without fault', () => {
   test.each<[string, BundleFiles]>([
     ['registry+v1', bundle()],
