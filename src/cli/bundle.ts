@@ -12,7 +12,7 @@ import { renderJson } from '../findings/render-json.ts'
 import { renderText } from '../findings/render-text.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import { exitWith, print } from './output.ts'
-import { filesBelow, withRegistry } from './pulled-bundles.ts'
+import { filesBelow, mustNameRegistry, withRegistry } from './pulled-bundles.ts'
 
 export interface BundleOptions {
   readonly output: 'text' | 'json'
@@ -73,6 +73,7 @@ async function open(name: string, options: BundleOptions): Promise<OpenedBundle>
     if (!found.isDirectory()) throw new Error(`${name} is not a directory`)
     return { files: filesBelow(name), image: '', labels: {} }
   }
+  mustNameRegistry(name)
   return withRegistry(options.insecureRegistry, async (registry) => {
     const { files, labels } = await pullBundle(registry, name)
     if (detectFormat(files) !== undefined) return { files, image: name, labels }

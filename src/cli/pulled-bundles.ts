@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../app/system-clock.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { quote } from '../catalog/go-text.ts'
 import { openRegistry, type RegistryClient } from '../registry/open-registry.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
@@ -53,4 +54,15 @@ export function filesBelow(directory: string): BundleFiles {
       .map((entry) => join(entry.parentPath, entry.name))
       .map((path) => [path.slice(join(directory, '/').length), readFileSync(path)]),
   )
+}
+
+/** opm refuses shorter references, which Docker would look for on its own registry. */
+const namesRegistry = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
+
+/** Throws where a name that is no file or directory is no image either: most often a path that is not there. */
+export function mustNameRegistry(name: string): void {
+  if (!namesRegistry.test(name))
+    throw new Error(
+      `${quote(name)} is no file or directory, and names no registry: an image is HOST/REPOSITORY:TAG`,
+    )
 }

@@ -21,16 +21,13 @@ import { openCatalogDirectory } from '../files/catalog-directory.ts'
 import { printable } from '../findings/printable.ts'
 import { catalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
 import { exitWith, print, say } from './output.ts'
-import { filesBelow, pullImages, withRegistry } from './pulled-bundles.ts'
+import { mustNameRegistry, filesBelow, pullImages, withRegistry } from './pulled-bundles.ts'
 
 export interface RenderCatalogOptions {
   readonly output: 'json' | 'yaml'
   readonly migrateLevel?: MigrateLevel
   readonly insecureRegistry?: readonly string[]
 }
-
-/** opm refuses shorter references, which Docker would look for on its own registry. */
-const namesRegistry = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 
 /** A source once it was looked at: what it needs from registries, and how it is rendered with that. */
 interface Source {
@@ -47,11 +44,7 @@ interface Images {
 export async function render(sources: readonly string[], options: RenderCatalogOptions): Promise<void> {
   const opened = sources.map(open)
   const images = opened.flatMap((source) => source.images)
-  for (const image of images)
-    if (!namesRegistry.test(image))
-      throw new Error(
-        `${quote(image)} is no file or directory, and names no registry: an image is HOST/REPOSITORY:TAG`,
-      )
+  images.forEach(mustNameRegistry)
   const pulled =
     images.length === 0
       ? new Map<string, PulledBundle>()

@@ -15,7 +15,7 @@ function run(...parameters: string[]): Promise<{ code: number; out: string; err:
     execFile(
       process.execPath,
       ['--no-warnings', cli, ...parameters],
-      { env: { HOME: '/nonexistent', PATH: '' } },
+      { env: { HOME: '/dev/null', PATH: '' } },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )
@@ -68,6 +68,12 @@ spec: {displayName: M, version: 1.0.0, install: {strategy: deployment}, installM
 afterAll(async () => {
   rmSync(folder, { recursive: true })
   await registry.close()
+})
+
+test('a path that is not there is called that, not a strange image', async () => {
+  const { code, err } = await run('bundle', 'validate', './not-there')
+  expect(code).toBe(2)
+  expect(err).toContain('"./not-there" is no file or directory, and names no registry')
 })
 
 describe('bundle', () => {

@@ -21,7 +21,7 @@ const catalog = 'catalogs/v4.20/lantern/catalog.yaml'
 
 const git = (...parameters: string[]) =>
   execFileSync('git', ['-C', folder, '-c', 'user.name=x', '-c', 'user.email=x@example.com', ...parameters], {
-    env: { PATH: process.env.PATH, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' },
+    env: { PATH: process.env.PATH, HOME: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
     encoding: 'utf8',
   }).trim()
 function commit(files: Readonly<Record<string, string>>): string {

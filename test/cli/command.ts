@@ -16,7 +16,7 @@ export function catalogBot(...parameters: string[]): Promise<CommandResult> {
     execFile(
       process.execPath,
       ['--no-warnings', cli, ...parameters],
-      { env: { HOME: '/nonexistent', PATH: process.env.PATH }, maxBuffer: 1 << 30 },
+      { env: { HOME: '/dev/null', PATH: process.env.PATH }, maxBuffer: 1 << 30 },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )
