@@ -24,6 +24,8 @@ export interface Mutant {
 const own = 'src/checks/ownership'
 const changes = 'test/ownership/threats-changes.test.ts'
 const who = 'test/ownership/threats-people.test.ts'
+const images = 'src/checks/images'
+const bundles = 'test/checks/images/opened-bundles.test.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -357,6 +359,99 @@ export const mutants: readonly Mutant[] = [
     bug: 'parts of a read that do not agree',
     edits: [{ file: 'src/github/read-snapshot.ts', search: 'if (!agrees) continue', replace: 'void agrees' }],
     test: ['test/github/read-snapshot.test.ts', 'T45'],
+  },
+  {
+    number: 43,
+    bug: 'a bundle that could not be opened counts as opened',
+    edits: [
+      { file: `${images}/images.ts`, search: 'else closed.push({ reference, ...bundle })', replace: '' },
+    ],
+    test: [bundles, 'passes only by a definite yes'],
+  },
+  {
+    number: 44,
+    bug: 'an image that is missing, or private, is there',
+    edits: [
+      {
+        file: `${images}/images.ts`,
+        search: "if (answer.kind === 'missing-or-private')",
+        replace: 'if (false)',
+      },
+    ],
+    test: ['test/checks/images/images.test.ts', 'waits, says so and blames nobody'],
+  },
+  {
+    number: 45,
+    bug: 'images beyond the budget are there',
+    edits: [
+      {
+        file: 'src/registry/budget.ts',
+        search:
+          "({ kind: 'unknown', reason: `the change names more than ${what}`, retryAfter: 3600 }) as const",
+        replace: "({ kind: 'ok', digest: what, mediaType: '', size: 0 }) as const",
+      },
+    ],
+    test: ['test/registry/cached-answers.test.ts', 'a budget'],
+  },
+  {
+    number: 46,
+    bug: 'bundles beyond the budget hold what the catalog says',
+    edits: [
+      {
+        file: 'src/registry/cached-bundles.ts',
+        search: "return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter: nextLook }",
+        replace: "return { kind: 'bundle', digest: reason, findings: [] }",
+      },
+    ],
+    test: ['test/registry/cached-bundles.test.ts', 'what one look may cost'],
+  },
+  {
+    number: 47,
+    bug: 'bundles may lie in any registry',
+    edits: [
+      {
+        file: `${images}/images.ts`,
+        search: 'if (!isAllowedRegistry(parsed.reference, allowed)) {',
+        replace: 'if (!image.isBundle && !isAllowedRegistry(parsed.reference, allowed)) {',
+      },
+    ],
+    test: [bundles, 'registry that is not allowed'],
+  },
+  {
+    number: 48,
+    bug: 'another bundle than the catalog says is worth a warning',
+    edits: [
+      {
+        file: `${images}/rules/bundle-not-its-image.ts`,
+        search: "severity: 'error'",
+        replace: "severity: 'warning'",
+      },
+    ],
+    test: [bundles, 'passes only by a definite yes'],
+  },
+  {
+    number: 49,
+    bug: 'what a private image says is repeated to whoever names it',
+    edits: [
+      {
+        file: 'src/app/registries.ts',
+        search: "if (answer.kind === 'bundle') return { ...answer, isRestricted: true }",
+        replace: "if (answer.kind === 'bundle') return answer",
+      },
+    ],
+    test: ['test/app/bundles-of-a-change.test.ts', 'sees with credentials'],
+  },
+  {
+    number: 50,
+    bug: 'waiting for registries without end',
+    edits: [
+      {
+        file: 'src/app/registries.ts',
+        search: 'Promise.race([ask(), clock.sleep(left, answered.signal).then(() => late)])',
+        replace: 'ask()',
+      },
+    ],
+    test: ['test/app/registries.test.ts', 'a look ends in time'],
   },
 ]
 

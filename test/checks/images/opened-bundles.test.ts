@@ -353,3 +353,56 @@ describe('a bundle that is seen by rights of our own', () => {
     expect(JSON.stringify(findings)).not.toContain(secret)
   })
 })
+
+describe('a new bundle passes only by a definite yes to both questions', () => {
+  const images: readonly ImageAnswer[] = [
+    ok,
+    { kind: 'missing', reason: 'r' },
+    { kind: 'missing-or-private', reason: 'r' },
+    { kind: 'digest-mismatch', reason: 'r' },
+    { kind: 'malformed', reason: 'r' },
+    { kind: 'unsupported', reason: 'r' },
+    { kind: 'blocked', reason: 'r' },
+    { kind: 'unknown', reason: 'the change names more than 10000 images', retryAfter: 3600 },
+  ]
+  const isError = ({ severity }: Finding) => severity === 'error'
+  const otherName = { ...statement, name: 'foo.v9' }
+  const bundles: readonly [string, BundleAnswer | undefined][] = [
+    ['what the blob says', holds()],
+    ['another name', holds(otherName)],
+    [
+      'another name, unseen',
+      { kind: 'bundle', digest: 'x', content: otherName, findings: [], isRestricted: true },
+    ],
+    ['never asked', undefined],
+    ...images.slice(1).map((one) => [one.kind, one as BundleAnswer] as [string, BundleAnswer]),
+  ]
+  const verdicts = images.flatMap((image) =>
+    bundles.map(([name, bundle]) => {
+      const given = input()
+      const bundleKey = questionKey({ kind: 'bundle', reference })
+      const known = answersFrom(
+        new Map<string, ImageAnswer | BundleAnswer>([
+          ...given.change.references.map(
+            (one) => [questionKey({ kind: 'image', reference: one.reference }), ok] as const,
+          ),
+          [questionKey({ kind: 'image', reference }), image],
+          ...(bundle ? [[bundleKey, bundle] as const] : []),
+        ]),
+      )
+      const { findings, unanswered } = imagesCheck.judge(given, known)
+      return { name: `${image.kind}, ${name}`, passes: !findings.some(isError) && unanswered.length === 0 }
+    }),
+  )
+  test('of all pairs of answers', () => {
+    expect(verdicts).toHaveLength(images.length * bundles.length)
+    expect(verdicts.filter(({ passes }) => passes).map(({ name }) => name)).toEqual([
+      'ok, what the blob says',
+    ])
+  })
+  test('and never from a registry that is not allowed, whatever is remembered of it', () => {
+    const config = { ...defaultConfig, images: { ...defaultConfig.images, registries: ['ghcr.io'] } }
+    const { findings } = imagesCheck.judge({ ...input(), config }, inAll(holds()))
+    expect(findings).toMatchObject([{ rule: 'registry-not-allowed', severity: 'error' }])
+  })
+})
