@@ -4,7 +4,8 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/strip-types.mjs' },
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
-  testTimeout: 30_000,
+  // Machines are slow and busy, and a wait that is over early costs nothing.
+  testTimeout: 120_000,
   // Most of the slow tests wait for processes of their own.
   maxWorkers: '100%',
 }

@@ -9,9 +9,14 @@ export interface Measured {
   readonly cpuMs: number
   readonly peakMB: number
   readonly status: number | null
+  /** What it printed on its standard output, up to a bound. */
+  readonly output: string
 }
 
 const time = '/usr/bin/time'
+
+/** A process that prints more is ended. */
+const mostOutput = 256 * 1024 * 1024
 
 /** Runs a command to its end. Throws where it cannot be started or measured. */
 export function measure(command: readonly string[], environment: NodeJS.ProcessEnv = process.env): Measured {
@@ -22,13 +27,21 @@ export function measure(command: readonly string[], environment: NodeJS.ProcessE
     const report = join(folder, 'report')
     const started = process.hrtime.bigint()
     const run = spawnSync(time, ['-q', '-o', report, '-f', '%U %S %M', ...command], {
-      stdio: ['ignore', 'ignore', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: environment,
+      maxBuffer: mostOutput,
+      encoding: 'utf8',
     })
     const wallMs = Number(process.hrtime.bigint() - started) / 1e6
     const [user = NaN, system = NaN, peak = NaN] = readFileSync(report, 'utf8').trim().split(' ').map(Number)
     if (run.error) throw run.error
-    return { wallMs, cpuMs: (user + system) * 1000, peakMB: peak / 1024, status: run.status }
+    return {
+      wallMs,
+      cpuMs: (user + system) * 1000,
+      peakMB: peak / 1024,
+      status: run.status,
+      output: run.stdout,
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -43,6 +56,7 @@ export function medianOf(runs: number, run: (index: number) => Measured): Measur
     cpuMs: median(all.map((one) => one.cpuMs)),
     peakMB: median(all.map((one) => one.peakMB)),
     status,
+    output: all[0]?.output ?? '',
   }
 }
 

@@ -15,7 +15,7 @@ import { aSnapshot } from '../gate/build.ts'
 import type { Files } from '../git/origin.ts'
 import { openWorld, type World } from '../ownership/world.ts'
 
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let world: World
 let registry: Registry

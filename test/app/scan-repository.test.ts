@@ -48,13 +48,13 @@ beforeAll(async () => {
   })
   store = await openStore({ clock: realClock })
   directory = await mkdtemp(join(tmpdir(), 'scan-'))
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   expect(it.github.violations).toEqual([])
   await store.close()
   await it.stop()
   await rm(directory, { recursive: true, force: true })
-}, 60_000)
+}, 180_000)
 
 /** A repository of its own for each test, and a bot that scans it by hand. */
 interface Scene {
@@ -188,7 +188,7 @@ const writes = () =>
 describe('an image that goes', () => {
   beforeEach(async () => {
     await begin()
-  }, 60_000)
+  }, 180_000)
 
   test('is told of after a second look an hour later, in one issue by our App, by package and place', async () => {
     await scene.day()
@@ -208,7 +208,7 @@ describe('an image that goes', () => {
       '`alpha.v1` in the catalog `catalogs/v4.18`: `catalogs/v4.18/alpha/catalog.json:1`',
     )
     expect(issue?.body).not.toContain(two)
-  }, 60_000)
+  }, 180_000)
 
   test('is not told of when it was back at the second look', async () => {
     scene.answers.set(one, missing)
@@ -217,7 +217,7 @@ describe('an image that goes', () => {
     await scene.pass(1.05)
     expect(scene.issues()).toEqual([])
     expect((await readScan(store, scene.place.forge.repository)).rot).toEqual({})
-  }, 60_000)
+  }, 180_000)
 
   test('is told of in the same issue as the next one; an unchanged set is not written again', async () => {
     scene.answers.set(one, missing)
@@ -231,7 +231,7 @@ describe('an image that goes', () => {
       '2 images of alpha are gone or not what they were',
     ])
     expect(scene.issues()[0]?.body).toContain(two)
-  }, 60_000)
+  }, 180_000)
 
   test('and comes back closes the issue with a last word; the next to go opens it again', async () => {
     scene.answers.set(one, missing)
@@ -249,7 +249,7 @@ describe('an image that goes', () => {
     await scene.day()
     expect(issue).toMatchObject({ state: 'closed' })
     expect(issue?.comments).toHaveLength(2)
-  }, 60_000)
+  }, 180_000)
 
   test('and whose bundle leaves the catalog is no rot any more', async () => {
     scene.answers.set(one, missing)
@@ -259,7 +259,7 @@ describe('an image that goes', () => {
     })
     await scene.day()
     expect(scene.issues()).toMatchObject([{ state: 'closed' }])
-  }, 60_000)
+  }, 180_000)
 
   test('whose issue a person closes is left alone, until another one goes or it goes once more', async () => {
     scene.answers.set(one, missing)
@@ -278,7 +278,7 @@ describe('an image that goes', () => {
     await scene.day()
     expect(scene.issues()).toHaveLength(1)
     expect(issue.state).toBe('open')
-  }, 60_000)
+  }, 180_000)
 
   test('is measured: references asked for, rotten, and when the last round ended', async () => {
     scene.answers.set(one, missing)
@@ -288,7 +288,7 @@ describe('an image that goes', () => {
     expect(text).toMatch(/catalog_bot_scan_references_total\{answer="missing"\} [2-9]/)
     expect(text).toMatch(/catalog_bot_scan_last_finished_timestamp_seconds\{[^}]*\} 1\.?\d{8,}/)
     expect(text).toContain('catalog_bot_scan_reports_total{outcome="opened"} 1')
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('what is no rot', () => {
@@ -312,7 +312,7 @@ describe('what is no rot', () => {
     await begin({ ...ordinary, '.github/catalog-bot.yml': 'images:\n  registries: [elsewhere.test]\n' })
     await scene.day()
     expect(scene.asked).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('what the configuration silences: a rule that is off, and packages that it ignores', async () => {
     const silent = 'rules:\n  image-missing:\n    ignore: [alpha]\n'
@@ -320,7 +320,7 @@ describe('what is no rot', () => {
     scene.answers.set(one, missing)
     await scene.day()
     expect(scene.issues()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('where to look', () => {
@@ -349,7 +349,7 @@ describe('where to look', () => {
     const body = scene.issues()[0]?.body
     expect(body).toContain('on the branch `release-4.17`')
     expect(body).toContain('the entry `alpha` in `catalogs.yaml:3`')
-  }, 60_000)
+  }, 180_000)
 
   test('a tag beside a digest is rot when it moved while we looked', async () => {
     const pinned = `registry.test/alpha:v1@${digest}`
@@ -358,7 +358,7 @@ describe('where to look', () => {
     scene.answers.set(one, ok(`sha256:${'b'.repeat(64)}`))
     await scene.day()
     expect(scene.issues()[0]?.body).toContain('**has a tag that moved**')
-  }, 60_000)
+  }, 180_000)
 
   test('nowhere when the repository wants no scan, no issue when it wants none, and never when the operator says so', async () => {
     await begin({ ...ordinary, '.github/catalog-bot.yml': 'images:\n  scan:\n    every: off\n' })
@@ -372,7 +372,7 @@ describe('where to look', () => {
     await begin(ordinary, { SCAN_SECONDS: '0' })
     await scene.day()
     expect(scene.asked).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('a scan of many references', () => {
@@ -395,7 +395,7 @@ describe('a scan of many references', () => {
     expect(await scene.step()).toBeUndefined()
     expect(new Set(scene.asked).size).toBe(250)
     expect(scene.asked.length).toBeLessThanOrEqual(250 + 31)
-  }, 60_000)
+  }, 180_000)
 
   test('leaves a registry that does not answer alone for a while, and for the round in the end', async () => {
     await begin({
@@ -410,7 +410,7 @@ describe('a scan of many references', () => {
     ).toBeLessThanOrEqual(20)
     expect(scene.asked).toContain('other.test/well:v1')
     expect((await readScan(store, scene.place.forge.repository)).finished?.unknown).toBe(250)
-  }, 60_000)
+  }, 180_000)
 
   test('gives way while another slice is under way anywhere', async () => {
     await begin(files)
@@ -419,7 +419,7 @@ describe('a scan of many references', () => {
     expect(scene.asked).toEqual([])
     if (lease !== undefined) await store.releaseLease(lease)
     expect(await scene.step()).toBe(1)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('the issue', () => {
@@ -434,7 +434,7 @@ describe('the issue', () => {
     expect((await readScan(store, scene.place.forge.repository)).report?.issue).toBe(
       scene.issues()[0]?.number,
     )
-  }, 60_000)
+  }, 180_000)
 
   test('that was opened by a process that died is closed, too, when all is well before the number is known', async () => {
     await begin()
@@ -446,7 +446,7 @@ describe('the issue', () => {
     })
     await scene.pass(0)
     expect(scene.issues()).toMatchObject([{ state: 'closed' }])
-  }, 60_000)
+  }, 180_000)
 
   test('that bears our marker but is a stranger’s is not ours', async () => {
     await begin()
@@ -455,7 +455,7 @@ describe('the issue', () => {
     await scene.day()
     expect(forged).toMatchObject({ title: 'All is well', body: `${rotMarker}\nall is well` })
     expect(scene.issues().filter(({ app: by }) => by === it.app)).toHaveLength(1)
-  }, 60_000)
+  }, 180_000)
 
   test.each([
     ['issues are switched off', () => it.github.setIssues(scene.full, false)],

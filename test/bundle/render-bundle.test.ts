@@ -104,7 +104,7 @@ function settled(blob: OlmBundle): OlmBundle {
     render('image', names, ...image)
     const migratable = names.filter((name) => name !== cannotMigrate)
     render('migrated', migratable, ...image, '--migrate-level', 'bundle-object-to-csv-metadata')
-  }, 60_000)
+  }, 180_000)
   afterAll(() => rmSync(folder, { recursive: true }))
 
   test('for at least twenty shapes', () => {

@@ -7,6 +7,8 @@ import { rendered } from './fast/mutated-documents.ts'
 /** The facts of a sample, by version. Where this fails, the facts have changed: raise the version, add a line. */
 const known: Readonly<Record<number, string>> = {
   1: '8352d6ec006a85a7',
+  // The sample's facts are the same; places of odd files (huge numbers, lost last lines) are not.
+  2: '8352d6ec006a85a7',
 }
 
 test('facts that come out differently have another version, so that no cache serves the old ones', () => {

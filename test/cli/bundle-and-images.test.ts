@@ -88,7 +88,7 @@ describe('bundle', () => {
       passed: false,
       findings: [{ rule: 'unusable-install-modes' }],
     })
-  }, 30_000)
+  }, 90_000)
   test('validate opens charts and bundles in images, and compares labels', async () => {
     const images = await startRegistry()
     try {
@@ -117,13 +117,13 @@ describe('bundle', () => {
     } finally {
       await images.stop()
     }
-  }, 60_000)
+  }, 180_000)
   test('validate points at the line, gives the words, and names the rule', async () => {
     const { out } = await run('bundle', 'validate', join(folder, 'misspelt'))
     expect(out).toContain('manifests/csv.yaml:5:17: warning: the annotation olm.skiprange is not read')
     expect(out).toContain('5 |   annotations: {olm.skiprange: <1.0.0}')
     expect(out).toMatch(/misspelt: registry\+v1, passed/)
-  }, 30_000)
+  }, 90_000)
   test('validate says what opm says where opm refuses', async () => {
     const { code, out } = await run('bundle', 'validate', join(folder, 'refused'), '-o', 'json')
     expect({ code, ...JSON.parse(out) }).toMatchObject({
@@ -131,7 +131,7 @@ describe('bundle', () => {
       passed: false,
       message: 'failed to derive properties: json: cannot unmarshal number into Go value of type string',
     })
-  }, 30_000)
+  }, 90_000)
   test('validate asks the suites that it is told to, and knows no others', async () => {
     const rulesOf = async (...more: string[]) => {
       const { out } = await run('bundle', 'validate', join(folder, 'good'), '-o', 'json', ...more)
@@ -146,14 +146,14 @@ describe('bundle', () => {
       code: 2,
       err: expect.stringContaining('there is no suite "good"'),
     })
-  }, 60_000)
+  }, 180_000)
   test('render prints the blob', async () => {
     expect(JSON.parse((await run('bundle', 'render', join(folder, 'good'))).out)).toMatchObject({
       schema: 'olm.bundle',
       name: 'good.v1.0.0',
       image: '',
     })
-  }, 30_000)
+  }, 90_000)
 })
 
 describe('images', () => {
@@ -174,9 +174,9 @@ describe('images', () => {
     const asked = registry.requests.length
     await run('images', join(folder, 'catalog'), '--insecure-registry', registry.host, '--resume', answers)
     expect(registry.requests).toHaveLength(asked)
-  }, 30_000)
+  }, 90_000)
   test('passes when all are there, and cannot run on no directory', async () => {
     expect((await run('images', join(folder, 'whole'), '--insecure-registry', registry.host)).code).toBe(0)
     expect((await run('images', join(folder, 'nowhere'))).code).toBe(2)
-  }, 30_000)
+  }, 90_000)
 })

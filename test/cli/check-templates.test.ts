@@ -11,7 +11,7 @@ import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
 import { bundleFiles } from '../bundle/bundle-shapes.ts'
 import { catalogBot } from './command.ts'
 
-jest.setTimeout(120_000)
+jest.setTimeout(300_000)
 
 let folder: string
 let registry: Registry

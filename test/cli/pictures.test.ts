@@ -53,14 +53,14 @@ describe('graph', () => {
     const lines = (text: string) => text.trim().split('\n').sort()
     if (theirs) expect(lines(ours.out)).toEqual(lines(theirs.out))
     expect((await catalogBot('graph', join(folder, 'two'), '--opm')).out).toBe(ours.out)
-  }, 30_000)
+  }, 90_000)
   test('draws one package as SVG, and asks for a folder for more', async () => {
     expect((await catalogBot('graph', join(folder, 'one'), '-o', 'svg')).out).toMatch(/^<svg [^]*<\/svg>\n$/)
     const many = await catalogBot('graph', join(folder, 'two'), '-o', 'svg')
     expect(many).toMatchObject({ code: 2, out: '', err: expect.stringContaining('--out') })
     const chosen = await catalogBot('graph', join(folder, 'two'), '-o', 'svg', '--package', 'bar')
     expect(chosen.out).toContain('<title>bar</title>')
-  }, 30_000)
+  }, 90_000)
   test('writes a file for each package, none outside the folder whatever a package is called', async () => {
     const out = join(folder, 'drawn', 'here')
     const run = await catalogBot('graph', join(folder, 'odd'), '-o', 'svg', '--out', out)
@@ -69,19 +69,19 @@ describe('graph', () => {
     expect(readdirSync(join(folder, 'drawn'))).toEqual(['here'])
     await catalogBot('graph', join(folder, 'two'), '-o', 'short', '--out', out)
     expect(readFileSync(join(out, 'foo.mmd'), 'utf8')).toMatch(/^flowchart BT\n/)
-  }, 30_000)
+  }, 90_000)
   test('draws what can be read of a broken catalog, and fails', async () => {
     const run = await catalogBot('graph', join(folder, 'broken'))
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining('c.json: ') })
     expect(run.out).toContain('foo.v1.0.0')
-  }, 30_000)
+  }, 90_000)
   test('cannot run on no directory, or for a package that is not there', async () => {
     expect(await catalogBot('graph', join(folder, 'nowhere'))).toMatchObject({ code: 2 })
     expect(await catalogBot('graph', join(folder, 'one'), '--package', 'baz')).toMatchObject({
       code: 2,
       err: expect.stringContaining('"baz"'),
     })
-  }, 30_000)
+  }, 90_000)
 })
 
 describe('diff', () => {
@@ -114,10 +114,10 @@ describe('diff', () => {
     expect(mermaid).toMatchObject({ code: 0, out: expect.stringMatching(/\+ 3\.0\.0[^]*linkStyle \d/) })
     expect(mermaid.out).not.toContain('bar')
     expect((await diff('svg')).out).toMatch(/^<svg [^]*\+ 3\.0\.0[^]*was head/)
-  }, 30_000)
+  }, 90_000)
   test('ends its Markdown in the picture', async () => {
     expect((await diff('markdown')).out).toMatch(/^- [^]*\n\n```mermaid\nflowchart BT\n[^]*\n```\n$/)
-  }, 30_000)
+  }, 90_000)
   test('stands in the comment that the bot would write', async () => {
     const { out } = await catalogBot(
       ...['explain', '--repo', repo(), '--base', base, '--head', head, '--author', 'a', '--offline'],
@@ -126,14 +126,14 @@ describe('diff', () => {
     expect(actions.find(({ comment }) => comment !== undefined)?.comment).toMatch(
       /<summary>Upgrade graph<\/summary>\n\n```mermaid\nflowchart BT\n[^]*\+ 3\.0\.0[^]*\n```\n\n<\/details>/,
     )
-  }, 30_000)
+  }, 90_000)
   test('draws nothing where no channel changes, and says so', async () => {
     const run = await catalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')
     expect(run).toMatchObject({ code: 0, out: '', err: 'No channel changes.\n' })
-  }, 30_000)
+  }, 90_000)
   test('writes pictures into a folder', async () => {
     const out = join(folder, 'changes')
     expect(await diff('svg', '--out', out)).toMatchObject({ code: 0, out: `${join(out, 'foo.svg')}\n` })
     expect(await diff('text', '--out', out)).toMatchObject({ code: 2 })
-  }, 30_000)
+  }, 90_000)
 })

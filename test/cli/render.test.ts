@@ -12,7 +12,7 @@ import { sharedPath } from '../shared.ts'
 import { catalogBot } from './command.ts'
 
 // Every command is a process of its own, on a machine that may be busy.
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 let folder: string
 let registry: Registry

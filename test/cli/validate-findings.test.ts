@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { catalogBot } from './command.ts'
 
 // Every command is a process of its own, on a machine that may be busy.
-jest.setTimeout(60_000)
+jest.setTimeout(180_000)
 
 interface Report {
   passed: boolean

@@ -298,7 +298,7 @@ describe('a mirror on disk', () => {
     )
     expect(packs.length).toBeLessThan(50)
     expect(await mirror.treeOf(origin.tip('main'))).toBe(origin.tree(origin.tip('main')))
-  }, 60_000)
+  }, 180_000)
 
   test('that is closed rejects everything with `aborted`', async () => {
     await mirror.fetch('main')

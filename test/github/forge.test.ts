@@ -111,7 +111,7 @@ describe('a snapshot', () => {
   test('rejects as retryable when GitHub fails, and names the pull request', async () => {
     it.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
     await expect(forge.readSnapshot(here())).rejects.toMatchObject({ code: 'unavailable', retryable: true })
-  }, 60_000)
+  }, 180_000)
 
   test('survives a fork that was deleted and an author who is gone', async () => {
     const lost = await it.github.openPull({
@@ -303,7 +303,7 @@ describe('questions about people', () => {
       user: userId(bob.id),
     } as const
     expect(await forge.answer(membership)).toMatchObject({ kind: 'unknown' })
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('writes', () => {

@@ -61,10 +61,11 @@ describe('a pattern', () => {
   })
 
   test('of any kind takes no long time', () => {
-    const start = performance.now()
+    const start = process.threadCpuUsage()
     matches(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
     matches('*a'.repeat(60), 'a'.repeat(200))
-    expect(performance.now() - start).toBeLessThan(1000)
+    // Trying all ways would take longer than the world has been there.
+    expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(10)
   })
 })
 

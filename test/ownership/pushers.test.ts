@@ -16,7 +16,7 @@ let store: Store
 beforeAll(async () => {
   world = await openWorld('pushers')
   store = await openStore({ clock })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await store.close()
   await world.close()

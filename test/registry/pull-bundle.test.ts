@@ -76,7 +76,7 @@ if (absent !== undefined)
     const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
     expect(pulled.digest).toBe(digest)
     expect([...pulled.files.keys()]).toEqual(['manifests/a.yaml'])
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('from a registry that serves games', () => {

@@ -80,7 +80,7 @@ withRegistry('an open docker-registry', () => {
     expect(await resolve('a/none:1')).toMatchObject({ kind: 'missing' })
     expect(await resolve(`a/oci@sha256:${'0'.repeat(64)}`)).toMatchObject({ kind: 'missing' })
     await Promise.all([client.close(), withPlatforms.client.close()])
-  }, 60_000)
+  }, 180_000)
 })
 
 withRegistry('docker-registry behind htpasswd', () => {
@@ -100,7 +100,7 @@ withRegistry('docker-registry behind htpasswd', () => {
     await Promise.all([known, stranger, wrong].map(({ client }) => client.close()))
     await registry.close()
     await rm(folder, { recursive: true })
-  }, 60_000)
+  }, 180_000)
 })
 
 withRegistry('docker-registry behind a token service', () => {
@@ -121,7 +121,7 @@ withRegistry('docker-registry behind a token service', () => {
     expect(await stranger.resolve('private/b:1')).toMatchObject({ kind: 'missing-or-private' })
     await Promise.all([known.client.close(), stranger.client.close(), registry.close()])
     await service.close()
-  }, 60_000)
+  }, 180_000)
 })
 
 /** Pushes by our own pusher, reads back by skopeo and by our own reader. */
@@ -207,7 +207,7 @@ withRegistry('our own pusher', () => {
     const registry = await realRegistry()
     await pushesAndReadsBack(registry, undefined)
     await registry.close()
-  }, 60_000)
+  }, 180_000)
   test('pushes in pieces through a proxy that lets only small bodies pass', async () => {
     const registry = await realRegistry()
     const sizes: number[] = []
@@ -243,7 +243,7 @@ withRegistry('our own pusher', () => {
       proxy.close(done)
       proxy.closeAllConnections()
     })
-  }, 60_000)
+  }, 180_000)
   test('pushes behind htpasswd, and is told when the password is wrong', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'htpasswd-'))
     const file = join(folder, 'htpasswd')
@@ -268,7 +268,7 @@ withRegistry('our own pusher', () => {
     }
     await registry.close()
     await rm(folder, { recursive: true })
-  }, 60_000)
+  }, 180_000)
   test('pushes behind a token service, asking for the right to push; the reader asks for pulls only', async () => {
     const service = await tokenServer()
     const registry = await realRegistry(service.login)
@@ -280,5 +280,5 @@ withRegistry('our own pusher', () => {
     await reader.resolve('pushed/app:v1')
     expect(service.scopes).toEqual(['repository:pushed/app:pull'])
     await Promise.all([reader.client.close(), registry.close(), service.close()])
-  }, 60_000)
+  }, 180_000)
 })

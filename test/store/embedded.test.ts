@@ -24,7 +24,7 @@ const folder = (...deep: string[]) => {
 }
 beforeAll(async () => {
   await (await openStore({ dataDirectory: made, clock })).close()
-}, 60_000)
+}, 180_000)
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 storeContract('embedded, in a folder', {
@@ -44,7 +44,7 @@ describe('a data folder', () => {
       await first.close()
       await (await second).close()
     }
-  }, 60_000)
+  }, 180_000)
 
   test('left behind by a killed process is given to one of many who want it at once', async () => {
     const dataDirectory = folder()
@@ -59,7 +59,7 @@ describe('a data folder', () => {
     for (const one of wanted)
       if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'in-use' })
     for (const one of got) await one.close()
-  }, 60_000)
+  }, 180_000)
 
   test('that cannot be made or written is a StoreError, and leaves no process', async () => {
     const before = databaseProcesses()
@@ -67,7 +67,7 @@ describe('a data folder', () => {
     writeFileSync(file, '')
     await expect(openStore({ dataDirectory: join(file, 'below'), clock })).rejects.toBeInstanceOf(StoreError)
     expect(databaseProcesses()).toEqual(before)
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('without a folder', () => {
@@ -86,7 +86,7 @@ describe('without a folder', () => {
     for (const _ of [1, 2])
       await expect(two.acquireLease('x', 1)).rejects.toMatchObject({ code: 'unreachable' })
     await two.close()
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('a process that is killed', () => {
@@ -123,14 +123,15 @@ describe('a process that is killed', () => {
     const [database = 0] = databaseProcesses(child.id)
     expect(database).toBeGreaterThan(0)
     await child.kill()
-    await until(() => !isAlive(database), 5)
+    await until(() => !isAlive(database), 30)
 
     const store = await openStore({ dataDirectory, clock })
     const opened = performance.now()
     const seen: Job[] = []
     await store.work(async (job) => void seen.push(job), 4)
-    await until(() => seen.length > 0, 5)
-    expect(performance.now() - opened).toBeLessThan(2000)
+    await until(() => seen.length > 0, 30)
+    // A job of a process that may still live would be left alone for fifteen seconds.
+    expect(performance.now() - opened).toBeLessThan(10_000)
     expect(seen).toEqual([pullJob(1, of)])
     const lease = await store.acquireLease('lease held', 5)
     expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.said[0])
@@ -164,7 +165,7 @@ describe("the database's process", () => {
     expect(lease && (await store.renewLease(lease, 600))).toBe(true)
     expect(problems).toEqual([expect.objectContaining({ code: 'unreachable' })])
     await store.close()
-  }, 60_000)
+  }, 180_000)
 
   test('when it is killed while a job is being settled, does not leave that job active for ever', async () => {
     const others = databaseProcesses()
@@ -185,7 +186,7 @@ describe("the database's process", () => {
     await until(() => runs === 2, 40)
     expect(problems).not.toEqual([])
     await store.close()
-  }, 60_000)
+  }, 180_000)
 
   test('does not carry on a transaction that another one began', async () => {
     const others = databaseProcesses()
@@ -200,7 +201,7 @@ describe("the database's process", () => {
     await expect(half).rejects.toMatchObject({ code: 'unreachable' })
     expect(await database.query('SELECT * FROM word')).toEqual([])
     await database.close()
-  }, 60_000)
+  }, 180_000)
 
   test('stays for as long as the App does: Ctrl-C and stop signals are not for it', async () => {
     const others = databaseProcesses()
@@ -211,7 +212,7 @@ describe("the database's process", () => {
     expect(await database.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
     await database.close()
     expect(mine.filter(isAlive)).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   describe('open', () => {
     let database: Database
@@ -225,7 +226,7 @@ describe("the database's process", () => {
         .flatMap((entry) => entry.split('=')[0] || [])
       const allowed = ['PATH', 'LD_LIBRARY_PATH', 'TZ', 'NODE_CHANNEL_FD', 'NODE_CHANNEL_SERIALIZATION_MODE']
       expect(names.filter((name) => !allowed.includes(name))).toEqual([])
-    }, 60_000)
+    }, 180_000)
 
     test('passes bytes, times and errors on as they are', async () => {
       await database.run(table)
@@ -258,7 +259,7 @@ describe("the database's process", () => {
       await database.run("BEGIN; INSERT INTO word VALUES ('kept'); COMMIT")
       expect(await database.query('SELECT * FROM word')).toEqual([{ word: 'kept' }])
       await expect(database.query('SELECT $1::text', [() => 1])).rejects.toMatchObject({ code: 'failed' })
-    }, 60_000)
+    }, 180_000)
 
     test('does one transaction at a time, the urgent ones first', async () => {
       const order: string[] = []
@@ -284,6 +285,6 @@ describe("the database's process", () => {
         leaked.catch(() => undefined)
       })
       await expect(leaked).rejects.toMatchObject({ code: 'failed' })
-    }, 60_000)
+    }, 180_000)
   })
 })

@@ -14,7 +14,7 @@ describe('the embedded store', () => {
   let opened: Store
   beforeAll(async () => {
     opened = await openStore({ clock })
-  }, 60_000)
+  }, 180_000)
   afterAll(() => opened.close())
   pullMemoryContract(() => opened)
 })
@@ -27,7 +27,7 @@ else
     beforeAll(async () => {
       databaseUrl = await postgres.database()
       opened = await openStore({ databaseUrl, clock })
-    }, 60_000)
+    }, 180_000)
     afterAll(() => opened.close())
     pullMemoryContract(() => opened)
 

@@ -28,7 +28,7 @@ else {
       expect(await first?.accept(delivery('one'), [])).toBe('new')
       for (const other of others) expect(await other.accept(delivery('one'), [])).toBe('duplicate')
       for (const store of stores) await store.close()
-    }, 60_000)
+    }, 180_000)
 
     test('take over the running jobs of one that was killed, in seconds, and its lease when that runs out', async () => {
       const databaseUrl = await postgres.database()
@@ -51,7 +51,7 @@ else {
       const lease = await store.acquireLease('lease held', 5)
       expect(`fence ${(lease?.fence ?? 0) - 1}`).toBe(child.said[0])
       await store.close()
-    }, 90_000)
+    }, 180_000)
 
     test('that work longer than the silence keep their jobs', async () => {
       const databaseUrl = await postgres.database()
@@ -68,7 +68,7 @@ else {
       expect(runs).toBe(1)
       await one.close()
       await two.close()
-    }, 60_000)
+    }, 180_000)
 
     test('reject while the server is away, and go on when it is back', async () => {
       const databaseUrl = await postgres.database()
@@ -90,14 +90,14 @@ else {
       await until(() => seen.length > 0)
       expect(seen).toEqual([job])
       await store.close()
-    }, 60_000)
+    }, 180_000)
 
     test('of an older program refuse a database of a newer one', async () => {
       const databaseUrl = await postgres.database()
       await (await openStore({ databaseUrl, clock })).close()
       await query(databaseUrl, 'INSERT INTO catalog_bot.migration (step) VALUES (9999)')
       await expect(openStore({ databaseUrl, clock })).rejects.toMatchObject({ code: 'too-new' })
-    }, 60_000)
+    }, 180_000)
 
     test('nowhere is `unreachable`', async () => {
       await expect(openStore({ databaseUrl: 'postgres://test@127.0.0.1:1/x', clock })).rejects.toMatchObject({
@@ -131,7 +131,7 @@ else {
       const keys = await query(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
       expect(keys.map(({ key }) => key)).toEqual(['"for ever"', '"stays"'])
       await store.close()
-    }, 60_000)
+    }, 180_000)
 
     test('runs by itself every hour of the clock', async () => {
       const databaseUrl = await postgres.database()
@@ -155,6 +155,6 @@ else {
       await until(() => sleeps.length === 2)
       expect(await query(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')).toEqual([])
       await store.close()
-    }, 60_000)
+    }, 180_000)
   })
 }

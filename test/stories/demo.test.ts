@@ -80,7 +80,7 @@ describe("the demo's pull requests", () => {
     await until('all were looked at again', () => done() >= count.done + open.length, 60, world.log)
     expect(shown()).toEqual(before)
     expect(writes()).toBe(count.writes)
-  }, 90_000)
+  }, 180_000)
 
   test('the traffic is as GitHub documents it, and no call merges', () => {
     expect(world.coast.github.violations).toEqual([])

@@ -46,7 +46,7 @@ describe('images that go, with a scan every second', () => {
     expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is gone**')
     expect(issue().body).toContain('`catalogs/v4.20/lighthouse/catalog.yaml:')
     expect(issue().body).toContain('Owners: `alice`')
-  }, 90_000)
+  }, 180_000)
 
   test('are told of in the same issue when another one goes', async () => {
     putBack.push(remove('tidepool/tidepool-bundle', 'v0.4.0'))
@@ -57,14 +57,14 @@ describe('images that go, with a scan every second', () => {
       world.log,
     )
     expect(issues()).toHaveLength(1)
-  }, 90_000)
+  }, 180_000)
 
   test('hold up no pull request whose package named them before', async () => {
     const story = stories.find(({ id }) => id === 'good update')
     if (story === undefined) throw new Error('the demo has no such story')
     const told = { story, pull: await world.coast.github.openPull(story.open(world.coast)) }
     await until('it lands', () => outcomeOf(told, [told], world.coast).landed, patience, world.log)
-  }, 90_000)
+  }, 180_000)
 
   test('close the issue with a word when they are back', async () => {
     for (const back of putBack) back()
@@ -72,5 +72,5 @@ describe('images that go, with a scan every second', () => {
     expect(issues()).toHaveLength(1)
     expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/there again/)])
     expect(world.coast.github.violations).toEqual([])
-  }, 90_000)
+  }, 180_000)
 })

@@ -10,7 +10,7 @@ describe('a base branch that moves under a landing', () => {
   let world: StoryWorld
   beforeAll(async () => {
     world = await openStoryWorld({ sweepSeconds: 3 })
-  }, 60_000)
+  }, 180_000)
   afterAll(() => world.close())
 
   test('makes the bot start again, and the landed tree is one that it validated on the base it landed on', async () => {

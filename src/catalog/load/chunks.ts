@@ -47,8 +47,7 @@ export function* chunksOf(
       isEmpty = false
       if (at >= bytes.length) break
     }
-    const lineFeed = bytes.indexOf(LF, at)
-    const next = lineFeed < 0 ? bytes.length : lineFeed + 1
+    const next = nextLine(bytes, at)
     if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {
       const rest = trimSpace(decode(bytes.subarray(at + 3, next)))
       if (rest !== '' && !rest.startsWith('#')) {
@@ -69,4 +68,13 @@ export function* chunksOf(
     at = next
   }
   if (!isEmpty) yield { start, end: bytes.length, line: startLine, badSeparator: undefined }
+}
+
+/** Where the next line begins, or the end of the bytes. */
+function nextLine(bytes: Uint8Array, from: number): number {
+  // Most lines are short, and a search costs as much as looking at some dozens of bytes.
+  const near = Math.min(from + 64, bytes.length)
+  for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1
+  const found = bytes.indexOf(LF, near)
+  return found < 0 ? bytes.length : found + 1
 }

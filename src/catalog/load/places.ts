@@ -8,13 +8,24 @@ export interface Places {
   textFrom(offset: number, length: number): string
 }
 
+/** A line is remembered where so many lines, or so much text, lie before it: a text can be nothing but lines. */
+const mostLinesBetween = 64
+const mostTextBetween = 4096
+
 export class TextPlaces implements Places {
   private readonly text: string
   private readonly firstLine: number
   private readonly firstColumn: number
-  private starts: number[] | undefined
-  /** Facts are asked for in the order of the text, so the next is mostly on this line or just behind it. */
-  private last = 0
+  /** The remembered lines, as far as somebody asked: where they begin, and their numbers from 0. */
+  private readonly starts = [0]
+  private readonly lines = [0]
+  /** The line last asked for: facts are mostly asked for in the order of the text. */
+  private line = 0
+  private lineStart = 0
+  /** Where the line behind it begins; -1 where nobody knows yet. */
+  private nextStart = -1
+  /** The last remembered line that is not behind it. */
+  private at = 0
 
   /** `firstLine` and `firstColumn` are where the text begins in its file, from 1. */
   constructor(text: string, firstLine = 1, firstColumn = 1) {
@@ -28,33 +39,55 @@ export class TextPlaces implements Places {
   }
 
   mark(offset: number): Mark {
-    const starts = (this.starts ??= lineStarts(this.text))
+    if (offset < this.lineStart || offset >= (this.starts[this.at + 1] ?? Infinity)) this.goNear(offset)
+    for (;;) {
+      if (this.nextStart < 0) this.nextStart = this.findNext()
+      if (offset < this.nextStart) break
+      this.line++
+      this.lineStart = this.nextStart
+      this.nextStart = -1
+      if (this.lines[this.at + 1] === this.line) this.at++
+    }
+    const { line, lineStart } = this
+    const column = offset - lineStart + (line === 0 ? this.firstColumn : 1)
+    return { line: this.firstLine + line, column }
+  }
+
+  /** Goes to the last remembered line that does not begin behind an offset. */
+  private goNear(offset: number): void {
+    const { starts } = this
     let low = 0
     let high = starts.length
-    if ((starts[this.last] as number) <= offset) {
-      low = this.last
-      // Gallop forward from the last line before searching in halves.
-      for (let step = 1; low + step < high; step *= 2) {
-        if ((starts[low + step] as number) > offset) {
-          high = low + step
-          break
-        }
-        low += step
-      }
-    }
     while (high - low > 1) {
       const middle = (low + high) >> 1
       if ((starts[middle] as number) <= offset) low = middle
       else high = middle
     }
-    this.last = low
-    const column = offset - (starts[low] as number) + (low === 0 ? this.firstColumn : 1)
-    return { line: this.firstLine + low, column }
+    this.at = low
+    this.line = this.lines[low] as number
+    this.lineStart = starts[low] as number
+    this.nextStart = -1
+  }
+
+  /** Where the line behind this one begins; Infinity behind the last. */
+  private findNext(): number {
+    const { at, line, lines, starts } = this
+    if (lines[at + 1] === line + 1) return starts[at + 1] as number
+    const next = nextLine(this.text, this.lineStart)
+    const isFar =
+      line + 1 - (lines[at] as number) >= mostLinesBetween || next - (starts[at] as number) >= mostTextBetween
+    if (isFar && at + 1 === starts.length) {
+      starts.push(next)
+      lines.push(line + 1)
+    }
+    return next
   }
 }
 
-function lineStarts(text: string): number[] {
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return starts
+function nextLine(text: string, from: number): number {
+  // Most lines are short, and a search costs as much as looking at some dozens of letters.
+  const near = Math.min(from + 64, text.length)
+  for (let at = from; at < near; at++) if (text.charCodeAt(at) === 0x0a) return at + 1
+  const found = text.indexOf('\n', near)
+  return found < 0 ? Infinity : found + 1
 }

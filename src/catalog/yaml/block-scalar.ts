@@ -1,5 +1,6 @@
 // Scanning of literal (`|`) and folded (`>`) block scalars in go-yaml v2's dialect.
-import { LF, SPACE, TAB, isBlank, isBreak, isBreakOrEnd, isDigit } from './characters.ts'
+import { CR, LF, SPACE, TAB, isBlank, isBreak, isBreakOrEnd, isDigit } from './characters.ts'
+import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
 
@@ -17,34 +18,52 @@ export function scanBlockScalar(cursor: Cursor, parentIndent: number): { value: 
   cursor.skip()
   const { chomping, increment } = scanHeader(cursor)
 
+  built.clear()
   const stated = increment > 0 ? Math.max(parentIndent, 0) + increment : 0
-  let gap = scanBreaks(cursor, stated, parentIndent)
-  const indent = gap.indent
-  const pieces: string[] = []
-  let leadingBreak = ''
+  const indent = scanBreaks(cursor, stated, parentIndent)
+  // The line break behind the last line, 0 before the first.
+  let leadingBreak = 0
   let leadingBlank = false
-  let end = gap.end
   cursor.need(1)
   while (cursor.column === indent && cursor.index < size) {
     const blank = isBlank(cursor.peek())
     // A folded line break between two lines that begin with text becomes a blank, or vanishes before empty lines.
-    if (!literal && !leadingBlank && !blank && leadingBreak.charCodeAt(0) === LF) {
-      if (gap.breaks === '') pieces.push(' ')
-    } else pieces.push(leadingBreak)
-    pieces.push(gap.breaks)
+    if (!literal && !leadingBlank && !blank && leadingBreak === LF) {
+      if (gap.isEmpty) built.addUnit(SPACE)
+    } else if (leadingBreak !== 0) built.addUnit(leadingBreak)
+    if (!gap.isEmpty) built.add(gap.take())
     leadingBlank = blank
     let at = cursor.index
-    while (at < size && !isBreakOrEnd(text.charCodeAt(at))) at++
-    pieces.push(text.slice(cursor.index, at))
+    for (; at < size; at++) {
+      const c = text.charCodeAt(at)
+      if ((c <= CR || c >= 0x7f) && isBreakOrEnd(c)) break
+    }
+    built.add(text, cursor.index, at)
     cursor.index = at
     cursor.need(2)
     leadingBreak = cursor.readBreak()
-    gap = scanBreaks(cursor, indent, parentIndent)
-    end = gap.end
+    if (!atNextLine(cursor, indent)) scanBreaks(cursor, indent, parentIndent)
   }
-  if (chomping !== -1) pieces.push(leadingBreak)
-  if (chomping === 1) pieces.push(gap.breaks)
-  return { value: pieces.join(''), end }
+  if (chomping !== -1 && leadingBreak !== 0) built.addUnit(leadingBreak)
+  if (chomping === 1) built.add(gap.take())
+  return { value: built.take(), end: gapEnd }
+}
+
+/** The scalar so far, and the breaks behind its last line, which may or may not become part of it. */
+const built = new TextBuilder()
+const gap = new TextBuilder()
+let gapEnd = 0
+
+/** Passes the indentation of the next line where that is all that scanBreaks() would do. */
+function atNextLine(cursor: Cursor, indent: number): boolean {
+  const { text, index, size } = cursor
+  const content = index + indent
+  if (content >= size || content + 2 > cursor.watched || cursor.column !== 0) return false
+  for (let at = index; at < content; at++) if (text.charCodeAt(at) !== SPACE) return false
+  if (isBreak(text.charCodeAt(content))) return false
+  cursor.index = content
+  gapEnd = index
+  return true
 }
 
 function scanHeader(cursor: Cursor): Header {
@@ -84,15 +103,14 @@ function scanHeader(cursor: Cursor): Header {
   return { chomping, increment }
 }
 
-/** Passes indentation and empty lines. Where `indent` is 0 it is found out: the deepest of them, or the parent's + 1. */
-function scanBreaks(
-  cursor: Cursor,
-  indent: number,
-  parentIndent: number,
-): { breaks: string; indent: number; end: number } {
-  let breaks = ''
+/**
+ * Passes indentation and empty lines; notes their breaks, and where the last of them ends. Returns the indentation:
+ * where `indent` is 0 it is found out, the deepest of them or the parent's + 1.
+ */
+function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): number {
+  gap.clear()
   let deepest = 0
-  let end = cursor.index
+  gapEnd = cursor.index
   for (;;) {
     cursor.need(1)
     while ((indent === 0 || cursor.column < indent) && cursor.peek() === SPACE) {
@@ -100,13 +118,14 @@ function scanBreaks(
       cursor.need(1)
     }
     deepest = Math.max(deepest, cursor.column)
-    if ((indent === 0 || cursor.column < indent) && cursor.peek() === TAB) {
+    const c = cursor.peek()
+    if ((indent === 0 || cursor.column < indent) && c === TAB) {
       throw scannerError('found a tab character where an indentation space is expected', cursor)
     }
-    if (!isBreak(cursor.peek())) break
+    if (!isBreak(c)) break
     cursor.need(2)
-    breaks += cursor.readBreak()
-    end = cursor.index
+    gap.addUnit(cursor.readBreak())
+    gapEnd = cursor.index
   }
-  return { breaks, indent: indent === 0 ? Math.max(deepest, parentIndent + 1, 1) : indent, end }
+  return indent === 0 ? Math.max(deepest, parentIndent + 1, 1) : indent
 }

@@ -24,8 +24,8 @@ export class Cursor implements Mark {
    * after a second mark at the start it skips one character a line, until the buffer moves on.
    */
   skipsLineStarts: boolean
-  /** Index from which on need() has something to look at. */
-  private watched: number
+  /** Index from which on need() has something to look at; before it nobody has to ask. */
+  watched: number
 
   constructor(text: string, unreadable?: Unreadable) {
     this.text = text
@@ -62,14 +62,17 @@ export class Cursor implements Mark {
     this.index += count
   }
 
-  /** Passes one line break, if there is one here. Returns what it stands for in a scalar: LF, or LS and PS themselves. */
-  readBreak(): string {
+  /**
+   * Passes one line break, if there is one here. Returns what it stands for in a scalar: LF, or LS and PS themselves;
+   * 0 where there is none.
+   */
+  readBreak(): number {
     const c = this.peek()
-    if (!isBreak(c)) return ''
+    if (!isBreak(c)) return 0
     this.index += c === CR && this.peek(1) === LF ? 2 : 1
     this.line++
     this.lineStart = this.index
-    return c === 0x2028 ? '\u2028' : c === 0x2029 ? '\u2029' : '\n'
+    return c === 0x2028 || c === 0x2029 ? c : LF
   }
 
   /** `---` or `...` at the start of a line, followed by a blank, a break or the end. */

@@ -1,5 +1,6 @@
 // Scanning of plain (unquoted) scalars in go-yaml v2's dialect. Gives the folded text; types are read off it later.
 import { LF, SPACE, TAB, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
+import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
 import { scannerError } from './yaml-error.ts'
 
@@ -14,12 +15,11 @@ export interface ScannedScalar {
 /** Scans from the cursor, which stands on the scalar's first character. `indent` is the enclosing block's column. */
 export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean): ScannedScalar {
   const { text, size } = cursor
-  let value = ''
+  built.clear()
   // The piece of the current line that is copied as it stands, with the blanks inside it.
   let pieceStart = cursor.index
   let pieceEnd = cursor.index
-  let firstBreak = ''
-  let moreBreaks = ''
+  let firstBreak = 0
   let newLine = false
 
   for (;;) {
@@ -36,9 +36,12 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     }
     if (at > cursor.index) {
       if (newLine) {
-        value += text.slice(pieceStart, pieceEnd) + foldedBreaks(firstBreak, moreBreaks)
+        built.add(text, pieceStart, pieceEnd)
+        // A single line feed folds to a blank; more keep all but the first. LS and PS are kept.
+        if (firstBreak !== LF) built.addUnit(firstBreak)
+        else if (moreBreaks.isEmpty) built.addUnit(SPACE)
+        if (!moreBreaks.isEmpty) built.add(moreBreaks.take())
         pieceStart = cursor.index
-        moreBreaks = ''
         newLine = false
       }
       cursor.index = at
@@ -57,9 +60,10 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
         cursor.skip()
       } else if (isBreak(c)) {
         cursor.need(2)
-        if (newLine) moreBreaks += cursor.readBreak()
+        if (newLine) moreBreaks.addUnit(cursor.readBreak())
         else {
           firstBreak = cursor.readBreak()
+          moreBreaks.clear()
           newLine = true
         }
       } else break
@@ -67,15 +71,14 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     }
     if (!inFlow && cursor.column < indent + 1) break
   }
-  value = value === '' ? text.slice(pieceStart, pieceEnd) : value + text.slice(pieceStart, pieceEnd)
-  return { value, end: pieceEnd, endedLine: newLine }
+  if (built.isEmpty) return { value: text.slice(pieceStart, pieceEnd), end: pieceEnd, endedLine: newLine }
+  built.add(text, pieceStart, pieceEnd)
+  return { value: built.take(), end: pieceEnd, endedLine: newLine }
 }
 
-/** A single line feed folds to a blank; more keep all but the first. LS and PS are kept. */
-export function foldedBreaks(first: string, more: string): string {
-  if (first.charCodeAt(0) !== LF) return first + more
-  return more === '' ? ' ' : more
-}
+/** The scalar before its last line, and the breaks behind that, of which more may make a part of it. */
+const built = new TextBuilder()
+const moreBreaks = new TextBuilder()
 
 function endsFlowScalar(c: number): boolean {
   return c === 0x2c || c === 0x3f || c === 0x5b || c === 0x5d || c === 0x7b || c === 0x7d

@@ -1,42 +1,45 @@
 // Scanning of single- and double-quoted scalars in go-yaml v2's dialect.
-import { SPACE, TAB, hexValue, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
+import { LF, SPACE, hexValue, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
+import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
-import { foldedBreaks } from './plain-scalar.ts'
 import { scannerError } from './yaml-error.ts'
 
 const SINGLE = 0x27
 const DOUBLE = 0x22
 const BACKSLASH = 0x5c
 
-/** One-letter escapes. JSON's `\/` is not among them. */
-const escapes: ReadonlyMap<number, string> = new Map(
-  Object.entries({
-    '0': '\0',
-    a: '\x07',
-    b: '\b',
-    t: '\t',
-    '\t': '\t',
-    n: '\n',
-    v: '\v',
-    f: '\f',
-    r: '\r',
-    e: '\x1b',
-    ' ': ' ',
-    '"': '"',
-    "'": "'",
-    '\\': '\\',
-    N: '\x85',
-    _: '\xa0',
-    L: '\u2028',
-    P: '\u2029',
-  }).map(([letter, meaning]) => [letter.charCodeAt(0), meaning]),
-)
+/** One-letter escapes, by their letters: code units, -1 for what is none. JSON's `\/` is not among them. */
+const escapes = new Int32Array(128).fill(-1)
+for (const [letter, meaning] of Object.entries({
+  '0': '\0',
+  a: '\x07',
+  b: '\b',
+  t: '\t',
+  '\t': '\t',
+  n: '\n',
+  v: '\v',
+  f: '\f',
+  r: '\r',
+  e: '\x1b',
+  ' ': ' ',
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+  N: '\x85',
+  _: '\xa0',
+  L: '\u2028',
+  P: '\u2029',
+}))
+  escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
+
+/** The scalar so far. */
+const built = new TextBuilder()
 
 /** Scans from the opening quote to behind the closing one. */
 export function scanQuotedScalar(cursor: Cursor): string {
   const { text, size } = cursor
   const quote = cursor.peek()
-  let value = ''
+  built.clear()
   cursor.skip()
   for (;;) {
     cursor.need(4)
@@ -47,66 +50,87 @@ export function scanQuotedScalar(cursor: Cursor): string {
 
     let newLine = false
     let pieceStart = cursor.index
+    let at = pieceStart
     for (;;) {
-      const c = cursor.peek()
-      if (c <= SPACE || c >= 0x7f ? isBlankOrEnd(c) : false) break
+      const c = at < size ? text.charCodeAt(at) : 0
       if (c === quote) {
-        if (quote !== SINGLE || cursor.peek(1) !== SINGLE) break
-        value += text.slice(pieceStart, cursor.index + 1)
-        cursor.skip(2)
-        pieceStart = cursor.index
+        if (quote !== SINGLE || text.charCodeAt(at + 1) !== SINGLE) break
+        built.add(text, pieceStart, at + 1)
+        at += 2
+        pieceStart = at
       } else if (c === BACKSLASH && quote === DOUBLE) {
-        value += text.slice(pieceStart, cursor.index)
+        built.add(text, pieceStart, at)
+        cursor.index = at
         newLine = isBreak(cursor.peek(1))
         if (newLine) {
           cursor.need(3)
           cursor.skip()
           cursor.readBreak()
-        } else value += scanEscape(cursor)
-        pieceStart = cursor.index
+        } else scanEscape(cursor)
+        at = cursor.index
+        pieceStart = at
         if (newLine) break
-      } else cursor.skip()
+      } else if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
+        const next = c === SPACE ? behindBlanks(cursor, at) : 0
+        if (next === 0) break
+        at = next
+      } else at++
     }
-    value += text.slice(pieceStart, cursor.index)
+    cursor.index = at
     cursor.need(2)
-    if (cursor.peek() === quote) break
-    value += scanGap(cursor, newLine)
+    if (cursor.peek() === quote) {
+      if (built.isEmpty) {
+        cursor.skip()
+        return text.slice(pieceStart, at)
+      }
+      built.add(text, pieceStart, at)
+      break
+    }
+    built.add(text, pieceStart, at)
+    scanGap(cursor, newLine)
   }
   cursor.skip()
-  return value
+  return built.take()
+}
+
+/** Where text goes on behind blanks on the same line; 0 where scanGap() must look at them. */
+function behindBlanks(cursor: Cursor, blank: number): number {
+  const { text, size } = cursor
+  let at = blank + 1
+  while (text.charCodeAt(at) === SPACE) at++
+  return at < size && at + 4 <= cursor.watched && !isBlankOrEnd(text.charCodeAt(at)) ? at : 0
 }
 
 /** Blanks and line breaks inside quotes: blanks are kept unless a line ends there; breaks fold. */
-function scanGap(cursor: Cursor, afterEscapedBreak: boolean): string {
+function scanGap(cursor: Cursor, afterEscapedBreak: boolean): void {
+  const start = cursor.index
   let newLine = afterEscapedBreak
-  let blanks = ''
-  let firstBreak = ''
-  let moreBreaks = ''
+  // A single line feed folds to a blank; more keep all but the first. LS and PS are kept.
+  let foldsToBlank = false
   for (;;) {
     const c = cursor.peek()
-    if (isBlank(c)) {
-      if (!newLine) blanks += c === TAB ? '\t' : ' '
-      cursor.skip()
-    } else if (isBreak(c)) {
+    if (isBlank(c)) cursor.skip()
+    else if (isBreak(c)) {
       cursor.need(2)
-      if (newLine) moreBreaks += cursor.readBreak()
-      else {
-        firstBreak = cursor.readBreak()
-        newLine = true
-      }
+      const lineBreak = cursor.readBreak()
+      foldsToBlank = !newLine && lineBreak === LF
+      if (!foldsToBlank) built.addUnit(lineBreak)
+      newLine = true
     } else break
     cursor.need(1)
   }
-  return newLine ? foldedBreaks(firstBreak, moreBreaks) : blanks
+  if (foldsToBlank) built.addUnit(SPACE)
+  else if (!newLine) built.add(cursor.text, start, cursor.index)
 }
 
-/** An escape from its backslash on; the cursor ends behind it. */
-function scanEscape(cursor: Cursor): string {
+/** Adds what an escape stands for, from its backslash on; the cursor ends behind it. */
+function scanEscape(cursor: Cursor): void {
   const letter = cursor.peek(1)
-  const meaning = escapes.get(letter)
-  if (meaning !== undefined) {
+  const meaning = letter < 128 ? (escapes[letter] as number) : -1
+  if (meaning >= 0) {
     cursor.skip(2)
-    return meaning
+    built.addUnit(meaning)
+    return
   }
   const digits = letter === 0x78 ? 2 : letter === 0x75 ? 4 : letter === 0x55 ? 8 : 0
   if (digits === 0) throw scannerError('found unknown escape character', cursor)
@@ -122,5 +146,6 @@ function scanEscape(cursor: Cursor): string {
     throw scannerError('found invalid Unicode character escape code', cursor)
   }
   cursor.skip(digits)
-  return String.fromCodePoint(point)
+  if (point < 0x10000) built.addUnit(point)
+  else built.add(String.fromCodePoint(point))
 }

@@ -27,11 +27,11 @@ describe('a document made to hurt the fast reader', () => {
     ],
   ])('is read in the time that its length takes: %s', (_name, text) => {
     const bytes = encoder.encode(text)
-    const started = process.cpuUsage()
+    const started = process.threadCpuUsage()
     const facts = readFile(bytes)
-    const { user } = process.cpuUsage(started)
+    const { user } = process.threadCpuUsage(started)
     expect(facts.bytes).toBe(bytes.length)
     // Quadratic behaviour takes hours; a slow machine takes a few seconds.
-    expect(user / 1e6).toBeLessThan(10)
+    expect(user / 1e6).toBeLessThan(30)
   })
 })

@@ -83,7 +83,7 @@ beforeAll(async () => {
     if (!blob) throw new Error(`opm does not render ${tag}: ${err}`)
     rendered.set(tag, { blob })
   }
-}, 60_000)
+}, 180_000)
 afterAll(async () => registry.stop())
 
 const ours = (template: string): string => {
