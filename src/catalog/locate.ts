@@ -1,12 +1,9 @@
 // Where something deep in a document stands, for rules that know its path but kept no place of it.
 import type { Location } from '../findings/finding.ts'
-import { JsonError } from './json/json-error.ts'
-import { readJson } from './json/read-json.ts'
-import { chunkText } from './load/documents.ts'
 import { TextPlaces } from './load/places.ts'
+import { readTree } from './read-tree.ts'
 import type { MapEntry, Value } from './tree.ts'
 import { decodeLikeGo } from './utf8.ts'
-import { readYaml } from './yaml/read-yaml.ts'
 
 /**
  * The place of a path in the document that has the bytes `[start, end)` of a file: of the field's name and value, of
@@ -29,7 +26,7 @@ export function locator(
   end: number,
 ): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   const { line, column } = placeOfByte(bytes, start)
-  const document = readDocument(bytes.subarray(start, end))
+  const document = readTree(bytes.subarray(start, end))
   if (!document) return () => ({ line, column })
   const places = new TextPlaces(document.text, line, column)
   return (path) => {
@@ -48,20 +45,6 @@ function placeOfByte(bytes: Uint8Array, offset: number): { line: number; column:
     lineStart = at + 1
   }
   return { line, column: decodeLikeGo(bytes.subarray(lineStart, offset)).length + 1 }
-}
-
-function readDocument(slice: Uint8Array): { value: Value; text: string } | undefined {
-  const json = decodeLikeGo(slice)
-  if (json.startsWith('{')) {
-    try {
-      return { value: readJson(json, 0).value, text: json }
-    } catch (error) {
-      if (!(error instanceof JsonError)) throw error
-    }
-  }
-  const source = chunkText(slice)
-  const result = readYaml(source)
-  return result.ok && result.value ? { value: result.value, text: source.text } : undefined
 }
 
 function spanOf(root: Value, path: readonly (string | number)[]): { start: number; end: number } {

@@ -11,6 +11,8 @@ export interface Location {
   readonly column: number
   readonly endLine?: number
   readonly endColumn?: number
+  /** What is meant where a mapping and its first key begin at the same place: the key. Absent where an end is known. */
+  readonly extent?: 'key'
 }
 
 /** The three answers every finding owes its reader. Plain text: each renderer escapes it for its medium. */

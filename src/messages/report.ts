@@ -257,6 +257,10 @@ function describeFinding(finding: Finding, { rulesUrl }: ReportOptions): string 
   return `- ${place}**${plain(finding.what, 1500)}** (${rule})${why}${fix}`
 }
 
+/**
+ * On the line where the place begins: GitHub draws an annotation below its last line, which for an entry of many lines
+ * may be one that is no part of what the pull request shows.
+ */
 function annotate(findings: readonly Finding[]): ReportedAnnotation[] {
   const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
   const annotations: ReportedAnnotation[] = []
@@ -265,7 +269,7 @@ function annotate(findings: readonly Finding[]): ReportedAnnotation[] {
     annotations.push({
       path: at.file,
       startLine: at.line,
-      endLine: at.endLine ?? at.line,
+      endLine: at.line,
       level: levels[severity],
       title: rule,
       message: [what, why, fix].filter((text) => text !== '').join('\n'),

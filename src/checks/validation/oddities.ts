@@ -17,5 +17,7 @@ export function aboutOddity(oddity: PlacedOddity, what: string): { at: Location;
   const { file, mark, schema, package: inPackage, name } = oddity
   // The package of a package blob is its name.
   const owner = schema === 'olm.package' ? name : inPackage
-  return { at: { file, line: mark.line, column: mark.column }, about: [owner, schema, name, what] }
+  const isKey = oddity.kind === 'unknown-field' || oddity.kind === 'repeated-key'
+  const at: Location = { file, line: mark.line, column: mark.column, ...(isKey && { extent: 'key' }) }
+  return { at, about: [owner, schema, name, what] }
 }
