@@ -9,7 +9,7 @@ import { withEnds } from '../catalog/ends.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
-import type { TreeSha, UserId } from '../change/ids.ts'
+import type { BlobSha, TreeSha, UserId } from '../change/ids.ts'
 import { isBelow, type Layout } from '../change/layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/reference-list.ts'
@@ -32,6 +32,7 @@ import type { Verdict } from '../gate/verdict.ts'
 import { commitTitle } from '../messages/escape.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
+import { isGitError } from '../git/git-error.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { gatherAnswers, type Ask } from './gather-answers.ts'
 import { readTemplates } from './read-templates.ts'
@@ -219,10 +220,20 @@ export async function readConfig(
 ): Promise<{ config: Config; digest: string; findings: readonly Finding[] }> {
   const entry = await repository.entry(tree, configPath)
   if (entry === undefined) return { config: defaultConfig, digest: 'default', findings: [] }
-  const text = entry.mode.startsWith('100') ? await readText(repository, entry.oid) : '- not a file'
+  const text = entry.mode.startsWith('100') ? await readConfigText(repository, entry.oid) : '- not a file'
   const parsed = parseConfig(text)
   const findings = parsed.kind === 'config' ? findUnknownRules(text, ruleIds) : parsed.findings
   return { config: parsed.kind === 'config' ? parsed.config : defaultConfig, digest: entry.oid, findings }
+}
+
+/** What is too large to be read is not read as if nothing were there. */
+async function readConfigText(repository: Repository, oid: BlobSha): Promise<string> {
+  try {
+    return new TextDecoder().decode(await repository.read(oid, 1024 * 1024))
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return '- larger than any configuration'
+    throw error
+  }
 }
 
 const ruleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))

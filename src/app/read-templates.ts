@@ -4,7 +4,7 @@ import type { Catalog } from '../catalog/catalog.ts'
 import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout.ts'
-import { touchedTemplatePairs, type TemplateState } from '../change/template-pairs.ts'
+import { touchedTemplatePairs, type TemplatePair, type TemplateState } from '../change/template-pairs.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { Repository } from '../ports/repository.ts'
@@ -28,6 +28,12 @@ const largestTemplate = 4 * 1024 * 1024
 /** Rendering whole bundles takes about a second for each ten megabytes of them. */
 const largestPatched = 4 * 1024 * 1024
 
+/**
+ * Of all templates of one change, bytes and number: each megabyte costs a tenth of a second per round of questions, and
+ * one blob can stand at any number of paths. Far above a change of every package of the largest public catalog.
+ */
+const mostTogether = { bytes: 16 * 1024 * 1024, templates: 2000 }
+
 /** Rejects with a GitError when a tree cannot be read. */
 export async function readTemplates(
   change: Change,
@@ -45,10 +51,18 @@ export async function readTemplates(
     },
     touched,
   )
+  const sources: (readonly [pair: TemplatePair, source: TemplateState['source']])[] = []
+  let bytes = 0
+  for (const pair of pairs) {
+    const isFull = sources.length >= mostTogether.templates || bytes >= mostTogether.bytes
+    const source = isFull ? 'too-many' : await readTemplate(repository, result.tree, pair.template)
+    if (source instanceof Uint8Array) bytes += source.length
+    sources.push([pair, source])
+  }
   return Promise.all(
-    pairs.map(async (pair): Promise<TemplateState> => {
-      const [source, checkedIn, own] = await Promise.all([
-        readTemplate(repository, result.tree, pair.template),
+    sources.map(async ([pair, source]): Promise<TemplateState> => {
+      if (source === 'too-many') return { ...pair, source, known: [] }
+      const [checkedIn, own] = await Promise.all([
         loader.load(repository, result.tree, pair.catalog),
         loader.load(repository, base.tree, pair.catalog),
       ])

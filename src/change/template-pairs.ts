@@ -25,8 +25,11 @@ export function isCatalogFile(catalog: string): boolean {
 
 /** A pair, and what the trees hold of it. */
 export interface TemplateState extends TemplatePair {
-  /** The template in the result; absent when there is none, `too-large` beyond what is read. */
-  readonly source?: Uint8Array | 'too-large'
+  /**
+   * The template in the result; absent when there is none, `too-large` beyond what is read, `too-many` where the
+   * templates before it in the same change are all that is read: of its catalog nothing is known then.
+   */
+  readonly source?: Uint8Array | 'too-large' | 'too-many'
   /** The catalog in the result; absent when there is nothing at its place. Its files are named from the repository's root. */
   readonly result?: Catalog
   /** Catalogs of the base that hold bundles rendered before, the pair's own first. */

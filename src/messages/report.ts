@@ -5,7 +5,7 @@ import { compareFindings, type Finding } from '../findings/finding.ts'
 import type { CheckId } from '../findings/rule.ts'
 import { unblockers } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
-import { code, codeInCell, plain } from './escape.ts'
+import { code, codeInCell, oneLine, plain } from './escape.ts'
 import { fencedBlock } from './fenced-block.ts'
 import { fencedMermaid } from './fenced-mermaid.ts'
 
@@ -272,7 +272,11 @@ function annotate(findings: readonly Finding[]): ReportedAnnotation[] {
       endLine: at.line,
       level: levels[severity],
       title: rule,
-      message: [what, why, fix].filter((text) => text !== '').join('\n'),
+      // Plain text to GitHub; what shows nothing, or turns the order of what is shown, has no place in that either.
+      message: [what, why, fix]
+        .filter((text) => text !== '')
+        .map((text) => oneLine(text, 5000))
+        .join('\n'),
     })
   }
   return annotations

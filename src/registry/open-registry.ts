@@ -249,18 +249,24 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     async identity(text) {
       const { reference } = parseImageReference(text)
       if (!reference) return 'anonymous'
+      let endpoints: readonly Endpoint[]
       try {
-        const identities: string[] = []
-        for (const { name, repository } of endpointsOf(reference, options.rules ?? [])) {
-          const credential = await findCredential(options.credentials ?? [], name, repository)
-          const place = name === reference.host ? '' : `${name} `
-          identities.push(place + credentialIdentity(credential))
-        }
-        return identities.join(', ')
+        endpoints = endpointsOf(reference, options.rules ?? [])
       } catch {
-        // Whatever is wrong with the credentials is told by resolve(); its answers are not remembered anyway.
-        return 'unreadable'
+        // Blocked, which resolve() tells, and which is not remembered.
+        return 'blocked'
       }
+      const identities: string[] = []
+      for (const { name, repository } of endpoints) {
+        const place = name === reference.host ? '' : `${name} `
+        // What is wrong with a credential is told by resolve(); a mirror's leaves the registry's own as it is.
+        const identity = await findCredential(options.credentials ?? [], name, repository).then(
+          credentialIdentity,
+          () => 'unreadable',
+        )
+        identities.push(place + identity)
+      }
+      return identities.join(', ')
     },
     async isSeenByAll(text) {
       const { reference } = parseImageReference(text)

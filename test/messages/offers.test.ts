@@ -36,3 +36,21 @@ describe('a patch in the comment', () => {
     expect(many.match(/```diff/g)).toHaveLength(3)
   })
 })
+
+test('annotations carry no character that shows nothing or turns what stands beside it', () => {
+  const hostile = 'a\u202eb\u200bc\nd\u0007'
+  const found = {
+    rule: 'x',
+    severity: 'error' as const,
+    what: hostile,
+    why: hostile,
+    fix: '',
+    at: { file: 'c.yaml', line: 1, column: 1 },
+    data: {},
+  }
+  const outcomes = [passed('ownership'), { ...passed('images'), findings: [found] }, passed('validation')]
+  const { checks } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [] })
+  const messages = checks.flatMap(({ annotations }) => annotations.map(({ message }) => message))
+  const shown = 'a\ufffdb\ufffdc d\ufffd'
+  expect(messages).toEqual([`${shown}\n${shown}`])
+})

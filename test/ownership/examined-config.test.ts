@@ -52,6 +52,25 @@ describe('T34: the configuration', () => {
   })
 })
 
+test('a configuration that is too large to be read is not read as none', async () => {
+  const base: Files = {
+    'operators/mine/ci.yaml': 'reviewers: [mallory]\n',
+    '.github/catalog-bot.yml': `merge: {enabled: false}\n${'#\n'.repeat(600_000)}`,
+  }
+  const from = world.origin.commit(base)
+  const head = world.origin.commit({ ...base, 'operators/mine/README.md': 'x\n' }, [from])
+  world.origin.branch('main', from)
+  world.origin.pull(7, head)
+  await world.mirror.fetch('main', pullNumber(7))
+  const { verdict } = await examine(aSnapshot({ author: world.people.person('mallory'), base: from, head }), {
+    repository: world.mirror,
+    loader: { load: async () => undefined },
+    ask: async (question) => world.people.answer(question),
+    memory: forgetful,
+  })
+  expect(verdict.kind).toBe('blocked')
+})
+
 describe('T25: a login that is registered again', () => {
   test('is remembered from the first look on, and gives its new holder nothing', async () => {
     const memory: PullMemory & { readonly known: Map<string, UserId> } = {

@@ -59,7 +59,9 @@ function look({ source, result, known = before, isStated = false, config = '', a
     offer: file ? 'patch' : 'none',
     ...(file && { file: { path: `${catalog}/catalog.yaml`, ...file } }),
     known: [catalogOf(known)],
-    ...(source !== undefined && { source: source === 'too-large' ? source : encode(source) }),
+    ...(source !== undefined && {
+      source: source === 'too-large' || source === 'too-many' ? source : encode(source),
+    }),
     ...(result && { result: catalogOf(result) }),
   }
   const input = {
@@ -319,6 +321,14 @@ test('a path is nothing but a name to the shell that the command is pasted into'
   } as unknown as CheckInput
   const [found] = validationCheck.judge(input, answersFrom(new Map())).findings
   expect(found?.fix).toContain(`render 'operators/$(touch x)'\\''s/catalog-templates/v4.20.yaml' -o`)
+})
+
+test('templates beyond what is read of one change are no pass, whatever is known of their catalogs', () => {
+  for (const isStated of [true, false]) {
+    const { said, what } = look({ source: 'too-many', isStated })
+    expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
+    expect(what).toContain('make several changes of it')
+  }
 })
 
 describe('a template whose bundles are seen by rights of our own', () => {

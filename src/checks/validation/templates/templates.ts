@@ -69,6 +69,11 @@ function needsOf(state: TemplateState, config: Config): Needs {
   if (source === undefined)
     return isStated && result ? { kind: 'broken', reason: 'there is no such file' } : { kind: 'none' }
   if (source === 'too-large') return { kind: 'broken', reason: 'it is larger than any template' }
+  if (source === 'too-many')
+    return {
+      kind: 'broken',
+      reason: 'the change touches more templates than are rendered at once; make several changes of it',
+    }
   if (!isStated && result === undefined) return { kind: 'none' }
   const document = readTemplateDocument(source)
   // Where only the name says that it is a template, it must say so itself.
