@@ -20,7 +20,7 @@ const open = (lookTime: number) =>
   })
 
 test('a look ends in time though a registry asks for patience again and again; silence is unknown', async () => {
-  registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '5' }).end()
+  registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '1' }).end()
   const registries = await open(300)
   const ask = registries.forOneLook()
   const started = performance.now()
