@@ -399,7 +399,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/registry/cached-bundles.ts',
-        search: "return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter: nextLook }",
+        search: "return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter }",
         replace: "return { kind: 'bundle', digest: reason, findings: [] }",
       },
     ],

@@ -42,6 +42,8 @@ const defaultAtOnce = 4
 const defaultSlowest = 120_000
 /** Seconds. */
 const nextLook = 2
+/** After a look that took all its time: others' turns come in between. */
+const slowLook = 30
 const slowRetry = 600
 /** An archive that is refused is refused again, but our limits may change, and so may the machine's load. */
 const refusedLife = 3600
@@ -57,8 +59,13 @@ export function cachedBundles(
   async function pull(key: string, reference: string): Promise<BundleAnswer> {
     const signal = AbortSignal.timeout(slowest)
     const answer = await client.readBundle(reference, signal)
-    if (signal.aborted && answer.kind === 'unknown')
-      return { ...answer, reason: `pulling it takes longer than ${slowest / 1000} s`, retryAfter: slowRetry }
+    if (signal.aborted && answer.kind === 'unknown') {
+      const reason = `pulling it takes longer than ${slowest / 1000} s`
+      const slow = { ...answer, reason, retryAfter: slowRetry }
+      // The one silence that is remembered: the same drip would be first in line at every look, and keep others out.
+      await store.putCached(space, new Map([[key, slow]]), slowRetry)
+      return slow
+    }
     const life = lifeOf(reference, answer)
     if (life !== undefined) await store.putCached(space, new Map([[key, answer]]), life)
     return answer
@@ -74,7 +81,7 @@ export function cachedBundles(
     function refusal(key: string): BundleAnswer | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
-        return later(`opening bundles takes longer than ${budget.time / 1000} s`)
+        return later(`opening bundles takes longer than ${budget.time / 1000} s`, slowLook)
       if (!pulled.has(key) && pulled.size >= budget.pulls)
         return later(`${budget.pulls} other bundles were opened first`)
       pulled.add(key)
@@ -117,8 +124,8 @@ export function cachedBundles(
   return { forOneLook }
 }
 
-function later(reason: string): BundleAnswer {
-  return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter: nextLook }
+function later(reason: string, retryAfter = nextLook): BundleAnswer {
+  return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter }
 }
 
 /** Seconds to remember an answer; undefined for answers that are none, and for tags, which move. */

@@ -136,15 +136,21 @@ describe('what one look may cost', () => {
     const read = bundles(1).forOneLook()
     const answers = [await read(bundle(1)), await read(bundle(2)), await read(bundle(3))]
     expect(answers.map(({ kind }) => kind)).toEqual(['bundle', 'bundle', 'unknown'])
-    expect(answers[2]).toMatchObject({ reason: expect.stringContaining('takes longer than 60 s') })
+    expect(answers[2]).toMatchObject({
+      reason: expect.stringContaining('takes longer than 60 s'),
+      retryAfter: 30,
+    })
     expect(pulled).toHaveLength(2)
   })
   test('a registry that drips is left after a while, and is not blamed', async () => {
     const { store, clock } = world()
+    let pulls = 0
     const client = {
       identity: async () => 'anonymous',
-      readBundle: (_reference: string, signal?: { readonly aborted: boolean }) =>
+      readBundle: (reference: string, signal?: { readonly aborted: boolean }) =>
         new Promise<BundleAnswer>((resolve) => {
+          pulls += 1
+          if (reference !== bundle(1)) return resolve(holds())
           const timer = setInterval(() => {
             if (signal?.aborted !== true) return
             clearInterval(timer)
@@ -152,12 +158,16 @@ describe('what one look may cost', () => {
           }, 5)
         }),
     }
-    const read = cachedBundles(client, { clock, store, slowest: 20 }).forOneLook()
-    expect(await read(bundle(1))).toEqual({
-      kind: 'unknown',
-      reason: 'pulling it takes longer than 0.02 s',
-      retryAfter: 600,
-    })
+    const bundles = cachedBundles(client, { clock, store, slowest: 20 })
+    const slow = { kind: 'unknown', reason: 'pulling it takes longer than 0.02 s', retryAfter: 600 }
+    expect(await bundles.forOneLook()(bundle(1))).toEqual(slow)
+    // At the next look the one behind it has its turn.
+    const next = bundles.forOneLook()
+    expect([await next(bundle(1)), await next(bundle(2))]).toEqual([slow, holds()])
+    expect(pulls).toBe(2)
+    clock.advance(600_000)
+    expect(await bundles.forOneLook()(bundle(1))).toEqual(slow)
+    expect(pulls).toBe(3)
   })
   test('what all bundles say together has a bound, and one that is asked for twice counts once', async () => {
     const { bundles } = world(() => holds('x'.repeat(1000)))
