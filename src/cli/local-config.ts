@@ -7,6 +7,8 @@ import { configPath } from '../config/config-path.ts'
 
 export interface LocalConfig {
   readonly settings: RuleSettings
+  /** The registries that images may come from; none means all. */
+  readonly registries: readonly string[]
   /** The directory's path in its repository, by which the switches name files. */
   readonly root: string
 }
@@ -20,7 +22,7 @@ export async function localConfig(directory: string, file: string | undefined): 
   const top = topOf(there)
   const path = file === undefined ? join(top, configPath) : resolve(file)
   const root = relative(top, there).split(sep).join('/')
-  if (file === undefined && !existsSync(path)) return { settings: {}, root }
+  if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
   const text = readFileSync(path, 'utf8')
   // Only where there is something to read: schema and rules take longer to load than most catalogs to judge.
   const { findUnknownRules, parseConfig } = await import('../config/config.ts')
@@ -28,7 +30,8 @@ export async function localConfig(directory: string, file: string | undefined): 
   const parsed = parseConfig(text)
   const findings =
     parsed.kind === 'config' ? findUnknownRules(text, new Set(allRules.map(({ id }) => id))) : parsed.findings
-  if (parsed.kind === 'config' && findings.length === 0) return { settings: parsed.config.rules, root }
+  if (parsed.kind === 'config' && findings.length === 0)
+    return { settings: parsed.config.rules, registries: parsed.config.images.registries, root }
   throw new Error(
     findings.map(({ at, what }) => `${path}:${at?.line ?? 1}:${at?.column ?? 1}: ${what}`).join('\n'),
   )

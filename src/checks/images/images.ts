@@ -12,14 +12,13 @@ import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.t
 import { atReference, bundlesToOpen, judgeBundle, openedReferences } from './opened-bundles.ts'
 import { judgeRepublished, questionsAboutRepublished, republishedBundles } from './republished-bundles.ts'
 import { digestMismatch } from './rules/digest-mismatch.ts'
-import { imageByTag } from './rules/image-by-tag.ts'
 import { imageMissing } from './rules/image-missing.ts'
 import { imageUnsupported } from './rules/image-unsupported.ts'
 import { malformedReference } from './rules/malformed-reference.ts'
 import { platformMissing } from './rules/platform-missing.ts'
 import { registryBlocked } from './rules/registry-blocked.ts'
-import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 import { tagMoved } from './rules/tag-moved.ts'
+import { judgeTagged, judgeWritten } from './written-references.ts'
 
 export const imagesCheck: Check = {
   id: 'images',
@@ -61,29 +60,17 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const unanswered: Unanswered[] = [...again.unanswered]
   const closed: ClosedBundle[] = []
   for (const image of images) {
-    const { text: reference, at, elsewhere, parsed } = image
-    if (!parsed.reference) {
-      findings.push(finding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere))
-      continue
-    }
-    const allowed = input.config.images.registries
-    if (!isAllowedRegistry(parsed.reference, allowed)) {
-      findings.push(finding(registryNotAllowed, at, { reference, allowed }, elsewhere))
+    const reference = image.text
+    const written = judgeWritten(image, input.config.images.registries)
+    if (written) {
+      findings.push(written)
       continue
     }
     const answer = answers.get(questionAbout(image, input))
     const unknown = unknownReason(answer)
     if (unknown) unanswered.push({ question: `does ${reference} exist?`, ...unknown })
     findings.push(...judgeAnswer(image, answer))
-    if (parsed.reference.digest === undefined)
-      findings.push(
-        finding(
-          imageByTag,
-          at,
-          { reference, ...(answer.kind === 'ok' && { digest: answer.digest }) },
-          elsewhere,
-        ),
-      )
+    findings.push(...judgeTagged(image, answer.kind === 'ok' ? answer.digest : undefined))
     if (answer.kind === 'ok') {
       findings.push(...judgeTag(image, answers))
       const platforms = judgePlatforms(image, answer, input.config.images.platforms)

@@ -1,13 +1,16 @@
-// A whole catalog's verdict in the profile `full`: opm's rules, then our own. For the command line and for whoever
-// looks at one state of a catalog; what a pull request changes is for validation.ts.
+// A whole catalog's verdict in the profile `full`: opm's rules, then our own, those about images as far as nobody needs
+// to be asked. For the command line and for whoever looks at one state of a catalog; what a pull request changes is for
+// validation.ts and images.ts.
 import type { Catalog } from '../../catalog/catalog.ts'
 import { fileUnreadable } from '../../catalog/file-rules.ts'
+import { invalidPullSpec } from '../../catalog/model-rules/bundle-rules.ts'
 import { modelRules } from '../../catalog/model-rules/all.ts'
 import { loadRules } from '../../catalog/load-rules.ts'
 import type { RuleSet } from '../../catalog/rule-set.ts'
 import { validateCatalog } from '../../catalog/validate-catalog.ts'
 import type { CatalogVerdict } from '../../catalog/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
+import { findWrittenReferences } from '../images/written-references.ts'
 import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
@@ -17,17 +20,33 @@ export const fixedRules: ReadonlySet<string> = new Set(
   [...modelRules, ...loadRules, fileUnreadable].map(({ id }) => id),
 )
 
-/** opm's verdict and findings with ours on top. `passed` is false for any error, also of a rule of our own. Never throws.
- * `root` is the catalog's directory in its repository, by which settings name files. */
+/**
+ * opm's verdict and findings with ours on top, and with what the images check says of references without asking for
+ * them. `passed` is false for any error, also of a rule of our own. Never throws. `root` is the catalog's directory in
+ * its repository, by which settings name files; `registries` are those that the repository allows, none meaning all.
+ */
 export function validateFully(
   catalog: Catalog,
-  options: { readonly ruleSet?: RuleSet; readonly settings?: RuleSettings; readonly root?: string } = {},
+  options: {
+    readonly ruleSet?: RuleSet
+    readonly settings?: RuleSettings
+    readonly root?: string
+    readonly registries?: readonly string[]
+  } = {},
 ): CatalogVerdict {
   const verdict = validateCatalog(catalog, {
     ...(options.ruleSet && { ruleSet: options.ruleSet }),
     profile: 'opm',
   })
-  const own = applyRuleSettings(ownFindings(catalog), options.settings ?? {}, fixedRules, options.root)
+  const refused = verdict.findings.flatMap(({ rule, data }) =>
+    rule === invalidPullSpec.id ? [data?.image] : [],
+  )
+  const written = findWrittenReferences(catalog, {
+    allowed: options.registries ?? [],
+    refused: new Set(refused),
+  })
+  const ours = [...ownFindings(catalog), ...written]
+  const own = applyRuleSettings(ours, options.settings ?? {}, fixedRules, options.root)
   return {
     ...verdict,
     passed: verdict.passed && !own.some(({ severity }) => severity === 'error'),

@@ -11,25 +11,35 @@ const catalogs = sharedPath('community-operators', 'catalogs')
 
 const testIf = catalogs === undefined ? test.skip : test
 
-testIf('published catalogs have no error, and few and known warnings', () => {
-  const root = catalogs ?? ''
-  const counts: Record<string, Record<string, number>> = {}
-  for (const version of readdirSync(root).sort()) {
-    const { passed, findings } = validateFully(loadCatalog(join(root, version)))
-    expect([version, passed]).toEqual([version, true])
-    const its: Record<string, number> = (counts[version] = {})
-    for (const { rule } of findings) its[rule] = (its[rule] ?? 0) + 1
-  }
-  expect(counts).toEqual({
-    'v4.16': { 'missing-required-api': 3 },
-    'v4.20': {
-      'downgrade-edge': 2,
-      'edge-to-nowhere': 33,
-      'head-not-highest': 1,
-      'missing-required-api': 33,
-      'missing-required-package': 1,
-    },
-    'v4.21': { 'downgrade-edge': 2, 'edge-to-nowhere': 33, 'head-not-highest': 1, 'oversized-bundle': 2 },
-    'v4.22': { 'downgrade-edge': 2, 'edge-to-nowhere': 9, 'oversized-bundle': 2 },
-  })
-})
+testIf(
+  'published catalogs have no error, and known warnings: few, but for half of all images named by tag',
+  () => {
+    const root = catalogs ?? ''
+    const counts: Record<string, Record<string, number>> = {}
+    for (const version of readdirSync(root).sort()) {
+      const { passed, findings } = validateFully(loadCatalog(join(root, version)))
+      expect([version, passed]).toEqual([version, true])
+      const its: Record<string, number> = (counts[version] = {})
+      for (const { rule } of findings) its[rule] = (its[rule] ?? 0) + 1
+    }
+    expect(counts).toEqual({
+      'v4.16': { 'image-by-tag': 218, 'missing-required-api': 3 },
+      'v4.20': {
+        'downgrade-edge': 2,
+        'edge-to-nowhere': 33,
+        'head-not-highest': 1,
+        'image-by-tag': 1161,
+        'missing-required-api': 33,
+        'missing-required-package': 1,
+      },
+      'v4.21': {
+        'downgrade-edge': 2,
+        'edge-to-nowhere': 33,
+        'head-not-highest': 1,
+        'image-by-tag': 1048,
+        'oversized-bundle': 2,
+      },
+      'v4.22': { 'downgrade-edge': 2, 'edge-to-nowhere': 9, 'image-by-tag': 924, 'oversized-bundle': 2 },
+    })
+  },
+)

@@ -1,0 +1,45 @@
+// What the text of an image reference shows without asking anybody: whether it is one, whether its registry is allowed,
+// whether it names a digest. The images check says it of what a change names for the first time, `validate` of all.
+import type { Catalog } from '../../catalog/catalog.ts'
+import { referencesOfCatalog } from '../../change/catalog-references.ts'
+import type { Finding } from '../../findings/finding.ts'
+import { finding } from '../../findings/rule.ts'
+import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
+import { imageByTag } from './rules/image-by-tag.ts'
+import { malformedReference } from './rules/malformed-reference.ts'
+import { registryNotAllowed } from './rules/registry-not-allowed.ts'
+
+/** What is wrong with a reference so that there is nothing to ask a registry; undefined for one that is worth asking. */
+export function judgeWritten(image: NamedImage, allowed: readonly string[]): Finding | undefined {
+  const { text: reference, at, elsewhere, parsed } = image
+  if (!parsed.reference)
+    return finding(malformedReference, at, { reference, reason: parsed.reason }, elsewhere)
+  if (!isAllowedRegistry(parsed.reference, allowed))
+    return finding(registryNotAllowed, at, { reference, allowed }, elsewhere)
+  return undefined
+}
+
+/** That a reference has no digest; `digest` is what its tag stands for, if that is known. */
+export function judgeTagged(
+  { text: reference, at, elsewhere, parsed }: NamedImage,
+  digest: string | undefined,
+): readonly Finding[] {
+  if (parsed.reference?.digest !== undefined) return []
+  return [finding(imageByTag, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
+}
+
+/**
+ * What the references of a whole catalog show, each told once with the places that name it. `allowed` are the
+ * registries that its repository allows; none means all. References in `refused` are left out: opm's rule has told.
+ */
+export function findWrittenReferences(
+  catalog: Catalog,
+  { allowed, refused }: { readonly allowed: readonly string[]; readonly refused: ReadonlySet<unknown> },
+): Finding[] {
+  const images = namedImages([...referencesOfCatalog(catalog)])
+  return images.flatMap((image) => {
+    if (refused.has(image.text)) return []
+    const found = judgeWritten(image, allowed)
+    return found ? [found] : judgeTagged(image, undefined)
+  })
+}
