@@ -36,6 +36,8 @@ class Search {
   private readonly places: Places
   private readonly limit: number
   private left = mostValues
+  /** What the blob is called: looked up once, among what may be a million keys. */
+  private names: Pick<Oddity, 'schema' | 'package' | 'name'> | undefined
   /** Keys and positions that lead to the value being visited; made into a path only when there is something to say. */
   private readonly steps: (string | number)[] = []
 
@@ -99,10 +101,13 @@ class Search {
 
   private report(offset: number, oddity: Bare): void {
     const { root, schema, places } = this
-    this.found.push({
+    this.names ??= {
       schema: ownCopy(schema),
       package: ownCopy(textOf(root, 'package')),
       name: ownCopy(textOf(root, 'name')),
+    }
+    this.found.push({
+      ...this.names,
       mark: places.mark(offset),
       path: ownCopy(pathOf(this.steps)),
       ...oddity,

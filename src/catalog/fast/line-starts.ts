@@ -14,6 +14,11 @@ export class LineStarts {
   /** How many lines are noted. A field, since the reader asks at every block. */
   noted = 0
 
+  /** Forgets all lines. */
+  clear(): void {
+    this.noted = 0
+  }
+
   /** Begins a document. Lines noted before stay, even if another reader had to read them. */
   begin(start: number): void {
     if (this.noted === this.starts.length) this.grow(this.noted + 1)

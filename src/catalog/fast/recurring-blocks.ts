@@ -28,12 +28,17 @@ export interface KnownBlock {
 /** The blocks of one file; keeps the latest of those that begin alike, so it never grows. */
 export class RecurringBlocks {
   private readonly bytes: Uint8Array
-  private readonly view: DataView
   private readonly known = new Map<number, KnownBlock>()
+  private ownView: DataView | undefined
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+
+  /** Made when a block is looked at: what is read again mostly holds none. */
+  private get view(): DataView {
+    const { buffer, byteOffset, byteLength } = this.bytes
+    return (this.ownView ??= new DataView(buffer, byteOffset, byteLength))
   }
 
   /** Where a block that begins at `at` is remembered; -1 so close to the end of the file that none can recur. */

@@ -540,6 +540,9 @@ class RegularYaml {
   }
 }
 
+/** Lines of what is read again: they were noted when it was passed. */
+const unneededLines = new LineStarts()
+
 /** What was passed over because its text is known, read after all: somebody asks what is in it. */
 function readAgain(
   bytes: Uint8Array,
@@ -548,7 +551,8 @@ function readAgain(
   column: number,
   depth: number,
 ): Value {
-  const reader = new RegularYaml(bytes, start, new LineStarts(), new RecurringBlocks(bytes))
+  unneededLines.clear()
+  const reader = new RegularYaml(bytes, start, unneededLines, new RecurringBlocks(bytes))
   return reader.blockHere(kind, column, depth)
 }
 

@@ -1,10 +1,13 @@
 // The text of scalars whose extent the fast reader has found: folding, quotes and escapes undone, on demand.
 // Takes only what it verified before: well-formed UTF-8, known escapes, no tabs, no odd line ends.
-import { DASH, NEWLINE, PLUS } from './byte-classes.ts'
+import { TextBuilder } from '../text-builder.ts'
+import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-const escapes: Readonly<Record<string, string>> = {
+/** One-letter escapes, by their letters: code units. */
+const escapes = new Uint16Array(128)
+for (const [letter, meaning] of Object.entries({
   '0': '\0',
   a: '\x07',
   b: '\b',
@@ -22,7 +25,11 @@ const escapes: Readonly<Record<string, string>> = {
   _: '\u00a0',
   L: '\u2028',
   P: '\u2029',
-}
+}))
+  escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
+
+/** The text so far. */
+const built = new TextBuilder()
 
 export function decode(bytes: Uint8Array, start: number, end: number): string {
   return decoder.decode(bytes.subarray(start, end))
@@ -41,30 +48,34 @@ export function singleQuoted(text: string): string {
 /** What stands between double quotes. */
 export function doubleQuoted(text: string): string {
   if (!text.includes('\\')) return foldLines(text)
-  const pieces: string[] = []
+  const hasLines = text.includes('\n')
+  built.clear()
+  // Blanks before an escaped line end are kept, since the escape is what ends the line.
+  const addPlain = (start: number, end: number): void => {
+    if (hasLines) built.add(foldLines(text.slice(start, end)))
+    else built.add(text, start, end)
+  }
   let plainStart = 0
-  let at = text.indexOf('\\')
-  while (at >= 0) {
-    // Blanks before an escaped line end are kept, since the escape is what ends the line.
-    pieces.push(foldLines(text.slice(plainStart, at)))
-    const code = text.charAt(at + 1)
-    if (code === '\n') {
-      plainStart = at + 1
-      while (text.charAt(plainStart) === '\n') plainStart++
-      pieces.push('\n'.repeat(plainStart - at - 2))
-      while (text.charAt(plainStart) === ' ') plainStart++
-    } else if (code === 'x' || code === 'u' || code === 'U') {
-      const digits = code === 'x' ? 2 : code === 'u' ? 4 : 8
-      pieces.push(String.fromCodePoint(parseInt(text.slice(at + 2, at + 2 + digits), 16)))
+  let at = 0
+  for (;;) {
+    while (at < text.length && text.charCodeAt(at) !== BACKSLASH) at++
+    addPlain(plainStart, at)
+    if (at >= text.length) return built.take()
+    const code = text.charCodeAt(at + 1)
+    if (code === NEWLINE) {
+      plainStart = at + 2
+      for (; text.charCodeAt(plainStart) === NEWLINE; plainStart++) built.addUnit(NEWLINE)
+      while (text.charCodeAt(plainStart) === SPACE) plainStart++
+    } else if (code === 0x78 || code === 0x75 || code === 0x55) {
+      const digits = code === 0x78 ? 2 : code === 0x75 ? 4 : 8
+      built.add(String.fromCodePoint(parseInt(text.slice(at + 2, at + 2 + digits), 16)))
       plainStart = at + 2 + digits
     } else {
-      pieces.push(escapes[code] ?? '')
+      built.addUnit(escapes[code] as number)
       plainStart = at + 2
     }
-    at = text.indexOf('\\', plainStart)
+    at = plainStart
   }
-  pieces.push(foldLines(text.slice(plainStart)))
-  return pieces.join('')
 }
 
 /** A line end becomes a blank, of several all but the first stay; blanks at the start of lines go. */

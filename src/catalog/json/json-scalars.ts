@@ -1,18 +1,23 @@
 // Strings and numbers of JSON, as Go's encoding/json reads them.
 import { hexValue, isDigit } from '../yaml/characters.ts'
+import { TextBuilder } from '../text-builder.ts'
 import { JsonError } from './json-error.ts'
 
-const escapes: ReadonlyMap<number, string> = new Map(
-  Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
-    ([letter, meaning]) => [letter.charCodeAt(0), meaning],
-  ),
-)
+/** One-letter escapes, by their letters: code units, -1 for what is none. */
+const escapes = new Int32Array(128).fill(-1)
+for (const [letter, meaning] of ['""', '\\\\', '//', 'b\b', 'f\f', 'n\n', 'r\r', 't\t'].map((pair) => [
+  ...pair,
+]))
+  escapes[letter?.charCodeAt(0) ?? 0] = meaning?.charCodeAt(0) ?? -1
+
+/** The string so far. */
+const built = new TextBuilder()
 
 /** A string from its opening quote on. Halves of surrogate pairs become U+FFFD. */
 export function scanString(text: string, from: number): { value: string; end: number } {
   let at = from + 1
-  let value = ''
   let pieceStart = at
+  built.clear()
   for (;;) {
     const c = text.charCodeAt(at)
     if (c === 0x22) break
@@ -23,20 +28,21 @@ export function scanString(text: string, from: number): { value: string; end: nu
       at++
       continue
     }
-    value += text.slice(pieceStart, at)
-    const meaning = escapes.get(text.charCodeAt(at + 1))
-    if (meaning !== undefined) {
-      value += meaning
+    built.add(text, pieceStart, at)
+    const letter = text.charCodeAt(at + 1)
+    const meaning = letter < 128 ? (escapes[letter] as number) : -1
+    if (meaning >= 0) {
+      built.addUnit(meaning)
       at += 2
-    } else if (text.charCodeAt(at + 1) === 0x75) {
-      const unit = scanHex(text, at + 2)
+    } else if (letter === 0x75) {
+      built.addUnit(scanHex(text, at + 2))
       at += 6
-      value += String.fromCharCode(unit)
     } else throw unexpected(text, at + 1, 'in string escape code')
     pieceStart = at
   }
-  const tail = text.slice(pieceStart, at)
-  return { value: value === '' ? tail : (value + tail).toWellFormed(), end: at + 1 }
+  if (built.isEmpty) return { value: text.slice(pieceStart, at), end: at + 1 }
+  built.add(text, pieceStart, at)
+  return { value: built.take().toWellFormed(), end: at + 1 }
 }
 
 function scanHex(text: string, from: number): number {

@@ -47,6 +47,12 @@ export function* chunksOf(
       isEmpty = false
       if (at >= bytes.length) break
     }
+    if (bytes[at] === LF) {
+      isEmpty = false
+      // A file can be nothing but empty lines. The loop counts the last of them.
+      for (at++; bytes[at] === LF; at++) line++
+      continue
+    }
     const next = nextLine(bytes, at)
     if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {
       const rest = trimSpace(decode(bytes.subarray(at + 3, next)))

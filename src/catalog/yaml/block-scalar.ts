@@ -125,6 +125,9 @@ function scanBreaks(cursor: Cursor, indent: number, parentIndent: number): numbe
     if (!isBreak(c)) break
     cursor.need(2)
     gap.addUnit(cursor.readBreak())
+    const { index } = cursor
+    cursor.skipLineFeeds()
+    if (cursor.index > index) gap.add(cursor.text, index, cursor.index)
     gapEnd = cursor.index
   }
   return indent === 0 ? Math.max(deepest, parentIndent + 1, 1) : indent

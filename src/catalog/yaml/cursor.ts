@@ -75,6 +75,17 @@ export class Cursor implements Mark {
     return c === 0x2028 || c === 0x2029 ? c : LF
   }
 
+  /** Passes line feeds, one after the other, as far as nobody has to ask for them. */
+  skipLineFeeds(): void {
+    const end = Math.min(this.size, this.watched - 2)
+    let at = this.index
+    if (this.skipsLineStarts || at >= end || this.text.charCodeAt(at) !== LF) return
+    while (at < end && this.text.charCodeAt(at) === LF) at++
+    this.line += at - this.index
+    this.index = at
+    this.lineStart = at
+  }
+
   /** `---` or `...` at the start of a line, followed by a blank, a break or the end. */
   atDocumentMarker(): boolean {
     if (this.index !== this.lineStart) return false

@@ -183,6 +183,7 @@ export class Scanner {
       if (!isBreak(cursor.peek())) return
       cursor.need(2)
       cursor.readBreak()
+      cursor.skipLineFeeds()
       if (this.flowLevel === 0) this.simpleKeyAllowed = true
     }
   }
