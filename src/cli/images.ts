@@ -5,6 +5,7 @@ import { systemClock } from '../app/system-clock.ts'
 import { readFile } from '../catalog/read-file.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { printable } from '../findings/printable.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 import { isDefinite, scanImages, type ScanProgress } from '../registry/scan-images.ts'
@@ -42,7 +43,7 @@ export async function images(dir: string, options: ImagesOptions): Promise<void>
       for (const [reference, answer] of report.answers) print(JSON.stringify({ reference, ...answer }))
     else {
       for (const [reference, answer] of report.answers)
-        if (answer.kind !== 'ok') print(`${answer.kind}: ${reference}: ${answer.reason}`)
+        if (answer.kind !== 'ok') print(printable(`${answer.kind}: ${reference}: ${answer.reason}`))
       for (const { host, total, byKind } of report.registries)
         print(
           `${host === '' ? '(no registry)' : host}: ${total} (${Object.entries(byKind)

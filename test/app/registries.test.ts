@@ -24,7 +24,7 @@ test('a look ends in time though a registry asks for patience again and again; s
   const registries = await open(300)
   const ask = registries.forOneLook()
   const started = performance.now()
-  const references = Array.from({ length: 500 }, (_, index) => `${registry.host}/a/b:${index}`)
+  const references = Array.from({ length: 40 }, (_, index) => `${registry.host}/a/b:${index}`)
   const answers = await Promise.all([
     ...references.map((reference) => ask({ kind: 'image', reference })),
     ask({ kind: 'bundle', reference: `${registry.host}/a/b@sha256:${'a'.repeat(64)}` }),

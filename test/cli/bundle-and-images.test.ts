@@ -180,3 +180,14 @@ describe('images', () => {
     expect((await run('images', join(folder, 'nowhere'))).code).toBe(2)
   }, 90_000)
 })
+
+test('what a catalog and a registry say cannot command the terminal', async () => {
+  const image = `${registry.host}/org/\u001b[2Jgone`
+  place('hostile/catalog.json', JSON.stringify({ schema: 'olm.bundle', name: 'a.v1', package: 'a', image }))
+  const { out } = await run('images', join(folder, 'hostile'), '--insecure-registry', registry.host)
+  expect(out).toContain('malformed: ')
+  expect(out).toContain('\\u{1b}[2J')
+  const { code, err } = await run('bundle', 'validate', `${folder}/\u001b[2Jnowhere`)
+  expect(code).toBe(2)
+  expect(`${out}${err}`).not.toContain('\u001b')
+})
