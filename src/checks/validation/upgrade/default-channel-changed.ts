@@ -1,17 +1,43 @@
-// Another default channel: who installs without naming one gets another line of updates than before.
-import { packagePlace, upgradeRule } from './upgrade-rule.ts'
+// Another default channel: who installs without naming one gets another line of updates than before. Whether the new
+// line goes on from where the old one led is told with it.
+import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
+import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
+import { packagePlace, someOf, upgradeRule, versionOf, type BothSides } from './upgrade-rule.ts'
 
-export const defaultChannelChanged = upgradeRule<{ before: string; after: string }>({
+export const defaultChannelChanged = upgradeRule<{
+  before: string
+  after: string
+  /** Versions that the old default channel led to its head, and the new one leads nowhere. */
+  leftBehind: readonly string[]
+}>({
   id: 'default-channel-changed',
   severity: 'warning',
   since: '0.1.0',
   title: "A package's default channel stays",
-  say: ({ before, after }) => ({
-    what: `the default channel changes from "${before}" to "${after}"`,
-    why: 'New installations that name no channel follow another line from now on; existing ones stay where they are.',
-    fix: 'Make sure that this is meant, and say so in the pull request.',
+  say: ({ before, after, leftBehind }) => ({
+    what: `the default channel changes from "${before}" to "${after}"${leftBehind.length === 0 ? '' : `, which has no way on from ${someOf(leftBehind)}`}`,
+    why: 'Installations that name no channel follow another line from now on; those that name one stay where they are.',
+    fix:
+      leftBehind.length === 0
+        ? 'Make sure that this is meant, and say so in the pull request.'
+        : `Add to "${after}" what leads on from the versions of "${before}", or tell people in the pull request how they get there.`,
   }),
   *find({ defaultChannel }, sides) {
-    if (defaultChannel) yield { at: packagePlace(sides), about: [], data: defaultChannel }
+    if (!defaultChannel) return
+    const leftBehind = namesLeftBehind(defaultChannel, sides)
+    yield { at: packagePlace(sides), about: [], data: { ...defaultChannel, leftBehind } }
   },
 })
+
+function namesLeftBehind({ before, after }: { before: string; after: string }, sides: BothSides): string[] {
+  const old = sides.base?.channel(before)
+  const now = sides.result?.channel(after)
+  // Without a head there is no telling; opm's rules refuse such a channel.
+  if (!old || !now || upgradeGraph(now.entries).heads.length === 0) return []
+  const installed = old.entries.map(({ name }) => {
+    const version = versionOf(name, sides)
+    return version ? { name, version } : { name }
+  })
+  const can = reachingHead(now.entries, installed)
+  return [...reachingHead(old.entries, installed)].filter((name) => !can.has(name))
+}

@@ -2,21 +2,33 @@
 // taken out or lost the edge that led on. Channels that are gone altogether belong to channel-removed.
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
+import { compareVersions } from '../../../catalog/version.ts'
 import { locate, someOf, upgradeRule, versionOf } from './upgrade-rule.ts'
 
 export const installedVersionStranded = upgradeRule<{
   channel: string
   bundles: readonly string[]
+  /** Those of the bundles that are newer than every head: nothing may replace them by something older. */
+  newer: readonly string[]
   head: string
 }>({
   id: 'installed-version-stranded',
   severity: 'error',
   since: '0.1.0',
   title: 'Every version that could be upgraded still can be',
-  say: ({ channel, bundles, head }) => ({
+  say: ({ channel, bundles, newer, head }) => ({
     what: `in channel "${channel}" ${someOf(bundles)} ${bundles.length === 1 ? 'has' : 'have'} no way to ${head} any more`,
     why: 'Clusters with these versions installed stop getting updates, silently.',
-    fix: `Let ${head}, or an entry that leads to it, replace or skip them, or cover them by a skipRange.`,
+    fix: [
+      ...(newer.length < bundles.length
+        ? [`Let ${head}, or an entry that leads to it, replace or skip them, or cover them by a skipRange.`]
+        : []),
+      ...(newer.length > 0
+        ? [
+            `Keep ${someOf(newer)}, which nothing older should replace, and lead on from there to a newer version, or deprecate it.`,
+          ]
+        : []),
+    ].join(' '),
   }),
   *find({ kind }, sides) {
     const { base, result } = sides
@@ -37,11 +49,16 @@ export const installedVersionStranded = upgradeRule<{
       if (stranded.length === 0) continue
       const [first] = heads
       const head = heads.length === 1 && first !== undefined ? first : `a head (${heads.join(', ')})`
+      const newest = heads.map((name) => versionOf(name, sides))
+      const newer = stranded.filter((name) => {
+        const version = versionOf(name, sides)
+        return version && newest.every((other) => other && compareVersions(version, other) > 0)
+      })
       const entry = after.entries.find(({ name }) => name === first)
       yield {
         at: locate(after.place, entry?.mark),
         about: [after.name],
-        data: { channel: after.name, bundles: stranded, head },
+        data: { channel: after.name, bundles: stranded, newer, head },
       }
     }
   },

@@ -80,6 +80,15 @@ describe('installed-version-stranded', () => {
     expect(stranded(found)).toEqual([[v(3)]])
     expect(ids(found)).toContain('head-moves-backwards')
   })
+  test('asks nobody to replace a newer version by an older one', () => {
+    const fixOf = (after: readonly Blob[]) =>
+      find(base, after).find(({ rule }) => rule === 'installed-version-stranded')?.fix
+    expect(fixOf(stable([v(1), `${v(2)} < ${v(1)}`], ...bundles(1, 2, 3)))).toBe(
+      'Keep foo.v3, which nothing older should replace, and lead on from there to a newer version, or deprecate it.',
+    )
+    expect(fixOf(stable([v(2)], ...bundles(1, 2, 3)))).toMatch(/^Let foo.v2, .* Keep foo.v3, /)
+    expect(fixOf(stable([v(3)], ...bundles(1, 2, 3)))).toMatch(/^Let foo.v3, [^K]*$/)
+  })
   test('is silent on a head that is taken back by the one before it', () => {
     const after = stable([v(1), { name: v(2), replaces: v(1), skips: [v(3)] }], ...bundles(1, 2, 3))
     expect(ids(find(base, after))).toEqual(['head-moves-backwards'])
@@ -175,6 +184,19 @@ test('default channels and deprecations are pointed out', () => {
     ['default-channel-changed', 'warning', 1],
     ['newly-deprecated', 'info', 7],
   ])
+})
+
+test('a new default channel names the versions that it leaves behind', () => {
+  const changed = (...entries: (string | Blob)[]) => {
+    const after = [pkg('foo', 'new'), ...base.slice(1), channel('new', 'foo', entries)]
+    const [found, ...others] = find(base, after)
+    expect([found?.rule, others]).toEqual(['default-channel-changed', []])
+    return found
+  }
+  expect(changed(v(3))?.data?.leftBehind).toEqual([v(1), v(2)])
+  expect(changed(v(3))?.what).toContain('"new", which has no way on from foo.v1, foo.v2')
+  expect(changed(v(1), `${v(2)} < ${v(1)}`, `${v(3)} < ${v(2)}`)?.what).toMatch(/"new"$/)
+  expect(changed({ name: v(3), skipRange: '<3.0.0' })?.data?.leftBehind).toEqual([])
 })
 
 test('a removed catalog, and one that nobody could load, make no rule fail', () => {
