@@ -30,7 +30,12 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
     let at = cursor.index
     for (; at < size; at++) {
       const c = text.charCodeAt(at)
-      if (c <= SPACE || c >= 0x7f ? isBlankOrEnd(c) : false) break
+      if ((c <= SPACE || c >= 0x7f) && isBlankOrEnd(c)) {
+        const next = c === SPACE ? behindBlanks(cursor, at, inFlow) : 0
+        if (next === 0) break
+        at = next
+        continue
+      }
       if (c === 0x3a && isBlankOrEnd(at + 1 < size ? text.charCodeAt(at + 1) : 0)) break
       if (inFlow && endsFlowScalar(c)) break
     }
@@ -66,6 +71,9 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
           moreBreaks.clear()
           newLine = true
         }
+        const from = cursor.index
+        cursor.skipLineFeeds()
+        if (cursor.index > from) moreBreaks.add(text, from, cursor.index)
       } else break
       cursor.need(1)
     }
@@ -79,6 +87,16 @@ export function scanPlainScalar(cursor: Cursor, indent: number, inFlow: boolean)
 /** The scalar before its last line, and the breaks behind that, of which more may make a part of it. */
 const built = new TextBuilder()
 const moreBreaks = new TextBuilder()
+
+/** The last of the blanks at `blank`, where text goes on behind them on the same line whatever follows; 0 elsewhere. */
+function behindBlanks(cursor: Cursor, blank: number, inFlow: boolean): number {
+  const { text, size } = cursor
+  let at = blank + 1
+  while (text.charCodeAt(at) === SPACE) at++
+  if (at >= size || at + 4 > cursor.watched) return 0
+  const c = text.charCodeAt(at)
+  return isBlankOrEnd(c) || c === 0x3a || c === 0x23 || (inFlow && endsFlowScalar(c)) ? 0 : at - 1
+}
 
 function endsFlowScalar(c: number): boolean {
   return c === 0x2c || c === 0x3f || c === 0x5b || c === 0x5d || c === 0x7b || c === 0x7d

@@ -116,6 +116,12 @@ function scanGap(cursor: Cursor, afterEscapedBreak: boolean): void {
       foldsToBlank = !newLine && lineBreak === LF
       if (!foldsToBlank) built.addUnit(lineBreak)
       newLine = true
+      const from = cursor.index
+      cursor.skipLineFeeds()
+      if (cursor.index > from) {
+        built.add(cursor.text, from, cursor.index)
+        foldsToBlank = false
+      }
     } else break
     cursor.need(1)
   }
