@@ -82,10 +82,10 @@ async function goOn(state: ScanState, lease: Lease, place: Workplace): Promise<n
     await writeScan(app.store, repository, { ...current, dueAt })
   }
   if (again !== undefined) return again
-  // Loading catalogs takes its time: another instance may have begun meanwhile.
-  if (!(await app.store.renewLease(lease, app.settings.leaseSeconds))) return busySeconds
-  await finish(current, walk, place)
-  return undefined
+  // Loading catalogs takes its time: another instance may have begun meanwhile, and two would open two issues.
+  const isStillOurs = () => app.store.renewLease(lease, app.settings.leaseSeconds)
+  if (!(await isStillOurs())) return busySeconds
+  return (await finish(current, walk, isStillOurs, place)) ? undefined : busySeconds
 }
 
 /** Begins the walk that is due. The state has none when nothing is due, or the configuration wants no scan. */
@@ -127,7 +127,13 @@ async function begin(state: ScanState, place: Workplace): Promise<ScanState> {
   return { ...state, rot, walk, dueAt: now }
 }
 
-async function finish(state: ScanState, walk: Walk, place: Workplace): Promise<void> {
+/** False when somebody else has taken over before anything was told. */
+async function finish(
+  state: ScanState,
+  walk: Walk,
+  isStillOurs: () => Promise<boolean>,
+  place: Workplace,
+): Promise<boolean> {
   const { app, forge } = place
   const { repository } = forge
   const now = app.clock.now()
@@ -154,6 +160,7 @@ async function finish(state: ScanState, walk: Walk, place: Workplace): Promise<v
       ([reference]) => !confirmed.has(reference) || places.has(reference),
     )
     current = { ...current, rot: Object.fromEntries(named) }
+    if (!(await isStillOurs())) return false
     const rotten = rottenOf(current, places, grounds[0]?.config.rules ?? {})
     if (scan.issue)
       await reportRot(
@@ -175,6 +182,7 @@ async function finish(state: ScanState, walk: Walk, place: Workplace): Promise<v
     { repository, walk: walk.kind, references: walk.references, unknown, rotten: confirmed.size },
     'scan ends',
   )
+  return true
 }
 
 /** What is certainly gone, where the repository wants to hear of it. */

@@ -412,6 +412,31 @@ describe('a scan of many references', () => {
     expect((await readScan(store, scene.place.forge.repository)).finished?.unknown).toBe(250)
   }, 180_000)
 
+  test('an instance that lost its lease while it read catalogs tells of nothing', async () => {
+    await begin()
+    scene.answers.set(one, missing)
+    await scene.pass(24)
+    const { store: own } = scene.place.app
+    let renewals = 0
+    const slow = {
+      ...own,
+      renewLease: async (...lease: Parameters<Store['renewLease']>) =>
+        ++renewals === 1 && own.renewLease(...lease),
+    }
+    const { clock } = scene.place.app
+    const later = {
+      ...scene.place.app,
+      store: slow,
+      clock: { ...clock, now: () => clock.now() + 1.05 * hour },
+    }
+    const { installation, forge } = scene.place
+    const job = { kind: 'scan', installation, repository: forge.repository } as const
+    await scanRepository(job, { ...scene.place, app: later })
+    expect(renewals).toBe(2)
+    expect(scene.issues()).toEqual([])
+    await scene.pass(1.05)
+    expect(scene.issues()).toHaveLength(1)
+  })
   test('gives way while another slice is under way anywhere', async () => {
     await begin(files)
     const lease = await store.acquireLease('image scan', 60)
