@@ -107,7 +107,6 @@ function inCatalog(
   const speakers = known.speakers(role.catalog)
   const spoken = speakers?.of(path.path).packages ?? new Map<string, never>()
   const catalog = input.change.catalogs.find(({ root }) => root === role.catalog)
-  const changes = catalog?.packages ?? []
   // Which catalogs there are is not for one package's owners to say.
   const fresh: readonly ChangeKind[] = catalog && !catalog.base?.files.length ? ['add-catalog'] : []
   if (spoken.size === 0) {
@@ -133,7 +132,7 @@ function inCatalog(
           home: home === '' ? 'the catalog' : home,
         }),
       )
-    const change = changes.find((candidate) => candidate.name === name)
+    const change = known.change(role.catalog, name)
     const ofPackage = change ? kindsOf(change, known.has(name, directory, role.catalog)) : []
     const kinds: ChangeKind[] = [...fresh, ...ofPackage]
     if (ofPackage.length === 0) kinds.push('edit-sources')
@@ -289,11 +288,23 @@ class KnownPackages {
   readonly #input: CheckInput
   readonly #directories: ReadonlySet<string>
   readonly #speakers: ReadonlyMap<string, Speakers>
+  readonly #changes: ReadonlyMap<string, ReadonlyMap<string, PackageChange>>
 
   constructor(input: CheckInput) {
     this.#input = input
     this.#directories = packageDirectories(input)
     this.#speakers = new Map(input.change.catalogs.map((catalog) => [catalog.root, speakersOf(catalog)]))
+    this.#changes = new Map(
+      input.change.catalogs.map(({ root, packages }) => [
+        root,
+        new Map(packages.map((change) => [change.name, change])),
+      ]),
+    )
+  }
+
+  /** What the change does to a package of a catalog, where it does anything. */
+  change(root: string, name: string): PackageChange | undefined {
+    return this.#changes.get(root)?.get(name)
   }
 
   speakers(root: string): Speakers | undefined {
