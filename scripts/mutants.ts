@@ -410,9 +410,9 @@ export const mutants: readonly Mutant[] = [
     bug: 'bundles may lie in any registry',
     edits: [
       {
-        file: `${images}/images.ts`,
-        search: 'if (!isAllowedRegistry(parsed.reference, allowed)) {',
-        replace: 'if (!image.isBundle && !isAllowedRegistry(parsed.reference, allowed)) {',
+        file: `${images}/written-references.ts`,
+        search: 'if (!isAllowedRegistry(parsed.reference, allowed))',
+        replace: 'if (!image.isBundle && !isAllowedRegistry(parsed.reference, allowed))',
       },
     ],
     test: [bundles, 'registry that is not allowed'],
