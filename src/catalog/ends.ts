@@ -7,6 +7,9 @@ import { endsInTree, mostLines } from './tree-ends.ts'
 
 type End = Pick<Location, 'endLine' | 'endColumn'>
 
+/** A larger file is not read a second time for where its values end: its findings end on their own lines. */
+const mostBytes = 16 * 1024 * 1024
+
 /**
  * The findings, in their order, each place with an end: that of the value that begins there, over all its lines, or
  * of the key, where only a key begins there or `extent` says so. A blob of several lines, and any value of more than
@@ -34,7 +37,8 @@ export function withEnds(
     const bytes = bytesOf(file)
     if (bytes === undefined) continue
     places.sort((a, b) => a.line - b.line || a.column - b.column)
-    endsInTrees(bytes, endsOnLines(bytes, places, ends), ends)
+    const found = endsOnLines(bytes, places, ends)
+    if (bytes.length <= mostBytes) endsInTrees(bytes, found, ends)
   }
   return findings.map((finding) => {
     const end = finding.at && ends.get(finding.at)
