@@ -44,6 +44,7 @@ program
   )
   .option('--opm <release>', 'the opm release to be equal to', 'v1.73')
   .option('--no-cache', 'read every file anew')
+  .option('--all', 'print every finding, not only the first ten of a rule that is no error')
   .option(
     '--config <file>',
     "full: rule switches from this file, not from the repository's .github/catalog-bot.yml",

@@ -11,10 +11,14 @@ import { compareWalk } from '../catalog/walk-order.ts'
 import { openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
+import { fewOfEach } from '../findings/few-of-each.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { exitWith, print, say } from './output.ts'
+
+/** Of each rule in text: an error is always shown. */
+const fewFindings = 10
 
 /** Per directory. GitHub's code scanning shows as many results of a run. */
 const mostFindings = 5000
@@ -24,6 +28,7 @@ export interface ValidateOptions {
   readonly output: 'text' | 'json' | 'sarif'
   readonly opm: string
   readonly cache: boolean
+  readonly all?: boolean
   /** A file with rule switches, or false for none. Where absent the repository's own is looked for. */
   readonly config?: string | false
 }
@@ -40,7 +45,7 @@ export async function validate(directories: readonly string[], options: Validate
     if (!report.passed) failed++
     all.push(...report.findings)
     if (options.output === 'json') print(renderJson(report))
-    else if (options.output === 'text') await printText(report)
+    else if (options.output === 'text') await printText(report, options.all === true)
     else if (report.leftOut !== undefined)
       say(`${directory}: ${report.leftOut} findings of no higher severity are left out`)
   }
@@ -131,7 +136,7 @@ function withUnreadable(catalog: Catalog, unreadable: Catalog['loadErrors']): Ca
 
 const placeOf = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
 
-async function printText(report: DirectoryReport): Promise<void> {
+async function printText(report: DirectoryReport, all: boolean): Promise<void> {
   const { renderText } = await import('../findings/render-text.ts')
   const textOf = (file: string) => {
     try {
@@ -141,7 +146,11 @@ async function printText(report: DirectoryReport): Promise<void> {
     }
   }
   print(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
-  if (report.findings.length > 0) print(renderText(report.findings, { textOf, colour: process.stdout.isTTY }))
+  const { shown, more } = fewOfEach(report.findings, all ? Infinity : fewFindings)
+  const { findings: counted } = report
+  if (counted.length > 0) print(renderText(shown, { textOf, counted, colour: process.stdout.isTTY }))
+  for (const [rule, count] of more)
+    print(`… of which ${count} more of ${rule} are not shown (--all shows them)`)
   if (report.leftOut !== undefined) print(`… and ${report.leftOut} more, of no higher severity`)
 }
 

@@ -6,6 +6,8 @@ import { printable } from './printable.ts'
 export interface TextOptions {
   /** The text of a file that a finding names; undefined where there is none: then no line is shown. */
   readonly textOf?: (file: string) => string | undefined
+  /** What the last line counts, where not all findings are shown. */
+  readonly counted?: readonly Finding[]
   /** ANSI colours. Off unless asked for. */
   readonly colour?: boolean
 }
@@ -20,7 +22,7 @@ export function renderText(findings: readonly Finding[], options: TextOptions = 
   if (findings.length === 0) return ''
   const lines = new LinesOf(options.textOf ?? (() => undefined))
   const blocks = findings.map((finding) => renderFinding(finding, lines, options.colour ?? false))
-  return `${blocks.join('\n')}\n${countFindings(findings)}\n`
+  return `${blocks.join('\n')}\n${countFindings(options.counted ?? findings)}\n`
 }
 
 /** `2 errors, 1 warning`; severities that do not occur are left out. */

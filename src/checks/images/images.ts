@@ -56,23 +56,25 @@ const privateRetry = 900
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const { images, opened, republished } = lookInto(input)
   const again = judgeRepublished(republished, answers)
-  const findings: Finding[] = [...again.findings]
+  const findings: Finding[] = configuredFindings(again.findings, input.config.rules)
   const unanswered: Unanswered[] = [...again.unanswered]
   const closed: ClosedBundle[] = []
   for (const image of images) {
     const reference = image.text
+    const tell = (...found: readonly Finding[]) =>
+      findings.push(...configuredFindings(found, input.config.rules, image.places))
     const written = judgeWritten(image, input.config.images.registries)
     if (written) {
-      findings.push(written)
+      tell(written)
       continue
     }
     const answer = answers.get(questionAbout(image, input))
     const unknown = unknownReason(answer)
     if (unknown) unanswered.push({ question: `does ${reference} exist?`, ...unknown })
-    findings.push(...judgeAnswer(image, answer))
-    findings.push(...judgeTagged(image, answer.kind === 'ok' ? answer.digest : undefined))
+    tell(...judgeAnswer(image, answer))
+    tell(...judgeTagged(image, answer.kind === 'ok' ? answer.digest : undefined))
     if (answer.kind === 'ok') {
-      findings.push(...judgeTag(image, answers))
+      tell(...judgeTag(image, answers))
       const platforms = judgePlatforms(image, answer, input.config.images.platforms)
       if (platforms === 'not-told')
         unanswered.push({
@@ -80,21 +82,21 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
           reason: 'they were not asked for yet',
           retryAfter: 0,
         })
-      else findings.push(...platforms)
+      else tell(...platforms)
     }
     const blobs = opened.get(reference)
     const [question] = blobs ? bundleQuestion(image, input, answers) : []
     if (blobs && question) {
       const bundle = answers.get(question)
-      if (bundle.kind === 'bundle') findings.push(...judgeBundle(image, blobs, bundle))
-      else if (isDefinite(bundle)) findings.push(...judgeClosed(image, bundle))
+      if (bundle.kind === 'bundle') tell(...judgeBundle(image, blobs, bundle))
+      else if (isDefinite(bundle)) tell(...judgeClosed(image, bundle))
       else closed.push({ reference, ...bundle })
     }
   }
   unanswered.push(...closedBundles(closed))
   return {
     check: 'images',
-    findings: configuredFindings(findings, input.config.rules).sort(compareFindings),
+    findings: findings.sort(compareFindings),
     unanswered,
     waiting: [],
     summary: summaryOf(images),

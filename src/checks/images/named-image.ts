@@ -15,6 +15,8 @@ export interface NamedImage {
   /** The first place, and the others in the order of the change. */
   readonly at: Location
   readonly elsewhere: readonly { readonly at: Location; readonly note: string }[]
+  /** All places, for the configuration's switches. */
+  readonly places: readonly { readonly package: string; readonly file: string }[]
   /** True when the reference is some bundle's own image. */
   readonly isBundle: boolean
   /** True when a list of references names it: a catalog or a bundle, which are files and run on no platform. */
@@ -43,6 +45,7 @@ export function namedImages(references: readonly NewReference[]): readonly Named
             elsewhere: others
               .slice(0, mostPlaces)
               .map(({ at, bundle }) => ({ at, note: `also named by ${bundle}` })),
+            places: [first, ...others].map((one) => ({ package: one.package, file: one.at.file })),
             isBundle: [first, ...others].some(({ role }) => role === 'bundle'),
             isListed: [first, ...others].some(({ role }) => role === 'listed'),
           },

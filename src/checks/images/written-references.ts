@@ -28,6 +28,12 @@ export function judgeTagged(
   return [finding(imageByTag, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
 }
 
+/** A finding about an image, and all the places that name the image. */
+export interface WrittenReference {
+  readonly found: Finding
+  readonly places: NamedImage['places']
+}
+
 /**
  * What the references of a whole catalog show, each told once with the places that name it. `allowed` are the
  * registries that its repository allows; none means all. References in `refused` are left out: opm's rule has told.
@@ -35,11 +41,12 @@ export function judgeTagged(
 export function findWrittenReferences(
   catalog: Catalog,
   { allowed, refused }: { readonly allowed: readonly string[]; readonly refused: ReadonlySet<unknown> },
-): Finding[] {
+): WrittenReference[] {
   const images = namedImages([...referencesOfCatalog(catalog)])
   return images.flatMap((image) => {
     if (refused.has(image.text)) return []
-    const found = judgeWritten(image, allowed)
-    return found ? [found] : judgeTagged(image, undefined)
+    const written = judgeWritten(image, allowed)
+    const all = written ? [written] : judgeTagged(image, undefined)
+    return all.map((found) => ({ found, places: image.places }))
   })
 }

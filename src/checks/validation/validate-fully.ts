@@ -12,7 +12,7 @@ import type { CatalogVerdict } from '../../catalog/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import { findWrittenReferences } from '../images/written-references.ts'
 import { ownFindings } from './own-findings.ts'
-import { applyRuleSettings } from './rule-settings.ts'
+import { applyRuleSettings, placeOf } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that nobody can switch off: a catalog that breaks one cannot be served. */
@@ -45,8 +45,21 @@ export function validateFully(
     allowed: options.registries ?? [],
     refused: new Set(refused),
   })
-  const ours = [...ownFindings(catalog), ...written]
-  const own = applyRuleSettings(ours, options.settings ?? {}, fixedRules, options.root)
+  const { root = '' } = options
+  const below = (file: string) => (root === '' ? file : `${root}/${file}`)
+  const named = new Map(
+    written.map(({ found, places }) => [
+      found,
+      places.map((place) => ({ ...place, file: below(place.file) })),
+    ]),
+  )
+  const ours = [...ownFindings(catalog), ...named.keys()]
+  const own = applyRuleSettings(
+    ours,
+    options.settings ?? {},
+    fixedRules,
+    (found) => named.get(found) ?? [placeOf(found, root)],
+  )
   return {
     ...verdict,
     passed: verdict.passed && !own.some(({ severity }) => severity === 'error'),

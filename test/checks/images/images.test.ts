@@ -48,6 +48,29 @@ const rulesOf = (given: CheckInput, known: Record<string, ImageAnswer> = {}) =>
 const asked = (given: CheckInput) =>
   imagesCheck.ask(given, answers()).map((question) => (question.kind === 'image' ? question.reference : ''))
 
+describe('a rule that is to be ignored for a package', () => {
+  const missing: ImageAnswer = { kind: 'missing', reason: '404' }
+  const rulesWith = (ignore: readonly string[], references: readonly Partial<NewReference>[]) => {
+    const given = input(references)
+    const rules = { 'image-missing': { ignore: [...ignore] } } as Config['rules']
+    return rulesOf({ ...given, config: { ...given.config, rules } }, { [pinned]: missing })
+  }
+  test('is silent about images that only this package names', () => {
+    expect(rulesWith(['app'], [{}, {}])).toEqual([])
+    expect(rulesWith(['other'], [{}])).toEqual(['1 image-missing'])
+  })
+  test('speaks where another package names the image too, wherever it is named first', () => {
+    expect(rulesWith(['app'], [{}, { package: 'other' }])).toEqual(['1 image-missing'])
+    expect(rulesWith(['app'], [{ package: 'other' }, {}])).toEqual(['1 image-missing'])
+    expect(rulesWith(['app', 'other'], [{ package: 'other' }, {}])).toEqual([])
+  })
+  test('speaks where a file that is not ignored names the image too', () => {
+    const file = { at: { file: 'd.yaml', line: 1, column: 1 } }
+    expect(rulesWith(['c.yaml'], [{}])).toEqual([])
+    expect(rulesWith(['c.yaml'], [{}, file])).toEqual(['1 image-missing'])
+  })
+})
+
 describe('what is asked', () => {
   test('each image once, however often it is named', () => {
     expect(asked(input([pinned, pinned, 'quay.io/org/b:1']))).toEqual([pinned, 'quay.io/org/b:1'])
