@@ -1,36 +1,7 @@
 // The Go types that opm decodes a bundle's documents into, as far as a wrong type there makes it refuse the bundle.
 // What only Kubernetes looks at (most of a pod, the schemas of CRDs) is left out: opm's text for that is not ours.
 import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../catalog/load/go-type.ts'
-
-const gvk = { group: string, version: string, kind: string }
-const link = struct('v1alpha1.AppLink', { name: string, url: string })
-const resource = struct('v1alpha1.APIResourceReference', { name: string, kind: string, version: string })
-const descriptor = (name: string) =>
-  struct(`v1alpha1.${name}`, {
-    path: string,
-    displayName: string,
-    description: string,
-    'x-descriptors': slice(string),
-    value: raw,
-  })
-const described = {
-  name: string,
-  version: string,
-  kind: string,
-  displayName: string,
-  description: string,
-  resources: slice(resource),
-  statusDescriptors: slice(descriptor('StatusDescriptor')),
-  specDescriptors: slice(descriptor('SpecDescriptor')),
-  actionDescriptors: slice(descriptor('ActionDescriptor')),
-}
-const crdDescription = struct('v1alpha1.CRDDescription', described)
-const apiService = struct('v1alpha1.APIServiceDescription', {
-  ...described,
-  group: string,
-  deploymentName: string,
-  containerPort: int32,
-})
+import { apiServiceDescription, appLink, crdDescription, gvk } from '../catalog/load/property-types.ts'
 
 const container = struct('v1.Container', {
   name: string,
@@ -122,8 +93,8 @@ export const csvType = struct('v1alpha1.ClusterServiceVersion', {
       required: slice(crdDescription),
     }),
     apiservicedefinitions: struct('v1alpha1.APIServiceDefinitions', {
-      owned: slice(apiService),
-      required: slice(apiService),
+      owned: slice(apiServiceDescription),
+      required: slice(apiServiceDescription),
     }),
     webhookdefinitions: slice(
       struct('v1alpha1.WebhookDescription', {
@@ -142,8 +113,8 @@ export const csvType = struct('v1alpha1.ClusterServiceVersion', {
     description: string,
     keywords: slice(string),
     maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
-    provider: link,
-    links: slice(link),
+    provider: appLink,
+    links: slice(appLink),
     icon: slice(struct('v1alpha1.Icon', { base64data: string, mediatype: string })),
     installModes: slice(
       struct('v1alpha1.InstallMode', { type: namedString('v1alpha1.InstallModeType'), supported: bool }),

@@ -1,5 +1,6 @@
 // The text of scalars whose extent the fast reader has found: folding, quotes and escapes undone, on demand.
 // Takes only what it verified before: well-formed UTF-8, known escapes, no tabs, no odd line ends.
+import { letterEscapes } from '../yaml/letter-escapes.ts'
 import { TextBuilder } from '../text-builder.ts'
 import { BACKSLASH, DASH, NEWLINE, PLUS, SPACE } from './byte-classes.ts'
 
@@ -7,25 +8,7 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** One-letter escapes, by their letters: code units. */
 const escapes = new Uint16Array(128)
-for (const [letter, meaning] of Object.entries({
-  '0': '\0',
-  a: '\x07',
-  b: '\b',
-  t: '\t',
-  n: '\n',
-  v: '\v',
-  f: '\f',
-  r: '\r',
-  e: '\x1b',
-  ' ': ' ',
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-  N: '\u0085',
-  _: '\u00a0',
-  L: '\u2028',
-  P: '\u2029',
-}))
+for (const [letter, meaning] of Object.entries(letterEscapes))
   escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
 /** The text so far. */

@@ -2,7 +2,7 @@
 import type { StructType } from './go-type.ts'
 import { bool, bytes, int32, mapOf, namedString, raw, slice, string, struct } from './go-type.ts'
 
-const gvk = { group: string, kind: string, version: string }
+export const gvk = { group: string, kind: string, version: string }
 
 const descriptor = {
   path: string,
@@ -24,22 +24,25 @@ const described = {
   actionDescriptors: slice(struct('v1alpha1.ActionDescriptor', descriptor)),
 }
 
-const apiService = struct('v1alpha1.APIServiceDescription', {
+export const apiServiceDescription = struct('v1alpha1.APIServiceDescription', {
   ...described,
   group: string,
   deploymentName: string,
   containerPort: int32,
 })
-const crd = struct('v1alpha1.CRDDescription', described)
-const link = struct('v1alpha1.AppLink', { name: string, url: string })
+export const crdDescription = struct('v1alpha1.CRDDescription', described)
+export const appLink = struct('v1alpha1.AppLink', { name: string, url: string })
 
 const csvMetadata = struct('property.CSVMetadata', {
   annotations: mapOf(string),
   apiServiceDefinitions: struct('v1alpha1.APIServiceDefinitions', {
-    owned: slice(apiService),
-    required: slice(apiService),
+    owned: slice(apiServiceDescription),
+    required: slice(apiServiceDescription),
   }),
-  crdDescriptions: struct('v1alpha1.CustomResourceDefinitions', { owned: slice(crd), required: slice(crd) }),
+  crdDescriptions: struct('v1alpha1.CustomResourceDefinitions', {
+    owned: slice(crdDescription),
+    required: slice(crdDescription),
+  }),
   description: string,
   displayName: string,
   installModes: slice(
@@ -47,12 +50,12 @@ const csvMetadata = struct('property.CSVMetadata', {
   ),
   keywords: slice(string),
   labels: mapOf(string),
-  links: slice(link),
+  links: slice(appLink),
   maintainers: slice(struct('v1alpha1.Maintainer', { name: string, email: string })),
   maturity: string,
   minKubeVersion: string,
   nativeAPIs: slice(struct('v1.GroupVersionKind', gvk)),
-  provider: link,
+  provider: appLink,
 })
 
 export const bundleObjectType = struct('property.BundleObject', { data: bytes })

@@ -1,4 +1,5 @@
 // Scanning of single- and double-quoted scalars in go-yaml v2's dialect.
+import { letterEscapes } from './letter-escapes.ts'
 import { LF, SPACE, hexValue, isBlank, isBlankOrEnd, isBreak } from './characters.ts'
 import { TextBuilder } from '../text-builder.ts'
 import type { Cursor } from './cursor.ts'
@@ -10,26 +11,7 @@ const BACKSLASH = 0x5c
 
 /** One-letter escapes, by their letters: code units, -1 for what is none. JSON's `\/` is not among them. */
 const escapes = new Int32Array(128).fill(-1)
-for (const [letter, meaning] of Object.entries({
-  '0': '\0',
-  a: '\x07',
-  b: '\b',
-  t: '\t',
-  '\t': '\t',
-  n: '\n',
-  v: '\v',
-  f: '\f',
-  r: '\r',
-  e: '\x1b',
-  ' ': ' ',
-  '"': '"',
-  "'": "'",
-  '\\': '\\',
-  N: '\x85',
-  _: '\xa0',
-  L: '\u2028',
-  P: '\u2029',
-}))
+for (const [letter, meaning] of Object.entries({ ...letterEscapes, '\t': '\t' }))
   escapes[letter.charCodeAt(0)] = meaning.charCodeAt(0)
 
 /** The scalar so far. */
