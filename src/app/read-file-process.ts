@@ -1,5 +1,4 @@
-// One of the pool's readers: bytes in, facts out, in order.
-import { parentPort } from 'node:worker_threads'
+// One of the pool's readers: bytes in, facts out, in order. Ends with the process that started it.
 import { readFile } from '../catalog/read-file.ts'
 
-parentPort?.on('message', (bytes: Uint8Array) => parentPort?.postMessage(readFile(bytes)))
+process.on('message', (bytes: Uint8Array) => process.send?.(readFile(bytes)))

@@ -1,14 +1,17 @@
-// Reads catalog files away from the thread that answers deliveries: a 20 MB file must not make GitHub wait.
-import { extname } from 'node:path'
+// Reads catalog files away from the thread that answers deliveries: a 20 MB file must not make GitHub wait. In processes
+// of their own, because V8 gives up the whole process when a thread asks for much memory at once that it may not have.
+import { fork, type ChildProcess } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
 import { availableParallelism } from 'node:os'
-import { Worker } from 'node:worker_threads'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { FileFacts } from '../catalog/catalog.ts'
 import { readFile } from '../catalog/read-file.ts'
 
 export interface ReaderPool {
   /**
    * What the file's bytes say; undefined for a file that takes more time or memory than any file may, alone and at the
-   * second try. Rejects only when a worker died of something else, twice.
+   * second try. Rejects only when a reader died of something else, twice.
    */
   read(bytes: Uint8Array): Promise<FileFacts | undefined>
   close(): Promise<void>
@@ -17,27 +20,27 @@ export interface ReaderPool {
 export interface ReaderLimits {
   /** Milliseconds that one file may take. The largest that GitHub stores (100 MB) take some three seconds. */
   readonly time: number
-  /** Megabytes of heap that a worker may use. */
+  /** Megabytes of heap that a reader may use. */
   readonly memory: number
 }
 
 const defaultLimits: ReaderLimits = { time: 60_000, memory: 2048 }
 
-/** Smaller files cost less here than the way to a worker and back. */
+/** Smaller files cost less here than the way to a reader and back. */
 const smallFile = 32 * 1024
 
 /** A machine that was busy with something else deserves a second try. */
 const mostTries = 2
 
 interface Seat {
-  readonly worker: Worker
+  readonly reader: ChildProcess
   readonly waiting: {
     readonly bytes: Uint8Array
     readonly tries: number
     resolve(facts: FileFacts | undefined): void
     reject(error: Error): void
   }[]
-  /** Set while a file is being read: the worker is stopped when it runs out. */
+  /** Set while a file is being read: the reader is stopped when it runs out. */
   clock: NodeJS.Timeout | undefined
 }
 
@@ -49,20 +52,18 @@ export function openReaderPool(
   let closed = false
 
   function seat(): Seat {
-    const script = new URL(`./read-file-worker${extname(import.meta.url)}`, import.meta.url)
-    const worker = new Worker(script, {
-      resourceLimits: { maxOldGenerationSizeMb: limits.memory },
-    })
-    const taken: Seat = { worker, waiting: [], clock: undefined }
-    worker.unref()
-    worker.on('message', (facts: FileFacts) => {
-      taken.waiting.shift()?.resolve(facts)
+    const reader = startReader(limits.memory)
+    const taken: Seat = { reader, waiting: [], clock: undefined }
+    reader.on('message', (facts) => {
+      taken.waiting.shift()?.resolve(facts as FileFacts)
+      if (taken.waiting.length === 0) letRest(reader)
       startClock(taken)
     })
-    worker.on('error', (error) =>
-      replace(taken, error, (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY'),
+    reader.on('error', (error) => replace(taken, error, false))
+    // V8 aborts where its heap is full.
+    reader.on('exit', (_code, signal) =>
+      replace(taken, new Error(`a reader stopped: ${signal}`), signal === 'SIGABRT'),
     )
-    worker.on('exit', () => replace(taken, new Error('a reader stopped'), false))
     return taken
   }
 
@@ -73,7 +74,7 @@ export function openReaderPool(
       busy.waiting.length === 0
         ? undefined
         : setTimeout(() => {
-            void busy.worker.terminate()
+            busy.reader.kill('SIGKILL')
             replace(busy, new Error('a reader took too long'), true)
           }, limits.time).unref()
   }
@@ -101,7 +102,9 @@ export function openReaderPool(
       seats.push(best)
     }
     best.waiting.push(job)
-    best.worker.postMessage(job.bytes)
+    best.reader.ref()
+    best.reader.channel?.ref()
+    best.reader.send(job.bytes)
     if (best.waiting.length === 1) startClock(best)
   }
 
@@ -112,7 +115,37 @@ export function openReaderPool(
         : new Promise((resolve, reject) => enqueue({ bytes, tries: 0, resolve, reject })),
     async close() {
       closed = true
-      await Promise.all(seats.map(({ worker }) => worker.terminate()))
+      await Promise.all(seats.map(({ reader }) => end(reader)))
     },
   }
+}
+
+function startReader(megabytes: number): ChildProcess {
+  const script = new URL(`./read-file-process${extname(import.meta.url)}`, import.meta.url)
+  const compiled = getCompileCacheDir()
+  const reader = fork(fileURLToPath(script), [], {
+    execPath: process.execPath,
+    execArgv: ['--no-warnings', `--max-old-space-size=${megabytes}`],
+    // Nothing of this process's secrets.
+    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  letRest(reader)
+  return reader
+}
+
+/** Nothing waits for a reader without work: neither the process's end nor a test's. */
+function letRest(reader: ChildProcess): void {
+  reader.unref()
+  reader.channel?.unref()
+}
+
+async function end(reader: ChildProcess): Promise<void> {
+  if (reader.exitCode !== null || reader.signalCode !== null) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  reader.ref()
+  reader.once('exit', () => resolve())
+  reader.kill('SIGKILL')
+  await promise
 }

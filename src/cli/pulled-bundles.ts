@@ -8,7 +8,7 @@ import { openRegistry, type RegistryClient } from '../registry/open-registry.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 
-/** Each bundle is unpacked in a thread of its own. */
+/** Each bundle is unpacked in a process of its own. */
 const pulledAtOnce = 4
 
 /** Gives `use` a registry client, closed afterwards. `insecure`: hosts to ask by plain http. */

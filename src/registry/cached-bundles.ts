@@ -31,7 +31,7 @@ export interface CachedBundles {
 export interface CachedBundlesOptions {
   readonly clock: Clock
   readonly store: Pick<Store, 'getCached' | 'putCached'>
-  /** Pulls under way at once, over all looks: each may hold its layers, and has a thread. */
+  /** Pulls under way at once, over all looks: each may hold its layers, and has a process. */
   readonly atOnce?: number
   /** Milliseconds for one pull: a registry that drips must not keep the places of others. */
   readonly slowest?: number

@@ -1,4 +1,4 @@
-// A bundle or catalog image to its files: manifest, config and layers by digest, unpacked in a worker within limits.
+// A bundle or catalog image to its files: manifest, config and layers by digest, unpacked in a process of its own within limits.
 // Nothing is written to disk, nothing of the image is run, and no URL that it names is asked.
 import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
@@ -8,7 +8,7 @@ import type { RegistryClient } from './open-registry.ts'
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
-import { inUnpackThread } from './unpack-thread.ts'
+import { inUnpackProcess } from './unpack-processes.ts'
 
 export interface PulledBundle {
   /** Of what the reference names: the index, where it is one. */
@@ -117,7 +117,7 @@ async function pullFiles(
   signal: AbortSignalLike | undefined,
 ): Promise<PulledBundle> {
   const { digest, labels, layers, wanted } = await pullLayers(registry, text, contentOf, signal)
-  return { digest, labels, files: await unpackInWorker(layers, wanted.directories, wanted.limits) }
+  return { digest, labels, files: await unpackInProcess(layers, wanted.directories, wanted.limits) }
 }
 
 /** A bundle image as what is found in it. Rejects as pullBundle() does; what is wrong inside is part of the reading. */
@@ -128,7 +128,7 @@ export async function pullReading(
 ): Promise<{ readonly digest: string; readonly reading: BundleReading }> {
   const content = { directories: bundleDirectories, limits: { ...defaultPullLimits, ...limits } }
   const { digest, layers, wanted } = await pullLayers(registry, text, () => content, signal)
-  return { digest, reading: await readInWorker(layers, wanted.directories, wanted.limits) }
+  return { digest, reading: await readInProcess(layers, wanted.directories, wanted.limits) }
 }
 
 async function pullLayers(
@@ -165,24 +165,24 @@ async function pullLayers(
   return { digest, labels, layers: packed, wanted }
 }
 
-/** Unpacks in a thread of its own, which is ended when it takes too long or too much. */
-export async function unpackInWorker(
+/** Unpacks in a process of its own, which is ended when it takes too long or too much. */
+export async function unpackInProcess(
   layers: readonly PackedLayer[],
   directories: readonly string[],
   limits: Pick<PullLimits, 'unpackTime' | 'unpack'> = defaultPullLimits,
 ): Promise<BundleFiles> {
-  const result = await inUnpackThread({ layers, directories, limits: limits.unpack }, limits.unpackTime)
+  const result = await inUnpackProcess({ layers, directories, limits: limits.unpack }, limits.unpackTime)
   if (!('files' in result)) throw new Error('unpacking gave no files')
   return result.files
 }
 
 /** Unpacks and reads there: YAML of strangers is no better than their archives. */
-async function readInWorker(
+async function readInProcess(
   layers: readonly PackedLayer[],
   directories: readonly string[],
   { unpack, unpackTime }: PullLimits,
 ): Promise<BundleReading> {
-  const result = await inUnpackThread({ layers, directories, limits: unpack, reads: true }, unpackTime)
+  const result = await inUnpackProcess({ layers, directories, limits: unpack, reads: true }, unpackTime)
   if (!('reading' in result)) throw new Error('reading gave no reading')
   return result.reading
 }

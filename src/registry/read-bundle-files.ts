@@ -1,5 +1,5 @@
 // What a bundle's files say: format, content as an `olm.bundle` blob would show it, and what is wrong. A function of
-// the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-worker.ts.
+// the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-process.ts.
 import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { suites } from '../bundle/bundle-rule.ts'

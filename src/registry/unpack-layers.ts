@@ -1,5 +1,5 @@
 // Compressed layers to the files of a few directories, in memory, within budgets of bytes and entries. Every layer
-// is read to its end, so that its diff id covers all of it. Meant to run in a worker: see unpack-worker.ts.
+// is read to its end, so that its diff id covers all of it. Meant to run in a process of its own: see unpack-process.ts.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'

@@ -1,6 +1,5 @@
-// The thread in which archives of strangers are unpacked and read: what they use up is taken from it, not from the
-// process.
-import { parentPort } from 'node:worker_threads'
+// The process in which archives of strangers are unpacked and read: what they use up is taken from it, not from ours.
+// Ends with the process that started it.
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { unpackLayers, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
@@ -31,6 +30,6 @@ async function work({ layers, directories, limits, reads }: UnpackOrder): Promis
   }
 }
 
-parentPort?.on('message', (order: UnpackOrder) => {
-  void work(order).then((result) => parentPort?.postMessage(result))
+process.on('message', (order: UnpackOrder) => {
+  void work(order).then((result) => process.send?.(result))
 })

@@ -1,102 +1,120 @@
-// Threads in which archives are unpacked. One that reads bundles goes on to the next one, because starting it costs more
-// than most bundles do; whatever goes wrong in one ends it. Where nothing is read, each archive has its own.
+// Processes in which archives are unpacked. One that reads bundles goes on to the next one, because starting it costs more
+// than most bundles do; whatever goes wrong in one ends it. Where nothing is read, each archive has its own. No threads:
+// V8 gives up the whole process when a thread asks for much memory at once that it may not have.
+import { fork, type ChildProcess } from 'node:child_process'
+import { getCompileCacheDir } from 'node:module'
 import { extname } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import { fileURLToPath } from 'node:url'
 import { RegistryError } from './registry-error.ts'
-import type { UnpackOrder, UnpackResult } from './unpack-worker.ts'
+import type { UnpackOrder, UnpackResult } from './unpack-process.ts'
 
 /** Megabytes. Files lie outside the heap and have their own budget; what is read lies in it, many times as large. */
 const heap = { unpacking: 128, reading: 512 }
-/** Bundles after which a thread is ended all the same: nothing that one left behind stays for long. */
+/** Bundles after which a process is ended all the same: nothing that one left behind stays for long. */
 const mostBundles = 50
-/** Milliseconds that a thread waits for another bundle. */
+/** Milliseconds that a process waits for another bundle. */
 const longestRest = 10_000
 
-interface Thread {
-  readonly worker: Worker
+interface Unpacker {
+  readonly child: ChildProcess
   bundles: number
   rest?: NodeJS.Timeout
 }
 
-const resting: Thread[] = []
+const resting: Unpacker[] = []
 
 /** Rejects with a RegistryError for archives that are refused, take too long, or too much memory. */
-export async function inUnpackThread(
+export async function inUnpackProcess(
   order: UnpackOrder,
   milliseconds: number,
 ): Promise<Exclude<UnpackResult, { readonly code: string }>> {
   const reads = order.reads === true
-  const thread = (reads ? wake() : undefined) ?? startThread(reads ? heap.reading : heap.unpacking)
+  const unpacker = (reads ? wake() : undefined) ?? startUnpacker(reads ? heap.reading : heap.unpacking)
   let result: UnpackResult | undefined
   try {
-    result = await answerOf(thread.worker, order, milliseconds)
+    result = await answerOf(unpacker.child, order, milliseconds)
   } finally {
-    thread.bundles += 1
-    if (result && reads && thread.bundles < mostBundles) rest(thread)
-    else await thread.worker.terminate()
+    unpacker.bundles += 1
+    if (result && reads && unpacker.bundles < mostBundles) rest(unpacker)
+    else unpacker.child.kill('SIGKILL')
   }
   if (!('code' in result)) return result
   if (result.code === 'unknown') throw new Error(`unpacking failed: ${result.message}`)
   throw new RegistryError(result.code, result.message)
 }
 
-function startThread(megabytes: number): Thread {
-  const worker = new Worker(new URL(`./unpack-worker${extname(import.meta.url)}`, import.meta.url), {
-    resourceLimits: { maxOldGenerationSizeMb: megabytes, maxYoungGenerationSizeMb: 32 },
-    env: {},
+function startUnpacker(megabytes: number): Unpacker {
+  const script = new URL(`./unpack-process${extname(import.meta.url)}`, import.meta.url)
+  const compiled = getCompileCacheDir()
+  const child = fork(fileURLToPath(script), [], {
+    execPath: process.execPath,
+    execArgv: ['--no-warnings', `--max-old-space-size=${megabytes}`],
+    // Nothing of this process's secrets.
+    env: compiled === undefined ? {} : { NODE_COMPILE_CACHE: compiled },
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  const thread: Thread = { worker, bundles: 0 }
+  const unpacker: Unpacker = { child, bundles: 0 }
   // One that dies while it rests is none any more; while it works, answerOf() tells.
-  worker.on('error', () => leave(thread))
-  worker.on('exit', () => leave(thread))
-  return thread
+  child.on('error', () => leave(unpacker))
+  child.on('exit', () => leave(unpacker))
+  return unpacker
 }
 
-function leave(thread: Thread): void {
-  clearTimeout(thread.rest)
-  const at = resting.indexOf(thread)
+function leave(unpacker: Unpacker): void {
+  clearTimeout(unpacker.rest)
+  const at = resting.indexOf(unpacker)
   if (at >= 0) resting.splice(at, 1)
 }
 
-function wake(): Thread | undefined {
-  const thread = resting.pop()
-  if (!thread) return undefined
-  clearTimeout(thread.rest)
-  thread.worker.ref()
-  return thread
+function wake(): Unpacker | undefined {
+  const unpacker = resting.pop()
+  if (!unpacker) return undefined
+  clearTimeout(unpacker.rest)
+  unpacker.child.ref()
+  unpacker.child.channel?.ref()
+  return unpacker
 }
 
-/** Nothing waits for a thread that rests: neither the process's end nor a test's. */
-function rest(thread: Thread): void {
-  thread.worker.unref()
-  thread.rest = setTimeout(() => {
-    leave(thread)
-    void thread.worker.terminate()
+/** Nothing waits for a process that rests: neither our own end nor a test's. */
+function rest(unpacker: Unpacker): void {
+  unpacker.child.unref()
+  unpacker.child.channel?.unref()
+  unpacker.rest = setTimeout(() => {
+    leave(unpacker)
+    unpacker.child.kill('SIGKILL')
   }, longestRest).unref()
-  resting.push(thread)
+  resting.push(unpacker)
 }
 
-async function answerOf(worker: Worker, order: UnpackOrder, milliseconds: number): Promise<UnpackResult> {
+async function answerOf(
+  child: ChildProcess,
+  order: UnpackOrder,
+  milliseconds: number,
+): Promise<UnpackResult> {
   const { promise, resolve, reject } = Promise.withResolvers<UnpackResult>()
   // Time says as much about this machine as about the archive: it is nobody's fault, and tried again.
   const slow = `unpacking the image takes longer than ${milliseconds} milliseconds`
   const timer = setTimeout(() => reject(new RegistryError('timeout', slow)), milliseconds)
-  const onError = (cause: unknown) => reject(refused('unpacking it takes too much memory', cause))
-  const onExit = () => reject(refused('unpacking it ended early'))
-  worker.once('message', resolve)
-  worker.once('error', onError)
-  worker.once('exit', onExit)
+  const onMessage = (result: unknown) => resolve(result as UnpackResult)
+  const onError = (cause: unknown) => reject(new Error('unpacking could not be begun', { cause }))
+  // V8 aborts where its heap is full.
+  const onExit = (_code: number | null, signal: string | null) =>
+    reject(refused(signal === 'SIGABRT' ? 'unpacking it takes too much memory' : 'unpacking it ended early'))
+  child.once('message', onMessage)
+  child.once('error', onError)
+  child.once('exit', onExit)
   try {
-    worker.postMessage(order)
+    child.send(order)
     return await promise
   } finally {
     clearTimeout(timer)
-    worker.off('message', resolve)
-    worker.off('error', onError)
-    worker.off('exit', onExit)
+    child.off('message', onMessage)
+    child.off('error', onError)
+    child.off('exit', onExit)
   }
 }
 
-function refused(reason: string, cause?: unknown): RegistryError {
-  return new RegistryError('unsupported', `the image is refused: ${reason}`, { cause })
+function refused(reason: string): RegistryError {
+  return new RegistryError('unsupported', `the image is refused: ${reason}`)
 }

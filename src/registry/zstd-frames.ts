@@ -1,5 +1,5 @@
 // The headers of a zstd stream's frames (RFC 8878, section 3.1), read before anything is decompressed: the decoder
-// reserves the window that a frame asks for, up to 2 GiB, outside the heap that a worker's limits hold.
+// reserves the window that a frame asks for, up to 2 GiB, outside the heap that a process's limit holds.
 
 const magic = 0xfd2fb528
 

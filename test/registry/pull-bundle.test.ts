@@ -177,7 +177,7 @@ describe('from a registry that serves games', () => {
     expect(await read('games/b:nothing')).toMatchObject({ kind: 'missing' })
     expect(await read('games/B')).toMatchObject({ kind: 'malformed' })
   })
-  test("one that takes too long ends its thread and is nobody's fault, and the next one is read all the same", async () => {
+  test("one that takes too long ends its process and is nobody's fault, and the next one is read all the same", async () => {
     add('honest', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })
     const reference = `${registry.host}/games/b:honest`
     expect(await readBundle(client, reference, { limits: { unpackTime: 0 } })).toMatchObject({
