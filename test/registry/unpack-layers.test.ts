@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, readdirSync } from 'node:fs'
 // What strangers put into layers: the list of hostile archives, each refused with its reason, and honest ones.
 import { createHash } from 'node:crypto'
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
@@ -279,16 +279,16 @@ const windows: readonly (readonly [string, readonly number[]])[] = [
 async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
   let peak = 0
   const look = () => {
-    const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8')
-    for (const child of children.split(' ').filter((id) => id !== ''))
+    for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
       try {
-        const status = readFileSync(`/proc/${child}/status`, 'utf8')
+        const status = readFileSync(`/proc/${id}/status`, 'utf8')
+        if (Number(/PPid:\s+(\d+)/.exec(status)?.[1]) !== process.pid) continue
         peak = Math.max(peak, 1024 * Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
       } catch {
         // It has just ended.
       }
   }
-  const watch = setInterval(look, 3)
+  const watch = setInterval(look, 5)
   try {
     await work()
   } finally {
