@@ -1,5 +1,6 @@
 // Reading of untyped JSON: a field of the wanted type or nothing. Bundles come from strangers, so every step may fail.
 import type { Json } from '../catalog/catalog.ts'
+import type { Path } from './bundle-places.ts'
 
 export type JsonObject = { readonly [key: string]: Json }
 
@@ -23,4 +24,9 @@ export function at(value: Json | undefined, ...path: readonly string[]): Json | 
     current = Object.hasOwn(object, key) ? object[key] : undefined
   }
   return current
+}
+
+/** The path from a ClusterServiceVersion's root to a field of the pod that its deployment at `index` runs. */
+export function podPath(index: number, ...field: Path): Path {
+  return ['spec', 'install', 'spec', 'deployments', index, 'spec', 'template', 'spec', ...field]
 }

@@ -1,5 +1,5 @@
 import { bundleRule } from '../bundle-rule.ts'
-import { at, listOf, objectOf, textOf } from '../fields.ts'
+import { at, listOf, objectOf, textOf, podPath } from '../fields.ts'
 
 export const noResourceRequests = bundleRule<{ container: string }>({
   id: 'no-resource-requests',
@@ -19,18 +19,7 @@ export const noResourceRequests = bundleRule<{ container: string }>({
       ).entries()) {
         const requests = objectOf(at(container, 'resources', 'requests'))
         if ('cpu' in requests && 'memory' in requests) continue
-        const path = [
-          'spec',
-          'install',
-          'spec',
-          'deployments',
-          index,
-          'spec',
-          'template',
-          'spec',
-          'containers',
-          position,
-        ]
+        const path = podPath(index, 'containers', position)
         yield { path, data: { container: textOf(at(container, 'name')) } }
       }
   },

@@ -1,5 +1,5 @@
 import { bundleRule } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import { at, listOf, textOf, podPath } from '../fields.ts'
 
 export const unknownServiceAccount = bundleRule<{ deployment: string; account: string }>({
   id: 'unknown-service-account',
@@ -24,17 +24,7 @@ export const unknownServiceAccount = bundleRule<{ deployment: string; account: s
       const account = textOf(at(entry, 'spec', 'template', 'spec', 'serviceAccountName'))
       if (!created.has(account))
         yield {
-          path: [
-            'spec',
-            'install',
-            'spec',
-            'deployments',
-            index,
-            'spec',
-            'template',
-            'spec',
-            'serviceAccountName',
-          ],
+          path: podPath(index, 'serviceAccountName'),
           data: { deployment: textOf(at(entry, 'name')), account },
         }
     }

@@ -1,5 +1,5 @@
 import { bundleRule } from '../bundle-rule.ts'
-import { at, listOf, textOf } from '../fields.ts'
+import { at, listOf, textOf, podPath } from '../fields.ts'
 
 export const unrelatedImage = bundleRule<{ image: string; where: string }>({
   id: 'unrelated-image',
@@ -21,18 +21,7 @@ export const unrelatedImage = bundleRule<{ image: string; where: string }>({
           const variables = listOf(at(container, 'env'))
             .map((variable) => [textOf(at(variable, 'name')), textOf(at(variable, 'value'))] as const)
             .filter(([variable]) => variable.startsWith('RELATED_IMAGE_'))
-          const path = [
-            'spec',
-            'install',
-            'spec',
-            'deployments',
-            index,
-            'spec',
-            'template',
-            'spec',
-            list,
-            position,
-          ]
+          const path = podPath(index, list, position)
           for (const [where, image] of [
             [`container ${name}`, textOf(at(container, 'image'))] as const,
             ...variables,
