@@ -98,9 +98,13 @@ async function answerOf(
   const timer = setTimeout(() => reject(new RegistryError('timeout', slow)), milliseconds)
   const onMessage = (result: unknown) => resolve(result as UnpackResult)
   const onError = (cause: unknown) => reject(new Error('unpacking could not be begun', { cause }))
-  // V8 aborts where its heap is full.
+  // V8 aborts where its heap is full. What else ends a process (a machine without memory) says nothing of the archive.
   const onExit = (_code: number | null, signal: string | null) =>
-    reject(refused(signal === 'SIGABRT' ? 'unpacking it takes too much memory' : 'unpacking it ended early'))
+    reject(
+      signal === 'SIGABRT'
+        ? refused('unpacking it takes too much memory')
+        : new RegistryError('timeout', `unpacking the image was ended early (${signal ?? 'it stopped'})`),
+    )
   child.once('message', onMessage)
   child.once('error', onError)
   child.once('exit', onExit)

@@ -275,18 +275,26 @@ const windows: readonly (readonly [string, readonly number[]])[] = [
   ['a content of 16 EiB in one segment', [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
 ]
 
+function childrenOfThis(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(fieldOf(name, 'PPid')) === process.pid)
+    .map(Number)
+}
+
+/** A number of a process's status; undefined when it has just ended. */
+function fieldOf(id: number | string, field: string): string | undefined {
+  try {
+    return new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
+}
+
 /** Bytes that this process's children took at most while `work` went on, as far as looking every few milliseconds shows. */
 async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
   let peak = 0
   const look = () => {
-    for (const id of readdirSync('/proc').filter((name) => /^\d+$/.test(name)))
-      try {
-        const status = readFileSync(`/proc/${id}/status`, 'utf8')
-        if (Number(/PPid:\s+(\d+)/.exec(status)?.[1]) !== process.pid) continue
-        peak = Math.max(peak, 1024 * Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0))
-      } catch {
-        // It has just ended.
-      }
+    for (const child of childrenOfThis()) peak = Math.max(peak, 1024 * Number(fieldOf(child, 'VmHWM') ?? 0))
   }
   const watch = setInterval(look, 5)
   try {
@@ -385,6 +393,12 @@ describe('in a process of its own', () => {
     expect(outcome).toMatch(reason)
     // The limits of the heap (160 MiB) and of what is kept outside it (64 MiB).
     expect(peak).toBeLessThan(ofNode + 256 * 1024 * 1024)
+  })
+  test('a process that something else ended is nobody’s fault, and tried again', async () => {
+    const unpacking = unpackInProcess([layer(tarOf({ 'manifests/a': '1' }))], directories)
+    const ended = expect(unpacking).rejects.toMatchObject({ code: 'timeout', retryable: true })
+    for (const id of childrenOfThis()) process.kill(id, 'SIGKILL')
+    await ended
   })
   test('what takes too long is ended', async () => {
     const archive = tarOf({ 'manifests/a': '1' })
