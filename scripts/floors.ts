@@ -6,6 +6,7 @@ import { dirname, join, normalize, relative } from 'node:path'
 /** From the top down. The pure floors come first; everything after them may use Node, the network and promises. */
 const pure = ['findings', 'config', 'catalog', 'bundle', 'change', 'checks', 'gate', 'messages', 'ports']
 const world = [
+  'workers',
   'files',
   'git',
   'github',

@@ -1,4 +1,5 @@
-// One of the pool's readers: bytes in, facts out, in order. Ends with the process that started it.
+// One of the reader pool's processes: bytes in, facts out.
 import { readFile } from '../catalog/read-file.ts'
+import { answerOrders } from '../workers/answer-orders.ts'
 
-process.on('message', (bytes: Uint8Array) => process.send?.(readFile(bytes)))
+answerOrders(readFile)

@@ -1,5 +1,5 @@
 // The process in which archives of strangers are unpacked and read: what they use up is taken from it, not from ours.
-// Ends with the process that started it.
+import { answerOrders } from '../workers/answer-orders.ts'
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { unpackLayers, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
@@ -15,7 +15,7 @@ export interface UnpackOrder {
 export type UnpackResult =
   | { readonly files: ReadonlyMap<string, Uint8Array> }
   | { readonly reading: BundleReading }
-  | { readonly code: 'unsupported' | 'digest-mismatch' | 'unknown'; readonly message: string }
+  | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
 async function work({ layers, directories, limits, reads }: UnpackOrder): Promise<UnpackResult> {
   try {
@@ -26,10 +26,8 @@ async function work({ layers, directories, limits, reads }: UnpackOrder): Promis
   } catch (error) {
     if (error instanceof RegistryError && (error.code === 'unsupported' || error.code === 'digest-mismatch'))
       return { code: error.code, message: error.message }
-    return { code: 'unknown', message: String(error) }
+    throw error
   }
 }
 
-process.on('message', (order: UnpackOrder) => {
-  void work(order).then((result) => process.send?.(result))
-})
+answerOrders(work)

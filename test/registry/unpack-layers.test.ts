@@ -397,6 +397,7 @@ describe('in a process of its own', () => {
   test('a process that something else ended is nobody’s fault, and tried again', async () => {
     const unpacking = unpackInProcess([layer(tarOf({ 'manifests/a': '1' }))], directories)
     const ended = expect(unpacking).rejects.toMatchObject({ code: 'timeout', retryable: true })
+    while (childrenOfThis().length === 0) await new Promise(setImmediate)
     for (const id of childrenOfThis()) process.kill(id, 'SIGKILL')
     await ended
   })

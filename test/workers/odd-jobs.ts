@@ -1,0 +1,57 @@
+// A worker that does what it is told, good and bad, for the tests of those who have to live with it.
+import { appendFileSync, readFileSync } from 'node:fs'
+import { answerOrders } from '../../src/workers/answer-orders.ts'
+
+export type OddJob =
+  | { readonly kind: 'say'; readonly value: unknown }
+  | { readonly kind: 'pid' }
+  | { readonly kind: 'environment' }
+  | { readonly kind: 'spin' }
+  /** Adds a letter to the file, and dies of `signal` as long as there are not more of them than `times`. */
+  | { readonly kind: 'die'; readonly signal: NodeJS.Signals; readonly diary: string; readonly times: number }
+  | { readonly kind: 'exit'; readonly code: number }
+  | { readonly kind: 'fill' }
+  | { readonly kind: 'throw'; readonly words: string }
+  | { readonly kind: 'unsendable' }
+  /** Answers when the file is there. */
+  | { readonly kind: 'wait'; readonly diary: string }
+
+answerOrders(async (job: OddJob): Promise<unknown> => {
+  switch (job.kind) {
+    case 'say':
+      return job.value
+    case 'pid':
+      return process.pid
+    case 'environment':
+      return { ...process.env }
+    case 'spin':
+      for (;;) await Promise.resolve()
+    case 'die':
+      appendFileSync(job.diary, 'x')
+      if (textOf(job.diary).length > job.times) return 'done'
+      process.kill(process.pid, job.signal)
+      return new Promise(() => {})
+    case 'exit':
+      process.exit(job.code)
+      break
+    case 'fill': {
+      const kept: unknown[] = []
+      for (;;) kept.push(Array.from({ length: 1000 }, (_, index) => ({ index })))
+    }
+    case 'throw':
+      throw new Error(job.words)
+    case 'unsendable':
+      return () => 'a function'
+    case 'wait':
+      while (textOf(job.diary) === '') await new Promise((resolve) => setTimeout(resolve, 5))
+      return process.pid
+  }
+})
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
