@@ -1,6 +1,7 @@
 // The Go types that opm decodes a bundle's documents into, as far as a wrong type there makes it refuse the bundle.
 // What only Kubernetes looks at (most of a pod, the schemas of CRDs) is left out: opm's text for that is not ours.
 import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../catalog/load/go-type.ts'
+import { objectMeta } from '../catalog/load/object-type.ts'
 import { apiServiceDescription, appLink, crdDescription, gvk } from '../catalog/load/property-types.ts'
 
 const container = struct('v1.Container', {
@@ -40,17 +41,6 @@ export const definitionsType = struct('struct', {
 })
 
 export const relatedImageType = struct('declcfg.RelatedImage', { name: string, image: string })
-
-const objectMeta = struct('v1.ObjectMeta', {
-  name: string,
-  generateName: string,
-  namespace: string,
-  annotations: mapOf(string),
-  labels: mapOf(string),
-})
-
-/** Any object, as far as opm reads a CSV before it looks at its spec. */
-export const objectType = struct('v1.TypeMeta', { apiVersion: string, kind: string, metadata: objectMeta })
 
 const permission = struct('v1alpha1.StrategyDeploymentPermissions', {
   serviceAccountName: string,

@@ -71,7 +71,7 @@ export function bundleObjectError(
 }
 
 /** The manifest, or why it cannot become JSON. What begins with a brace is taken as it is, unread. */
-function readManifest(data: Uint8Array): { value: Value | undefined } | string {
+export function readManifest(data: Uint8Array): { value: Value | undefined } | string {
   const text = trimLeadingSpace(decodeLikeGo(data))
   if (text.startsWith('{')) return { value: readManifestJson(text) }
   const result = readYaml(decodeYaml(data))

@@ -1,9 +1,10 @@
 // Values into Go types, as encoding/json does it: names without regard to case, null changes nothing much, a wrong
 // type is remembered and reading goes on. Gives plain data; the first problem is the one that opm prints.
 import { decodeBase64 } from '../base64.ts'
-import { jsonNumber } from '../go-number.ts'
+import { goFloat32, jsonNumber } from '../go-number.ts'
+import { quote } from '../go-text.ts'
 import { sortedEntries } from '../json/json-text.ts'
-import type { MapValue, Value } from '../tree.ts'
+import type { MapEntry, MapValue, NumberValue, Value } from '../tree.ts'
 import { FittingStruct, fitsType } from './fitting.ts'
 import type { GoType, StructType } from './go-type.ts'
 import { uint8 } from './go-type.ts'
@@ -48,10 +49,20 @@ export interface DecodeResult {
   readonly problems: readonly DecodeProblem[]
 }
 
-export function decode(type: StructType, value: Value): DecodeResult {
-  if (value.kind !== 'null' && fitsType(type, value))
+/** Where a decoder of opm's differs from the one that reads blobs. */
+export interface DecodeRules {
+  /** Spellings of one field apply in the order of the text, not in that of their bytes: JSON nobody wrote anew. */
+  readonly inTextOrder?: boolean
+  /** A field that the type lacks is a problem. */
+  readonly isStrict?: boolean
+  /** Numbers and bools become text where text is wanted: how a YAML text is read right into a type. */
+  readonly coerces?: boolean
+}
+
+export function decode(type: StructType, value: Value, rules?: DecodeRules): DecodeResult {
+  if (!rules && value.kind !== 'null' && fitsType(type, value))
     return { decoded: new FittingStruct(type, value), problems: [] }
-  const decoder = new Decoder()
+  const decoder = new Decoder(rules)
   const before: Decoded = { fields: new Map(), sources: new Map(), at: value }
   const decoded = decoder.value(type, value, before, '', []) as Decoded
   return { decoded: decoded ?? before, problems: decoder.problems }
@@ -59,6 +70,11 @@ export function decode(type: StructType, value: Value): DecodeResult {
 
 class Decoder {
   readonly problems: DecodeProblem[] = []
+  private readonly rules: DecodeRules
+
+  constructor(rules: DecodeRules = {}) {
+    this.rules = rules
+  }
 
   /** `before` is what the field held already: null keeps it, and a struct is filled on. */
   value(
@@ -74,6 +90,8 @@ class Decoder {
     switch (type.kind) {
       case 'string':
         if (value.kind === 'string') return value.value
+        if (this.rules.coerces === true && value.kind === 'bool') return String(value.value)
+        if (this.rules.coerces === true && value.kind === 'number') return coerced(value)
         break
       case 'bool':
         if (value.kind === 'bool') return value.value
@@ -111,16 +129,29 @@ class Decoder {
       before !== undefined && isFilled(before)
         ? { ...before, at: value }
         : { fields: new Map(), sources: new Map(), at: value }
-    const owner = type.name.slice(type.name.indexOf('.') + 1)
-    for (const { key, value: inner } of sortedEntries(value.entries)) {
+    const owner = ownerName(type)
+    for (const { key, value: inner } of this.inOrder(value)) {
       const field = fieldName(type, key)
-      if (field === undefined) continue
+      if (field === undefined) {
+        if (this.rules.isStrict === true) this.refuseField(key, inner)
+        continue
+      }
       const fieldType = type.fields[field] as GoType
       const decoded = this.value(fieldType, inner, result.fields.get(field), owner, [...path, field])
       result.fields.set(field, decoded)
       result.sources.set(field, inner)
     }
     return result
+  }
+
+  private inOrder({ entries }: MapValue): readonly MapEntry[] {
+    if (this.rules.inTextOrder !== true) return sortedEntries(entries)
+    return [...entries].sort((a, b) => a.keyStart - b.keyStart)
+  }
+
+  private refuseField(key: string, at: Value): void {
+    const message = `json: unknown field ${quote(key)}`
+    this.problems.push({ message, at, field: key, wanted: 'no such field', found: goKind(at) })
   }
 
   private int(
@@ -166,8 +197,18 @@ class Decoder {
   }
 }
 
+/** The name without its package; a type that was never named has none. */
+function ownerName({ name }: StructType): string {
+  return name.startsWith('struct ') ? '' : name.slice(name.indexOf('.') + 1)
+}
+
+/** A number as the YAML converter writes it where text is wanted: floats in 32 bits. */
+function coerced({ value, text }: NumberValue): string {
+  return /^-?\d+$/.test(text) ? text : goFloat32(value)
+}
+
 /** The field that a key means: its exact name, or one that is the same but for case. */
-function fieldName(type: StructType, key: string): string | undefined {
+export function fieldName(type: StructType, key: string): string | undefined {
   if (Object.hasOwn(type.fields, key)) return key
   // Go folds the long s and the Kelvin sign to the letters s and k, too.
   const folded = key.toLowerCase().replaceAll('ſ', 's')

@@ -7,6 +7,7 @@ import type { JsonResult } from '../json/read-json.ts'
 import { readJson, skipJsonSpace } from '../json/read-json.ts'
 import { markedJson, withMark } from '../json/marked-json.ts'
 import { quote, trimSpace } from '../go-text.ts'
+import type { Value } from '../tree.ts'
 import { ByteOffsets, characterWidth, decodeLikeGo, decodeStrictly } from '../utf8.ts'
 import type { YamlText } from '../yaml/encoding.ts'
 import { decodeYaml, hasRefused } from '../yaml/encoding.ts'
@@ -29,8 +30,12 @@ export interface Document {
   readonly start: number
   readonly end: number
   readonly places: Places
-  /** Absent where the document has a problem. */
+  /** Absent where the document has a problem, and where values were asked for. */
   readonly meta?: Meta
+  /** What the document says, whatever it is; only where values were asked for. */
+  readonly value?: Value
+  /** The text that `value` counts in, where it was read as JSON. */
+  readonly json?: string
   readonly problem?: DocumentProblem
   /** Reads a document of the fast reader again, exactly: what is wrong with it must be told by that reader. */
   readonly exactly?: () => Document
@@ -41,6 +46,8 @@ export interface Document {
 export interface DocumentOptions {
   /** Leaves out the fast reader: for proving it equal. */
   readonly exact?: boolean
+  /** Yields any value, not only blobs: for templates, which opm reads into types of their own. */
+  readonly asValues?: boolean
 }
 
 export interface DocumentProblem {
@@ -60,21 +67,20 @@ const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
 export function* documentsOf(bytes: Uint8Array, options: DocumentOptions = {}): Generator<Document> {
   const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
-  if (peeked.startsWith('{')) yield* jsonDocuments(bytes)
-  else yield* yamlDocuments(bytes, 0, 0, 0, options.exact !== true)
+  if (peeked.startsWith('{')) yield* jsonDocuments(bytes, options.asValues === true)
+  else yield* yamlDocuments(bytes, { ...start, ...options })
 }
+
+const start = { from: 0, line: 0, column: 0, exact: false, asValues: false }
 
 function* yamlDocuments(
   whole: Uint8Array,
-  from: number,
-  line: number,
-  column = 0,
-  isFast = false,
+  { from, line, column, exact, asValues }: typeof start,
 ): Generator<Document> {
   const end = endOfLines(whole, from)
   const bytes = whole.subarray(0, end)
   let regular: RegularDocument | undefined
-  const reader = isFast ? new RegularReader(bytes) : undefined
+  const reader = exact || asValues ? undefined : new RegularReader(bytes)
   const passRegular = (start: number): RegularDocument | undefined => {
     regular = reader?.read(start)
     return regular
@@ -82,7 +88,7 @@ function* yamlDocuments(
   for (const chunk of chunksOf(bytes, from, line, decodeLikeGo, passRegular)) {
     if (chunk.badSeparator) yield separatorProblem(bytes, chunk)
     if (chunk.end === chunk.start) continue
-    const exactly = (): Document => yamlDocument(bytes, chunk, chunk.start === from ? column : 0)
+    const exactly = (): Document => yamlDocument(bytes, chunk, chunk.start === from ? column : 0, asValues)
     const document = regular && chunk.badSeparator === undefined && regularDocument(regular, chunk)
     yield document ? { ...document, exactly } : exactly()
   }
@@ -161,7 +167,7 @@ function withLineFeeds(bytes: Uint8Array): Uint8Array {
   return out.subarray(0, size)
 }
 
-function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number): Document {
+function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number, asValue: boolean): Document {
   const { start, end, line } = chunk
   const source = chunkText(bytes.subarray(start, end))
   const places = new TextPlaces(source.text, line + 1, column + 1)
@@ -177,6 +183,7 @@ function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number): Document
   }
   const { value, unread } = result
   const rest = unread === undefined ? {} : { unread }
+  if (asValue) return { ...place, ...rest, value: value ?? { kind: 'null', start: 0, end: 0 } }
   if (!value || value.kind === 'null') {
     const at = value?.start ?? 0
     return {
@@ -202,7 +209,7 @@ function metaOf(found: ReturnType<typeof readMeta>, prefix: string): Pick<Docume
   }
 }
 
-function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
+function* jsonDocuments(bytes: Uint8Array, asValues: boolean): Generator<Document> {
   const text = decodeLikeGo(bytes)
   const places = new TextPlaces(text)
   const offsets = new ByteOffsets(bytes, text)
@@ -210,7 +217,7 @@ function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
   for (let count = 0; ; count++) {
     const next = skipJsonSpace(text, at)
     if (next >= text.length) return
-    const found = jsonDocument(bytes, text, next)
+    const found = jsonDocument(bytes, text, next, asValues)
     if (!found.refused) {
       const start = offsets.at(next)
       yield { start, end: offsets.at(found.end), places, ...found.document }
@@ -233,7 +240,7 @@ function* jsonDocuments(bytes: Uint8Array): Generator<Document> {
     const mark = places.mark(offsets.unitAt(from))
     const { line, column } = { line: mark.line - 1, column: mark.column - 1 }
     let isFirst = true
-    for (const document of yamlDocuments(bytes, from, line, column)) {
+    for (const document of yamlDocuments(bytes, { from, line, column, exact: true, asValues })) {
       const failed = isFirst && document.problem && document.problem.kind !== 'missing-schema'
       yield failed ? { start: document.start, end: document.end, places, problem } : document
       isFirst = false
@@ -251,6 +258,7 @@ function jsonDocument(
   bytes: Uint8Array,
   text: string,
   from: number,
+  asValue: boolean,
 ):
   | { refused: Refused }
   | { refused: undefined; end: number; document: Omit<Document, 'start' | 'end' | 'places'> } {
@@ -262,6 +270,7 @@ function jsonDocument(
     throw error
   }
   const { value, end, hugeNumber } = result
+  if (asValue) return { refused: undefined, end, document: { value, json: text } }
   if (hugeNumber && value.kind === 'map')
     return { refused: { kind: 'meta', problem: hugeNumberProblem(bytes, text, from, end, hugeNumber) } }
   if (value.kind === 'null') {
@@ -285,14 +294,23 @@ function hugeNumberProblem(
   end: number,
   number: NonNullable<JsonResult['hugeNumber']>,
 ): DocumentProblem {
-  const raw = text.slice(from, end)
-  // Go's position is one character behind the number.
-  const offset = number.end - from + 1
   const offsets = new ByteOffsets(bytes, text)
-  const bytesBefore = -offsets.at(from) + offsets.at(from + offset)
-  const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
-  const message = withMark(detail, bytesBefore, markedJson(raw, offset))
+  const bytesBefore = (unit: number): number => offsets.at(from + unit) - offsets.at(from)
+  const at = { text: number.text, end: number.end - from }
+  const { message, detail } = hugeNumberMessage(text.slice(from, end), at, bytesBefore)
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }
+}
+
+/** Go's words for a number of `raw` that no float holds. */
+export function hugeNumberMessage(
+  raw: string,
+  number: NonNullable<JsonResult['hugeNumber']>,
+  bytesBefore: (unit: number) => number,
+): { message: string; detail: string } {
+  const detail = `json: cannot unmarshal number ${number.text} into Go value of type float64`
+  // Go's position is one character behind the number.
+  const offset = number.end + 1
+  return { message: withMark(detail, bytesBefore(offset), markedJson(raw, offset)), detail }
 }
 
 function jsonProblem(

@@ -1,17 +1,15 @@
 // The semver template: bundle images by stability, from which package and channels are made. Read strictly: a field
 // that opm does not know is an error, in any spelling of the others' case.
-import { decodeBase64 } from '../base64.ts'
-import type { Json } from '../catalog.ts'
 import { quote } from '../go-text.ts'
 import { textField } from '../json-fields.ts'
 import { decode, structsOf, textOf, type Decoded } from '../load/decode.ts'
-import { foldCase } from '../load/fold-case.ts'
-import { bool, slice, string, struct, type StructType } from '../load/go-type.ts'
-import { sortedEntries } from '../json/json-text.ts'
-import type { Value } from '../tree.ts'
+import { bool, namedString, slice, string, struct } from '../load/go-type.ts'
 import { parseVersion, versionText, type Version } from '../version.ts'
-import type { ReadResult, WritableCatalog, WritablePackage } from '../write/writable.ts'
-import { below, csvOf, type BundleSource, type RenderedBundle } from './bundle-source.ts'
+import type { ReadResult, WritableCatalog } from '../write/writable.ts'
+import { decodeYaml } from '../yaml/encoding.ts'
+import { readYaml } from '../yaml/read-yaml.ts'
+import { propertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
+import { describedBy } from './csv-of-bundle.ts'
 import { archetypes, semverChannels, type Archetype, type Kind } from './semver-channels.ts'
 import type { TemplateDocument } from './template-file.ts'
 
@@ -22,11 +20,14 @@ const templateType = struct('semver.SemverTemplateData', {
   schema: string,
   generateMajorChannels: bool,
   generateMinorChannels: bool,
-  defaultChannelTypePreference: string,
+  defaultChannelTypePreference: namedString('semver.StreamType'),
   candidate: channelBundles,
   fast: channelBundles,
   stable: channelBundles,
 })
+
+const decoding = 'error unmarshaling JSON: while decoding JSON'
+const schemaMismatch = 'readFile: input file has unknown schema, should be "olm.semver"'
 
 interface Settings {
   readonly kinds: readonly Kind[]
@@ -54,13 +55,11 @@ export function renderSemver(template: TemplateDocument, source: BundleSource): 
   const { versions, name } = found.value
   const { channels, defaultChannel } = semverChannels({ package: name, versions, kinds, preferred })
   const head = channels.find((channel) => channel.name === defaultChannel)?.entries?.at(-1)?.name
-  const headBundle = [...rendered.values()].find(({ blob }) => blob.name === head)
+  const headBundle = [...rendered.values()].find(({ blob }) => (blob.name ?? '') === head)
   return {
     ok: true,
     value: {
-      packages: [
-        { schema: 'olm.package', name, defaultChannel, ...(headBundle && describe(csvOf(headBundle))) },
-      ],
+      packages: [{ schema: 'olm.package', name, defaultChannel, ...(headBundle && describedBy(headBundle)) }],
       channels,
       bundles: [...rendered.values()].map(({ blob }) => blob),
       deprecations: [],
@@ -79,17 +78,17 @@ export function semverImages(template: TemplateDocument): ReadResult<string[]> {
   }
 }
 
-function readSettings({ value, places }: TemplateDocument): ReadResult<Settings> {
-  const repeated = firstRepeated(value)
-  if (repeated)
-    return failed(
-      `error converting YAML to JSON: yaml: unmarshal errors:\n  line ${places.mark(repeated.start).line}: key ${quote(repeated.key)} already set in map`,
-    )
-  const { decoded, problems } = decode(templateType, value)
-  const strictly = 'error unmarshaling JSON: while decoding JSON: '
-  if (problems[0]) return failed(`${strictly}${problems[0].message}`)
-  const unknown = unknownField(templateType, value)
-  if (unknown !== undefined) return failed(`${strictly}json: unknown field ${quote(unknown)}`)
+/** opm reads the whole text as YAML here, strictly, even where it found the schema in JSON. */
+function readSettings({ bytes }: TemplateDocument): ReadResult<Settings> {
+  const read = readYaml(decodeYaml(bytes), { isStrict: true })
+  if (!read.ok) {
+    const { message, stage } = read.error
+    return failed(`${stage === 'converting' ? 'error converting YAML to JSON' : decoding}: ${message}`)
+  }
+  if (!read.value) return failed(schemaMismatch)
+  const { decoded, problems } = decode(templateType, read.value, { isStrict: true, coerces: true })
+  if (problems[0]) return failed(`${decoding}: ${problems[0].message}`)
+  if (textOf(decoded, 'schema') !== 'olm.semver') return failed(schemaMismatch)
   const major = decoded.fields.get('generateMajorChannels') === true
   // Without any choice minor channels are made.
   const minor = decoded.fields.get('generateMinorChannels') === true || !major
@@ -133,6 +132,11 @@ function versionsOf(
       if (!blob)
         return failed(`supplied bundle image name ${quote(image)} not found in rendered bundle images`)
       const bundle = blob.name ?? ''
+      const [wrong] = propertyErrors(blob)
+      if (wrong)
+        return failed(
+          `parse properties for bundle ${quote(bundle)}: parse property[${wrong.index}] of type ${quote(wrong.type)}: ${wrong.error}`,
+        )
       const packages = (blob.properties ?? []).filter(({ type }) => type === 'olm.package')
       const [property] = packages
       if (!property || packages.length !== 1)
@@ -168,59 +172,6 @@ function buildConflict(versions: ReadonlyMap<string, Version>): string | undefin
   if (errors.length === 0) return undefined
   const all = errors.length === 1 ? errors[0] : `[${errors.join(', ')}]`
   return `encountered bundle versions which differ only by build metadata, which cannot be ordered: ${all}`
-}
-
-/** Description and first icon of a ClusterServiceVersion, for the package blob. */
-function describe(csv: Json | undefined): Pick<WritablePackage, 'description' | 'icon'> {
-  const description = below(csv, 'spec', 'description')
-  const icons = below(csv, 'spec', 'icon')
-  const [icon] = Array.isArray(icons) ? (icons as readonly Json[]) : []
-  const data = below(icon, 'base64data')
-  const mediatype = below(icon, 'mediatype')
-  const bytes = typeof data === 'string' ? decodeBase64(data) : undefined
-  return {
-    ...(typeof description === 'string' && description !== '' && { description }),
-    ...(icon !== undefined &&
-      typeof bytes !== 'number' && {
-        icon: {
-          // Read and written again, line breaks in it are gone.
-          base64data: typeof data === 'string' ? data.replace(/[\r\n]/g, '') : null,
-          mediatype: typeof mediatype === 'string' ? mediatype : '',
-        },
-      }),
-  }
-}
-
-function firstRepeated(root: Value): { key: string; start: number } | undefined {
-  const todo: Value[] = [root]
-  for (let value = todo.shift(); value; value = todo.shift()) {
-    if (value.kind === 'map') {
-      if (value.repeated?.[0]) return value.repeated[0]
-      todo.push(...value.entries.map((entry) => entry.value))
-    } else if (value.kind === 'list') todo.push(...value.items)
-  }
-  return undefined
-}
-
-function unknownField(type: StructType, value: Value): string | undefined {
-  if (value.kind !== 'map') return undefined
-  for (const entry of sortedEntries(value.entries)) {
-    const name = Object.keys(type.fields).find((field) => foldCase(field) === foldCase(entry.key))
-    if (name === undefined) return entry.key
-    const inner = type.fields[name]
-    const structs =
-      inner?.kind === 'struct'
-        ? inner
-        : inner?.kind === 'slice' && inner.element.kind === 'struct'
-          ? inner.element
-          : undefined
-    if (!structs) continue
-    for (const item of entry.value.kind === 'list' ? entry.value.items : [entry.value]) {
-      const found = unknownField(structs, item)
-      if (found !== undefined) return found
-    }
-  }
-  return undefined
 }
 
 function isStruct(value: unknown): value is Decoded {

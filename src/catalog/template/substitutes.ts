@@ -2,6 +2,9 @@
 import { assemble } from '../assemble.ts'
 import { quote } from '../go-text.ts'
 import { textField } from '../json-fields.ts'
+import { blobText } from '../json/json-text.ts'
+import { structsOf, textOf, type Decoded } from '../load/decode.ts'
+import { slice, string, struct } from '../load/go-type.ts'
 import { readFile } from '../read-file.ts'
 import { compareIdentifiers, parseVersion, type Version } from '../version.ts'
 import { compareVersions } from '../version.ts'
@@ -15,8 +18,15 @@ import {
   type WritableChannel,
   type WritableEntry,
 } from '../write/writable.ts'
-import { below, csvOf, type BundleSource, type RenderedBundle } from './bundle-source.ts'
-import { entriesOf, fieldOf, type TemplateDocument } from './template-file.ts'
+import { propertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
+import { saysItSubstitutes } from './csv-of-bundle.ts'
+import { entriesType, readTemplate, type TemplateDocument } from './template-file.ts'
+
+const templateType = struct('substitutes.SubstitutesTemplateData', {
+  schema: string,
+  entries: entriesType,
+  substitutions: slice(struct('substitutes.Substitute', { name: string, base: string })),
+})
 
 interface Substitution {
   /** Image reference of the bundle that comes. */
@@ -30,16 +40,16 @@ export function renderSubstitutes(
   template: TemplateDocument,
   source: BundleSource,
 ): ReadResult<WritableCatalog> {
-  const entries = entriesOf(template)
-  if (!entries.ok) return failed(`render: unable to parse template: ${entries.error}`)
-  const read = readMetas(entries.value)
+  const parsed = readTemplate(templateType, template)
+  if (!parsed.ok) return failed(`render: unable to parse template: ${parsed.error}`)
+  const read = readMetas(parsed.value.blobs)
   if (!read.ok) return failed(`render: unable to create declarative config from entries: ${read.error}`)
   let catalog = read.value
-  const complaint = refusal(catalog)
+  const complaint = refusalOf(parsed.value.blobs.map(({ value }) => blobText(value)).join('\n'))
   if (complaint !== undefined) return failed(`render: entries are not valid FBC: ${complaint}`)
   const bases = new Set<string>()
   const names = new Map<string, string>()
-  for (const substitution of substitutionsOf(template)) {
+  for (const substitution of substitutionsOf(parsed.value)) {
     const { name, base } = substitution
     if (bases.has(base)) return failed(`render: cannot reuse the same substitution base ${quote(base)}`)
     bases.add(base)
@@ -59,22 +69,17 @@ export function renderSubstitutes(
 
 /** The references it needs, in order, each once. */
 export function substitutesImages(template: TemplateDocument): ReadResult<string[]> {
-  return {
-    ok: true,
-    value: [...new Set(substitutionsOf(template).map(({ name }) => name))].filter((name) => name !== ''),
-  }
+  const parsed = readTemplate(templateType, template)
+  if (!parsed.ok) return failed(`render: unable to parse template: ${parsed.error}`)
+  const names = substitutionsOf(parsed.value).map(({ name }) => name)
+  return { ok: true, value: [...new Set(names)].filter((name) => name !== '') }
 }
 
-function substitutionsOf({ value }: TemplateDocument): Substitution[] {
-  const list = fieldOf(value, 'substitutions')
-  if (list?.kind !== 'list') return []
-  return list.items.map((item) => {
-    const [name, base] = [fieldOf(item, 'name'), fieldOf(item, 'base')]
-    return {
-      name: name?.kind === 'string' ? name.value : '',
-      base: base?.kind === 'string' ? base.value : '',
-    }
-  })
+function substitutionsOf(decoded: Decoded): Substitution[] {
+  return structsOf(decoded, 'substitutions').map((item) => ({
+    name: textOf(item, 'name'),
+    base: textOf(item, 'base'),
+  }))
 }
 
 function substitute(
@@ -104,7 +109,7 @@ function substitute(
     channels: catalog.channels.map((channel) => substituteIn(channel, base, bundle.blob.name ?? '')),
     bundles: [...catalog.bundles, bundle.blob],
   }
-  const complaint = refusal(result)
+  const complaint = refusalOf(jsonLines(result))
   return complaint === undefined
     ? { ok: true, value: result }
     : failed(`resulting config is not valid FBC: ${complaint}`)
@@ -119,15 +124,26 @@ function substituteIn(channel: WritableChannel, base: string, name: string): Wri
   const added: WritableEntry[] = entries
     .filter((entry) => entry.name === base)
     .reverse()
-    .map((entry) => ({ ...entry, name, skips: [...(entry.skips ?? []), base] }))
+    .map((entry) => withSkips({ ...entry, name }, [...(entry.skips ?? []), base]))
   const kept = entries.map((entry): WritableEntry => {
     if (entry.name === base) return { name: base }
-    if (entry.replaces === base) return { ...entry, replaces: name, skips: [...(entry.skips ?? []), base] }
+    if (entry.replaces === base)
+      return withSkips({ ...entry, replaces: name }, [...(entry.skips ?? []), base])
     if (entry.skips?.includes(base))
-      return { ...entry, skips: [...entry.skips.filter((skip) => skip !== base), name] }
+      return withSkips(entry, [...entry.skips.filter((skip) => skip !== base), name])
     return entry
   })
   return { ...channel, entries: channel.entries === null ? null : [...kept, ...added] }
+}
+
+/** With the fields in the order in which opm writes them. */
+function withSkips({ name, replaces, skipRange }: WritableEntry, skips: readonly string[]): WritableEntry {
+  return {
+    name,
+    ...(replaces !== undefined && { replaces }),
+    skips,
+    ...(skipRange !== undefined && { skipRange }),
+  }
 }
 
 interface VersionRelease {
@@ -140,7 +156,8 @@ function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
   const name = quote(bundle.blob.name ?? '')
   const packages = (bundle.blob.properties ?? []).filter(({ type }) => type === 'olm.package')
   const [property] = packages
-  if (packages.length > 1) return failed('must be exactly one property of type "olm.package"')
+  const wrong = propertyErrors(bundle.blob).find(({ type }) => type === 'olm.package')
+  if (wrong) return failed(`unable to unmarshal "olm.package" property for bundle ${name}: ${wrong.error}`)
   if (!property) return failed(`no "olm.package" property found for bundle ${name}`)
   const text = textField(property.value, 'version')
   const version = parseVersion(text)
@@ -154,6 +171,8 @@ function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
     return failed(
       `invalid release ${quote(releaseText)} in "olm.package" property for bundle ${name}: ${release.error}`,
     )
+  // opm comes to the second only when it has read the first.
+  if (packages.length > 1) return failed('must be exactly one property of type "olm.package"')
   const { build } = version.value
   if (release.value.length > 0 || build.length === 0 || !saysItSubstitutes(bundle))
     return { ok: true, value: { version: version.value, release: release.value } }
@@ -163,17 +182,6 @@ function versionRelease(bundle: RenderedBundle): ReadResult<VersionRelease> {
   return { ok: true, value: { version: { ...version.value, build: [] }, release: legacy.value } }
 }
 
-function saysItSubstitutes(bundle: RenderedBundle): boolean {
-  const annotation = 'olm.substitutesFor'
-  const csv = csvOf(bundle)
-  const told = csv === undefined ? undefined : below(csv, 'metadata', 'annotations', annotation)
-  if (csv !== undefined) return typeof told === 'string' && told !== ''
-  return (bundle.blob.properties ?? []).some(({ type, value }) => {
-    const text = type === 'olm.csv.metadata' ? below(value, 'annotations', annotation) : undefined
-    return typeof text === 'string' && text !== ''
-  })
-}
-
 function compare(a: VersionRelease, b: VersionRelease): number {
   const order = compareVersions(a.version, b.version)
   if (order !== 0) return order
@@ -181,9 +189,9 @@ function compare(a: VersionRelease, b: VersionRelease): number {
   return compareIdentifiers(a.release, b.release)
 }
 
-/** opm's complaint about the catalog, if it has one. Judged from its own text, like any other catalog. */
-function refusal(catalog: WritableCatalog): string | undefined {
-  const facts = readFile(new TextEncoder().encode(jsonLines(catalog)))
+/** opm's complaint about a catalog's text, if it has one. */
+function refusalOf(text: string): string | undefined {
+  const facts = readFile(new TextEncoder().encode(text))
   const verdict = validateCatalog(assemble([{ path: 'catalog.json', facts }]), { profile: 'opm' })
   return verdict.passed ? undefined : verdict.message
 }

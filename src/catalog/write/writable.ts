@@ -3,6 +3,7 @@
 import type { Json } from '../catalog.ts'
 import { decode, structsOf, textOf, textsOf, type Decoded } from '../load/decode.ts'
 import { bundleType, channelType, deprecationType, packageType } from '../load/blob-types.ts'
+import { bundleObjectError, readBundleObject } from '../load/bundle-object.ts'
 import { documentsOf } from '../load/documents.ts'
 import { missingSchema, type Meta } from '../load/meta.ts'
 import { compareBytes } from '../go-text.ts'
@@ -176,7 +177,7 @@ function readBlob({ value, schema, package: of }: Meta, into: Mutable, budget: B
           })),
         }),
       })
-      return problems[0] && `parse bundle: ${problems[0].message}`
+      return problems[0] ? `parse bundle: ${problems[0].message}` : objectProblem(decoded)
     }
     case 'olm.deprecations': {
       const { decoded, problems } = decode(deprecationType, value)
@@ -202,6 +203,19 @@ function readBlob({ value, schema, package: of }: Meta, into: Mutable, budget: B
       into.others.push({ schema, package: of, value: toJson(value, 0, budget) as JsonObject })
       return undefined
   }
+}
+
+/** What is wrong with the first olm.bundle.object that opm cannot read. */
+function objectProblem(bundle: Decoded): string | undefined {
+  const names = { name: textOf(bundle, 'name'), package: textOf(bundle, 'package') }
+  let previous: (() => Uint8Array) | undefined
+  for (const [index, property] of structsOf(bundle, 'properties').entries()) {
+    if (textOf(property, 'type') !== 'olm.bundle.object') continue
+    const { problem, data } = readBundleObject(property.sources.get('value'), previous)
+    if (problem !== undefined) return bundleObjectError(names, index, problem)
+    previous = data
+  }
+  return undefined
 }
 
 /** A field that is left out where it is empty. */

@@ -1,9 +1,10 @@
 // YAML nodes to the values that opm's JSON conversion gives: scalars typed, aliases followed, merge keys merged.
 // Keeps its own stack. Values of aliases are shared, not copied, so a bomb costs its text and no more.
+import { quote } from '../go-text.ts'
 import type { Value } from '../tree.ts'
 import { MapBuilder } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
-import { invalidKey, unsupportedKey } from './go-syntax.ts'
+import { invalidKey, keySyntax, unsupportedKey } from './go-syntax.ts'
 import { firstRefusal } from './json-limits.ts'
 import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
 import type { Resolved } from './resolve-scalar.ts'
@@ -11,8 +12,22 @@ import { keyText, resolveScalar, toValue } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** The value of a document's root. Throws a YamlError for what go-yaml or the JSON conversion refuses. */
-export function compose(root: Node): Value {
-  return new Composer().run(root)
+export function compose(root: Node, repeated?: RepeatedKeys): Value {
+  return new Composer(repeated).run(root)
+}
+
+/** Notes keys that are set twice in one map, merging included: what go-yaml refuses where it reads strictly. */
+export class RepeatedKeys {
+  /** The keys in Go's syntax; `at` is where the value stands that came too late. */
+  readonly found: { readonly key: string; readonly at: number }[] = []
+  private readonly seen = new Map<MapBuilder, Set<string>>()
+
+  note(map: MapBuilder, key: string, at: number): void {
+    let keys = this.seen.get(map)
+    if (!keys) this.seen.set(map, (keys = new Set()))
+    if (keys.has(key)) this.found.push({ key, at })
+    keys.add(key)
+  }
 }
 
 /** A collection being filled. */
@@ -55,6 +70,11 @@ class Composer {
   private hasInfinite = false
   private result: Value | undefined
   private height = 0
+  private readonly repeated: RepeatedKeys | undefined
+
+  constructor(repeated?: RepeatedKeys) {
+    this.repeated = repeated
+  }
 
   run(root: Node): Value {
     this.visit(root)
@@ -64,6 +84,7 @@ class Composer {
       this.advance(frame)
     }
     const value = this.result as Value
+    if (this.repeated && this.repeated.found.length > 0) return value
     if (this.hasInfinite || this.badKeys.size > 0 || this.height > maxJsonDepth) {
       const refusal = firstRefusal(value, this.badKeys, maxJsonDepth)
       if (refusal) throw refusal
@@ -154,6 +175,7 @@ class Composer {
     owner.bad ??= this.badKeys.get(finished.value)
     if (finished.value.kind !== 'map') return
     for (const entry of finished.value.entries) {
+      this.repeated?.note(into.map, quote(entry.key), entry.value.start)
       into.map.set(entry.key, entry.keyStart, entry.keyEnd, entry.value, true)
     }
   }
@@ -220,6 +242,7 @@ class Composer {
     if (!key) throw invalidKey(value, node.start)
     frame.key = undefined
     const text = keyText(key.resolved)
+    this.repeated?.note(frame.map, keySyntax(key.resolved), node.start)
     if (text === undefined) frame.bad ??= unsupportedKey(key.resolved, value, key.node.start)
     else frame.map.set(text, key.node.start, key.node.end, value, frame.purpose === 'merge')
   }

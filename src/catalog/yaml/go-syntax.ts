@@ -21,6 +21,24 @@ export function unsupportedKey(key: Resolved, value: Value, at: number): YamlErr
   return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
 }
 
+/** A key in Go's syntax. */
+export function keySyntax(key: Resolved): string {
+  switch (key.type) {
+    case 'null':
+      return '<nil>'
+    case 'bool':
+      return String(key.value)
+    case 'int':
+      return key.text
+    case 'uint':
+      return `0x${BigInt(key.text).toString(16)}`
+    case 'float':
+      return goFloat(key.value)
+    case 'str':
+      return quote(key.value)
+  }
+}
+
 function goSyntax(root: Value): string {
   const pieces: string[] = []
   let length = 0

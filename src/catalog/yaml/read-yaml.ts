@@ -1,12 +1,18 @@
 // The first YAML document of a text, as the value that opm's conversion to JSON gives. Never throws on bad text.
+import { TextPlaces } from '../load/places.ts'
 import type { Value } from '../tree.ts'
-import { compose } from './compose.ts'
+import { compose, RepeatedKeys } from './compose.ts'
 import { Cursor } from './cursor.ts'
 import type { YamlText } from './encoding.ts'
 import { parseDocument } from './parser.ts'
 import { Scanner } from './scanner.ts'
 import type { Token } from './token.ts'
 import { YamlError } from './yaml-error.ts'
+
+export interface YamlOptions {
+  /** Refuses keys that are written twice, as go-yaml's UnmarshalStrict does. */
+  readonly isStrict?: boolean
+}
 
 export type YamlResult =
   | {
@@ -18,10 +24,13 @@ export type YamlResult =
     }
   | { readonly ok: false; readonly error: YamlError }
 
-export function readYaml({ text, unreadable }: YamlText): YamlResult {
+export function readYaml({ text, unreadable }: YamlText, options: YamlOptions = {}): YamlResult {
   try {
     const { root, next } = parseDocument(new Scanner(new Cursor(text, unreadable)))
-    return { ok: true, value: root && compose(root), unread: unreadText(text, next) }
+    const repeated = options.isStrict === true ? new RepeatedKeys() : undefined
+    const value = root && compose(root, repeated)
+    if (repeated && repeated.found.length > 0) throw repeatedKeys(text, repeated)
+    return { ok: true, value, unread: unreadText(text, next) }
   } catch (error) {
     if (error instanceof YamlError) return { ok: false, error }
     throw error
@@ -34,4 +43,11 @@ function unreadText(text: string, next: Token): number | undefined {
   // Behind `...` only blank lines, comments and further markers are nothing.
   const content = /^(?!\s*$|\s*#|\.\.\.\s*$|---\s*$).+$/m.exec(text.slice(next.end))
   return content ? next.end + content.index : undefined
+}
+
+/** go-yaml tells all of them, each with the line where the later value begins. */
+function repeatedKeys(text: string, { found }: RepeatedKeys): YamlError {
+  const places = new TextPlaces(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
+  const lines = found.map(({ key, at }) => `  line ${places.mark(at).line}: key ${key} already set in map`)
+  return new YamlError(['yaml: unmarshal errors:', ...lines].join('\n'), found[0]?.at ?? 0)
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RenderedBundle } from '../../../src/catalog/template/bundle-source.ts'
 import { renderTemplate, templateImages } from '../../../src/catalog/template/render-template.ts'
 import { readWritable } from '../../../src/catalog/write/writable.ts'
-import { writeYaml } from '../../../src/catalog/write/write-yaml.ts'
+import { writeJson } from '../../../src/catalog/write/write-json.ts'
 import { startRegistry, type Registry } from '../../../src/sandbox/registry.ts'
 import { opm } from '../../opm.ts'
 
@@ -91,12 +91,12 @@ const ours = (template: string): string => {
     const bundle = rendered.get(image)
     return bundle ? { ok: true, value: [bundle] } : { ok: false, error: `no ${image}` }
   })
-  return result.ok ? writeYaml(result.value) : `error: ${result.error}`
+  return result.ok ? writeJson(result.value) : `error: ${result.error}`
 }
 /** What opm prints for the same template: its output, or its error without the program's frame. */
 async function theirs(template: string): Promise<string> {
   const { code, out, err } = await run(
-    ['alpha', 'render-template', '-', '--use-http', '-o', 'yaml'],
+    ['alpha', 'render-template', '-', '--use-http', '-o', 'json'],
     template,
   )
   if (code === 0) return out
@@ -140,6 +140,20 @@ describe('a semver template is rendered as opm renders it', () => {
         ),
     ],
     ['a single bundle', () => semver('', { stable: ['1.0.0'] })],
+    [
+      'keys in two spellings, of which the last counts',
+      () => semver('Schema: olm.semver', { Stable: ['1.0.0'], stable: ['1.1.0', '1.0.0'] }),
+    ],
+    [
+      'spellings that share a list',
+      () =>
+        `schema: olm.semver\nStable: {Bundles: [{image: a}], bundles: [{image: '${reference('1.0.0')}'}, {Image: b, image: '${reference('1.1.0')}'}]}`,
+    ],
+    [
+      'JSON',
+      () =>
+        `{"Schema": "olm.semver", "Fast": {"bundles": [{"image": "${reference('1.0.0')}"}]}, "schema": "olm.semver"}`,
+    ],
   ])('%s', async (_, template) => {
     expect(ours(template())).toBe(await theirs(template()))
   })
@@ -160,6 +174,22 @@ describe('a semver template is rendered as opm renders it', () => {
     ['one bundle twice', () => semver('', { stable: ['1.0.0', tag('again')] })],
     ['versions without an order', () => semver('', { stable: ['1.2.5', '1.2.5+b'] })],
     ['a wrong type', () => `schema: olm.semver\nstable: 1\n`],
+    ['a schema that is no text', () => `schema: 1\nstable: {}\n`],
+    ['a schema in another spelling', () => `schema: olm.semver\nSchema: []\n`],
+    ['a list', () => `- a\n`],
+    ['an empty document', () => `# nothing\n---\nschema: olm.semver\n`],
+    [
+      'keys written twice',
+      () => `schema: olm.semver\nfast: {}\nfast: {}\nstable: {bundles: [], bundles:\n  [] }\n`,
+    ],
+    [
+      'a merge over a key',
+      () => `schema: olm.semver\nfast: &f {bundles: []}\nstable:\n  bundles: []\n  <<: *f\n`,
+    ],
+    ['a number and a bool for texts', () => `schema: olm.semver\ndefaultChannelTypePreference: yes\n`],
+    ['an unknown field before a wrong type', () => `schema: olm.semver\nfoo: 1\nstable: 1\n`],
+    ['a wrong type before an unknown field', () => `schema: olm.semver\nfast: 1\nfoo: 1\n`],
+    ['JSON that YAML does not take', () => `{"schema": "olm.semver",\n\t"x\\/y": 1}`],
   ])('with the same complaint about %s', async (_, template) => {
     // opm sorts unstably: which of two equal versions it names first is chance.
     const settled = (text: string) => text.replaceAll('1.2.5+b', '1.2.5')
@@ -203,6 +233,31 @@ describe('a basic template is rendered as opm renders it', () => {
         `schema: olm.template.basic\nentries:${catalog()}\n- {schema: olm.bundle, name: ignored, image: '${reference('1.0.0')}'}\n- {schema: mine, package: foo, x: 1}\n- {schema: olm.bundle, image: '${reference('0.9.0')}'}`,
     ],
     ['nothing', () => 'schema: olm.template.basic\nunknown: 1\nentries: []'],
+    [
+      'keys in two spellings',
+      () =>
+        `schema: olm.template.basic\nSchema: x\nentries: [{schema: mine, x: 1}]\nENTRIES: [{schema: other, x: 1}]\n`,
+    ],
+    [
+      'keys in two spellings in JSON',
+      () =>
+        `{"schema": "x", "entries": [{"schema": "mine", "x": 1}], "Schema": "olm.template.basic", "ENTRIES": [{"schema": "other"}]}`,
+    ],
+    [
+      'a blob with a key in two spellings',
+      () => 'schema: olm.template.basic\nentries:\n- {schema: x, Schema: x}',
+    ],
+    ['a blob that is none', () => '{"schema": "olm.template.basic", "entries": [{"schema": "x"}, [1, 2]]}'],
+    [
+      'a number without end',
+      () => '{"schema": "olm.template.basic", "entries": [{"schema": "x", "y": 1e999}]}',
+    ],
+    ['entries that are no list', () => 'schema: olm.template.basic\nentries: {}'],
+    [
+      'a bundle object that cannot be read',
+      () =>
+        'schema: olm.template.basic\nentries:\n- {schema: olm.bundle, image: a, properties: [{type: olm.bundle.object, value: {data: 1}}]}',
+    ],
     [
       'a bundle that says more',
       () =>
@@ -251,6 +306,12 @@ describe('a substitutes template is rendered as opm renders it', () => {
     ['no name', () => substitutes(`- {base: foo.v1.0.0}`)],
     ['no base', () => substitutes(`- {name: x}`)],
     ['entries that are no catalog', () => substitutes('[]', '')],
+    [
+      'a property without a value',
+      () => substitutes('[]', `\n- {schema: olm.bundle, name: a, package: foo, properties: [{type: x}]}`),
+    ],
+    ['substitutions of a wrong type', () => substitutes(`- {name: 1}`)],
+    ['substitutions in another spelling', () => `${substitutes('[]')}Substitutions: {}`],
   ])('%s', async (_, template) => {
     expect(ours(template())).toBe(await theirs(template()))
   })
@@ -270,5 +331,51 @@ test('the references a template needs are told before any is asked for', () => {
   expect(images('schema: olm.template.substitutes\nsubstitutions: [{name: a, base: b}]')).toEqual({
     ok: true,
     value: ['a'],
+  })
+})
+
+describe('the package of a semver template is described by the head of its default channel', () => {
+  const described = (manifest: string, template = 'stable: {bundles: [{image: a}]}') => {
+    const properties = [
+      { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' } },
+      {
+        type: 'olm.bundle.object',
+        value: { data: Buffer.from('kind: CustomResourceDefinition').toString('base64') },
+      },
+      { type: 'olm.bundle.object', value: { data: Buffer.from(manifest).toString('base64') } },
+    ]
+    const blob = { schema: 'olm.bundle', name: 'foo.v1', package: 'foo', image: 'a', properties }
+    const result = renderTemplate(encoder.encode(`schema: olm.semver\n${template}`), () => ({
+      ok: true,
+      value: [{ blob }],
+    }))
+    return result.ok ? result.value.packages[0] : result.error
+  }
+  const bare = { schema: 'olm.package', name: 'foo', defaultChannel: 'stable-v1.0' }
+  const spec = `description: d, icon: [{mediatype: image/png, base64data: aGk=}]`
+  const icon = { base64data: 'aGk=', mediatype: 'image/png' }
+
+  test('whose manifest may be YAML', () => {
+    expect(described(`kind: ClusterServiceVersion\nspec: {${spec}}`)).toEqual({
+      ...bare,
+      description: 'd',
+      icon,
+    })
+  })
+  test('unless opm cannot read that', () => {
+    expect(
+      described(`kind: ClusterServiceVersion\nmetadata: {annotations: {a: 1}}\nspec: {${spec}}`),
+    ).toEqual(bare)
+  })
+  test('nor where the manifest calls itself otherwise', () => {
+    expect(described(`Kind: ClusterServiceVersion\nspec: {${spec}}`)).toEqual(bare)
+  })
+  test('whatever the spelling of the keys that led there', () => {
+    expect(
+      described(
+        `kind: ClusterServiceVersion\nspec: {${spec}}`,
+        'Schema: olm.semver\nStable: {}\nstable: {Bundles: [{Image: a}]}',
+      ),
+    ).toEqual({ ...bare, description: 'd', icon })
   })
 })
