@@ -33,7 +33,7 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
       const id = `c${channels}`
       const named = [
         `subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`,
-        ...channel.rows.map((row, at) => `${id}n${at}${nodeText(row)}`),
+        ...channel.rows.map((row, at) => `${id}n${at}${nodeText(row, drawing.compares)}`),
       ]
       const length = named.reduce((sum, line) => sum + line.length + 1, 0)
       if (characters + length > mostCharacters) {
@@ -76,22 +76,20 @@ function channelNote({ status, badges }: DrawnChannel): string {
   return notes.length === 0 ? '' : ` (${notes.join(', ')})`
 }
 
-function nodeText({ names, label, badges, status, notes }: DrawnRow): string {
+function nodeText({ names, label, badges, status, notes }: DrawnRow, compares: boolean): string {
   const words = [
     `${status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''}${label}`,
-    ...badges.filter(
-      (badge) => badge === 'was head' || badge === 'was deprecated' || badge === 'not in channel',
-    ),
+    ...badges.filter((badge) => badge === 'not in channel' || /^(?:now|was) /.test(badge)),
     ...notes
-      .filter((note) => note.status !== 'kept')
-      .map((note) => `${note.status === 'added' ? '+' : '−'}${note.text}`),
+      .filter((note) => !compares || note.status !== 'kept')
+      .map(({ text, status: its }) => `${its === 'added' ? '+' : its === 'removed' ? '−' : ''}${text}`),
   ]
   const style =
     status === 'removed'
       ? 'removed'
       : badges.includes('head')
         ? 'head'
-        : badges.includes('deprecated')
+        : badges.includes('deprecated') || badges.includes('now deprecated')
           ? 'deprecated'
           : status === 'added'
             ? 'added'

@@ -13,10 +13,14 @@ const fewTicks = 12
 const header = 46
 const padding = 16
 const gap = 20
-/** Cards flow into the next line beyond this width. */
+/** Cards stand side by side up to this width, then below one another. */
 const widest = 1500
+/** Below the title. */
+const top = 56
 const charWidth = 7.3
 const longestText = 60
+/** Room for forty names of usual length. */
+const longestTip = 2000
 
 const colors = {
   text: '#1f2328',
@@ -34,13 +38,20 @@ const colors = {
 
 const badgeColors: Readonly<Record<Badge, string>> = {
   default: '#0969da',
+  'now default': colors.added,
+  'was default': colors.removed,
+  'no head': colors.removed,
+  'several heads': colors.removed,
   head: colors.head,
   'was head': colors.faint,
   deprecated: '#9a6700',
-  'was deprecated': colors.faint,
+  'now deprecated': colors.removed,
+  'was deprecated': colors.added,
   skipped: colors.skips,
   'not in channel': colors.faint,
 }
+
+const signs = { added: '+', removed: '−', kept: '' } as const
 
 interface Card {
   readonly width: number
@@ -50,24 +61,17 @@ interface Card {
 
 /** The drawing as one SVG document. */
 export function drawSvg(drawing: Drawing): string {
-  const title = `${drawing.package}${drawing.deprecated ? ' (deprecated)' : ''}`
+  const title = `${drawing.package}${drawing.badges.map((badge) => ` (${badge})`).join('')}`
   const cards = drawing.channels.map((channel) => drawCard(channel, drawing.compares))
-  const parts: string[] = []
-  let [x, y, shelf, right] = [gap, 56, 0, 0]
-  for (const card of cards) {
-    if (x > gap && x + card.width > widest) {
-      x = gap
-      y += shelf + gap
-      shelf = 0
-    }
-    parts.push(`<g transform="translate(${x},${y})">${card.body}</g>`)
-    x += card.width + gap
-    shelf = Math.max(shelf, card.height)
-    right = Math.max(right, x)
-  }
+  const places = place(cards)
+  const parts = cards.map(({ body }, at) => {
+    const [x, y] = places[at] ?? [0, 0]
+    return `<g transform="translate(${x},${y})">${body}</g>`
+  })
+  const right = Math.max(0, ...cards.map(({ width }, at) => (places[at]?.[0] ?? 0) + width + gap))
+  const bottom = Math.max(top, ...cards.map(({ height }, at) => (places[at]?.[1] ?? 0) + height + gap))
   const { width: legendWidth, body: legend } = drawLegend(drawing)
   const width = Math.max(right, legendWidth + 2 * gap, Math.round(textWidth(title) * 1.4) + 2 * gap)
-  const bottom = y + shelf + gap
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${bottom + 36}" viewBox="0 0 ${width} ${bottom + 36}" font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace" font-size="12">`,
     `<title>${escape(title)}</title>`,
@@ -78,6 +82,34 @@ export function drawSvg(drawing: Drawing): string {
     '</svg>',
     '',
   ].join('\n')
+}
+
+/**
+ * Where the cards stand: side by side in their order, in as many lines as they need. Where a line is high enough, a
+ * card stands below the one before it.
+ */
+function place(cards: readonly Card[]): [x: number, y: number][] {
+  let line = { top, bottom: top }
+  let column = { left: gap, right: gap, bottom: Infinity }
+  return cards.map(({ width, height }, at) => {
+    const below = column.bottom + gap
+    if (below + height <= line.bottom) {
+      column = {
+        left: column.left,
+        right: Math.max(column.right, column.left + width),
+        bottom: below + height,
+      }
+      return [column.left, below]
+    }
+    let left = at === 0 ? gap : column.right + gap
+    if (left > gap && left + width > widest) {
+      line = { top: line.bottom + gap, bottom: line.bottom + gap }
+      left = gap
+    }
+    column = { left, right: left + width, bottom: line.top + height }
+    line = { top: line.top, bottom: Math.max(line.bottom, column.bottom) }
+    return [left, line.top]
+  })
 }
 
 function drawCard(channel: DrawnChannel, compares: boolean): Card {
@@ -112,10 +144,13 @@ function drawCard(channel: DrawnChannel, compares: boolean): Card {
   }
 }
 
-function drawHeading({ name, badges, status, entries }: DrawnChannel): { width: number; body: string } {
+function drawHeading({ name, badges, status, entries, entriesBefore }: DrawnChannel): {
+  width: number
+  body: string
+} {
   const label = shorten(name)
   let x = padding
-  const parts = [text(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`)]
+  const parts = [text(x, 23, label, `font-weight="bold" font-size="13" fill="${colors.text}"`, name)]
   x += Math.round(textWidth(label) * 1.1) + 8
   if (status !== 'kept') {
     const pill = drawPill(x, 19, status === 'added' ? 'new' : 'removed', colors[status])
@@ -127,7 +162,8 @@ function drawHeading({ name, badges, status, entries }: DrawnChannel): { width: 
     parts.push(pill.body)
     x += pill.width + 6
   }
-  const count = entries === 1 ? '1 entry' : `${entries} entries`
+  const before = entriesBefore === undefined ? '' : `${entriesBefore} → `
+  const count = `${before}${entries === 1 ? '1 entry' : `${entries} entries`}`
   parts.push(text(x + 4, 23, count, `fill="${colors.faint}" font-size="11"`))
   return { width: x + 4 + textWidth(count), body: parts.join('') }
 }
@@ -136,7 +172,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
   const { names, label, badges, notes, status } = drawn
   const isGroup = names.length > 1
   const parts: string[] = []
-  const deprecated = badges.includes('deprecated')
+  const deprecated = badges.includes('deprecated') || badges.includes('now deprecated')
   const stroke = status === 'kept' ? (compares ? colors.faint : colors.replaces) : colors[status]
   if (isGroup)
     for (const dy of [-5, 0, 5])
@@ -152,8 +188,7 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
     )
   }
   let x = textX
-  const sign = status === 'added' ? '+ ' : status === 'removed' ? '− ' : ''
-  const shown = sign + shorten(label)
+  const shown = (status === 'kept' ? '' : `${signs[status]} `) + shorten(label)
   const color =
     status !== 'kept'
       ? colors[status]
@@ -171,18 +206,22 @@ function drawRow(drawn: DrawnRow, textX: number, y: number, nodeX: number, compa
     x += pill.width + 6
   }
   for (const note of notes) {
-    const words = (note.status === 'added' ? '+' : note.status === 'removed' ? '−' : '') + shorten(note.text)
+    const words = signs[note.status] + shorten(note.text)
     parts.push(
       text(
         x,
         y + 4,
         words,
         `font-size="11" fill="${note.status === 'kept' ? colors.faint : colors[note.status]}"`,
+        note.text,
       ),
     )
     x += Math.round(textWidth(words) * 0.93) + 10
   }
-  return { width: x, body: `<g><title>${escape(names.slice(0, 40).join(', '))}</title>${parts.join('')}</g>` }
+  return {
+    width: x,
+    body: `<g><title>${escape(names.slice(0, 40).join(', ').slice(0, longestTip))}</title>${parts.join('')}</g>`,
+  }
 }
 
 /** Lanes of the rails, 0 beside the nodes. Short rails first, so that they stay inside; those without room get none. */
@@ -303,8 +342,10 @@ function drawPill(x: number, y: number, label: string, color: string): { width: 
   }
 }
 
-function text(x: number, y: number, words: string, attributes: string): string {
-  return `<text x="${x}" y="${y}" ${attributes}>${escape(words)}</text>`
+/** Words at a place. Where they were cut the pointer shows `whole`. */
+function text(x: number, y: number, words: string, attributes: string, whole = ''): string {
+  const tip = words.endsWith('…') ? `<title>${escape(whole.slice(0, longestTip))}</title>` : ''
+  return `<text x="${x}" y="${y}" ${attributes}>${tip}${escape(words)}</text>`
 }
 
 function textWidth(words: string): number {

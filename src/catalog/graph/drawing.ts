@@ -7,7 +7,7 @@ export type Status = 'kept' | 'added' | 'removed'
 
 export interface Drawing {
   readonly package: string
-  readonly deprecated: boolean
+  readonly badges: readonly Badge[]
   /** Whether this compares two graphs: then what was kept is background. */
   readonly compares: boolean
   /** All channels, or those that differ. */
@@ -20,15 +20,27 @@ export interface DrawnChannel {
   readonly name: string
   readonly status: Status
   readonly badges: readonly Badge[]
-  /** Entries of the channel, folded or not. */
+  /** How many entries the channel has, folded or not; in a difference how many it had, too, where that differs. */
   readonly entries: number
+  readonly entriesBefore?: number
   /** From the newest to the oldest version. */
   readonly rows: readonly DrawnRow[]
   readonly links: readonly DrawnLink[]
 }
 
 export type Badge =
-  'default' | 'head' | 'was head' | 'deprecated' | 'was deprecated' | 'skipped' | 'not in channel'
+  | 'default'
+  | 'now default'
+  | 'was default'
+  | 'no head'
+  | 'several heads'
+  | 'head'
+  | 'was head'
+  | 'deprecated'
+  | 'now deprecated'
+  | 'was deprecated'
+  | 'skipped'
+  | 'not in channel'
 
 export interface DrawnRow {
   /** One name, or all that are folded into this row, newest first. */
@@ -56,7 +68,7 @@ const roomy = 30
 export function drawPackage(graph: PackageGraph): Drawing {
   return {
     package: graph.name,
-    deprecated: graph.deprecated,
+    badges: changeBadge('deprecated', graph.deprecated, graph.deprecated),
     compares: false,
     channels: [...graph.channels]
       .sort(byNaturalName)
@@ -79,7 +91,7 @@ export function drawDifference(before: PackageGraph | undefined, after: PackageG
   }
   return {
     package: after?.name ?? before?.name ?? '',
-    deprecated: (after ?? before)?.deprecated ?? false,
+    badges: changeBadge('deprecated', before?.deprecated, after?.deprecated),
     compares: true,
     channels,
     unchanged,
@@ -88,6 +100,8 @@ export function drawDifference(before: PackageGraph | undefined, after: PackageG
 
 interface Row {
   readonly node: GraphNode
+  /** The entry's range before and now, '' where it has or had none. */
+  readonly ranges: readonly [was: string, is: string]
   readonly status: Status
   readonly badges: Badge[]
 }
@@ -113,11 +127,13 @@ function drawChannel(
   const groups = fold(rows, shown)
   const groupOf = new Map(groups.flatMap((group, at) => group.map((row) => [row.node.name, at])))
   const label = labels(rows)
+  const [had, has] = [before, after].map((channel) => channel?.nodes.filter(({ isEntry }) => isEntry).length)
   return {
     name: (after ?? before)?.name ?? '',
     status: !compares || (before && after) ? 'kept' : after ? 'added' : 'removed',
     badges: channelBadges(before, after, compares),
-    entries: rows.filter(({ node }) => node.isEntry).length,
+    entries: has ?? had ?? 0,
+    ...(compares && had !== undefined && has !== undefined && had !== has && { entriesBefore: had }),
     rows: groups.map((group) => drawRow(group, edges, label)),
     links: drawLinks(edges, groupOf),
   }
@@ -156,7 +172,12 @@ function unionRows(
     if (!node || (!node.isEntry && !replaced.has(name))) continue
     const status =
       !compares || !node.isEntry ? 'kept' : !was?.isEntry ? 'added' : !is?.isEntry ? 'removed' : 'kept'
-    rows.push({ node, status, badges: nodeBadges(was, is, node, before, after, compares) })
+    rows.push({
+      node,
+      ranges: [(compares ? was : is)?.skipRange ?? '', is?.skipRange ?? ''],
+      status,
+      badges: nodeBadges(was, is, node, before, after, compares),
+    })
   }
   return rows.sort((a, b) => compareNodes(a.node, b.node))
 }
@@ -170,13 +191,23 @@ function nodeBadges(
   compares: boolean,
 ): Badge[] {
   const badges: Badge[] = []
-  if (after?.head === node.name) badges.push('head')
-  else if (compares && before?.head === node.name) badges.push('was head')
-  if (is?.deprecated || (!is && was?.deprecated)) badges.push('deprecated')
-  else if (was?.deprecated) badges.push('was deprecated')
+  if (after?.heads.includes(node.name)) badges.push('head')
+  else if (compares && before?.heads.includes(node.name)) badges.push('was head')
+  badges.push(...changeBadge('deprecated', compares ? was?.deprecated : is?.deprecated, is?.deprecated))
   if (node.skipped && node.isEntry) badges.push('skipped')
   if (!node.isEntry) badges.push('not in channel')
   return badges
+}
+
+/** What a thing is, or has become, or was; what came or went altogether is shown as it is or was. */
+function changeBadge(
+  badge: 'default' | 'deprecated',
+  was: boolean | undefined,
+  is: boolean | undefined,
+): Badge[] {
+  if (is === true) return [was === false ? `now ${badge}` : badge]
+  if (was === true) return [is === false ? `was ${badge}` : badge]
+  return []
 }
 
 function channelBadges(
@@ -185,9 +216,12 @@ function channelBadges(
   compares: boolean,
 ): Badge[] {
   const badges: Badge[] = []
-  if ((after ?? before)?.isDefault) badges.push('default')
-  if ((after ?? before)?.deprecated) badges.push('deprecated')
-  else if (compares && before?.deprecated) badges.push('was deprecated')
+  const old = compares ? before : after
+  badges.push(...changeBadge('default', old?.isDefault, after?.isDefault))
+  badges.push(...changeBadge('deprecated', old?.deprecated, after?.deprecated))
+  // Broken channels are drawn as they are; opm refuses them.
+  if (after && after.heads.length > 1) badges.push('several heads')
+  if (after?.heads.length === 0 && after.nodes.some(({ isEntry }) => isEntry)) badges.push('no head')
   return badges
 }
 
@@ -204,11 +238,10 @@ function rowsThatMatter(
     const at = name === undefined ? undefined : index.get(name)
     if (at !== undefined) matter.add(at)
   }
-  rows.forEach(({ status, badges }, at) => {
-    if (status !== 'kept' || badges.includes('was deprecated')) matter.add(at)
+  rows.forEach(({ status, badges, ranges: [was, is] }, at) => {
+    if (status !== 'kept' || was !== is || badges.some((badge) => /^(?:now|was) /.test(badge))) matter.add(at)
   })
-  add(before?.head)
-  add(after?.head)
+  for (const head of [...(before?.heads ?? []), ...(after?.heads ?? [])]) add(head)
   const changedInto = new Map<string, MarkedEdge[]>()
   for (const edge of edges) {
     if (edge.status === 'kept') continue
@@ -223,9 +256,6 @@ function rowsThatMatter(
   // A new head that skips eighty versions changes eighty edges and needs one line.
   for (const changed of changedInto.values())
     if (changed.length <= 3) for (const { from } of changed) add(from)
-  const deprecatedBefore = new Set(before?.nodes.filter((node) => node.deprecated).map(({ name }) => name))
-  for (const { name, deprecated } of after?.nodes ?? [])
-    if (before && deprecated !== deprecatedBefore.has(name)) add(name)
   for (const at of [...matter]) {
     if (at > 0) matter.add(at - 1)
     if (at + 1 < rows.length) matter.add(at + 1)
@@ -245,7 +275,8 @@ function isDull(
 ): boolean {
   const [above, row, below] = [rows[at - 1], rows[at], rows[at + 1]]
   if (!above || !row || !below) return false
-  if (row.badges.some((badge) => badge !== 'deprecated' && badge !== 'skipped')) return false
+  if (row.badges.some((badge) => !dullBadges.has(badge))) return false
+  if (row.ranges.some((range) => range !== '')) return false
   for (const edge of edgesOf(row.node.name, edges)) {
     if (edge.kind !== 'replaces') {
       if (edge.to === row.node.name) return false
@@ -263,8 +294,11 @@ function mannerOf({ node, status, badges }: Row, edges: readonly MarkedEdge[]): 
   const skippedBy = edgesOf(node.name, edges)
     .filter((edge) => edge.kind !== 'replaces' && edge.from === node.name)
     .map((edge) => `${edge.kind} ${edge.status} ${edge.to}`)
-  return [status, badges.includes('deprecated'), badges.includes('skipped'), ...skippedBy.sort()].join('\n')
+  return [status, ...badges.filter((badge) => dullBadges.has(badge)), ...skippedBy.sort()].join('\n')
 }
+
+/** What a run of rows may have in common and still be folded. */
+const dullBadges: ReadonlySet<Badge> = new Set(['deprecated', 'now deprecated', 'was deprecated', 'skipped'])
 
 const edgesByName = new WeakMap<readonly MarkedEdge[], Map<string, MarkedEdge[]>>()
 
@@ -311,14 +345,15 @@ function drawRow(
       names,
       label: label(first.node.name),
       badges: first.badges,
-      notes: notesOf(first.node.name, edges, label),
+      notes: notesOf(first, edges, label),
       status: first.status,
     }
-  const deprecated = group.every(({ badges }) => badges.includes('deprecated'))
   return {
     names,
     label: `${group.length} versions, ${label(last.node.name)} to ${label(first.node.name)}`,
-    badges: deprecated ? ['deprecated'] : [],
+    badges: first.badges.filter(
+      (badge) => badge !== 'skipped' && group.every(({ badges }) => badges.includes(badge)),
+    ),
     notes: [],
     status: first.status,
   }
@@ -326,7 +361,7 @@ function drawRow(
 
 /** What an entry skips, by name and by range, told apart by status. */
 function notesOf(
-  name: string,
+  { node: { name }, ranges: [was, is] }: Row,
   edges: readonly MarkedEdge[],
   label: (name: string) => string,
 ): DrawnRow['notes'] {
@@ -342,12 +377,14 @@ function notesOf(
             : `skips ${skips.length}`,
         status,
       })
-    const ranges = new Map<string, number>()
-    for (const edge of into)
-      if (edge.kind === 'skipRange' && edge.status === status)
-        ranges.set(edge.range ?? '', (ranges.get(edge.range ?? '') ?? 0) + 1)
-    for (const [range, covered] of ranges) notes.push({ text: `range ${range} (${covered})`, status })
   }
+  // A range is said even where it covers no entry: it is there for versions that the catalog no longer has.
+  const covered = into.filter(({ kind, status }) => kind === 'skipRange' && status !== 'removed').length
+  const note = (range: string, status: Status, count = '') => {
+    if (range !== '') notes.push({ text: `range ${range}${count}`, status })
+  }
+  note(is, was === is ? 'kept' : 'added', covered > 0 ? ` (${covered})` : '')
+  if (was !== is) note(was, 'removed')
   return notes
 }
 

@@ -1,5 +1,8 @@
 // Upgrade graphs as Mermaid text, as `opm alpha render-graph` prints them: for scripts that read opm's output.
-// Like opm it puts names into the text as they are; for pictures in comments see draw-mermaid.ts.
+// Labels are quoted as opm quotes them. Ids and ranges opm writes as they are, and so do we, save for what commands a
+// terminal or breaks a line: no Mermaid can read that. For pictures in comments see draw-mermaid.ts.
+import { printable } from '../../findings/printable.ts'
+import { quote } from '../go-text.ts'
 import { mostRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
@@ -14,19 +17,20 @@ export function opmMermaid(packages: readonly PackageGraph[]): string {
     '  classDef deprecatedskipped fill:#E8960F,stroke:#FF0000,stroke-width:4px',
   ]
   for (const { name, channels } of packages) {
-    lines.push(`  %% package "${name}"`, `  subgraph "${name}"`)
+    lines.push(`  %% package ${quote(name)}`, `  subgraph ${quote(name)}`)
     for (const channel of channels) for (const line of channelLines(name, channel)) lines.push(line)
     lines.push('  end')
   }
-  for (const { name, deprecated } of packages) if (deprecated) lines.push(`style ${name} fill:#989695`)
+  for (const { name, deprecated } of packages)
+    if (deprecated) lines.push(`style ${printable(name)} fill:#989695`)
   for (const { name, channels } of packages)
     for (const channel of channels)
-      if (channel.deprecated) lines.push(`style ${name}-${channel.name} fill:#DCD0FF`)
+      if (channel.deprecated) lines.push(`style ${printable(`${name}-${channel.name}`)} fill:#DCD0FF`)
   const deprecated = packages.flatMap(({ name, channels }) =>
     channels.flatMap((channel) =>
       channel.nodes
         .filter((node) => node.isEntry && node.deprecated)
-        .map((node) => `${name}-${channel.name}-${node.name}`),
+        .map((node) => printable(`${name}-${channel.name}-${node.name}`)),
     ),
   )
   if (deprecated.length > 0) lines.push(`class ${deprecated.sort().join()} deprecated`)
@@ -34,15 +38,16 @@ export function opmMermaid(packages: readonly PackageGraph[]): string {
 }
 
 function channelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {
-  const id = `${packageName}-${name}`
-  const node = (bundle: string) => `${id}-${bundle}["${bundle}"]`
-  const lines = [`    %% channel "${name}"`, `    subgraph ${id}["${name}"]`]
+  const id = printable(`${packageName}-${name}`)
+  const node = (bundle: string) => `${id}-${printable(bundle)}[${quote(bundle)}]`
+  const lines = [`    %% channel ${quote(name)}`, `    subgraph ${id}[${quote(name)}]`]
   const edgesInto = Map.groupBy(edges, ({ to }) => to)
   for (const { name: to, isEntry } of nodes) {
     if (!isEntry) continue
     lines.push(`      ${node(to)}`)
     for (const edge of edgesInto.get(to) ?? []) {
-      const label = edge.kind === 'skipRange' ? `"skipRange(${edge.range ?? ''})"` : arrow[edge.kind]
+      const label =
+        edge.kind === 'skipRange' ? `"skipRange(${printable(edge.range ?? '')})"` : arrow[edge.kind]
       lines.push(`      ${node(edge.from)}-- ${label} --> ${node(to)}`)
     }
   }

@@ -18,8 +18,8 @@ export interface ChannelGraph {
   readonly name: string
   readonly isDefault: boolean
   readonly deprecated: boolean
-  /** The only head; absent where there is none, or more than one. */
-  readonly head?: string
+  /** Entries that no other one replaces or skips, in the order of the channel: one, unless the channel is broken. */
+  readonly heads: readonly string[]
   /** Entries by descending version, then names that only edges mention, in the order of their mention. */
   readonly nodes: readonly GraphNode[]
   /** In the order in which opm prints them: per entry its skips, what its skipRange covers, what it replaces. */
@@ -37,6 +37,8 @@ export interface GraphNode {
   readonly deprecated: boolean
   /** Whether an entry of the channel skips it by name. */
   readonly skipped: boolean
+  /** The entry's range as it is written, whatever it covers; absent where it has none. */
+  readonly skipRange?: string
 }
 
 export interface GraphEdge {
@@ -111,7 +113,6 @@ function channelGraph(
   isDefault: boolean,
 ): ChannelGraph {
   const { heads, skipped } = upgradeGraph(entries)
-  const [head] = heads
   const sorted = [...entries].sort((a, b) => compareEntries(a, b, versions))
   const edges: GraphEdge[] = []
   let isCut = false
@@ -128,7 +129,7 @@ function channelGraph(
     ))
       edges.push(edge)
   }
-  const node = (bundle: string, isEntry: boolean): GraphNode => {
+  const node = (bundle: string, isEntry: boolean, skipRange = ''): GraphNode => {
     const version = versions.get(bundle)?.text
     return {
       name: bundle,
@@ -136,15 +137,16 @@ function channelGraph(
       isEntry,
       deprecated: isDeprecated('olm.bundle', bundle),
       skipped: skipped.has(bundle),
+      ...(skipRange !== '' && { skipRange }),
     }
   }
-  const nodes = new Map(sorted.map((entry) => [entry.name, node(entry.name, true)]))
+  const nodes = new Map(sorted.map((entry) => [entry.name, node(entry.name, true, entry.skipRange)]))
   for (const { from } of edges) if (!nodes.has(from)) nodes.set(from, node(from, false))
   return {
     name,
     isDefault,
     deprecated: isDeprecated('olm.channel', name),
-    ...(heads.length === 1 && head !== undefined && { head }),
+    heads,
     nodes: [...nodes.values()],
     edges,
     ...(isCut && { isCut }),

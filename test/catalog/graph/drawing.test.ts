@@ -55,6 +55,34 @@ describe('a package', () => {
       ['v1.10', 20],
     ])
   })
+  test('that has no head in a channel, or several, shows it', () => {
+    const [none, two] = drawPackage(
+      graph(channel('a', 'foo', ['x < y', 'y < x']), channel('b', 'foo', ['x', 'y'])),
+    ).channels
+    expect(none?.badges).toEqual(['no head'])
+    expect(two?.badges).toEqual(['several heads'])
+    expect(labels(two)).toEqual(['y kept head', 'x kept head'])
+  })
+  test('has low channels below one another where there is room beside a high one, in their order', () => {
+    const svg = drawSvg(
+      drawPackage(
+        graph(
+          channel('a', 'foo', chain(20)),
+          channel('b', 'foo', chain(3)),
+          channel('c', 'foo', chain(3)),
+          ...bundles(20),
+        ),
+      ),
+    )
+    const places = [...svg.matchAll(/<g transform="translate\((\d+),(\d+)\)">/g)].map(([, x, y]) => [
+      +x!,
+      +y!,
+    ])
+    const [a, b, c] = places
+    expect(b?.[1]).toBe(a?.[1])
+    expect(c?.[0]).toBe(b?.[0])
+    expect(c?.[1]).toBeGreaterThan(b?.[1] ?? Infinity)
+  })
   test('shows what is replaced outside its channel', () => {
     const drawing = drawPackage(graph(channel('stable', 'foo', [`${v(1)} < ${v(0)}`]), ...bundles(2)))
     expect(labels(drawing.channels[0])).toEqual(['1.1.0 kept head', '1.0.0 kept not in channel'])
@@ -99,6 +127,50 @@ describe('a difference', () => {
     )
     expect(drawing.channels[0]?.rows[0]?.notes).toEqual([{ text: 'skips 80', status: 'added' }])
     expect(drawing.channels[0]?.rows.length).toBeLessThan(8)
+  })
+  test('marks what is deprecated or the default from now on, and what is so no longer', () => {
+    const all = [channel('stable', 'foo', chain(100)), ...bundles(100)]
+    const old = graph(...all, deprecations('foo', [['olm.bundle', v(3), 'x']]))
+    const drawing = drawDifference(
+      old,
+      graph(
+        ...all,
+        deprecations('foo', [
+          ['olm.package', '', 'x'],
+          ['olm.channel', 'stable', 'x'],
+          ...chain(60)
+            .slice(10)
+            .map(({ name }): [string, string, string] => ['olm.bundle', name as string, 'x']),
+        ]),
+      ),
+    )
+    expect(drawing.badges).toEqual(['now deprecated'])
+    expect(drawing.channels[0]?.badges).toEqual(['default', 'now deprecated'])
+    const rows = labels(drawing.channels[0]) ?? []
+    expect(rows).toContain('1.3.0 kept was deprecated')
+    expect(rows).toContain('48 versions, 1.11.0 to 1.58.0 kept now deprecated')
+    const [moved] = packageGraphs(buildCatalog({ 'c/c.yaml': [pkg('foo', 'other'), ...all] }, 'c'))
+    expect(drawDifference(old, moved).channels[0]?.badges).toEqual(['was default'])
+  })
+  test('shows that a skipRange changes, also where it covers nothing that the catalog has', () => {
+    const only = (skipRange: string) =>
+      graph(channel('stable', 'foo', [{ name: v(9), skipRange }]), ...bundles(10))
+    const drawing = drawDifference(only('>=1.0.0 <1.9.0'), only('>=1.5.0 <1.9.0'))
+    expect(drawing.channels[0]?.rows[0]?.notes).toEqual([
+      { text: 'range >=1.5.0 <1.9.0', status: 'added' },
+      { text: 'range >=1.0.0 <1.9.0', status: 'removed' },
+    ])
+    expect(drawMermaid([drawing])).toContain('+range')
+    expect(drawPackage(only('>=1.0.0 <1.9.0')).channels[0]?.rows[0]?.notes).toEqual([
+      { text: 'range >=1.0.0 <1.9.0', status: 'kept' },
+    ])
+  })
+  test('counts the entries that a channel has, and those that it had', () => {
+    const [channels] = drawDifference(
+      before,
+      graph(channel('stable', 'foo', [v(100)]), ...bundles(101)),
+    ).channels.filter(({ name }) => name === 'stable')
+    expect(channels).toMatchObject({ entries: 1, entriesBefore: 100 })
   })
   test('of nothing is empty', () => {
     expect(drawDifference(before, before)).toMatchObject({ channels: [], unchanged: 2 })

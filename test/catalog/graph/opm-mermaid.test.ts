@@ -19,6 +19,15 @@ import { sharedPath } from '../../shared.ts'
 const ours = (blobs: readonly Blob[]) => opmMermaid(packageGraphs(buildCatalog({ 'c/c.yaml': blobs }, 'c')))
 const lines = (text: string) => text.trim().split('\n').sort()
 
+/** What opm prints; undefined where there is no opm. */
+function renderGraph(blobs: readonly Blob[]): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'graph-'))
+  writeFileSync(join(folder, 'c.json'), textOf(blobs))
+  const theirs = opm(['alpha', 'render-graph', folder])
+  rmSync(folder, { recursive: true })
+  return theirs && `${theirs.out.trim()}\n`
+}
+
 test('opm draws the same picture of skips, ranges, strangers and deprecations', () => {
   const blobs = [
     pkg('foo', 'b'),
@@ -43,11 +52,24 @@ test('opm draws the same picture of skips, ranges, strangers and deprecations', 
     ]),
   ]
   expect(ours(blobs)).toContain('foo-b-gone["gone"]-- skip --> foo-b-v3["v3"]')
-  const folder = mkdtempSync(join(tmpdir(), 'graph-'))
-  writeFileSync(join(folder, 'c.json'), textOf(blobs))
-  const theirs = opm(['alpha', 'render-graph', folder])
-  rmSync(folder, { recursive: true })
-  if (theirs) expect(ours(blobs)).toBe(`${theirs.out.trim()}\n`)
+  const theirs = renderGraph(blobs)
+  if (theirs !== undefined) expect(ours(blobs)).toBe(theirs)
+})
+
+test('opm quotes the same names in the same way, and no name commands a terminal', () => {
+  const name = 'v1"]; click x "javascript:alert(1)" \\ \u00e9'
+  const blobs = [
+    pkg('foo', 'a "channel"'),
+    channel('a "channel"', 'foo', [{ name, replaces: 'gone "' }]),
+    bundle(name, 'foo', '1.0.0'),
+  ]
+  const theirs = renderGraph(blobs)
+  if (theirs !== undefined) expect(ours(blobs)).toBe(theirs)
+  expect(ours(blobs)).toContain('["v1\\"]; click x')
+  const hostile = 'v1\n\u001b[31m\u202e'
+  const text = ours([pkg('foo', hostile), channel(hostile, 'foo', [{ name: hostile, replaces: hostile }])])
+  expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/)
+  expect(text.split('\n').length).toBe(13)
 })
 
 test('opm draws the same pictures of a real catalog', () => {
