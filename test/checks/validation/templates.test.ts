@@ -246,7 +246,7 @@ describe('a template that opm refuses', () => {
     expect(look({ source: 'too-large', result: before }).said).toEqual(['unrenderable-template warning'])
   })
   test('is none where only its name says that it is one', () => {
-    for (const source of ['references: []', 'schema: mine', undefined]) {
+    for (const source of ['references: []', 'schema: mine', '# later', undefined]) {
       const world = { ...(source !== undefined && { source }), result: before }
       expect(look(world).said).toEqual([])
       expect(look({ ...world, isStated: true }).said).toEqual(['unrenderable-template error'])

@@ -61,6 +61,9 @@ type Needs =
       readonly asked: readonly string[]
     }
 
+/** opm's words for an object without a schema, and for a document of nothing but comments. */
+const saysNothing = /missing required 'schema' field$|schema: unexpected end of JSON input$/
+
 function needsOf(state: TemplateState, config: Config): Needs {
   const { source, isStated, result } = state
   // What nobody wants to hear is not asked either.
@@ -78,8 +81,7 @@ function needsOf(state: TemplateState, config: Config): Needs {
   const document = readTemplateDocument(source)
   // Where only the name says that it is a template, it must say so itself.
   if (!isStated && document.ok && !isTemplateSchema(document.value.schema)) return { kind: 'none' }
-  if (!isStated && !document.ok && /missing required 'schema' field$/.test(document.error))
-    return { kind: 'none' }
+  if (!isStated && !document.ok && saysNothing.test(document.error)) return { kind: 'none' }
   const images = templateImages(source)
   if (!images.ok) return { kind: 'broken', reason: images.error }
   const before = renderedBefore(document.ok ? document.value.schema : '', state)
