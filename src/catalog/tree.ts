@@ -21,6 +21,8 @@ export interface NumberValue extends Span {
   readonly kind: 'number'
   readonly value: number
   readonly text: string
+  /** Set where the YAML has a float that `text` writes like an integer: two of go-yaml's messages tell them apart. */
+  readonly isFloat?: true
 }
 
 /** `quoted` is false for a plain YAML scalar, whose type was read off its looks. */

@@ -85,6 +85,11 @@ describe('opm refuses', () => {
     ['a key without a colon', 'schema: a\nx\n', "line 3: could not find expected ':'"],
     ['a list in a map', 'a: b\n- c\n', 'line 1: did not find expected key'],
     ['a map as a key', '? {a: b}\n: c\n', 'invalid map key: map[interface {}]interface {}{"a":"b"}'],
+    [
+      'numbers in a list as a key',
+      '? [1e20, 1e6, 1000000, 18446744073709551615]\n: c\n',
+      'invalid map key: []interface {}{1e+20, 1e+06, 1000000, 0xffffffffffffffff}',
+    ],
     ['a control character', 'a: "\x07"\n', 'control characters are not allowed'],
     ['another version of YAML', '%YAML 1.2\na: b\n', 'found incompatible YAML document'],
   ])('%s', (_what, text, message) => {

@@ -203,8 +203,8 @@ function ownerName({ name }: StructType): string {
 }
 
 /** A number as the YAML converter writes it where text is wanted: floats in 32 bits. */
-function coerced({ value, text }: NumberValue): string {
-  return /^-?\d+$/.test(text) ? text : goFloat32(value)
+function coerced({ value, text, isFloat }: NumberValue): string {
+  return isFloat !== true && /^-?\d+$/.test(text) ? text : goFloat32(value)
 }
 
 /** The field that a key means: its exact name, or one that is the same but for case. */

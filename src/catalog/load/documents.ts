@@ -68,14 +68,14 @@ const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
 export function* documentsOf(bytes: Uint8Array, options: DocumentOptions = {}): Generator<Document> {
   const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
   if (peeked.startsWith('{')) yield* jsonDocuments(bytes, options.asValues === true)
-  else yield* yamlDocuments(bytes, { ...start, ...options })
+  else yield* yamlDocuments(bytes, { ...wholeFile, ...options })
 }
 
-const start = { from: 0, line: 0, column: 0, exact: false, asValues: false }
+const wholeFile = { from: 0, line: 0, column: 0, exact: false, asValues: false }
 
 function* yamlDocuments(
   whole: Uint8Array,
-  { from, line, column, exact, asValues }: typeof start,
+  { from, line, column, exact, asValues }: typeof wholeFile,
 ): Generator<Document> {
   const end = endOfLines(whole, from)
   const bytes = whole.subarray(0, end)
@@ -295,7 +295,8 @@ function hugeNumberProblem(
   number: NonNullable<JsonResult['hugeNumber']>,
 ): DocumentProblem {
   const offsets = new ByteOffsets(bytes, text)
-  const bytesBefore = (unit: number): number => offsets.at(from + unit) - offsets.at(from)
+  const start = offsets.at(from)
+  const bytesBefore = (unit: number): number => offsets.at(from + unit) - start
   const at = { text: number.text, end: number.end - from }
   const { message, detail } = hugeNumberMessage(text.slice(from, end), at, bytesBefore)
   return { kind: 'json', message, detail, at: number.end - number.text.length, end: number.end }

@@ -1,12 +1,14 @@
 // Values as Go's %#v writes them, for the two complaints about keys that show the value.
 import { goFloat } from '../go-number.ts'
 import { compareBytes, quote } from '../go-text.ts'
-import type { Value } from '../tree.ts'
+import type { NumberValue, Value } from '../tree.ts'
 import type { Resolved } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
 /** Nothing useful is said by showing more of a value than this, and a bomb would be unfolded. */
 const maxLength = 1 << 20
+
+const maxInt64 = 2n ** 63n - 1n
 
 /** A map or a list stands where a key should. */
 export function invalidKey(value: Value, at: number): YamlError {
@@ -62,13 +64,20 @@ function scalarSyntax(value: Value): string | undefined {
     case 'bool':
       return String(value.value)
     case 'number':
-      return /^-?\d+$/.test(value.text) ? value.text : goFloat(value.value)
+      return integerSyntax(value) ?? goFloat(value.value)
     case 'string':
       return quote(value.value)
     case 'list':
     case 'map':
       return undefined
   }
+}
+
+/** An integer in Go's syntax: one that is too large for a sign is shown in hexadecimal. */
+function integerSyntax({ text, isFloat }: NumberValue): string | undefined {
+  if (isFloat === true || !/^-?\d+$/.test(text)) return undefined
+  const number = BigInt(text)
+  return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
 function partsOf(value: Value): (Value | string)[] {

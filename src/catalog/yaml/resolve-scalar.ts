@@ -191,13 +191,18 @@ export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
       return { kind: 'bool', start, end, value: resolved.value }
     case 'str':
       return { kind: 'string', start, end, value: resolved.value, quoted: !node.implicit }
-    case 'float':
-      return { kind: 'number', start, end, value: resolved.value, text: jsonNumber(resolved.value) }
+    case 'float': {
+      const text = jsonNumber(resolved.value)
+      const number = { kind: 'number' as const, start, end, value: resolved.value, text }
+      return integer.test(text) ? { ...number, isFloat: true } : number
+    }
     case 'int':
     case 'uint':
       return { kind: 'number', start, end, value: resolved.value, text: resolved.text }
   }
 }
+
+const integer = /^-?\d+$/
 
 /** The text of a scalar that is a key; undefined for null and for integers beyond 63 bits, which are refused. */
 export function keyText(resolved: Resolved): string | undefined {
