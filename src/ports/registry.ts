@@ -6,7 +6,7 @@ export interface Registry {
   resolve(reference: string, signal?: AbortSignalLike): Promise<ImageAnswer>
   /** Looks into a bundle image. Never rejects for what is in it. Absent where bundles are not looked into. */
   readBundle?(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
-  /** Ends all connections. */
+  /** Ends all connections; what is asked or waits to be asked again is unknown. */
   close(): Promise<void>
 }
 

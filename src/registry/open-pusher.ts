@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { authorizedExchange } from './authorized-exchange.ts'
+import { closableClock } from './closable-clock.ts'
 import type { CredentialSource } from './credentials.ts'
 import type { EgressOptions } from './egress-policy.ts'
 import { endpointsOf, type Endpoint } from './endpoints.ts'
@@ -85,7 +86,7 @@ const replyLimit = 65_536
 const manifestLimit = 4 * 1024 * 1024
 
 export function openPusher(options: PusherOptions): Pusher {
-  const { clock } = options
+  const clock = closableClock(options.clock)
   const limits = { ...defaultUploadLimits, ...options.limits }
   const patience = { ...defaultPatience, ...options.limits }
   const transport = openTransport({
@@ -291,7 +292,10 @@ export function openPusher(options: PusherOptions): Pusher {
         throw asPushError(error, `${host}/${repository}`)
       }
     },
-    close: () => transport.close(),
+    close() {
+      clock.close()
+      return transport.close()
+    },
   }
 }
 

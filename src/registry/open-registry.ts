@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
 import { authorizedExchange } from './authorized-exchange.ts'
+import { closableClock } from './closable-clock.ts'
 import { credentialIdentity } from './credential-identity.ts'
 import { findCredential, type CredentialSource } from './credentials.ts'
 import type { EgressOptions } from './egress-policy.ts'
@@ -82,7 +83,8 @@ const configLimit = 4 * 1024 * 1024
 const manifestHeaders = { accept: acceptManifests }
 
 export function openRegistry(options: RegistryOptions): RegistryClient {
-  const { clock, limits = {} } = options
+  const { limits = {} } = options
+  const clock = closableClock(options.clock)
   const transport = openTransport({
     egress: options.egress ?? {},
     limits: definedOnly(limits),
@@ -285,7 +287,10 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
       }
     },
     readBundle: (text, signal) => readBundle(client, text, signal && { signal }),
-    close: () => transport.close(),
+    close() {
+      clock.close()
+      return transport.close()
+    },
   }
   return client
 }

@@ -1,5 +1,6 @@
 // The client against registries that behave as the real ones do, each in its own way.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { systemClock } from '../../src/app/system-clock.ts'
 import { fixedCredentials } from '../../src/registry/credentials.ts'
 import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
@@ -37,6 +38,18 @@ function open(options: Partial<RegistryOptions> = {}): RegistryClient {
 }
 const at = (rest: string) => `${registry.host}/${rest}`
 const methods = () => registry.requests.map(({ method }) => method)
+
+test('closing the client ends what waits for patience or for a place, and nothing is asked any more', async () => {
+  registry.script = (_, response) => void response.writeHead(429, { 'retry-after': '30' }).end()
+  const client = open({ clock: systemClock })
+  const answers = Array.from({ length: 40 }, (_, index) => client.resolve(at(`org/app:${index}`)))
+  while (registry.requests.length === 0) await new Promise(setImmediate)
+  await client.close()
+  const asked = registry.requests.length
+  for (const answer of await Promise.all(answers)) expect(answer.kind).toBe('unknown')
+  expect(await client.resolve(at('org/app:later'))).toMatchObject({ kind: 'unknown' })
+  expect(registry.requests).toHaveLength(asked)
+}, 20_000)
 
 describe('existence', () => {
   test('one HEAD says that an image exists, by tag and by digest', async () => {
