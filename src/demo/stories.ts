@@ -32,42 +32,46 @@ function publish(coast: Coast, text: string, name: string, version: string): voi
   publishImages(coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
 }
 
+/** Somebody adds a version to a package in one catalog, its images pushed; `add` edits the file. */
+function update(
+  coast: Coast,
+  author: string,
+  name: string,
+  version: string,
+  add: (text: string) => string,
+): OpenPull {
+  const path = catalog(name)
+  const text = add(fileOf(coast, path))
+  publish(coast, text, name, version)
+  return { repository: repositoryName, author, title: `${name} ${version}`, changes: { [path]: text } }
+}
+
 export const stories: readonly Story[] = [
   {
     id: 'good update',
     tells: 'alice, an owner of lighthouse, adds version 1.2.0',
     ending: { kind: 'lands' },
-    open(coast) {
-      const path = catalog('lighthouse')
-      const text = addOnTop(fileOf(coast, path), 'lighthouse', '1.2.0', '1.1.0')
-      publish(coast, text, 'lighthouse', '1.2.0')
-      const changes = { [path]: text }
-      return { repository: repositoryName, author: 'alice', title: 'lighthouse 1.2.0', changes }
-    },
+    open: (coast) =>
+      update(coast, 'alice', 'lighthouse', '1.2.0', (text) => addOnTop(text, 'lighthouse', '1.2.0', '1.1.0')),
   },
   {
     id: "stranger's update",
     tells: 'mallory, who owns nothing, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', says: /bob/ },
-    open(coast) {
-      const path = catalog('tidepool')
-      const text = addOnTop(fileOf(coast, path), 'tidepool', '0.6.0', '0.5.0')
-      publish(coast, text, 'tidepool', '0.6.0')
-      const changes = { [path]: text }
-      return { repository: repositoryName, author: 'mallory', title: 'tidepool 0.6.0', changes }
-    },
+    open: (coast) =>
+      update(coast, 'mallory', 'tidepool', '0.6.0', (text) => addOnTop(text, 'tidepool', '0.6.0', '0.5.0')),
   },
   {
     id: 'broken channel',
     tells: 'bob, an owner of tidepool, adds 0.5.1 beside 0.5.0: two heads',
     ending: { kind: 'stays', check: 'validation', says: /head/ },
-    open(coast) {
-      const path = catalog('tidepool')
-      const text = addOnTop(fileOf(coast, path), 'tidepool', '0.5.1', '0.5.0')
-      publish(coast, text, 'tidepool', '0.5.1')
-      const changes = { [path]: text.replace('replaces: tidepool.v0.5.0', 'replaces: tidepool.v0.4.0') }
-      return { repository: repositoryName, author: 'bob', title: 'tidepool 0.5.1', changes }
-    },
+    open: (coast) =>
+      update(coast, 'bob', 'tidepool', '0.5.1', (text) =>
+        addOnTop(text, 'tidepool', '0.5.1', '0.5.0').replace(
+          'replaces: tidepool.v0.5.0',
+          'replaces: tidepool.v0.4.0',
+        ),
+      ),
   },
   {
     id: 'missing image',
@@ -110,25 +114,15 @@ export const stories: readonly Story[] = [
     tells: 'carol, an owner of foghorn, adds 2.2.0 on top of 2.1.0',
     ending: { kind: 'stays', check: 'validation', says: /head/ },
     rival: 'second of two',
-    open(coast) {
-      const path = catalog('foghorn')
-      const text = addOnTop(fileOf(coast, path), 'foghorn', '2.2.0', '2.1.0')
-      publish(coast, text, 'foghorn', '2.2.0')
-      const changes = { [path]: text }
-      return { repository: repositoryName, author: 'carol', title: 'foghorn 2.2.0', changes }
-    },
+    open: (coast) =>
+      update(coast, 'carol', 'foghorn', '2.2.0', (text) => addOnTop(text, 'foghorn', '2.2.0', '2.1.0')),
   },
   {
     id: 'second of two',
     tells: 'dave, another owner of foghorn, adds 2.1.1 on top of 2.1.0 at the same time',
     ending: { kind: 'stays', check: 'validation', says: /head/ },
     rival: 'first of two',
-    open(coast) {
-      const path = catalog('foghorn')
-      const text = addAtEnd(fileOf(coast, path), 'foghorn', '2.1.1', '2.1.0')
-      publish(coast, text, 'foghorn', '2.1.1')
-      const changes = { [path]: text }
-      return { repository: repositoryName, author: 'dave', title: 'foghorn 2.1.1', changes }
-    },
+    open: (coast) =>
+      update(coast, 'dave', 'foghorn', '2.1.1', (text) => addAtEnd(text, 'foghorn', '2.1.1', '2.1.0')),
   },
 ]

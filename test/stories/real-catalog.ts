@@ -1,12 +1,9 @@
 // A GitHub that serves the real catalog repository beside the project, and the update of one of its packages: for the
 // story and the bench. Nothing of the data is kept.
-import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { startGitHub, type GitHub } from '../../src/sandbox/github.ts'
-import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
-import { events, permissions, publishImages } from '../../src/demo/coast.ts'
-import { newPrivateKey } from '../../src/sandbox/settings.ts'
+import { openBotWorld, type BotWorld } from '../../src/demo/bot-world.ts'
+import { publishImages } from '../../src/demo/coast.ts'
 import type { OpenPull } from '../../src/sandbox/people.ts'
 import type { Pull } from '../../src/sandbox/world.ts'
 
@@ -14,20 +11,17 @@ export const realName = 'community/operators'
 const owner = 'davidebianchi'
 const config = '.github/catalog-bot.yml'
 
-export interface RealWorld {
-  readonly github: GitHub
+export interface RealWorld extends Pick<BotWorld, 'github' | 'stop'> {
   readonly environment: Readonly<Record<string, string>>
   /** The pull request with which an owner adds the next patch version of a small package to one catalog. */
   update(catalog: string): OpenPull
   /** The next one after that has landed. */
   again(catalog: string): OpenPull
   isRebuilt(pull: Pull): boolean
-  stop(): Promise<void>
 }
 
 export async function openRealWorld(source: string, directory: string): Promise<RealWorld> {
-  const registry: Registry = await startRegistry()
-  const github = await startGitHub({ directory: join(directory, 'github') })
+  const { github, registry, installBot, stop } = await openBotWorld({ directory })
   for (const login of [owner, 'maintainer']) github.createUser(login)
   github.createOrganization('community', ['maintainer'])
   const repository = await github.createRepository('community', 'operators', { fromDirectory: source })
@@ -37,11 +31,6 @@ export async function openRealWorld(source: string, directory: string): Promise<
     { by: 'maintainer' },
   )
   github.createWorkflow(realName, 'build.yml', { dispatchTypes: ['catalog-changed'], milliseconds: 200 })
-  const webhookSecret = randomBytes(24).toString('hex')
-  const privateKey = newPrivateKey()
-  const { app } = github.installApp({ slug: 'catalog-bot', privateKey, webhookSecret, events, permissions }, [
-    realName,
-  ])
   function pullWith(catalog: string, versions: readonly string[]): OpenPull {
     const path = `catalogs/${catalog}/kube-green/catalog.yaml`
     let text = readFileSync(join(source, path), 'utf8')
@@ -56,27 +45,14 @@ export async function openRealWorld(source: string, directory: string): Promise<
   }
   return {
     github,
-    environment: {
-      APP_ID: String(app.id),
-      PRIVATE_KEY: privateKey,
-      WEBHOOK_SECRET: webhookSecret,
-      GITHUB_API_URL: github.url,
-      GITHUB_URL: github.url,
-      GITHUB_THROTTLE: 'off',
-      DATA_DIR: join(directory, 'bot'),
-      INSECURE_REGISTRIES: registry.host,
-      SWEEP_SECONDS: '300',
-    },
+    environment: installBot(realName),
     update: (catalog) => pullWith(catalog, ['0.7.2']),
     again: (catalog) => pullWith(catalog, ['0.7.2', '0.7.3']),
     isRebuilt: (pull) =>
       github
         .checkRuns({ repo: repository, headSha: pull.merged?.sha ?? '' })
         .some((run) => run.name === 'catalog-bot / rebuild' && run.conclusion === 'success'),
-    async stop() {
-      await github.stop()
-      await registry.stop()
-    },
+    stop,
   }
 }
 
