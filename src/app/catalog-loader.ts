@@ -7,7 +7,7 @@ import { unreadableFile } from '../catalog/read-file.ts'
 import { ignoreFileText } from '../catalog/indexignore.ts'
 import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
 import { linkLeadsOut } from '../catalog/file-rules.ts'
-import { finding } from '../findings/rule.ts'
+import { finding, subjectOf } from '../findings/rule.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { isGitError } from '../git/git-error.ts'
@@ -140,7 +140,7 @@ export function catalogLoader(
 /** What a file says, and that it is not the catalog that says it. */
 function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
   if (!leadsOut) return facts
-  const found = { ...finding(linkLeadsOut, undefined, {}), subject: encodeURIComponent(path.toWellFormed()) }
+  const found = { ...finding(linkLeadsOut, undefined, {}), subject: subjectOf([path]) }
   return { ...facts, findings: [...facts.findings, found] }
 }
 

@@ -1,6 +1,7 @@
-// Go's filepath.Match: the pattern language of one path segment in .indexignore. Not git's, not minimatch's.
+// Go's filepath.Match: the pattern language of one path segment in .indexignore. Not git's, not minimatch's. Matching is
+// for other languages, too: they make the same pieces of their patterns.
 
-type Piece =
+export type GlobPiece =
   | { readonly kind: 'star' }
   | { readonly kind: 'any' }
   | { readonly kind: 'one'; readonly character: string }
@@ -11,7 +12,7 @@ type Piece =
     }
 
 export interface Glob {
-  readonly pieces: readonly Piece[]
+  readonly pieces: readonly GlobPiece[]
 }
 
 /** A byte of an ignore file that is no UTF-8, as ignoreFileText() has it. */
@@ -22,7 +23,7 @@ function isBadByte(point: number): boolean {
 /** The pattern, or undefined where it is malformed (then it matches nothing). */
 export function parseGlob(pattern: string): Glob | undefined {
   const characters = [...pattern]
-  const pieces: Piece[] = []
+  const pieces: GlobPiece[] = []
   let at = 0
   /** A character of a set, maybe escaped; undefined where the set is malformed there. */
   const setCharacter = (): number | undefined => {
@@ -65,7 +66,7 @@ export function parseGlob(pattern: string): Glob | undefined {
   return { pieces }
 }
 
-/** Whether the whole name matches. */
+/** Whether the whole name matches. Linear in practice, the product of both lengths at worst. */
 export function matchesGlob({ pieces }: Glob, name: string): boolean {
   const characters = [...name]
   let piece = 0
@@ -90,7 +91,7 @@ export function matchesGlob({ pieces }: Glob, name: string): boolean {
   return piece === pieces.length
 }
 
-function fits(piece: Piece, character: string): boolean {
+function fits(piece: GlobPiece, character: string): boolean {
   switch (piece.kind) {
     case 'any':
       return true

@@ -38,6 +38,14 @@ export function finding<Data extends object>(
   }
 }
 
+/**
+ * What a finding is about, for comparing findings of two states of a catalog: names from the outermost on, of any
+ * characters. No lines and no counts belong here, which change without the complaint.
+ */
+export function subjectOf(names: readonly string[]): string {
+  return names.map((name) => encodeURIComponent(name.toWellFormed())).join('/')
+}
+
 /** A name can be as long as a file; nobody reads more of it than this, and every page would carry it all. */
 const longestWords = 5000
 

@@ -1,6 +1,7 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners takes owners away.
 // A file with any error gives nobody authority, though GitHub itself would skip the line: a skipped line may have
 // been the one that took somebody's rights away (reference/merge-safety.md 3.7).
+import { matchesGlob, type GlobPiece } from '../../catalog/glob.ts'
 import { parseLogin, parseTeam } from './principal.ts'
 import type { Principal } from './principal.ts'
 import type { Read, SourceProblem } from './owner-source.ts'
@@ -131,33 +132,15 @@ function matches(segments: readonly string[], parts: readonly string[]): boolean
 
 /** `*` stands for any text within a name, `?` for one character; a backslash makes the next character plain. */
 function covers(pattern: string, name: string): boolean {
-  const tokens: { kind: 'any' | 'one' | 'char'; char: string }[] = []
-  for (let at = 0; at < pattern.length; at += 1) {
-    const char = pattern.charAt(at)
-    if (char === '\\' && at + 1 < pattern.length)
-      tokens.push({ kind: 'char', char: pattern.charAt((at += 1)) })
-    else tokens.push({ kind: char === '*' ? 'any' : char === '?' ? 'one' : 'char', char })
+  const characters = [...pattern]
+  const pieces: GlobPiece[] = []
+  for (let at = 0; at < characters.length; at += 1) {
+    const character = characters[at] ?? ''
+    const escaped = character === '\\' ? characters[at + 1] : undefined
+    if (escaped !== undefined) at += 1
+    if (escaped === undefined && character === '*') pieces.push({ kind: 'star' })
+    else if (escaped === undefined && character === '?') pieces.push({ kind: 'any' })
+    else pieces.push({ kind: 'one', character: escaped ?? character })
   }
-  // Greedy with one point of return: linear in practice, quadratic at worst.
-  let token = 0
-  let at = 0
-  let star = -1
-  let back = 0
-  while (at < name.length) {
-    const now = tokens[token]
-    if (now?.kind === 'any') {
-      star = token
-      back = at
-      token += 1
-    } else if (now !== undefined && (now.kind === 'one' || now.char === name.charAt(at))) {
-      token += 1
-      at += 1
-    } else if (star >= 0) {
-      token = star + 1
-      back += 1
-      at = back
-    } else return false
-  }
-  while (tokens[token]?.kind === 'any') token += 1
-  return token === tokens.length
+  return matchesGlob({ pieces }, name)
 }

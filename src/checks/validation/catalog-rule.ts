@@ -1,6 +1,6 @@
 // The one shape of our own rules: a sentence, a severity, words, and `find` over a whole catalog.
 // A rule never sees another rule, a file or a clock; it yields hits, and its words are added in one place.
-import { finding } from '../../findings/rule.ts'
+import { finding, subjectOf } from '../../findings/rule.ts'
 import type { AnyRule, Rule } from '../../findings/rule.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { BlobPlace, Mark } from '../../catalog/catalog.ts'
@@ -54,7 +54,7 @@ export function catalogRule<Data extends object>(text: CatalogRuleText<Data>): C
         const found = finding(rule, hit.at, hit.data, hit.related)
         yield {
           ...found,
-          subject: hit.about.map(encodeName).join('/'),
+          subject: subjectOf(hit.about),
           data: { package: hit.about[0] ?? '', ...found.data },
         }
       }
@@ -65,8 +65,4 @@ export function catalogRule<Data extends object>(text: CatalogRuleText<Data>): C
 /** A fact's place as a finding's place. */
 export function placeOf(place: BlobPlace, mark: Mark = place): Location {
   return { file: place.file, line: mark.line, column: mark.column }
-}
-
-function encodeName(name: string): string {
-  return encodeURIComponent(name.toWellFormed())
 }

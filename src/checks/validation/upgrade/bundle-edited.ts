@@ -3,7 +3,8 @@
 import type { BundleBlob } from '../../../catalog/catalog.ts'
 import { canonical } from '../../../change/blob-text.ts'
 import type { PackageChange } from '../../../change/change.ts'
-import { locate, upgradeRule, type BothSides } from './upgrade-rule.ts'
+import { placeOf } from '../catalog-rule.ts'
+import { upgradeRule, type BothSides } from './upgrade-rule.ts'
 
 type Edited = { bundle: string; fields: readonly string[] }
 
@@ -42,7 +43,7 @@ function* edits({ bundles }: PackageChange, { base, result }: BothSides, metadat
         ? resolution(before) === resolution(after)
         : false
     if (onlyMetadata === metadataOnly)
-      yield { at: locate(place), about: [name], data: { bundle: name, fields } }
+      yield { at: placeOf(place), about: [name], data: { bundle: name, fields } }
   }
 }
 

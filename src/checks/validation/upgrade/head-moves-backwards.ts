@@ -1,6 +1,7 @@
 // A channel whose head becomes an older version: new installations get less than before.
 import { compareVersions } from '../../../catalog/version.ts'
-import { locate, upgradeRule, versionOf } from './upgrade-rule.ts'
+import { placeOf } from '../catalog-rule.ts'
+import { upgradeRule, versionOf } from './upgrade-rule.ts'
 
 export const headMovesBackwards = upgradeRule<{
   channel: string
@@ -27,7 +28,7 @@ export const headMovesBackwards = upgradeRule<{
       if (!old || !now || !blob || compareVersions(now, old) >= 0) continue
       const text = (name: string) => sides.result?.versions.get(name) ?? sides.base?.versions.get(name) ?? ''
       yield {
-        at: locate(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
+        at: placeOf(blob.place, blob.entries.find(({ name }) => name === after)?.mark),
         about: [channel],
         data: { channel, before, after, versions: [text(before), text(after)] },
       }

@@ -3,7 +3,8 @@
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
 import { compareVersions } from '../../../catalog/version.ts'
-import { locate, someOf, upgradeRule, versionOf } from './upgrade-rule.ts'
+import { placeOf } from '../catalog-rule.ts'
+import { someOf, upgradeRule, versionOf } from './upgrade-rule.ts'
 
 export const installedVersionStranded = upgradeRule<{
   channel: string
@@ -56,7 +57,7 @@ export const installedVersionStranded = upgradeRule<{
       })
       const entry = after.entries.find(({ name }) => name === first)
       yield {
-        at: locate(after.place, entry?.mark),
+        at: placeOf(after.place, entry?.mark),
         about: [after.name],
         data: { channel: after.name, bundles: stranded, newer, head },
       }

@@ -1,6 +1,7 @@
 // What is deprecated from now on: nothing wrong, but reviewers and users want to know.
 import type { Location } from '../../../findings/finding.ts'
-import { locate, upgradeRule } from './upgrade-rule.ts'
+import { placeOf } from '../catalog-rule.ts'
+import { upgradeRule } from './upgrade-rule.ts'
 
 export const newlyDeprecated = upgradeRule<{ what: string; message: string }>({
   id: 'newly-deprecated',
@@ -19,7 +20,7 @@ export const newlyDeprecated = upgradeRule<{ what: string; message: string }>({
       if (its === of)
         for (const { schema, name, mark } of entries) {
           const key = `${schema}\n${name}`
-          if (!places.has(key)) places.set(key, locate(place, mark))
+          if (!places.has(key)) places.set(key, placeOf(place, mark))
         }
     for (const { schema, name, message } of deprecations.added) {
       yield {

@@ -1,11 +1,12 @@
 // The one shape of the rules that compare base and result: a sentence, a severity, words, and `find` over the change
 // of one catalog. What the base catalog got wrong already is not looked at again: only what the change does counts.
-import type { BlobPlace, BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
+import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
 import { bundleVersion } from '../../../change/package-blobs.ts'
 import { parseVersion, type Version } from '../../../catalog/version.ts'
-import { finding, type AnyRule, type Rule } from '../../../findings/rule.ts'
+import { finding, subjectOf, type AnyRule, type Rule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
+import { placeOf } from '../catalog-rule.ts'
 
 export interface UpgradeRule extends AnyRule {
   readonly check: 'validation'
@@ -65,9 +66,7 @@ export function upgradeRule<Data extends object>(text: UpgradeRuleText<Data>): U
           const found = finding(rule, hit.at, hit.data, hit.related)
           yield {
             ...found,
-            subject: [change.root, its.name, ...hit.about]
-              .map((name) => encodeURIComponent(name.toWellFormed()))
-              .join('/'),
+            subject: subjectOf([change.root, its.name, ...hit.about]),
             data: { catalog: change.root, package: its.name, ...found.data },
           }
         }
@@ -76,15 +75,10 @@ export function upgradeRule<Data extends object>(text: UpgradeRuleText<Data>): U
   }
 }
 
-/** A fact's place as a finding's place. */
-export function locate(place: BlobPlace, mark: { line: number; column: number } = place): Location {
-  return { file: place.file, line: mark.line, column: mark.column }
-}
-
 /** Where the package itself is said in the result: its blob, else anything of it. */
 export function packagePlace({ result }: BothSides): Location | undefined {
   const place = result?.blob?.place ?? result?.channels[0]?.place
-  return place && locate(place)
+  return place && placeOf(place)
 }
 
 /** The version of a bundle on either side; undefined where it has none that parses. */
