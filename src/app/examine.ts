@@ -13,7 +13,7 @@ import type { BlobSha, TreeSha, UserId } from '../change/ids.ts'
 import { isBelow, type Layout } from '../change/layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/reference-list.ts'
-import { recogniseLayout, withNewCatalogs } from '../change/recognise-layout.ts'
+import { withNewCatalogs } from '../change/recognise-layout.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { configPath } from '../config/config-path.ts'
 import { defaultConfig, findUnknownRules, parseConfig, type Config } from '../config/config.ts'
@@ -34,6 +34,7 @@ import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
 import { isGitError } from '../git/git-error.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
+import { findLayout } from './find-layout.ts'
 import { gatherAnswers, type Ask } from './gather-answers.ts'
 import { readTemplates } from './read-templates.ts'
 import { packagesByDirectory } from './packages-by-directory.ts'
@@ -86,7 +87,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     memory.commands(snapshot.repository, snapshot.pull),
   ])
   const basePaths = entries.map((entry) => entry.path)
-  const baseLayout = recogniseLayout(basePaths, config.catalogs)
+  const baseLayout = await findLayout(repository, entries, config.catalogs)
   // As it was given: landing compares it with what GitHub says then, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }

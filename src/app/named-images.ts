@@ -7,7 +7,7 @@ import { classifyPath } from '../change/classify-path.ts'
 import { mayListReferences } from '../change/reference-list.ts'
 import { referencesOfCatalog } from '../change/catalog-references.ts'
 import { referencesOfList, type NamedReference } from '../change/named-references.ts'
-import { recogniseLayout } from '../change/recognise-layout.ts'
+import { findLayout } from './find-layout.ts'
 import type { Layout } from '../change/layout.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { isAllowedRegistry } from '../checks/images/named-image.ts'
@@ -61,10 +61,7 @@ export async function catalogGrounds({ forge, repository, app }: Workplace): Pro
       return undefined
     }
     const entries = await repository.list(tree)
-    const layout = recogniseLayout(
-      entries.map(({ path }) => path),
-      config.catalogs,
-    )
+    const layout = await findLayout(repository, entries, config.catalogs)
     return { tree, config, layout, entries }
   }
 }

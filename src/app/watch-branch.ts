@@ -2,7 +2,7 @@
 // workflow or event, once per commit, and the outcome is reported on the commit.
 import type { CommitSha } from '../change/ids.ts'
 import { isBelow } from '../change/layout.ts'
-import { recogniseLayout } from '../change/recognise-layout.ts'
+import { findLayout } from './find-layout.ts'
 import type { Config } from '../config/config.ts'
 import { ForgeError } from '../github/forge-error.ts'
 import { rebuildCheck, type RebuildState } from '../messages/rebuild-check.ts'
@@ -96,8 +96,7 @@ async function changedCatalogs(
   { repository }: Workplace,
 ): Promise<readonly string[]> {
   const after = await repository.treeOf(to)
-  const paths = (await repository.list(after)).map(({ path }) => path)
-  const { catalogs } = recogniseLayout(paths, config.catalogs)
+  const { catalogs } = await findLayout(repository, await repository.list(after), config.catalogs)
   const before = await repository.treeOf(from).catch(() => undefined)
   // A forced push may leave the old tip unknown here: then everything may have changed.
   if (before === undefined) return catalogs.map(({ root }) => root)

@@ -59,9 +59,36 @@ export function recogniseLayout(
   if (roots.length === 0) take(prefixed(files, peek !== undefined))
   if (roots.length === 0 && peek) take(search(files, paths, peek), false)
   return {
-    catalogs: roots.map((root) => catalogRoot(root, versionInPath(root))).sort(compareCatalogs),
+    catalogs: besideRecipes(roots, files, paths)
+      .map((root) => catalogRoot(root, versionInPath(root)))
+      .sort(compareCatalogs),
     templates,
   }
+}
+
+/**
+ * L5 again: `catalog/v4.16/Dockerfile` beside `catalog/v4.16/<directory>`. opm reads every file of a catalog and refuses
+ * a recipe, so what such an image holds can only be the directory: that is the catalog.
+ */
+function besideRecipes(roots: readonly string[], files: readonly File[], paths: readonly string[]): string[] {
+  const inRoots = new Set(paths.filter(isRecipe).map(directoryOf))
+  return roots.map((root) => {
+    if (!inRoots.has(root) || paths.includes(`${root}/.indexignore`)) return root
+    const inside = files.filter(({ path }) => isBelow(path, root))
+    const [only = root, ...more] = new Set(
+      inside.map(({ names }) => names.slice(0, root.split('/').length + 1).join('/')),
+    )
+    const isDirectory = inside.every(({ path }) => path !== only)
+    return more.length === 0 && isDirectory ? only : root
+  })
+}
+
+function isRecipe(path: string): boolean {
+  return /(?:^|\/)(?:[^/]*[.-])?(?:docker|container)file(?:[.-][^/]*)?$/i.test(path)
+}
+
+function directoryOf(path: string): string {
+  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
 }
 
 /**
@@ -201,7 +228,9 @@ function search(files: readonly File[], paths: readonly string[], peek: Peek): s
   for (const { path, names } of files) {
     if (names.slice(0, -1).some((name) => notOurs.has(name))) continue
     if (++peeks > peeksInSearch) break
-    if (!/"?schema"?\s*:\s*["']?olm\.package["'\s,}]/.test(peek(path) ?? '')) continue
+    const text = peek(path) ?? ''
+    // A template holds packages too, and lies beside the catalog that is rendered from it.
+    if (!says(text, 'olm.package') || isTemplate(text)) continue
     const directory = names.slice(0, -1).join('/')
     holders.set(directory, (holders.get(directory) ?? 0) + 1)
   }
@@ -223,6 +252,16 @@ function search(files: readonly File[], paths: readonly string[], peek: Peek): s
     else if (paths.includes('.indexignore')) found.push('')
   }
   return found.sort((a, b) => a.length - b.length)
+}
+
+function says(text: string, schema: string): boolean {
+  const name = schema.replaceAll('.', '\\.')
+  return new RegExp(`"?schema"?\\s*:\\s*["']?${name}(?:["'\\s,}]|$)`, 'i').test(text)
+}
+
+function isTemplate(text: string): boolean {
+  const schemas = ['olm.template.basic', 'olm.semver', 'olm.template.substitutes', 'olm.composite']
+  return schemas.some((schema) => says(text, schema))
 }
 
 function isVersion(name: string | undefined): boolean {

@@ -31,11 +31,23 @@ export function describeChangeLines(change: Change): Line[] {
     ...(change.lists ?? []).flatMap(describeList),
     ...describeFiles(change.paths),
   ]
-  if (lines.length === 0)
-    return [{ depth: 0, words: ['Nothing: the result is the base branch as it stands.'] }]
+  if (lines.length === 0) return [nothing(change.paths)]
   if (lines.length <= shownLines) return lines
   const left = lines.length - shownLines
   return [...lines.slice(0, shownLines), { depth: 0, words: [`… and ${left} more lines.`] }]
+}
+
+/** Blobs that move between files, or are written otherwise, change files and no word of the catalog. */
+function nothing(paths: readonly TouchedPath[]): Line {
+  if (paths.length === 0) return { depth: 0, words: ['Nothing: the result is the base branch as it stands.'] }
+  const changed = count(paths.length, 'file changes', 'files change')
+  return {
+    depth: 0,
+    words: [
+      `Nothing in the catalogs; ${changed} without saying anything else: `,
+      ...names(paths.map(({ path }) => path)),
+    ],
+  }
 }
 
 /** A list of Markdown. */
@@ -271,6 +283,6 @@ function list(words: readonly Word[], limit = shownNames): Word[] {
   return shown.length === words.length ? joined : [...joined, ` and ${words.length - shown.length} more`]
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`
 }

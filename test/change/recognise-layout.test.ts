@@ -50,9 +50,25 @@ const families: [name: string, paths: string[], expected: string[]][] = [
     ['v4.17/catalog/rhtpa-operator/catalog.json', 'v4.17/graph.yaml', 'v4.17/catalog.Dockerfile'],
     ['v4.17/catalog = 4.17'],
   ],
+  ['L5', ['catalog/v4.16/rhbk-operator/catalog.yaml', 'config.yaml'], ['catalog/v4.16 = 4.16']],
   [
-    'L5',
-    ['catalog/v4.16/rhbk-operator/catalog.yaml', 'catalog/v4.16/Dockerfile', 'config.yaml'],
+    'L5, with a recipe that opm would refuse to read in each catalog',
+    [
+      'catalog/v4.9/rhbk-operator/catalog.yaml',
+      'catalog/v4.9/Dockerfile',
+      'catalog/v4.16/rhbk-operator/catalog.yaml',
+      'catalog/v4.16/Dockerfile',
+    ],
+    ['catalog/v4.9/rhbk-operator = 4.9', 'catalog/v4.16/rhbk-operator = 4.16'],
+  ],
+  [
+    'L5, with a recipe that opm is told to pass over',
+    ['catalog/v4.16/rhbk-operator/catalog.yaml', 'catalog/v4.16/Dockerfile', 'catalog/v4.16/.indexignore'],
+    ['catalog/v4.16 = 4.16'],
+  ],
+  [
+    'L5, with a recipe beside several packages, which only a configuration can tell apart',
+    ['catalog/v4.16/a/catalog.yaml', 'catalog/v4.16/b/catalog.yaml', 'catalog/v4.16/Containerfile.catalog'],
     ['catalog/v4.16 = 4.16'],
   ],
   [

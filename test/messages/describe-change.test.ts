@@ -87,6 +87,17 @@ describe('a reader learns', () => {
       '1 file of the repository itself: Makefile',
     ])
   })
+  test('that blobs move between files and nothing else changes', () => {
+    const blobs = [pkg('kube-green'), channel('stable', 'kube-green', [])]
+    expect(
+      text(
+        { 'catalogs/v4.20/k/catalog.yaml': blobs },
+        { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
+      ),
+    ).toEqual([
+      'Nothing in the catalogs; 3 files change without saying anything else: catalogs/v4.20/k/catalog.yaml, catalogs/v4.20/k/channel.yaml, catalogs/v4.20/k/package.yaml',
+    ])
+  })
   test('that nothing changes', () => {
     expect(text({}, {})).toEqual(['Nothing: the result is the base branch as it stands.'])
   })

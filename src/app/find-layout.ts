@@ -1,0 +1,60 @@
+// The catalogs of a tree: told by its paths in nearly every repository, and only where they tell none by what is in the
+// files. Give a tree of the base branch: a layout found in a pull request would let its author choose who owns what.
+import type { Config } from '../config/config.ts'
+import type { Layout } from '../change/layout.ts'
+import type { TreeEntry } from '../change/path-change.ts'
+import { recogniseLayout } from '../change/recognise-layout.ts'
+import { GitError } from '../git/git-error.ts'
+import type { Repository } from '../ports/repository.ts'
+
+/** A larger file is not opened to learn what it is. */
+const mostBytes = 32 * 1024 * 1024
+/** Of all files together: a repository of anything else is not read to its end at every look. */
+const mostBytesInAll = 256 * 1024 * 1024
+const schemas = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
+/** Enough of them to know a catalog by. */
+const mostSchemas = 1000
+
+/** The layout of a tree with these entries. Rejects with a GitError where a file cannot be read. */
+export async function findLayout(
+  { read }: Pick<Repository, 'read'>,
+  entries: readonly ({ readonly path: string } & TreeEntry)[],
+  configured: Config['catalogs'],
+): Promise<Layout> {
+  const paths = entries.map(({ path }) => path)
+  const told = recogniseLayout(paths, configured)
+  if (told.catalogs.length > 0) return told
+  const files = new Map(
+    entries.filter(({ mode }) => mode.startsWith('100')).map(({ path, oid }) => [path, oid]),
+  )
+  const seen = new Map<string, string>()
+  let left = mostBytesInAll
+  for (;;) {
+    const wanted: string[] = []
+    const layout = recogniseLayout(paths, configured, (path) => {
+      if (!seen.has(path)) wanted.push(path)
+      return seen.get(path)
+    })
+    if (wanted.length === 0) return layout
+    for (const path of wanted) {
+      const oid = files.get(path)
+      const bytes = oid === undefined || left <= 0 ? undefined : await readSmall(oid)
+      left -= bytes?.length ?? 0
+      seen.set(path, schemasIn(bytes))
+    }
+  }
+
+  async function readSmall(oid: TreeEntry['oid']): Promise<Uint8Array | undefined> {
+    try {
+      return await read(oid, mostBytes)
+    } catch (error) {
+      if (error instanceof GitError && error.code === 'too-large') return undefined
+      throw error
+    }
+  }
+}
+
+/** What says of a file whether it belongs to a catalog, wherever in it that stands. */
+function schemasIn(bytes: Uint8Array = new Uint8Array()): string {
+  return (Buffer.from(bytes).toString('latin1').match(schemas) ?? []).slice(0, mostSchemas).join('\n')
+}
