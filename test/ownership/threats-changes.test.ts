@@ -42,6 +42,23 @@ describe('an owner', () => {
     const { asked } = await world.pull(base, updated, byAlice)
     expect(asked).toEqual([{ kind: 'user', login: 'alice' }])
   })
+  test('is told once of a file that several directories of its package have a say in', async () => {
+    const [pkg = '', ...others] = catalogFile('mine', ['1.0.0']).split(/^(?=---\n)/m)
+    const split: Files = {
+      'config.yaml': 'maintainers:\n  - maria\n',
+      'catalog-4-20/package.yaml': pkg,
+      ...Object.fromEntries(others.map((blob, at) => [`catalog-4-20/channels/${at}.yaml`, blob])),
+      'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\n',
+    }
+    const { outcome } = await world.pull(
+      split,
+      { ...split, 'catalog-4-20/bundles/note.yaml': 'schema: note\npackage: mine\nname: x\n' },
+      { author: 'mallory' },
+    )
+    expect(outcome.findings.map(({ rule, at }) => [rule, at?.file])).toEqual([
+      ['not-owner', 'catalog-4-20/bundles/note.yaml'],
+    ])
+  })
   test('needs a maintainer to edit, remove or strand what others may have installed', async () => {
     const two = { ...base, [catalogOf('mine')]: catalogFile('mine', ['1.0.0', '1.1.0']) }
     const edited = catalogFile('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')

@@ -130,7 +130,8 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
 
   return {
     check: 'ownership',
-    findings: findings.toSorted(compareFindings),
+    // A file that several catalogs or blobs make demands on says the same once.
+    findings: distinctBy(findings, (one) => JSON.stringify(one)).toSorted(compareFindings),
     unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
     summary: summary(input, demands),
