@@ -25,8 +25,12 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.js', '**/*.mjs'],
+    files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
     languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
+  },
+  {
+    files: ['**/*.cjs'],
+    languageOptions: { globals: { __dirname: 'readonly' } },
   },
   {
     files: pureFloors.map((floor) => `src/${floor}/**/*.ts`),

@@ -20,7 +20,7 @@ const { values } = parseArgs({
   options: { only: { type: 'string', default: '' }, scale: { type: 'string', default: '1' } },
 })
 const scale = Number(values.scale)
-const cli = join(import.meta.dirname, '..', 'bin', 'catalog-bot.js')
+const cli = join(import.meta.dirname, '..', 'bin', 'catalog-bot.cjs')
 const megabyte = 1_000_000
 
 /** Text in pieces of about a megabyte, so that this process needs no more memory than that. */

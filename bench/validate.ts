@@ -44,7 +44,7 @@ function built(): string[] {
   execFileSync(process.execPath, [join(root, 'scripts', 'build.ts'), join(to, 'dist')])
   for (const file of ['bin', 'package.json']) cpSync(join(root, file), join(to, file), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'))
-  return [process.execPath, join(to, 'bin', 'catalog-bot.js')]
+  return [process.execPath, join(to, 'bin', 'catalog-bot.cjs')]
 }
 
 function benchDirectory(directory: string): void {

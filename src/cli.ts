@@ -1,7 +1,5 @@
 #!/usr/bin/env node
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, Option } from 'commander'
 import type { BundleOptions } from './cli/bundle.ts'
 import type { CheckOptions } from './cli/check.ts'
@@ -12,13 +10,11 @@ import type { ImagesOptions } from './cli/images.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
 import type { RenderCatalogOptions } from './cli/render.ts'
 import type { ValidateOptions } from './cli/validate.ts'
+import { version } from './cli/version.ts'
 
 const program = new Command('catalog-bot')
   .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
-  .version(
-    (JSON.parse(readFileSync(join(import.meta.dirname, '..', 'package.json'), 'utf8')) as { version: string })
-      .version,
-  )
+  .version(version())
   .showHelpAfterError()
   .exitOverride((error) => {
     // Help and version are no failures; everything else means that the command could not run.
@@ -196,9 +192,4 @@ program
   .option('-v, --verbose', 'print what the bot logs')
   .action(async (options: DemoOptions) => (await import('./cli/demo.ts')).demo(options))
 
-try {
-  await program.parseAsync()
-} catch (error) {
-  const { fail } = await import('./cli/output.ts')
-  fail(error)
-}
+program.parseAsync().catch(async (error: unknown) => (await import('./cli/output.ts')).fail(error))

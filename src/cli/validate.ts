@@ -8,14 +8,16 @@ import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts
 import { withEnds } from '../catalog/ends.ts'
 import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
 import { compareWalk } from '../catalog/walk-order.ts'
-import { openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
+import { FileMemory, openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { fewOfEach } from '../findings/few-of-each.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
+import { compileWhatIsHot } from './optimising-compiler.ts'
 import { exitWith, print, say } from './output.ts'
+import { version } from './version.ts'
 
 /** Of each rule in text: an error is always shown. */
 const fewFindings = 10
@@ -76,13 +78,17 @@ async function validateDirectory(
   const factsOf = await factsReader(isCached, profile)
   const unreadable: { file: string; message: string }[] = []
   const linked: Finding[] = []
+  const memory = new FileMemory()
   const catalog = assemble(
     directory.files.flatMap((file) => {
       if (file.leadsOut) linked.push(finding(linkLeadsOut, placeOf(file.path), {}))
-      const bytes = file.read()
-      if (!('error' in bytes)) return [{ path: file.path, facts: factsOf(bytes) }]
-      unreadable.push({ file: file.path, message: bytes.error })
-      return []
+      const bytes = file.read(memory)
+      if ('error' in bytes) {
+        unreadable.push({ file: file.path, message: bytes.error })
+        return []
+      }
+      compileWhatIsHot(bytes.length)
+      return [{ path: file.path, facts: factsOf(bytes) }]
     }),
   )
   const whole = withUnreadable(catalog, unreadable)
@@ -156,8 +162,5 @@ async function printText(report: DirectoryReport, all: boolean): Promise<void> {
 
 async function sarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  const { version } = JSON.parse(
-    readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8'),
-  ) as { version: string }
-  return { version, rules: allRules }
+  return { version: version(), rules: allRules }
 }

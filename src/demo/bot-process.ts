@@ -23,7 +23,7 @@ export interface BotProcess {
   readonly gone: Promise<string>
 }
 
-const command = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.js')
+const command = join(import.meta.dirname, '..', '..', 'bin', 'catalog-bot.cjs')
 
 /** Starts the bot and resolves once it listens. Rejects with the end of its log when it ends before that. */
 export async function startBot({ environment, onLog, logFile }: BotOptions): Promise<BotProcess> {

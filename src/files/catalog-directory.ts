@@ -20,8 +20,18 @@ export interface CatalogFile {
   readonly path: string
   /** A symbolic link that leads to somewhere outside the directory. opm follows it; whoever reviews does not see it. */
   readonly leadsOut: boolean
-  /** The file's bytes, or opm's words for why there are none. */
-  read(): Uint8Array | { readonly error: string }
+  /** The file's bytes, or opm's words for why there are none. With `memory` they are there until its next use. */
+  read(memory?: FileMemory): Uint8Array | { readonly error: string }
+}
+
+/** Memory for one file after the other: the machine hands out fresh memory as slowly as it reads files. */
+export class FileMemory {
+  private bytes = new Uint8Array(0)
+
+  room(size: number): Uint8Array {
+    if (size > this.bytes.length) this.bytes = new Uint8Array(new ArrayBuffer(size))
+    return this.bytes.subarray(0, size)
+  }
 }
 
 export type CatalogDirectory =
@@ -73,7 +83,7 @@ export function openCatalogDirectory(dir: string): CatalogDirectory {
     files: files.map((path) => ({
       path,
       leadsOut: links.get(path) === true && leadsOut(dir, path),
-      read: () => readLikeGo(dir, path),
+      read: (memory) => readLikeGo(dir, path, memory),
     })),
   }
 }
@@ -103,7 +113,11 @@ function walkTree(root: string): Walk {
 }
 
 /** Opening complains of the path below the root, reading of the whole path, as Go's os.DirFS does. */
-function readLikeGo(root: string, path: string): Uint8Array | { readonly error: string } {
+function readLikeGo(
+  root: string,
+  path: string,
+  memory?: FileMemory,
+): Uint8Array | { readonly error: string } {
   let file: number
   try {
     // Without O_NONBLOCK a pipe that nobody writes to would never be opened.
@@ -117,12 +131,22 @@ function readLikeGo(root: string, path: string): Uint8Array | { readonly error: 
     // A device has no end: one byte of it tells whether it is as empty as /dev/null.
     if (!found.isFile() && readSync(file, new Uint8Array(1)) > 0)
       return { error: `read ${join(root, path)}: not a regular file` }
-    return found.isFile() ? readFileSync(file) : new Uint8Array(0)
+    if (!found.isFile()) return new Uint8Array(0)
+    // What has no size may have content all the same, in /proc.
+    return memory === undefined || found.size === 0 ? readFileSync(file) : readInto(memory, file, found.size)
   } catch (error) {
     return { error: `read ${join(root, path)}: ${goError(error)}` }
   } finally {
     closeSync(file)
   }
+}
+
+function readInto(memory: FileMemory, file: number, size: number): Uint8Array {
+  const bytes = memory.room(size)
+  let read = 0
+  for (let more = 1; more > 0 && read < size; read += more)
+    more = readSync(file, bytes, read, size - read, null)
+  return bytes.subarray(0, read)
 }
 
 function leadsOut(root: string, path: string): boolean {

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { CatalogFile } from '../../src/files/catalog-directory.ts'
-import { openCatalogDirectory } from '../../src/files/catalog-directory.ts'
+import { FileMemory, openCatalogDirectory } from '../../src/files/catalog-directory.ts'
 
 let root = ''
 beforeEach(() => {
@@ -27,6 +27,14 @@ describe('a catalog directory', () => {
     const files = filesOf(root)
     expect(files.map((file) => file.path)).toEqual(['.hidden', 'README.md', 'a\nb', 'sub/x.json'])
     expect(new TextDecoder().decode(files[3]?.read() as Uint8Array)).toBe('sub/x.json')
+  })
+
+  test('reads one file after the other into the same memory, whatever their sizes', () => {
+    const contents = ['short', 'x'.repeat(10_000), '', 'short again']
+    for (const [at, content] of contents.entries()) writeFileSync(join(root, `${at}`), content)
+    const memory = new FileMemory()
+    for (const [at, file] of filesOf(root).entries())
+      expect(new TextDecoder().decode(file.read(memory) as Uint8Array)).toBe(contents[at])
   })
 
   test('must exist, and be a directory', () => {

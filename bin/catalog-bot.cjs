@@ -1,0 +1,89 @@
+#!/usr/bin/env node
+// What `npx catalog-bot` runs: the built command line in a published package, the sources in a checkout. CommonJS,
+// since starting Node's other loader takes as long as reading a megabyte of a catalog.
+'use strict'
+const fs = require('node:fs')
+const { enableCompileCache } = require('node:module')
+const { homedir } = require('node:os')
+const { isAbsolute, join } = require('node:path')
+const { pathToFileURL } = require('node:url')
+const { setFlagsFromString } = require('node:v8')
+const { Script } = require('node:vm')
+
+const day = 24 * 60 * 60 * 1000
+
+// A checkout may hold what was built of it long ago: there the sources count.
+if (fs.existsSync(join(__dirname, '../src/cli.ts'))) void import('../src/cli.ts')
+else runJoined(join(__dirname, '../dist/cli.joined.js'))
+
+/**
+ * Runs a script that scripts/build.ts joined. What V8 compiles of it is kept from run to run, in the user's own folder:
+ * in a shared one others could plant theirs. Node's own cache would keep only what is compiled before the first
+ * function runs; here it is all that has run.
+ */
+function runJoined(file) {
+  const source = fs.readFileSync(file, 'latin1')
+  const folder = compiledFolder()
+  const [command = ''] = process.argv.slice(2)
+  const kept = folder && join(folder, nameOf(source, command))
+  // Most catalogs are judged before V8's optimising compiler pays; src/cli/optimising-compiler.ts lets it go.
+  if (command === 'validate') setFlagsFromString('--no-turbofan')
+  const cachedData = kept && readKept(kept)
+  const script = new Script(source, { filename: file, cachedData })
+  if (kept && (cachedData === undefined || script.cachedDataRejected))
+    process.once('exit', () => keep(kept, script.createCachedData()))
+  const load = (path) => {
+    if (folder) enableCompileCache(folder)
+    return import(pathToFileURL(join(file, '..', path)))
+  }
+  script.runInThisContext()(require, load, join(file, '../cli'))
+}
+
+/** Undefined without a home: then everything is compiled anew. */
+function compiledFolder() {
+  try {
+    const { CATALOG_BOT_CACHE: own, XDG_CACHE_HOME: shared } = process.env
+    const caches = shared && isAbsolute(shared) ? shared : join(homedir(), '.cache')
+    return join(own || join(caches, 'catalog-bot'), 'compiled')
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Each build has other functions (its digest is the first line), and each command runs others of them. V8 itself looks
+ * whether its version and flags are the same.
+ */
+function nameOf(source, command) {
+  const [build] = /[0-9a-f]{16}/.exec(source)
+  return [build, process.version, process.arch, command.replace(/\W/g, '').slice(0, 20)].join('-')
+}
+
+/** Undefined, too, after a day: the run that kept it may have been a short one. */
+function readKept(path) {
+  try {
+    return Date.now() - fs.statSync(path).mtimeMs < day ? fs.readFileSync(path) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Written whole beside its place and then moved there, since V8 would run half of it. */
+function keep(path, data) {
+  const draft = `${path}.${process.pid}`
+  try {
+    fs.mkdirSync(join(path, '..'), { recursive: true, mode: 0o700 })
+    fs.writeFileSync(draft, data, { mode: 0o600, flag: 'wx', flush: true })
+    fs.renameSync(draft, path)
+  } catch {
+    remove(draft)
+  }
+}
+
+function remove(path) {
+  try {
+    fs.rmSync(path, { force: true })
+  } catch {
+    // Where nothing can be written there is nothing to remove.
+  }
+}
