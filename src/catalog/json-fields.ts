@@ -5,8 +5,12 @@ import { compareBytes } from './go-text.ts'
 
 /** The text of a field, or '' where it is absent, null or of another type. */
 export function textField(value: Json, name: string): string {
-  const found = fieldValues(value, name).filter((candidate) => typeof candidate === 'string')
-  return found.at(-1) ?? ''
+  const values = fieldValues(value, name)
+  for (let at = values.length - 1; at >= 0; at--) {
+    const candidate = values[at]
+    if (typeof candidate === 'string') return candidate
+  }
+  return ''
 }
 
 /** The values of all spellings of a field, in the order in which Go would assign them. */

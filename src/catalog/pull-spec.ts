@@ -32,9 +32,24 @@ export type ReadPullSpec =
   | { readonly spec: PullSpec; readonly error?: undefined }
   | { readonly spec?: undefined; readonly error: string }
 
+/** `@sha256:` and 64 digits. */
+const digestLength = 72
+const plainDigest = /^@sha256:[a-f0-9]{64}$/
+
+/** Names that a digest like that stood behind, and whether they are names. It never grows beyond `mostNames`. */
+const names = new Map<string, string | undefined>()
+const mostNames = 2000
+
 /** Why the text is no pull spec, in the words opm has for it; undefined when it is one. */
 export function pullSpecError(text: string): string | undefined {
-  return readPullSpec(text).error
+  // Nearly all images are a name, which recurs, and a digest, which does not.
+  const name = text.slice(0, -digestLength)
+  if (name.length > longestName || !plainDigest.test(text.slice(-digestLength)))
+    return readPullSpec(text).error
+  if (names.has(name)) return names.get(name)
+  const { error } = readPullSpec(text)
+  if (names.size < mostNames) names.set(name, error)
+  return error
 }
 
 /** The parts of a pull spec, or why it is none, in the words opm has for it. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { pullSpecError } from '../../src/catalog/pull-spec.ts'
+import { pullSpecError, readPullSpec } from '../../src/catalog/pull-spec.ts'
 
 const hex64 = '0123456789abcdef'.repeat(4)
 
@@ -47,5 +47,27 @@ describe('a pull spec', () => {
     for (const part of ['a', 'a/', '-', 'a-', 'a.', 'A.']) {
       expect(pullSpecError(part.repeat(1_000_000 / part.length))).toBeDefined()
     }
+  })
+
+  test('is judged the same when its name was judged before, behind another digest', () => {
+    const names = [
+      'a',
+      'Q.io/A/b',
+      'q.io/a:v1',
+      'q.io/a:',
+      ' q.io/a',
+      '',
+      'q.io/a@b',
+      `q.io/${'a'.repeat(300)}`,
+    ]
+    const digests = [
+      `@sha256:${hex64}`,
+      `@sha256:${'f'.repeat(64)}`,
+      `@sha256:${'F'.repeat(64)}`,
+      `@sha256:${hex64}0`,
+    ]
+    for (const name of names)
+      for (const digest of digests)
+        expect([name, pullSpecError(name + digest)]).toEqual([name, readPullSpec(name + digest).error])
   })
 })

@@ -45,6 +45,25 @@ name: other
 describe('a catalog file', () => {
   const facts = read(catalog)
 
+  test.each([
+    [
+      'read fast',
+      catalog.replace('skips: [foo.v1.0.1, ]', 'skips: []').replace(/value: \{(.*)\}/g, 'value:\n    $1'),
+    ],
+    ['read exactly', catalog],
+    ['of JSON', '{"schema":"olm.package","name":"foo","description":"d\\u0041"}\n{"schema":"olm.package"}'],
+    ['with mistakes', catalog.replace('name: stable', 'name: [stable]').replace('schema: custom', 'name: {')],
+  ])('gives facts that need its bytes no longer: %s', (_, text) => {
+    for (const forVerdict of [false, true]) {
+      const bytes = new TextEncoder().encode(text)
+      const before = readFile(bytes, { forVerdict })
+      const copy = JSON.stringify(before)
+      bytes.fill(0)
+      expect(JSON.stringify(before)).toBe(copy)
+      expect(copy).toBe(JSON.stringify(readFile(new TextEncoder().encode(text), { forVerdict })))
+    }
+  })
+
   test('gives its blobs with the places where they stand', () => {
     expect(facts.loadError).toBeUndefined()
     expect(facts.packages).toMatchObject([

@@ -6,22 +6,26 @@ import type { BlockMemo } from '../tree.ts'
 const shortest = 48
 /** A power of two. */
 const slots = 8192
-/** Blocks are told apart by their first bytes: most begin with a name or a description. */
-const prefix = 32
+/**
+ * Blocks are told apart by so many first bytes: images differ behind their registry's name, manifests behind what all of
+ * a kind begin with. A shorter block is known again only where what follows it is the same too, as it mostly is.
+ */
+const prefix = 128
 
 /** A block that was read, from its first byte to the line behind it. */
 export interface KnownBlock {
   readonly start: number
-  readonly length: number
+  /** Filled in, as the others, when the block was read. */
+  length: number
   /** Blanks in front of the block's lines; a block reads the same only at the same place in a line. */
   readonly column: number
   readonly depth: number
   readonly kind: 'map' | 'list' | 'compact-list' | 'literal'
   /** Blanks in front of a literal's lines. */
-  readonly literalIndent: number
+  literalIndent: number
   /** Where its lines are noted. */
   readonly firstLine: number
-  readonly lineCount: number
+  lineCount: number
   readonly memo: BlockMemo
 }
 

@@ -1,23 +1,34 @@
 // Values of texts that stand in their file before (recurring-blocks.ts): read when somebody asks what is in them, which
 // for most of a catalog nobody does.
 import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
+import type { KnownBlock } from './recurring-blocks.ts'
+
+/** Reads the text at `start` as the block was read whose text it is. */
+export type ReadBlock = (bytes: Uint8Array, start: number, block: KnownBlock) => Value
 
 class Recurring {
   readonly start: number
   readonly end: number
-  readonly memo: BlockMemo
-  private readonly read: () => Value
+  private readonly bytes: Uint8Array
+  private readonly block: KnownBlock
+  private readonly read: ReadBlock
   private value: Value | undefined
 
-  constructor(start: number, end: number, memo: BlockMemo, read: () => Value) {
+  constructor(bytes: Uint8Array, start: number, end: number, block: KnownBlock, read: ReadBlock) {
+    this.bytes = bytes
     this.start = start
     this.end = end
-    this.memo = memo
+    this.block = block
     this.read = read
+    this.value = undefined
+  }
+
+  get memo(): BlockMemo {
+    return this.block.memo
   }
 
   protected tree(): Value {
-    return (this.value ??= this.read())
+    return (this.value ??= this.read(this.bytes, this.start, this.block))
   }
 }
 

@@ -9,7 +9,7 @@ import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './
 import { handOver } from './hand-over.ts'
 import { LazyString, Style } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
-import { RecurringList, RecurringMap } from './recurring.ts'
+import { RecurringList, RecurringMap, type ReadBlock } from './recurring.ts'
 import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
 import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
@@ -74,6 +74,11 @@ class RegularYaml {
   /** Blank or comment lines were skipped to come here. */
   private skippedLines = false
   private depth = 0
+  /** Entries and items of the collections that are being read, the innermost last: an array that grows has room to spare. */
+  private readonly entries: MapEntry[] = []
+  private entryCount = 0
+  private readonly items: Value[] = []
+  private itemCount = 0
 
   constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlocks) {
     this.bytes = bytes
@@ -104,26 +109,25 @@ class RegularYaml {
     const slot = blocks.slotOf(start, column)
     const known = blocks.find(slot, kind, start, column, depth)
     if (known && this.pass(known)) {
-      const read = () => readAgain(bytes, start, kind, column, depth)
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(start, this.at, known.memo, read)
+      return new Recurring(bytes, start, this.at, known, readAgain)
     }
-    const firstLine = lines.noted
     const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
+    const block = newBlock(kind, start, column, depth, lines.noted, memo)
     const value = this.unknownBlock(kind, column, memo)
-    this.remember(slot, { kind, start, column, depth, firstLine, literalIndent: 0, memo })
+    this.remember(slot, block)
     return value
   }
 
   /** Reads the block at whose first byte this reader stands, whether or not its text is known. */
-  blockHere(kind: 'map' | 'list' | 'compact-list', column: number, depth: number): Value {
+  blockHere(kind: KnownBlock['kind'], column: number, depth: number): Value {
     this.indent = column
     this.depth = depth
     return this.unknownBlock(kind, column, undefined)
   }
 
   private unknownBlock(
-    kind: 'map' | 'list' | 'compact-list',
+    kind: KnownBlock['kind'],
     column: number,
     memo: BlockMemo | undefined,
   ): MapValue | ListValue {
@@ -152,17 +156,19 @@ class RegularYaml {
   }
 
   /** Remembers the block that ends here, at a line with content and with no others between. */
-  private remember(slot: number, block: Omit<KnownBlock, 'length' | 'lineCount'>): void {
+  private remember(slot: number, block: KnownBlock): void {
     if (this.skippedLines || this.indent < 0) return
-    const length = this.at - this.indent - block.start
-    this.blocks.remember(slot, { ...block, length, lineCount: this.lines.noted - block.firstLine })
+    block.length = this.at - this.indent - block.start
+    block.lineCount = this.lines.noted - block.firstLine
+    this.blocks.remember(slot, block)
   }
 
   private mapping(column: number, memo?: BlockMemo): MapValue {
     if (++this.depth > deepest) throw handOver
     const { bytes } = this
     const start = this.at
-    const entries: MapEntry[] = []
+    const { entries } = this
+    const bottom = this.entryCount
     let lastKey = ''
     let isAscending = true
     do {
@@ -177,14 +183,16 @@ class RegularYaml {
       lastKey = key
       this.at = keyEnd + 1
       const value = this.mapped(column)
-      entries.push({ key, keyStart, keyEnd, value })
+      entries[this.entryCount++] = { key, keyStart, keyEnd, value }
     } while (this.indent === column && !this.atDash())
     if (this.indent >= column) throw handOver
-    if (!isAscending && hasRepeats(entries)) throw handOver
+    const own = entries.slice(bottom, this.entryCount)
+    this.entryCount = bottom
+    if (!isAscending && hasRepeats(own)) throw handOver
     this.depth--
     return memo
-      ? { kind: 'map', start, end: this.at, entries, memo }
-      : { kind: 'map', start, end: this.at, entries }
+      ? { kind: 'map', start, end: this.at, entries: own, memo }
+      : { kind: 'map', start, end: this.at, entries: own }
   }
 
   /** Where the key at `start` ends and its colon stands, or -1 where there is no key that this reader takes. */
@@ -220,20 +228,26 @@ class RegularYaml {
     if (++this.depth > deepest) throw handOver
     const { bytes } = this
     const start = this.at
-    const items: Value[] = []
+    const { items } = this
+    const bottom = this.itemCount
     do {
       if (bytes[this.at + 1] !== byte.SPACE) throw handOver
       this.at += 2
       const first = this.at
-      if (this.atDash()) items.push(this.sequence(column + 2, false))
-      else if (this.keyEnd(first) >= 0) items.push(this.block('map', column + 2))
-      else items.push(this.inline(column))
+      const item = this.atDash()
+        ? this.sequence(column + 2, false)
+        : this.keyEnd(first) >= 0
+          ? this.block('map', column + 2)
+          : this.inline(column)
+      items[this.itemCount++] = item
     } while (this.indent === column && this.atDash())
     if (this.indent > column || (this.indent === column && !isCompact)) throw handOver
+    const own = items.slice(bottom, this.itemCount)
+    this.itemCount = bottom
     this.depth--
     return memo
-      ? { kind: 'list', start, end: this.at, items, memo }
-      : { kind: 'list', start, end: this.at, items }
+      ? { kind: 'list', start, end: this.at, items: own, memo }
+      : { kind: 'list', start, end: this.at, items: own }
   }
 
   /** A value that begins on the line of its key or dash. */
@@ -405,18 +419,10 @@ class RegularYaml {
     const known = blocks.find(slot, 'literal', start, column, depth)
     if (known && this.pass(known))
       return new LazyString(bytes, start, start + known.length, Style.literal, known.literalIndent)
-    const firstLine = lines.noted
+    const block = newBlock('literal', start, column, depth, lines.noted, noMemo)
     const value = this.unknownLiteral(column)
-    const { indent: literalIndent } = value
-    this.remember(slot, {
-      kind: 'literal',
-      start,
-      column,
-      depth,
-      firstLine,
-      literalIndent,
-      memo: noMemo,
-    })
+    block.literalIndent = value.indent
+    this.remember(slot, block)
     return value
   }
 
@@ -540,20 +546,29 @@ class RegularYaml {
   }
 }
 
+/** A block that is about to be read. */
+function newBlock(
+  kind: KnownBlock['kind'],
+  start: number,
+  column: number,
+  depth: number,
+  firstLine: number,
+  memo: BlockMemo,
+): KnownBlock {
+  return { kind, start, length: 0, column, depth, literalIndent: 0, firstLine, lineCount: 0, memo }
+}
+
 /** Lines of what is read again: they were noted when it was passed. */
 const unneededLines = new LineStarts()
 
-/** What was passed over because its text is known, read after all: somebody asks what is in it. */
-function readAgain(
-  bytes: Uint8Array,
-  start: number,
-  kind: 'map' | 'list' | 'compact-list',
-  column: number,
-  depth: number,
-): Value {
+/** What was passed over because its text is known, read after all: somebody asks what is in it. Never a literal. */
+const readAgain: ReadBlock = (bytes, start, { kind, column, depth }) => {
   unneededLines.clear()
-  const reader = new RegularYaml(bytes, start, unneededLines, new RecurringBlocks(bytes))
-  return reader.blockHere(kind, column, depth)
+  return new RegularYaml(bytes, start, unneededLines, new RecurringBlocks(bytes)).blockHere(
+    kind,
+    column,
+    depth,
+  )
 }
 
 function hasRepeats(entries: readonly MapEntry[]): boolean {
