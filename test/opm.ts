@@ -10,7 +10,7 @@ export function opm(
 ): { code: number; out: string; err: string } | undefined {
   known ??= spawnSync('opm', ['version']).status === 0
   if (!known) {
-    process.stderr.write('left out: opm is not here\n')
+    process.stderr.write('left out: opm is not here (.ci/build-opm builds one)\n')
     return undefined
   }
   const run = spawnSync('opm', args, {
