@@ -3,10 +3,10 @@ import { blobShapes, propertyShapes, shapeOf } from '../../catalog/known-fields.
 import type { Shape } from '../../catalog/known-fields.ts'
 
 /**
- * Names of the known fields of the mapping in which `path` (`entries[3].replace`) stands. Below a property's
- * `value` those of every closed type, since the path does not say which type it is.
+ * Names of the known fields of the mapping in which `path` (`entries[3].replace`) stands. Below a property's `value`
+ * those of its `type`, or of every closed type where it is not known.
  */
-export function knownFieldsAt(schema: string, path: string): string[] {
+export function knownFieldsAt(schema: string, path: string, type?: string): string[] {
   const steps = path
     .replaceAll(/\[\d+\]/g, '')
     .split('.')
@@ -18,6 +18,8 @@ export function knownFieldsAt(schema: string, path: string): string[] {
   }
   if (typeof shape === 'object') return Object.keys(shape)
   if (shape !== 'any') return []
+  const own = type !== undefined && Object.hasOwn(propertyShapes, type) ? propertyShapes[type] : undefined
+  if (typeof own === 'object') return Object.keys(own)
   return [
     ...new Set(
       Object.values(propertyShapes).flatMap((its) => (typeof its === 'object' ? Object.keys(its) : [])),

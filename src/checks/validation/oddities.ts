@@ -21,3 +21,13 @@ export function aboutOddity(oddity: PlacedOddity, what: string): { at: Location;
   const at: Location = { file, line: mark.line, column: mark.column, ...(isKey && { extent: 'key' }) }
   return { at, about: [owner, schema, name, what] }
 }
+
+/** The type of the property whose value the oddity stands in; undefined elsewhere. */
+export function propertyTypeOf(
+  view: CatalogView,
+  { package: inPackage, name, path }: { package: string; name: string; path: string },
+): string | undefined {
+  const [, index] = /^properties\[(\d+)\]\.value\./i.exec(path) ?? []
+  if (index === undefined) return undefined
+  return view.package(inPackage)?.bundle(name)?.blob.properties[Number(index)]?.type
+}

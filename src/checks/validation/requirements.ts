@@ -46,6 +46,37 @@ export function* packageRequirements(catalog: CatalogView): Generator<PackageReq
   }
 }
 
+export interface ApiRequirement {
+  readonly in: PackageView
+  readonly by: BundleView
+  readonly at: Location
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+}
+
+/** Every API that a bundle requires whatever else is there: by property, or as the whole of a constraint. */
+export function* apiRequirements(catalog: CatalogView): Generator<ApiRequirement> {
+  for (const { package: its, bundle } of bundlesOf(catalog)) {
+    if (!bundle.properties('olm.gvk.required').length && !bundle.properties('olm.constraint').length) continue
+    for (const { type, value, mark } of bundle.blob.properties) {
+      const where = { in: its, by: bundle, at: placeOf(bundle.blob.place, mark) }
+      if (type === 'olm.gvk.required')
+        yield {
+          ...where,
+          group: fieldText(value, 'group'),
+          version: fieldText(value, 'version'),
+          kind: fieldText(value, 'kind'),
+        }
+      else if (type === 'olm.constraint') {
+        const { constraint } = readConstraint(value)
+        if (constraint?.kind !== 'gvk') continue
+        yield { ...where, group: constraint.group, version: constraint.version, kind: constraint.apiKind }
+      }
+    }
+  }
+}
+
 /** A constraint and all that is nested in it. */
 export function* partsOf(constraint: Constraint): Generator<Constraint> {
   yield constraint

@@ -27,6 +27,7 @@ import { maxOpenshiftVersion } from './rules/max-openshift-version.ts'
 import { missingRequiredApi } from './rules/missing-required-api.ts'
 import { missingRequiredPackage } from './rules/missing-required-package.ts'
 import { misspeltField } from './rules/misspelt-field.ts'
+import { misspeltPropertyType } from './rules/misspelt-property-type.ts'
 import { misspeltSchema } from './rules/misspelt-schema.ts'
 import { mixedMetadataFormats } from './rules/mixed-metadata-formats.ts'
 import { namelessRequirement } from './rules/nameless-requirement.ts'
@@ -82,6 +83,7 @@ export const rules: readonly CatalogRule[] = [
   missingRequiredApi,
   missingRequiredPackage,
   misspeltField,
+  misspeltPropertyType,
   misspeltSchema,
   mixedMetadataFormats,
   namelessRequirement,

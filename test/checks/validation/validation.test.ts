@@ -27,7 +27,11 @@ function sound(name: string, version: string, more: Blob = {}): Blob {
       { type: 'olm.package', value: { packageName: 'foo', version } },
       {
         type: 'olm.csv.metadata',
-        value: { minKubeVersion: '', installModes: [{ type: 'AllNamespaces', supported: true }] },
+        value: {
+          displayName: 'Foo',
+          minKubeVersion: '',
+          installModes: [{ type: 'AllNamespaces', supported: true }],
+        },
       },
     ],
     ...more,

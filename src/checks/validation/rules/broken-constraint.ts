@@ -9,7 +9,7 @@ export const brokenConstraint = catalogRule<{ bundle: string; path: string; prob
   since: '0.1.0',
   title: 'Constraints have the structure that OLM can decode',
   say: ({ bundle, path, problem }) => ({
-    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${path},`} ${problem}`,
+    what: `the constraint of ${bundle}${path === '' ? '' : `, at ${shortened(path)},`} ${problem}`,
     why: 'opm accepts any value here; OLM decodes it only when somebody installs the Operator, and then fails.',
     fix: 'A constraint has exactly one of gvk, package, cel, all, any and not, and may have a failureMessage.',
   }),
@@ -26,3 +26,8 @@ export const brokenConstraint = catalogRule<{ bundle: string; path: string; prob
     }
   },
 })
+
+/** The two ends of a long path: a constraint may be nested sixty levels deep. */
+function shortened(path: string): string {
+  return path.length <= 120 ? path : `${path.slice(0, 50)}…${path.slice(-50)}`
+}

@@ -14,7 +14,10 @@ export const brokenVersionRange = catalogRule<{
   since: '0.1.0',
   title: 'Required version ranges can be parsed',
   say: ({ bundle, required, range, problem }) => ({
-    what: `${bundle} requires package "${required}" in "${range}", which is no version range: ${problem}`,
+    what:
+      range === ''
+        ? `${bundle} requires package "${required}" and gives no versionRange`
+        : `${bundle} requires package "${required}" in "${range}", which is no version range: ${problem}`,
     why: 'OLM parses it only when somebody installs the Operator, and then fails.',
     fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
   }),

@@ -1,15 +1,24 @@
 // A channel head that tells nothing of itself. It installs, and no console can show it (operator-registry #907).
 import { catalogRule, placeOf } from '../catalog-rule.ts'
+import type { BundleView } from '../catalog-view.ts'
+import { fieldText } from '../field-text.ts'
 
-export const headWithoutMetadata = catalogRule<{ bundle: string; channels: readonly string[] }>({
+export const headWithoutMetadata = catalogRule<{
+  bundle: string
+  channels: readonly string[]
+  lacks: 'metadata' | 'csv' | 'display name'
+}>({
   id: 'head-without-metadata',
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel heads carry the metadata of their ClusterServiceVersion',
-  say: ({ bundle, channels }) => ({
-    what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, has neither olm.csv.metadata nor olm.bundle.object`,
+  say: ({ bundle, channels, lacks }) => ({
+    what: `${bundle}, the head of ${channels.map((name) => `"${name}"`).join(', ')}, ${words[lacks]}`,
     why: 'Display name, description, install modes and the list of packages in a console come from the head: without them it cannot be found there.',
-    fix: 'Render the bundle again from its image.',
+    fix:
+      lacks === 'display name'
+        ? 'Give the ClusterServiceVersion a displayName, and render the bundle again from its image.'
+        : 'Render the bundle again from its image.',
   }),
   *find(catalog) {
     for (const its of catalog.packages) {
@@ -23,10 +32,38 @@ export const headWithoutMetadata = catalogRule<{ bundle: string; channels: reado
       for (const [name, channels] of channelsOf) {
         const bundle = its.bundle(name)
         if (bundle === undefined) continue
-        if (bundle.properties('olm.csv.metadata').length + bundle.properties('olm.bundle.object').length > 0)
-          continue
-        yield { at: placeOf(bundle.blob.place), about: [its.name, name], data: { bundle: name, channels } }
+        const lacks = lackOf(bundle)
+        if (lacks === undefined) continue
+        yield {
+          at: placeOf(bundle.blob.place),
+          about: [its.name, name],
+          data: { bundle: name, channels, lacks },
+        }
       }
     }
   },
 })
+
+const words = {
+  metadata: 'has neither olm.csv.metadata nor olm.bundle.object',
+  csv: 'has no ClusterServiceVersion among its olm.bundle.object',
+  'display name': 'has an olm.csv.metadata without a display name',
+} as const
+
+function lackOf(bundle: BundleView): keyof typeof words | undefined {
+  const objects = bundle.properties('olm.bundle.object')
+  const metadata = bundle.properties('olm.csv.metadata')
+  if (objects.length + metadata.length === 0) return 'metadata'
+  // What opm refuses to decode is its own complaint, and bundles without an image have a rule of their own.
+  if (metadata.some(({ error }) => error !== undefined)) return undefined
+  if (metadata.length > 0)
+    return metadata.some(({ value }) => fieldText(value, 'displayName').trim() !== '')
+      ? undefined
+      : 'display name'
+  if (bundle.blob.image === '' || objects.some(isCsv)) return undefined
+  return 'csv'
+}
+
+function isCsv({ value, error }: BundleView['blob']['properties'][number]): boolean {
+  return error !== undefined || fieldText(value, 'kind') === 'ClusterServiceVersion'
+}

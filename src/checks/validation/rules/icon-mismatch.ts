@@ -8,14 +8,14 @@ const synonyms: Readonly<Record<string, string>> = {
   'image/vnd.microsoft.icon': 'image/x-icon',
 }
 
-export const iconMismatch = catalogRule<{ claims: string; looksLike: string }>({
+export const iconMismatch = catalogRule<{ claims: string; looksLike: string; bytes: number }>({
   id: 'icon-mismatch',
   severity: 'warning',
   since: '0.1.0',
   title: 'Icons are of the media type that they claim',
-  say: ({ claims, looksLike }) => ({
+  say: ({ claims, looksLike, bytes }) => ({
     what: `the icon claims to be ${claims === '' ? 'of no media type' : `"${claims}"`}, and its bytes ${
-      looksLike === '' ? 'are no picture' : `are ${looksLike}`
+      bytes === 0 ? 'are missing' : looksLike === '' ? 'are no picture' : `are ${looksLike}`
     }`,
     why: 'Browsers trust the media type that the catalog serves, and then show a broken picture.',
     fix: looksLike.startsWith('image/')
@@ -24,11 +24,15 @@ export const iconMismatch = catalogRule<{ claims: string; looksLike: string }>({
   }),
   *find({ catalog }) {
     for (const { name, place, icon } of catalog.packages) {
-      if (icon === undefined || icon.bytes === 0) continue
+      if (icon === undefined) continue
       const claims = icon.mediatype.toLowerCase().split(';')[0]?.trim() ?? ''
       const looksLike = icon.looksLike ?? ''
       if ((synonyms[claims] ?? claims) === looksLike) continue
-      yield { at: placeOf(place, icon.mark), about: [name], data: { claims: icon.mediatype, looksLike } }
+      yield {
+        at: placeOf(place, icon.mark),
+        about: [name],
+        data: { claims: icon.mediatype, looksLike, bytes: icon.bytes },
+      }
     }
   },
 })

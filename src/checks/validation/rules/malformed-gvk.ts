@@ -45,3 +45,8 @@ export const malformedGvk = catalogRule<{
     }
   },
 })
+
+/** Whether an API can have this group, version and kind. */
+export function isGvk(gvk: Readonly<Record<keyof typeof patterns, string>>): boolean {
+  return (['group', 'version', 'kind'] as const).every((part) => patterns[part].test(gvk[part]))
+}

@@ -1,9 +1,10 @@
 // A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
 import type { Json } from '../../../catalog/catalog.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { catalogRule } from '../catalog-rule.ts'
 import type { CatalogView } from '../catalog-view.ts'
-import { bundlesOf } from '../requirements.ts'
+import { apiRequirements, bundlesOf } from '../requirements.ts'
+import { isGvk } from './malformed-gvk.ts'
 
 export const missingRequiredApi = catalogRule<{
   bundle: string
@@ -22,22 +23,16 @@ export const missingRequiredApi = catalogRule<{
   }),
   *find(catalog) {
     let provided: ReadonlySet<string> | undefined
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
-      for (const { value, mark } of bundle.properties('olm.gvk.required')) {
-        const [group, version, kind] = [
-          fieldText(value, 'group'),
-          fieldText(value, 'version'),
-          fieldText(value, 'kind'),
-        ]
-        if (kind === '') continue
-        // Few catalogs have such requirements: the list is made for the first of them.
-        provided ??= providedApis(catalog)
-        if (provided.has(keyOf(value))) continue
-        yield {
-          at: placeOf(bundle.blob.place, mark),
-          about: [its.name, bundle.blob.name, group, version, kind],
-          data: { bundle: bundle.blob.name, group, version, kind },
-        }
+    for (const { in: its, by, at, group, version, kind } of apiRequirements(catalog)) {
+      // What no API can be called is told by malformed-gvk.
+      if (!isGvk({ group, version, kind })) continue
+      // Few catalogs have such requirements: the list is made for the first of them.
+      provided ??= providedApis(catalog)
+      if (provided.has(`${group}/${version}/${kind}`)) continue
+      yield {
+        at,
+        about: [its.name, by.blob.name, group, version, kind],
+        data: { bundle: by.blob.name, group, version, kind },
       }
     }
   },

@@ -2,7 +2,7 @@
 import { blobShapes } from '../../../catalog/known-fields.ts'
 import { catalogRule } from '../catalog-rule.ts'
 import { knownFieldsAt } from '../fields-at.ts'
-import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf, propertyTypeOf } from '../oddities.ts'
 import { similarName } from '../similar-name.ts'
 
 export const misspeltField = catalogRule<{ path: string; field: string; known: string; schema: string }>({
@@ -19,9 +19,10 @@ export const misspeltField = catalogRule<{ path: string; field: string; known: s
     for (const oddity of odditiesOf(catalog, 'unknown-field')) {
       if (!Object.hasOwn(blobShapes, oddity.schema)) continue
       const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
-      const known = similarName(field, knownFieldsAt(oddity.schema, oddity.path))
+      const type = propertyTypeOf(catalog, oddity)
+      const known = similarName(field, knownFieldsAt(oddity.schema, oddity.path, type))
       if (known === undefined) continue
-      const data = { path: oddity.path, field, known, schema: oddity.schema }
+      const data = { path: oddity.path, field, known, schema: type ?? oddity.schema }
       yield { ...aboutOddity(oddity, oddity.path), data }
     }
   },

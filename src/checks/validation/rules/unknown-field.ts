@@ -2,7 +2,7 @@
 import { blobShapes } from '../../../catalog/known-fields.ts'
 import { catalogRule } from '../catalog-rule.ts'
 import { knownFieldsAt } from '../fields-at.ts'
-import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf, propertyTypeOf } from '../oddities.ts'
 import { similarName } from '../similar-name.ts'
 
 export const unknownField = catalogRule<{
@@ -24,12 +24,13 @@ export const unknownField = catalogRule<{
     for (const oddity of odditiesOf(catalog, 'unknown-field')) {
       if (!Object.hasOwn(blobShapes, oddity.schema)) continue
       const field = oddity.path.slice(oddity.path.lastIndexOf('.') + 1)
-      const known = knownFieldsAt(oddity.schema, oddity.path)
+      const type = propertyTypeOf(catalog, oddity)
+      const known = knownFieldsAt(oddity.schema, oddity.path, type)
       // Those two have rules of their own, which know what to do about it.
       if (similarName(field, known) !== undefined || isRelatedImageValue(oddity.path)) continue
       yield {
         ...aboutOddity(oddity, oddity.path),
-        data: { path: oddity.path, field, schema: oddity.schema, known },
+        data: { path: oddity.path, field, schema: type ?? oddity.schema, known },
       }
     }
   },

@@ -1,0 +1,46 @@
+// A property type one slip away from one that OLM reads. To opm and OLM it is a type of somebody's own.
+import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { bundlesOf } from '../requirements.ts'
+import { similarName } from '../similar-name.ts'
+
+/** The types that opm and OLM give a meaning (opm-validate R19, install 1.5). */
+const knownTypes = [
+  'olm.bundle.object',
+  'olm.channel',
+  'olm.constraint',
+  'olm.csv.metadata',
+  'olm.deprecated',
+  'olm.gvk',
+  'olm.gvk.required',
+  'olm.label',
+  'olm.maxOpenShiftVersion',
+  'olm.package',
+  'olm.package.required',
+]
+
+export const misspeltPropertyType = catalogRule<{ bundle: string; type: string; known: string }>({
+  id: 'misspelt-property-type',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Property types are spelt as OLM spells them',
+  say: ({ bundle, type, known }) => ({
+    what: `OLM does not know the property type "${type}" of ${bundle}: "${known}" was probably meant`,
+    why: 'Types are compared letter by letter: what the property demands or offers counts for nothing, and nobody is told.',
+    fix: `Write "${known}".`,
+  }),
+  *find(catalog) {
+    for (const { package: its, bundle } of bundlesOf(catalog)) {
+      for (const { type, mark } of bundle.blob.properties) {
+        // Types of one's own begin with a domain; blanks around a type have a rule of their own.
+        if (!/^olm/i.test(type) || type.trim() !== type || knownTypes.includes(type)) continue
+        const known = similarName(type, knownTypes)
+        if (known === undefined) continue
+        yield {
+          at: placeOf(bundle.blob.place, mark),
+          about: [its.name, bundle.blob.name, type],
+          data: { bundle: bundle.blob.name, type, known },
+        }
+      }
+    }
+  },
+})
