@@ -86,6 +86,16 @@ describe('opm refuses', () => {
     ['a list in a map', 'a: b\n- c\n', 'line 1: did not find expected key'],
     ['a map as a key', '? {a: b}\n: c\n', 'invalid map key: map[interface {}]interface {}{"a":"b"}'],
     [
+      'a map with keys of all types as a key',
+      '? {b: 1, a: 1, 2: 1, -3: 1, 1.5: 1, .5: 1, yes: 1, no: 2}\n: x\n',
+      'invalid map key: map[interface {}]interface {}{"a":1, "b":1, -3:1, 2:1, 0.5:1, 1.5:1, false:2, true:1}',
+    ],
+    [
+      'keys that are merged into a key',
+      'x: &x {1: a}\ny:\n  ? {<<: *x, <<: {2: b}}\n  : z\n',
+      'invalid map key: map[interface {}]interface {}{1:"a", 2:"b"}',
+    ],
+    [
       'numbers in a list as a key',
       '? [1e20, 1e6, 1000000, 18446744073709551615]\n: c\n',
       'invalid map key: []interface {}{1e+20, 1e+06, 1000000, 0xffffffffffffffff}',

@@ -4,7 +4,7 @@ import { quote } from '../go-text.ts'
 import type { Value } from '../tree.ts'
 import { MapBuilder } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
-import { invalidKey, keySyntax, unsupportedKey } from './go-syntax.ts'
+import { invalidKey, keySyntax, unsupportedKey, type TypedKeys } from './go-syntax.ts'
 import { firstRefusal } from './json-limits.ts'
 import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
 import type { Resolved } from './resolve-scalar.ts'
@@ -46,6 +46,8 @@ interface Frame {
   readonly sizeBefore: number
   readonly inAlias: boolean
   height: number
+  /** Keys that are no texts, by the text that they become; of the map that the frame's value is. */
+  typed: Map<string, Resolved> | undefined
 }
 
 /** An anchored collection that is complete: what an alias to it stands for. */
@@ -66,6 +68,7 @@ class Composer {
   private readonly finished = new Map<Node, Finished>()
   private readonly open = new Set<Node>()
   private readonly badKeys = new Map<Value, YamlError>()
+  private readonly typedKeys: TypedKeys = new Map()
   private readonly budget = new AliasBudget()
   private hasInfinite = false
   private result: Value | undefined
@@ -173,6 +176,8 @@ class Composer {
     const owner = this.owner()
     owner.height = Math.max(owner.height, finished.height - 1)
     owner.bad ??= this.badKeys.get(finished.value)
+    const typed = this.typedKeys.get(finished.value)
+    if (typed) owner.typed = new Map([...(owner.typed ?? []), ...typed])
     if (finished.value.kind !== 'map') return
     for (const entry of finished.value.entries) {
       this.repeated?.note(into.map, quote(entry.key), entry.value.start)
@@ -200,6 +205,7 @@ class Composer {
       sizeBefore: this.budget.decoded - 1,
       inAlias,
       height: 0,
+      typed: undefined,
     })
   }
 
@@ -220,6 +226,7 @@ class Composer {
         : { kind: 'list', start: node.start, end: node.end, items: frame.items }
     const height = frame.height + 1
     if (frame.bad) this.badKeys.set(value, frame.bad)
+    if (frame.typed) this.typedKeys.set(value, frame.typed)
     if (node.anchor !== '') {
       this.finished.set(node, { value, size: this.budget.decoded - frame.sizeBefore, height })
     }
@@ -239,12 +246,16 @@ class Composer {
       return
     }
     const { key } = frame
-    if (!key) throw invalidKey(value, node.start)
+    if (!key) throw invalidKey(value, this.typedKeys, node.start)
     frame.key = undefined
     const text = keyText(key.resolved)
     this.repeated?.note(frame.map, keySyntax(key.resolved), node.start)
-    if (text === undefined) frame.bad ??= unsupportedKey(key.resolved, value, key.node.start)
-    else frame.map.set(text, key.node.start, key.node.end, value, frame.purpose === 'merge')
+    if (text === undefined) {
+      frame.bad ??= unsupportedKey(key.resolved, value, this.typedKeys, key.node.start)
+      return
+    }
+    if (key.resolved.type !== 'str') (this.owner().typed ??= new Map()).set(text, key.resolved)
+    frame.map.set(text, key.node.start, key.node.end, value, frame.purpose === 'merge')
   }
 }
 

@@ -10,14 +10,17 @@ const maxLength = 1 << 20
 
 const maxInt64 = 2n ** 63n - 1n
 
+/** Of maps with keys that are no texts: those keys, by the text that they become. */
+export type TypedKeys = Map<Value, ReadonlyMap<string, Resolved>>
+
 /** A map or a list stands where a key should. */
-export function invalidKey(value: Value, at: number): YamlError {
-  return new YamlError(`yaml: invalid map key: ${goSyntax(value)}`, at)
+export function invalidKey(value: Value, typedKeys: TypedKeys, at: number): YamlError {
+  return new YamlError(`yaml: invalid map key: ${goSyntax(value, typedKeys)}`, at)
 }
 
 /** A key that JSON cannot have: null, or an integer of 64 bits. */
-export function unsupportedKey(key: Resolved, value: Value, at: number): YamlError {
-  const shown = value.kind === 'null' ? '<nil>' : goSyntax(value)
+export function unsupportedKey(key: Resolved, value: Value, typedKeys: TypedKeys, at: number): YamlError {
+  const shown = value.kind === 'null' ? '<nil>' : goSyntax(value, typedKeys)
   const [type, text] =
     key.type === 'uint' ? ['uint64', `0x${BigInt(key.text).toString(16)}`] : ['%!s(<nil>)', '<nil>']
   return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
@@ -41,7 +44,7 @@ export function keySyntax(key: Resolved): string {
   }
 }
 
-function goSyntax(root: Value): string {
+function goSyntax(root: Value, typedKeys: TypedKeys): string {
   const pieces: string[] = []
   let length = 0
   // What is still to be written, the next last.
@@ -52,7 +55,7 @@ function goSyntax(root: Value): string {
     if (text !== undefined) {
       pieces.push(text)
       length += text.length
-    } else if (typeof next !== 'string') todo.push(...partsOf(next).reverse())
+    } else if (typeof next !== 'string') todo.push(...partsOf(next, typedKeys).reverse())
   }
   return pieces.join('')
 }
@@ -80,15 +83,31 @@ function integerSyntax({ text, isFloat }: NumberValue): string | undefined {
   return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
-function partsOf(value: Value): (Value | string)[] {
+function partsOf(value: Value, typedKeys: TypedKeys): (Value | string)[] {
   if (value.kind === 'list') {
     return ['[]interface {}{', ...value.items.flatMap((item, at) => (at > 0 ? [', ', item] : [item])), '}']
   }
   if (value.kind !== 'map') return []
-  const entries = [...value.entries].sort((a, b) => compareBytes(a.key, b.key))
+  const typed = typedKeys.get(value)
+  const entries = value.entries
+    .map(({ key, value: inner }) => ({ key: typed?.get(key) ?? textKey(key), value: inner }))
+    .sort((a, b) => compareKeys(a.key, b.key))
   return [
     'map[interface {}]interface {}{',
-    ...entries.flatMap(({ key, value: inner }, at) => [`${at > 0 ? ', ' : ''}${quote(key)}:`, inner]),
+    ...entries.flatMap(({ key, value: inner }, at) => [`${at > 0 ? ', ' : ''}${keySyntax(key)}:`, inner]),
     '}',
   ]
+}
+
+function textKey(key: string): Resolved {
+  return { type: 'str', value: key }
+}
+
+/** Go sorts keys of several types by where it keeps the types: this is opm's order. */
+const typeOrder: readonly Resolved['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
+
+function compareKeys(a: Resolved, b: Resolved): number {
+  if (a.type !== b.type) return typeOrder.indexOf(a.type) - typeOrder.indexOf(b.type)
+  if (a.type === 'str' && b.type === 'str') return compareBytes(a.value, b.value)
+  return a.type === 'null' || b.type === 'null' ? 0 : Number(a.value) - Number(b.value)
 }
