@@ -1,10 +1,10 @@
-// Holds the fast reader against the exact one on damaged documents for a while, and on every real catalog at hand.
+// Holds the fast readers, of YAML and of JSON, against the exact ones on damaged documents for a while, and on every real catalog at hand.
 // usage: node bench/fuzz-reader.ts [--seconds N] [--seed S] [DIR...]; exit 1 with seed and document at a difference.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compareReaders } from '../test/catalog/fast/compare-readers.ts'
-import { Random, mutatedDocuments, rendered } from '../test/catalog/fast/mutated-documents.ts'
+import { compareJsonReaders, compareReaders } from '../test/catalog/fast/compare-readers.ts'
+import { Random, mutatedDocuments, mutatedObjects, rendered } from '../test/catalog/fast/mutated-documents.ts'
 
 const { values, positionals } = parseArgs({
   options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } },
@@ -21,10 +21,11 @@ for (const directory of positionals) {
   for (const path of readdirSync(directory, { recursive: true, encoding: 'utf8' })) {
     if (!/\.(ya?ml|json)$/.test(path)) continue
     const bytes = readFileSync(join(directory, path))
-    const comparison = compareReaders(bytes)
+    const comparison = path.endsWith('.json') ? compareJsonReaders(bytes) : compareReaders(bytes)
     if (comparison.difference !== undefined) fail(path, comparison.difference)
     documents += comparison.documents
     fast += comparison.fast
+    if (path.endsWith('.json')) continue
     // Real documents to damage, small enough that a round stays short.
     const [first] = bytes
       .toString('utf8')
@@ -39,8 +40,9 @@ const random = new Random(seed)
 let rounds = 0
 fast = 0
 for (; performance.now() < until; rounds++) {
-  const bytes = mutatedDocuments(random, sources)
-  const comparison = compareReaders(bytes)
+  const isJson = rounds % 3 === 2
+  const bytes = isJson ? mutatedObjects(random) : mutatedDocuments(random, sources)
+  const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)
   if (comparison.difference !== undefined) {
     fail(`seed ${seed}, round ${rounds}`, `${comparison.difference}\n${Buffer.from(bytes).toString('utf8')}`)
   }

@@ -45,7 +45,7 @@ export function characterWidth(bytes: Uint8Array, at: number): number {
   return width
 }
 
-/** Byte offsets of positions in decodeLikeGo(bytes). Positions must be asked in ascending order. */
+/** Byte offsets of positions in decodeLikeGo(bytes). Made for asking in ascending order: going back begins anew. */
 export class ByteOffsets {
   private readonly bytes: Uint8Array
   private readonly isIdentity: boolean
@@ -60,6 +60,7 @@ export class ByteOffsets {
   at(unit: number): number {
     // As many bytes as code units: all of it is ASCII (or single bad bytes, which are one unit each).
     if (this.isIdentity) return unit
+    if (unit < this.unit) this.beginAnew()
     while (this.unit < unit && this.byte < this.bytes.length) {
       const width = characterWidth(this.bytes, this.byte)
       this.byte += Math.max(width, 1)
@@ -71,8 +72,14 @@ export class ByteOffsets {
   /** The reverse: the position of a byte offset at which a character begins. */
   unitAt(byte: number): number {
     if (this.isIdentity) return byte
+    if (byte < this.byte) this.beginAnew()
     while (this.byte < byte) this.at(this.unit + 1)
     return this.unit
+  }
+
+  private beginAnew(): void {
+    this.unit = 0
+    this.byte = 0
   }
 }
 

@@ -41,6 +41,15 @@ export const inSingleQuotes: Uint8Array = table([
   [TAB, Stop.odd],
 ])
 
+/** For strings of JSON, where control characters end all trust but DEL is text like any other. */
+export const inJsonString: Uint8Array = table([
+  [DOUBLE_QUOTE, Stop.quote],
+  [BACKSLASH, Stop.backslash],
+  [TAB, Stop.odd],
+  [NEWLINE, Stop.odd],
+  [0x7f, 0],
+])
+
 /** First bytes of plain scalars that are text whatever follows: no indicators, no digits, no words with a meaning. */
 export const startsText: Uint8Array = flags('ABCDEGHIJKLMPQRSUVWXZabcdeghijklmpqrsuvwxz/$()_^;<=\\')
 

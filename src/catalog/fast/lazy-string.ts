@@ -4,8 +4,11 @@ import type { StringValue } from '../tree.ts'
 import { decode, doubleQuoted, foldedPlain, literal, singleQuoted } from './scalar-text.ts'
 import { texts } from './text-table.ts'
 
-/** How a scalar is written. `verbatim` is quoted, on one line, without anything to undo. */
-export const Style = { plain: 0, folded: 1, verbatim: 2, single: 3, double: 4, literal: 5 } as const
+/**
+ * How a scalar is written. `verbatim` is quoted, on one line, without anything to undo; `json` is in quotes of JSON, of
+ * which the reader has seen that JSON.parse takes them.
+ */
+export const Style = { plain: 0, folded: 1, verbatim: 2, single: 3, double: 4, literal: 5, json: 6 } as const
 
 const styleBits = 3
 
@@ -47,6 +50,9 @@ export class LazyString implements StringValue {
         return singleQuoted(decode(bytes, start + 1, end - 1))
       case Style.double:
         return doubleQuoted(decode(bytes, start + 1, end - 1))
+      case Style.json:
+        // Halves of surrogate pairs are none of Go's characters.
+        return (JSON.parse(decode(bytes, start, end)) as string).toWellFormed()
       default:
         return literal(bytes, start, end, this.indent)
     }

@@ -45,6 +45,11 @@ export class LineStarts {
     return this.starts[line] as number
   }
 
+  /** Where the last noted line begins. */
+  get last(): number {
+    return this.starts[this.noted - 1] as number
+  }
+
   private grow(wanted: number): void {
     if (wanted > mostLines) throw handOver
     const longer = new Int32Array(Math.max(this.starts.length * 4, wanted))

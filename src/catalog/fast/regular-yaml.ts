@@ -7,6 +7,7 @@ import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts
 import * as byte from './byte-classes.ts'
 import { Stop, inDoubleQuotes, inKey, inPlain, inSingleQuotes, inText } from './byte-classes.ts'
 import { handOver } from './hand-over.ts'
+import { hasRepeats } from './has-repeats.ts'
 import { LazyString, Style } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 import { RecurringList, RecurringMap, type ReadBlock } from './recurring.ts'
@@ -569,14 +570,6 @@ const readAgain: ReadBlock = (bytes, start, { kind, column, depth }) => {
     column,
     depth,
   )
-}
-
-function hasRepeats(entries: readonly MapEntry[]): boolean {
-  if (entries.length > 16) return new Set(entries.map((entry) => entry.key)).size < entries.length
-  for (let at = 1; at < entries.length; at++) {
-    for (let before = 0; before < at; before++) if (entries[before]?.key === entries[at]?.key) return true
-  }
-  return false
 }
 
 /**

@@ -1,10 +1,11 @@
 // A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind (facts 1.4).
 // Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
 import type { RegularDocument } from '../fast/regular-yaml.ts'
+import { RegularJsonReader, type RegularObject } from '../fast/regular-json.ts'
 import { RegularReader } from '../fast/regular-yaml.ts'
 import { JsonError } from '../json/json-error.ts'
 import type { JsonResult } from '../json/read-json.ts'
-import { readJson, skipJsonSpace } from '../json/read-json.ts'
+import { readJson } from '../json/read-json.ts'
 import { markedJson, withMark } from '../json/marked-json.ts'
 import { quote, trimSpace } from '../go-text.ts'
 import type { Value } from '../tree.ts'
@@ -67,7 +68,7 @@ const decodingPrefix = 'error unmarshaling JSON: while decoding JSON: '
 
 export function* documentsOf(bytes: Uint8Array, options: DocumentOptions = {}): Generator<Document> {
   const peeked = trimLeadingSpace(decodeLikeGo(bytes.subarray(0, lookAhead)))
-  if (peeked.startsWith('{')) yield* jsonDocuments(bytes, options.asValues === true)
+  if (peeked.startsWith('{')) yield* jsonDocuments(bytes, options)
   else yield* yamlDocuments(bytes, { ...wholeFile, ...options })
 }
 
@@ -209,32 +210,41 @@ function metaOf(found: ReturnType<typeof readMeta>, prefix: string): Pick<Docume
   }
 }
 
-function* jsonDocuments(bytes: Uint8Array, asValues: boolean): Generator<Document> {
-  const text = decodeLikeGo(bytes)
-  const places = new TextPlaces(text)
-  const offsets = new ByteOffsets(bytes, text)
+function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<Document> {
+  const asValues = options.asValues === true
+  const reader = options.exact === true || asValues ? undefined : new RegularJsonReader(bytes)
+  let whole: JsonText | undefined
   let at = 0
   for (let count = 0; ; count++) {
-    const next = skipJsonSpace(text, at)
-    if (next >= text.length) return
-    const found = jsonDocument(bytes, text, next, asValues)
-    if (!found.refused) {
-      const start = offsets.at(next)
-      yield { start, end: offsets.at(found.end), places, ...found.document }
-      at = found.end
+    const start = skipJsonSpaceBytes(bytes, at)
+    if (start >= bytes.length) return
+    const regular = reader?.read(start)
+    const meta = regular && regularMeta(regular)
+    if (meta) {
+      const { end, lines, firstLine } = regular
+      const exactly = (): Document => exactJson(bytes, (whole ??= jsonTextOf(bytes)), start)
+      yield { start, end, places: lines.places(firstLine), meta, exactly }
+      at = end
       continue
     }
-    const failedFrom = offsets.at(at)
+    const { text, places, offsets } = (whole ??= jsonTextOf(bytes))
+    const found = jsonDocument(bytes, text, offsets.unitAt(start), asValues)
+    if (!found.refused) {
+      const end = offsets.at(found.end)
+      yield { start, end, places, ...found.document }
+      at = end
+      continue
+    }
     if (count > maxBeforeSwitch) {
       const problem = jsonProblem(found.refused, bytes, text, false)
-      yield { start: failedFrom, end: bytes.length, places, problem }
+      yield { start: at, end: bytes.length, places, problem }
       return
     }
     const problem = jsonProblem(found.refused, bytes, text, true)
     // The decoder starts over as YAML, where it stopped; the rest of that line goes if it is blank.
-    const from = behindBlankLine(bytes, failedFrom)
+    const from = behindBlankLine(bytes, at)
     if (from === undefined) {
-      yield { start: failedFrom, end: bytes.length, places, problem }
+      yield { start: at, end: bytes.length, places, problem }
       return
     }
     const mark = places.mark(offsets.unitAt(from))
@@ -245,9 +255,41 @@ function* jsonDocuments(bytes: Uint8Array, asValues: boolean): Generator<Documen
       yield failed ? { start: document.start, end: document.end, places, problem } : document
       isFirst = false
     }
-    if (isFirst) yield { start: failedFrom, end: bytes.length, places, problem }
+    if (isFirst) yield { start: at, end: bytes.length, places, problem }
     return
   }
+}
+
+/** A JSON file's text, as the exact reader needs it. */
+interface JsonText {
+  readonly text: string
+  readonly places: Places
+  readonly offsets: ByteOffsets
+}
+
+function jsonTextOf(bytes: Uint8Array): JsonText {
+  const text = decodeLikeGo(bytes)
+  return { text, places: new TextPlaces(text), offsets: new ByteOffsets(bytes, text) }
+}
+
+function skipJsonSpaceBytes(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++
+  return at
+}
+
+/** What the fast reader sees in an object, unless something is wrong with it. */
+function regularMeta({ tree }: RegularObject): Meta | undefined {
+  const found = readMeta(tree, undefined)
+  return 'problems' in found || found.meta.schema === '' ? undefined : found.meta
+}
+
+/** The object at `start`, which the fast reader has read: so it is one. */
+function exactJson(bytes: Uint8Array, { text, places, offsets }: JsonText, start: number): Document {
+  const found = jsonDocument(bytes, text, offsets.unitAt(start), false)
+  if (found.refused)
+    return { start, end: bytes.length, places, problem: jsonProblem(found.refused, bytes, text, false) }
+  return { start, end: offsets.at(found.end), places, ...found.document }
 }
 
 type Refused =

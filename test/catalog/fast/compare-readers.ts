@@ -1,10 +1,13 @@
 // Reads a file both ways and tells the first difference: of the facts, and of every tree that the fast reader gives.
+import { RegularJsonReader } from '../../../src/catalog/fast/regular-json.ts'
 import { RegularReader } from '../../../src/catalog/fast/regular-yaml.ts'
+import { JsonError } from '../../../src/catalog/json/json-error.ts'
+import { readJson, skipJsonSpace, type JsonResult } from '../../../src/catalog/json/read-json.ts'
 import { chunksOf } from '../../../src/catalog/load/chunks.ts'
 import { chunkText } from '../../../src/catalog/load/documents.ts'
 import { readFile } from '../../../src/catalog/read-file.ts'
 import type { Value } from '../../../src/catalog/tree.ts'
-import { decodeLikeGo } from '../../../src/catalog/utf8.ts'
+import { ByteOffsets, decodeLikeGo } from '../../../src/catalog/utf8.ts'
 import { readYaml } from '../../../src/catalog/yaml/read-yaml.ts'
 
 export interface Comparison {
@@ -44,6 +47,52 @@ export function compareReaders(bytes: Uint8Array): Comparison {
   const found = JSON.stringify(readFile(bytes))
   if (exact === found) return { documents, fast }
   return { documents, fast, difference: `the facts: ${firstDifference(exact, found)}` }
+}
+
+/** The same for a file of JSON objects. */
+export function compareJsonReaders(bytes: Uint8Array): Comparison {
+  let documents = 0
+  let fast = 0
+  const reader = new RegularJsonReader(bytes)
+  const text = decodeLikeGo(bytes)
+  const offsets = new ByteOffsets(bytes, text)
+  const positions = bytes.every((byte) => byte < 0x80)
+  for (let at = skipJsonSpace(text, 0); at < text.length; at = skipJsonSpace(text, at)) {
+    const exact = tryJson(text, at)
+    const regular = reader.read(offsets.at(at))
+    if (!exact) {
+      if (!regular) break
+      return { documents, fast, difference: `the object at ${at} is none` }
+    }
+    documents++
+    if (regular) {
+      fast++
+      const [wanted, found] = [exact.value, regular.tree].map((tree) =>
+        JSON.stringify(plain(tree, 0, positions)),
+      )
+      const end = offsets.at(exact.end)
+      if (wanted !== found || regular.end !== end)
+        return {
+          documents,
+          fast,
+          difference: `the object at ${at}: ${firstDifference(wanted ?? '', found ?? '')}`,
+        }
+    }
+    at = exact.end
+  }
+  const exact = JSON.stringify(readFile(bytes, { exact: true }))
+  const found = JSON.stringify(readFile(bytes))
+  if (exact === found) return { documents, fast }
+  return { documents, fast, difference: `the facts: ${firstDifference(exact, found)}` }
+}
+
+function tryJson(text: string, at: number): JsonResult | undefined {
+  try {
+    return readJson(text, at)
+  } catch (error) {
+    if (error instanceof JsonError) return undefined
+    throw error
+  }
 }
 
 function plain(value: Value, offset: number, positions: boolean): unknown {

@@ -1,12 +1,93 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { RegularJsonReader } from '../../../src/catalog/fast/regular-json.ts'
 import { RegularReader } from '../../../src/catalog/fast/regular-yaml.ts'
 import { sharedPath } from '../../shared.ts'
-import { compareReaders } from './compare-readers.ts'
-import { Random, mutatedDocuments, rendered } from './mutated-documents.ts'
+import { compareJsonReaders, compareReaders } from './compare-readers.ts'
+import { Random, mutatedDocuments, mutatedObjects, rendered, renderedJson } from './mutated-documents.ts'
 
 const encoder = new TextEncoder()
+
+describe('the fast reader of JSON', () => {
+  test('takes what opm renders itself', () => {
+    const text = renderedJson.join('')
+    const { documents, fast, difference } = compareJsonReaders(encoder.encode(text))
+    expect({ documents, fast, difference }).toEqual({ documents: 5, fast: 5, difference: undefined })
+  })
+
+  test('agrees with the exact reader on damaged objects', () => {
+    const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 32)
+    process.stderr.write(`fast reader of JSON: FUZZ_SEED=${seed}\n`)
+    const random = new Random(seed)
+    let fast = 0
+    for (let round = 0; round < 1000; round++) {
+      const bytes = mutatedObjects(random)
+      const comparison = compareJsonReaders(bytes)
+      if (comparison.difference !== undefined)
+        throw new Error(
+          `seed ${seed}, round ${round}: ${comparison.difference}\n${new TextDecoder().decode(bytes)}`,
+        )
+      fast += comparison.fast
+    }
+    expect(fast).toBeGreaterThan(400)
+  })
+
+  test.each([
+    ['an escape in a key', '{"\\u0061": 1}'],
+    ['a repeated key', '{"a": 1, "b": 2, "a": 3}'],
+    ['a comma too many', '{"a": 1,}'],
+    ['a number without end', '{"a": 1e999}'],
+    ['a number that is none', '{"a": 01}'],
+    ['a control character', '{"a": "\u0001"}'],
+    ['a line end in a string', '{"a": "\n"}'],
+    ['a bad escape', '{"a": "\\x"}'],
+    ['half of an escape', '{"a": "\\u12"}'],
+    ['the end of the file', '{"a": {"b": 1}'],
+    ['an unclosed string', '{"a": "b'],
+    ['a list at the root', '[]'],
+    ['text without lines', `{"a": [${'"b", '.repeat(1000)}1]}`],
+    ['depth', `${'{"a":'.repeat(80)}1${'}'.repeat(80)}`],
+    ['bytes that are no text', Uint8Array.of(...encoder.encode('{"a": "'), 0xff, ...encoder.encode('"}'))],
+  ])('hands over %s', (_name, text) => {
+    const bytes = typeof text === 'string' ? encoder.encode(text) : text
+    expect(new RegularJsonReader(bytes).read(0)).toBeUndefined()
+    expect(compareJsonReaders(bytes).difference).toBeUndefined()
+  })
+
+  test.each([
+    [
+      'all kinds of values',
+      '{"a": null, "b": true, "c": false, "d": -1.5e3, "e": [], "f": {}, "g": "", "": 0}',
+    ],
+    ['any white space', ' \t\r\n{\t"a"\r:\n[ 1\n,2 ] }\n'],
+    ['escapes and halves of pairs', '{"a": "\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\\ud83d-\\ude00"}'],
+    ['characters of all widths', '{"é漢😀": "é漢😀", "a": "\u007f"}'],
+    [
+      'objects on one line',
+      '{"schema": "a"}{"schema": "b", "x": {}} {"schema":\n"c"}{"schema": "d", "y": "z"}',
+    ],
+  ])('reads %s itself', (_name, text) => {
+    const { documents, fast, difference } = compareJsonReaders(encoder.encode(text))
+    expect({ fast, difference }).toEqual({ fast: documents, difference: undefined })
+    expect(fast).toBeGreaterThan(0)
+  })
+
+  test('reads on fast behind an object that it handed over, and behind one that is wrong', () => {
+    const [pkg = '', channel = ''] = renderedJson
+    const odd = '{"schema": "x", "a": 1, "a": 2}\n'
+    const wrong = '{"schema": "olm.channel", "entries": 1}\n'
+    const { documents, fast, difference } = compareJsonReaders(encoder.encode(pkg + odd + wrong + channel))
+    expect({ documents, fast, difference }).toEqual({ documents: 4, fast: 3, difference: undefined })
+  })
+
+  test('passes a block that stood in the file before, whatever follows it', () => {
+    const block =
+      '{\n        "group": "foo.example.com",\n        "kind": "Foo",\n        "words": "some more"\n    }'
+    const text = `{\n    "a": ${block},\n    "b": ${block},\n    "c": [\n    ${block}, ${block}\n    ]\n}\n`
+    expect(compareJsonReaders(encoder.encode(text + text))).toEqual({ documents: 2, fast: 2 })
+  })
+})
 
 describe('the fast reader', () => {
   test('takes what opm renders itself', () => {

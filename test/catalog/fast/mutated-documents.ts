@@ -1,4 +1,6 @@
-// Catalog documents, damaged at random but repeatably: what the fast reader must read exactly as the exact one does.
+// Catalog documents, damaged at random but repeatably: what the fast readers must read exactly as the exact ones do.
+import { readWritable } from '../../../src/catalog/write/writable.ts'
+import { writeJson } from '../../../src/catalog/write/write-json.ts'
 
 /** A small generator of random numbers (mulberry32), so that a seed tells the whole run. */
 export class Random {
@@ -178,7 +180,16 @@ schema: olm.deprecations
 `,
 ] as const
 
-const splinters = [
+/** The same catalog as `opm render -o json` prints it, an object each. */
+export const renderedJson: readonly string[] = (() => {
+  const read = readWritable(rendered.map((text) => new TextEncoder().encode(text)))
+  if (!read.ok) throw new Error(read.error)
+  return writeJson(read.value)
+    .split(/^(?=\{)/m)
+    .filter((text) => text !== '')
+})()
+
+const yamlSplinters = [
   ...' \n:#-|>"\'\\{}[],&*!%@`?~=<+._\t\r0123456789eExoynYN/',
   ...[
     ' ',
@@ -265,8 +276,66 @@ const splinters = [
   ...['\n# comment\n', ' # comment', '\t', '\r\n', '  \n', '    \n', '\n \n'],
 ]
 
+const jsonSplinters = [
+  ...' \n\t\r"\\{}[]:,0123456789-+.eEtfnux/#\'',
+  ...[
+    '""',
+    '{}',
+    '[]',
+    '[1, 2]',
+    '{"a": 1}',
+    '"a": 1, ',
+    '"NAME": "x",',
+    '"schema": "olm.bundle",',
+    'null',
+    'true',
+    'fals',
+  ],
+  ...['-0', '01', '1.', '.5', '1e999', '1e400', '-1e-400', '9007199254740993', '1.0', '1E+3', 'NaN', '0x1'],
+  ...[
+    '\\n',
+    '\\u00e9',
+    '\\ud83d\\ude00',
+    '\\ud83d',
+    '\\udc00',
+    '\\u12',
+    '\\/',
+    '\\x',
+    '\\"',
+    '\\u0000',
+    '\\b',
+  ],
+  ...[
+    '\u0000',
+    '\u0001',
+    '\u007f',
+    '\u0085',
+    '\u00a0',
+    '\u2028',
+    '\ufeff',
+    '\ufffe',
+    '\ud83d\ude00',
+    'é',
+    '漢',
+  ],
+  ...[
+    '\n---\n',
+    '}{',
+    '}\n{',
+    '\n\n',
+    '\r\n',
+    '# x\n',
+    '{"schema": "x"}',
+    '    ',
+    ' '.repeat(3000),
+    '},\n{',
+    ',',
+    '<',
+  ],
+]
+
 /** One random change, in place of which nothing may be changed as well. */
-function mutate(text: string, random: Random): string {
+function mutate(text: string, random: Random, splinters: readonly string[] = yamlSplinters): string {
   const at = random.below(text.length + 1)
   const lines = (): string[] => text.split('\n')
   switch (random.below(10)) {
@@ -316,6 +385,15 @@ function mutate(text: string, random: Random): string {
  * one document several times over, changed once or not at all, as the versions of an Operator are.
  */
 export function mutatedDocuments(random: Random, sources: readonly string[] = rendered): Uint8Array {
+  return mutated(random, sources, yamlSplinters)
+}
+
+/** The same of objects, as opm renders them in JSON. */
+export function mutatedObjects(random: Random, sources: readonly string[] = renderedJson): Uint8Array {
+  return mutated(random, sources, jsonSplinters)
+}
+
+function mutated(random: Random, sources: readonly string[], splinters: readonly string[]): Uint8Array {
   let text = ''
   if (random.below(2) === 0) {
     for (let count = 1 + random.below(3); count > 0; count--) text += random.pick(sources)
@@ -323,10 +401,10 @@ export function mutatedDocuments(random: Random, sources: readonly string[] = re
     let version = random.pick(sources)
     for (let count = 2 + random.below(4); count > 0; count--) {
       text += version
-      if (random.below(2) === 0) version = mutate(version, random)
+      if (random.below(2) === 0) version = mutate(version, random, splinters)
     }
   }
-  for (let changes = 1 + random.below(4); changes > 0; changes--) text = mutate(text, random)
+  for (let changes = 1 + random.below(4); changes > 0; changes--) text = mutate(text, random, splinters)
   const bytes = new TextEncoder().encode(text)
   if (random.below(40) === 0 && bytes.length > 0)
     bytes[random.below(bytes.length)] = 0x80 + random.below(0x80)

@@ -1,0 +1,309 @@
+// Reads one JSON object as opm writes them: on lines of its own, its keys plain and each once, its text well-formed.
+// Gives the very tree that the exact reader would give, or nothing: at anything it is not sure of (escapes in keys,
+// repeated keys, long lines, errors of any kind) it hands over. Works on bytes, like its sibling for YAML.
+import type { BlockMemo, ListValue, MapEntry, MapValue, Value } from '../tree.ts'
+import { CLOSE_BRACE, CLOSE_BRACKET, COLON, DASH, DOUBLE_QUOTE } from './byte-classes.ts'
+import { NEWLINE, OPEN_BRACE, OPEN_BRACKET, SPACE, Stop, TAB, inJsonString } from './byte-classes.ts'
+import { handOver } from './hand-over.ts'
+import { hasRepeats } from './has-repeats.ts'
+import { LazyString, Style } from './lazy-string.ts'
+import { DocumentLines, LineStarts } from './line-starts.ts'
+import { RecurringList, RecurringMap } from './recurring.ts'
+import { RecurringBlocks } from './recurring-blocks.ts'
+import { texts } from './text-table.ts'
+import { wideWidth } from './wide-character.ts'
+
+/** Deeper objects exist, but not in catalogs. */
+const deepest = 64
+
+/** Columns are counted from the line's start: in text without lines that would be done over and over. */
+const longestLine = 2000
+
+const COMMA = 0x2c
+const RETURN = 0x0d
+
+export interface RegularObject {
+  readonly tree: MapValue
+  /** The byte behind its closing brace. */
+  readonly end: number
+  readonly lines: DocumentLines
+  /** The line of the file on which it begins, from 1. */
+  readonly firstLine: number
+}
+
+/** Reads the regular objects of one file, one after the other. */
+export class RegularJsonReader {
+  private readonly bytes: Uint8Array
+  private readonly lines = new LineStarts()
+  private readonly blocks: RecurringBlocks
+  /** How far lines are counted: lines before this byte, and where the last of them begins. */
+  private at = 0
+  private line = 0
+  private lineStart = 0
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.blocks = new RecurringBlocks(bytes)
+  }
+
+  /**
+   * The object that begins at `start`, or undefined where the exact reader must be asked. Spans of the tree are byte
+   * offsets in the file. The tree refers to the bytes: these must stay unchanged while it is in use.
+   */
+  read(start: number): RegularObject | undefined {
+    const { bytes, lines, blocks } = this
+    this.countLines(start)
+    const first = lines.noted
+    try {
+      lines.begin(this.lineStart)
+      const tree = new RegularJson(bytes, start, lines, blocks).document()
+      const firstLine = this.line + 1
+      this.line += lines.noted - first - 1
+      this.lineStart = lines.last
+      this.at = tree.end
+      return { tree, end: tree.end, lines: new DocumentLines(bytes, lines, first), firstLine }
+    } catch (error) {
+      if (error === handOver) return undefined
+      throw error
+    }
+  }
+
+  private countLines(end: number): void {
+    const { bytes } = this
+    for (; this.at < end; this.at++) {
+      if (bytes[this.at] !== NEWLINE) continue
+      this.line++
+      this.lineStart = this.at + 1
+    }
+  }
+}
+
+class RegularJson {
+  private readonly bytes: Uint8Array
+  private readonly lines: LineStarts
+  private readonly blocks: RecurringBlocks
+  private at: number
+  private depth = 0
+
+  constructor(bytes: Uint8Array, start: number, lines: LineStarts, blocks: RecurringBlocks, depth = 0) {
+    this.bytes = bytes
+    this.at = start
+    this.lines = lines
+    this.blocks = blocks
+    this.depth = depth
+  }
+
+  document(): MapValue {
+    if (this.bytes[this.at] !== OPEN_BRACE) throw handOver
+    return this.map()
+  }
+
+  /** The map or list at whose first byte this reader stands, whether or not its text is known. */
+  blockHere(kind: 'map' | 'list', memo?: BlockMemo): MapValue | ListValue {
+    return kind === 'map' ? this.map(memo) : this.list(memo)
+  }
+
+  private value(): Value {
+    const { bytes, at: start } = this
+    const first = bytes[start] as number
+    switch (first) {
+      case DOUBLE_QUOTE:
+        return this.string()
+      case OPEN_BRACE:
+        return this.block('map')
+      case OPEN_BRACKET:
+        return this.block('list')
+      case 0x74:
+        this.word('true')
+        return { kind: 'bool', start, end: this.at, value: true }
+      case 0x66:
+        this.word('false')
+        return { kind: 'bool', start, end: this.at, value: false }
+      case 0x6e:
+        this.word('null')
+        return { kind: 'null', start, end: this.at }
+      default:
+        return this.number()
+    }
+  }
+
+  /** A map or a list: compared where its text is known, else read. */
+  private block(kind: 'map' | 'list'): MapValue | ListValue {
+    const { bytes, blocks, lines, at: start, depth } = this
+    // Behind the bracket all blocks of one depth begin with the same blanks.
+    let content = start + 1
+    while (bytes[content] === SPACE || bytes[content] === NEWLINE) content++
+    const slot = blocks.slotOf(content, 0, hashed)
+    const known = blocks.find(slot, kind, start, 0, depth)
+    if (known) {
+      lines.addAgain(known.firstLine, known.lineCount, start - known.start)
+      this.at = start + known.length
+      const Recurring = kind === 'map' ? RecurringMap : RecurringList
+      return new Recurring(start, this.at, known.memo, () => readAgain(bytes, start, kind, depth))
+    }
+    const firstLine = lines.noted
+    const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
+    const value = this.blockHere(kind, memo)
+    const length = this.at - start
+    const lineCount = lines.noted - firstLine
+    const block = { kind, start, length, column: 0, depth, firstLine, lineCount, literalIndent: 0, memo }
+    blocks.remember(slot, block)
+    return value
+  }
+
+  private map(memo?: BlockMemo): MapValue {
+    const { bytes, at: start } = this
+    if (++this.depth > deepest) throw handOver
+    const entries: MapEntry[] = []
+    this.at++
+    let next = this.skipSpace()
+    while (next !== CLOSE_BRACE) {
+      const keyStart = this.at
+      if (next !== DOUBLE_QUOTE || keyStart - this.lines.last > longestLine) throw handOver
+      if (this.passString()) throw handOver
+      const keyEnd = this.at
+      if (this.skipSpace() !== COLON) throw handOver
+      this.at++
+      this.skipSpace()
+      const value = this.value()
+      entries.push({ key: texts.text(bytes, keyStart + 1, keyEnd - 1), keyStart, keyEnd, value })
+      next = this.behindComma(CLOSE_BRACE)
+    }
+    this.at++
+    if (hasRepeats(entries)) throw handOver
+    this.depth--
+    const end = this.at
+    return memo ? { kind: 'map', start, end, entries, memo } : { kind: 'map', start, end, entries }
+  }
+
+  private list(memo?: BlockMemo): ListValue {
+    const { at: start } = this
+    if (++this.depth > deepest) throw handOver
+    const items: Value[] = []
+    this.at++
+    let next = this.skipSpace()
+    while (next !== CLOSE_BRACKET) {
+      if (this.at - this.lines.last > longestLine) throw handOver
+      items.push(this.value())
+      next = this.behindComma(CLOSE_BRACKET)
+    }
+    this.at++
+    this.depth--
+    const end = this.at
+    return memo ? { kind: 'list', start, end, items, memo } : { kind: 'list', start, end, items }
+  }
+
+  /** Passes a comma and returns what follows, which is no closing bracket; or returns the one that is here. */
+  private behindComma(closing: number): number {
+    const next = this.skipSpace()
+    if (next === closing) return next
+    if (next !== COMMA) throw handOver
+    this.at++
+    const first = this.skipSpace()
+    if (first === closing) throw handOver
+    return first
+  }
+
+  private string(): Value {
+    const start = this.at
+    const hasEscapes = this.passString()
+    return new LazyString(this.bytes, start, this.at, hasEscapes ? Style.json : Style.verbatim)
+  }
+
+  /** Passes a string; true where it has escapes. */
+  private passString(): boolean {
+    const { bytes } = this
+    let at = this.at + 1
+    let hasEscapes = false
+    for (;;) {
+      // Behind the end there is nothing, which is not 0.
+      while (inJsonString[bytes[at] as number] === 0) at++
+      const stop = inJsonString[bytes[at] as number]
+      if (stop === Stop.quote) break
+      if (stop === Stop.backslash) {
+        hasEscapes = true
+        at += this.escapeLength(at + 1)
+      } else if (stop === Stop.wide) {
+        const width = wideWidth(bytes, at)
+        if (width === 0) throw handOver
+        at += width
+      } else throw handOver
+    }
+    this.at = at + 1
+    return hasEscapes
+  }
+
+  /** The length of an escape, its backslash included. */
+  private escapeLength(letter: number): number {
+    const { bytes } = this
+    if (bytes[letter] !== 0x75) {
+      if (!simpleEscapes.has(bytes[letter] as number)) throw handOver
+      return 2
+    }
+    for (let at = letter + 1; at <= letter + 4; at++) if (!isHex(bytes[at] as number)) throw handOver
+    return 6
+  }
+
+  private word(word: string): void {
+    const { bytes, at } = this
+    for (let index = 0; index < word.length; index++)
+      if (bytes[at + index] !== word.charCodeAt(index)) throw handOver
+    this.at = at + word.length
+  }
+
+  private number(): Value {
+    const { bytes, at: start } = this
+    let end = start
+    while (isInNumber(bytes[end] as number)) end++
+    const text = texts.text(bytes, start, end)
+    const value = Number(text)
+    if (!number.test(text) || !Number.isFinite(value)) throw handOver
+    this.at = end
+    return { kind: 'number', start, end, value, text }
+  }
+
+  /** Passes white space, notes its lines, and returns the byte behind it. */
+  private skipSpace(): number {
+    const { bytes } = this
+    for (;;) {
+      const next = bytes[this.at]
+      if (next === NEWLINE) this.lines.add(this.at + 1)
+      else if (next !== SPACE && next !== TAB && next !== RETURN) {
+        if (next === undefined) throw handOver
+        return next
+      }
+      this.at++
+    }
+  }
+}
+
+/** Blocks are told apart by so many bytes: two or three lines. */
+const hashed = 64
+
+const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
+
+const simpleEscapes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
+
+function isHex(value: number): boolean {
+  return (value >= 0x30 && value <= 0x39) || ((value | 0x20) >= 0x61 && (value | 0x20) <= 0x66)
+}
+
+function isInNumber(value: number): boolean {
+  return (
+    (value >= 0x30 && value <= 0x39) ||
+    value === DASH ||
+    value === 0x2b ||
+    value === 0x2e ||
+    (value | 0x20) === 0x65
+  )
+}
+
+/** Lines of what is read again: they were noted when it was passed. */
+const unneededLines = new LineStarts()
+
+/** What was passed over because its text is known, read after all: somebody asks what is in it. */
+function readAgain(bytes: Uint8Array, start: number, kind: 'map' | 'list', depth: number): Value {
+  unneededLines.clear()
+  const reader = new RegularJson(bytes, start, unneededLines, new RecurringBlocks(bytes), depth)
+  return reader.blockHere(kind)
+}
