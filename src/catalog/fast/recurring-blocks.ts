@@ -45,15 +45,12 @@ export class RecurringBlocks {
     return (this.ownView ??= new DataView(buffer, byteOffset, byteLength))
   }
 
-  /**
-   * Where a block that begins at `at` is remembered; -1 so close to the end of the file that none can recur.
-   * `length`, a multiple of four, is by how many bytes blocks are told apart.
-   */
-  slotOf(at: number, column: number, length = prefix): number {
+  /** Where a block that begins at `at` is remembered; -1 so close to the end of the file that none can recur. */
+  slotOf(at: number, column: number): number {
     const { view } = this
-    if (at + length > view.byteLength) return -1
+    if (at + prefix > view.byteLength) return -1
     let hash = column
-    for (let offset = at; offset < at + length; offset += 4)
+    for (let offset = at; offset < at + prefix; offset += 4)
       hash = (Math.imul(hash, 0x9e3779b1) ^ view.getInt32(offset, true)) | 0
     return (hash ^ (hash >>> 15)) & (slots - 1)
   }

@@ -9,7 +9,7 @@ import { hasRepeats } from './has-repeats.ts'
 import { LazyString, Style } from './lazy-string.ts'
 import { DocumentLines, LineStarts } from './line-starts.ts'
 import { RecurringList, RecurringMap } from './recurring.ts'
-import { RecurringBlocks } from './recurring-blocks.ts'
+import { RecurringBlocks, type KnownBlock } from './recurring-blocks.ts'
 import { texts } from './text-table.ts'
 import { wideWidth } from './wide-character.ts'
 
@@ -99,7 +99,7 @@ class RegularJson {
   }
 
   /** The map or list at whose first byte this reader stands, whether or not its text is known. */
-  blockHere(kind: 'map' | 'list', memo?: BlockMemo): MapValue | ListValue {
+  blockHere(kind: KnownBlock['kind'], memo?: BlockMemo): MapValue | ListValue {
     return kind === 'map' ? this.map(memo) : this.list(memo)
   }
 
@@ -133,13 +133,13 @@ class RegularJson {
     // Behind the bracket all blocks of one depth begin with the same blanks.
     let content = start + 1
     while (bytes[content] === SPACE || bytes[content] === NEWLINE) content++
-    const slot = blocks.slotOf(content, 0, hashed)
+    const slot = blocks.slotOf(content, 0)
     const known = blocks.find(slot, kind, start, 0, depth)
     if (known) {
       lines.addAgain(known.firstLine, known.lineCount, start - known.start)
       this.at = start + known.length
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(start, this.at, known.memo, () => readAgain(bytes, start, kind, depth))
+      return new Recurring(bytes, start, this.at, known, readAgain)
     }
     const firstLine = lines.noted
     const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
@@ -277,9 +277,6 @@ class RegularJson {
   }
 }
 
-/** Blocks are told apart by so many bytes: two or three lines. */
-const hashed = 64
-
 const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$/
 
 const simpleEscapes: ReadonlySet<number> = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
@@ -302,7 +299,7 @@ function isInNumber(value: number): boolean {
 const unneededLines = new LineStarts()
 
 /** What was passed over because its text is known, read after all: somebody asks what is in it. */
-function readAgain(bytes: Uint8Array, start: number, kind: 'map' | 'list', depth: number): Value {
+function readAgain(bytes: Uint8Array, start: number, { kind, depth }: KnownBlock): Value {
   unneededLines.clear()
   const reader = new RegularJson(bytes, start, unneededLines, new RecurringBlocks(bytes), depth)
   return reader.blockHere(kind)
