@@ -12,6 +12,13 @@ import type { RenderCatalogOptions } from './cli/render.ts'
 import type { ValidateOptions } from './cli/validate.ts'
 import { version } from './cli/version.ts'
 
+// Who pipes into `head` has seen enough: that is no failure to tell of. A result that is known already counts.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit(process.exitCode ?? 2)
+  })
+
 const program = new Command('catalog-bot')
   .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
   .version(version())
@@ -25,6 +32,11 @@ const migrateLevel = () =>
   new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests, as for opm')
     .choices(['none', 'bundle-object-to-csv-metadata'])
     .default('none')
+
+const role = () =>
+  new Option('--role <role>', "the author's role on the repository")
+    .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
+    .default('read')
 
 const outputs = (...choices: string[]) =>
   new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
@@ -47,6 +59,12 @@ program
   )
   .option('--no-config', 'full: every rule as it is by default')
   .addOption(outputs('text', 'json', 'sarif'))
+  .addHelpText(
+    'after',
+    `
+json is a line for each directory; sarif is one document, with paths from the current directory. Exit 0 when no directory
+has an error (warnings are none), 1 when one has, 2 when the command could not run. Each rule has a page in docs/rules.`,
+  )
   .action(async (directories: string[], options: ValidateOptions) =>
     (await import('./cli/validate.ts')).validate(directories, options),
   )
@@ -59,14 +77,16 @@ program
   .requiredOption('--head <rev>', 'what would be merged')
   .requiredOption('--author <login[:id]>', 'who opens the pull request')
   .option('--approved-by <login...>', 'people who have approved exactly this head')
-  .option(
-    '--role <role>',
-    "the author's role on the repository: read, triage, write, maintain, admin",
-    'read',
-  )
+  .addOption(role())
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .option('--offline', 'ask no registry: images stay unknown')
   .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Exit 0 when the bot would merge it, 1 when it would not (blocked, waiting for people, or not all answers are known), 2
+when the command could not run.`,
+  )
   .action(async (options: CheckOptions) => (await import('./cli/check.ts')).check(options))
 
 program
@@ -77,7 +97,7 @@ program
   .requiredOption('--head <rev>', 'what would be merged')
   .requiredOption('--author <login[:id]>', 'who opens the pull request')
   .option('--approved-by <login...>', 'people who have approved exactly this head')
-  .option('--role <role>', "the author's role on the repository", 'read')
+  .addOption(role())
   .option('--insecure-registry <host...>', 'registries to ask by plain http')
   .option('--offline', 'ask no registry: images stay unknown')
   .action(async (options: LocalPullOptions) => (await import('./cli/explain.ts')).explain(options))
@@ -94,7 +114,7 @@ program
     'after',
     `
 svg and mermaid show the channels that change, before and after in one picture: what is new in green, what goes
-in red. markdown ends in the mermaid picture.`,
+in red. markdown ends in the mermaid picture. Exit 0 also when nothing changes, 2 when the command could not run.`,
   )
   .action(async (options: DiffOptions) => (await import('./cli/diff.ts')).diff(options))
 
@@ -110,7 +130,8 @@ program
     'after',
     `
 mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. short is mermaid too, folded to what
-GitHub shows in a comment. svg is one picture for one package: for more of them name a folder with --out.`,
+GitHub shows in a comment. svg is one picture for one package: for more of them name a folder with --out. Exit 1
+when files could not be read; what the others say is drawn.`,
   )
   .action(async (dir: string, options: GraphOptions) => (await import('./cli/graph.ts')).graph(dir, options))
 

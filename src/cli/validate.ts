@@ -1,6 +1,6 @@
 // `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when it could not run.
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { assemble } from '../catalog/assemble.ts'
 import type { Catalog, FileFacts } from '../catalog/catalog.ts'
 import { readFile } from '../catalog/read-file.ts'
@@ -12,7 +12,7 @@ import { FileMemory, openCatalogDirectory, type CatalogFile } from '../files/cat
 import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { fewOfEach } from '../findings/few-of-each.ts'
-import { compareFindings, type Finding } from '../findings/finding.ts'
+import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { compileWhatIsHot } from './optimising-compiler.ts'
@@ -37,7 +37,10 @@ export interface ValidateOptions {
 
 export async function validate(directories: readonly string[], options: ValidateOptions): Promise<void> {
   const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : ruleSetFor(options.opm)
-  if (ruleSet === undefined) throw new Error(`there is no rule set for opm ${options.opm}`)
+  if (ruleSet === undefined)
+    throw new Error(
+      `there is no rule set for opm "${options.opm}": there are those of v1.28.0 and later, such as v1.73.0, and v1.73`,
+    )
   const all: Finding[] = []
   let failed = 0
   for (const [index, directory] of directories.entries()) {
@@ -45,7 +48,7 @@ export async function validate(directories: readonly string[], options: Validate
       process.stderr.write(`\r${index + 1} of ${directories.length}`)
     const report = await validateDirectory(directory, ruleSet, options)
     if (!report.passed) failed++
-    all.push(...report.findings)
+    if (options.output === 'sarif') for (const found of report.findings) all.push(fromHere(found, directory))
     if (options.output === 'json') print(renderJson(report))
     else if (options.output === 'text') await printText(report, options.all === true)
     else if (report.leftOut !== undefined)
@@ -54,6 +57,19 @@ export async function validate(directories: readonly string[], options: Validate
   if (options.output === 'sarif')
     print((await import('../findings/render-sarif.ts')).renderSarif(all, await sarifOptions()))
   exitWith(failed > 0 ? 1 : 0)
+}
+
+/** The finding with its paths as one reads them from the current directory: several directories have files of one name. */
+function fromHere(found: Finding, directory: string): Finding {
+  const moved = (at: Location): Location => {
+    const path = relative('', join(directory, at.file))
+    return { ...at, file: path.startsWith('..') ? resolve(directory, at.file) : path.split(sep).join('/') }
+  }
+  return {
+    ...found,
+    ...(found.at && { at: moved(found.at) }),
+    ...(found.related && { related: found.related.map((one) => ({ ...one, at: moved(one.at) })) }),
+  }
 }
 
 /** One directory's report. A directory that cannot be opened is a report too: the others are still looked at. */

@@ -1,7 +1,8 @@
 // What `validate` says of many findings, and of where they end, to machines.
+import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { catalogBot } from './command.ts'
 
@@ -70,6 +71,54 @@ test('of ten thousand and more findings the first errors are listed, and the oth
   expect(text.out).toMatch(new RegExp(`\\n… and ${leftOut} more`))
   const sarif = await catalogBot('validate', join(folder, 'many'), '-o', 'sarif')
   expect(sarif.err).toContain(`${leftOut} findings`)
+})
+
+test('sarif names files from the current directory, so that those of several catalogs are told apart', async () => {
+  const directories = ['heads', 'many'].map((name) => relative('', join(folder, name)))
+  const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
+  const { runs } = JSON.parse(out) as {
+    runs: { results: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
+  }
+  const files = new Set(
+    runs[0]?.results.map(({ locations }) => locations[0]?.physicalLocation.artifactLocation.uri),
+  )
+  const paths = [...files].map((uri) => resolve(decodeURIComponent(uri ?? '')))
+  for (const name of ['heads', 'many'])
+    expect(paths.some((path) => path.startsWith(join(folder, name)))).toBe(true)
+})
+
+test('a reader that has seen enough is no failure to tell of', async () => {
+  const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((done) => {
+    const child = spawn(
+      process.execPath,
+      ['--no-warnings', 'src/cli.ts', 'validate', join(folder, 'many'), '--all'],
+      { env: { HOME: '/dev/null', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'pipe'] },
+    )
+    let stderr = ''
+    child.stderr.on('data', (piece: Buffer) => (stderr += piece.toString()))
+    child.stdout.once('data', () => child.stdout.destroy())
+    child.once('close', (code) => done({ code, stderr }))
+  })
+  expect({ code, stderr }).toEqual({ code: expect.any(Number), stderr: '' })
+})
+
+test('help says what exit codes mean, and a role that does not exist is refused', async () => {
+  for (const command of ['validate', 'check', 'diff', 'graph'])
+    expect((await catalogBot(command, '--help')).out).toMatch(/Exit\s/)
+  const { code, err } = await catalogBot(
+    'check',
+    '--repo',
+    '.',
+    '--base',
+    'a',
+    '--head',
+    'b',
+    '--author',
+    'x',
+    '--role',
+    'king',
+  )
+  expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining('none, read, triage') })
 })
 
 test("the version is the package's", async () => {
