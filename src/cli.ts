@@ -44,7 +44,7 @@ const outputs = (...choices: string[]) =>
 program
   .command('validate')
   .description('validate directories of file-based catalogs')
-  .argument('<dir...>', 'directories, one catalog each')
+  .argument('[dir...]', 'directories, one catalog each; none: every catalog of the repository you are in')
   .addOption(
     new Option('--profile <profile>', "opm: exactly opm's verdict; full: our rules too")
       .choices(['full', 'opm'])
@@ -121,7 +121,10 @@ in red. markdown ends in the mermaid picture. Exit 0 also when nothing changes, 
 program
   .command('graph')
   .description("draw the upgrade graphs of a catalog's packages")
-  .argument('<dir>', 'a directory of file-based catalogs')
+  .argument(
+    '[dir]',
+    'a directory of file-based catalogs; none: the only catalog of the repository you are in',
+  )
   .option('--package <name...>', 'only these packages')
   .addOption(outputs('mermaid', 'svg', 'short'))
   .addOption(new Option('--opm', 'the same as -o mermaid').implies({ output: 'mermaid' }).hideHelp())
@@ -133,7 +136,9 @@ mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. shor
 GitHub shows in a comment. svg is one picture for one package: for more of them name a folder with --out. Exit 1
 when files could not be read; what the others say is drawn.`,
   )
-  .action(async (dir: string, options: GraphOptions) => (await import('./cli/graph.ts')).graph(dir, options))
+  .action(async (dir: string | undefined, options: GraphOptions) =>
+    (await import('./cli/graph.ts')).graph(dir, options),
+  )
 
 program
   .command('images')

@@ -20,7 +20,12 @@ export interface GraphOptions {
   readonly out?: string
 }
 
-export function graph(dir: string, { package: names, output, out }: GraphOptions): void {
+/** No directory stands for the only catalog of the repository around the current one. */
+export async function graph(
+  named: string | undefined,
+  { package: names, output, out }: GraphOptions,
+): Promise<void> {
+  const dir = named ?? (await onlyCatalog())
   const catalog = read(dir)
   const graphs = packageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
   for (const name of new Set(names))
@@ -34,6 +39,14 @@ export function graph(dir: string, { package: names, output, out }: GraphOptions
   else print(draw(graphs, output))
   for (const { file, message } of catalog.loadErrors) say(`${printable(file)}: ${printable(message)}`)
   exitWith(catalog.loadErrors.length > 0 ? 1 : 0)
+}
+
+async function onlyCatalog(): Promise<string> {
+  const [only = '.', ...more] = await (await import('./local-catalogs.ts')).localCatalogs()
+  if (more.length === 0) return only
+  throw new Error(
+    `there are ${more.length + 1} catalogs here, name one: ${[only, ...more].map(printable).join(' ')}`,
+  )
 }
 
 function draw(graphs: readonly PackageGraph[], output: GraphOptions['output']): string {

@@ -35,12 +35,15 @@ export interface ValidateOptions {
   readonly config?: string | false
 }
 
-export async function validate(directories: readonly string[], options: ValidateOptions): Promise<void> {
+/** No directory stands for every catalog of the repository around the current one. */
+export async function validate(named: readonly string[], options: ValidateOptions): Promise<void> {
   const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : ruleSetFor(options.opm)
   if (ruleSet === undefined)
     throw new Error(
       `there is no rule set for opm "${options.opm}": there are those of v1.28.0 and later, such as v1.73.0, and v1.73`,
     )
+  const directories =
+    named.length > 0 ? named : await (await import('./local-catalogs.ts')).localCatalogs(options.config)
   const all: Finding[] = []
   let failed = 0
   for (const [index, directory] of directories.entries()) {

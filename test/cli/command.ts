@@ -12,11 +12,16 @@ export interface CommandResult {
 
 /** `PATH` is kept for git alone; without a home there are no credentials and no cache. */
 export function catalogBot(...parameters: string[]): Promise<CommandResult> {
+  return catalogBotIn('.', ...parameters)
+}
+
+/** The same from another directory. */
+export function catalogBotIn(cwd: string, ...parameters: string[]): Promise<CommandResult> {
   return new Promise((resolve) =>
     execFile(
       process.execPath,
       ['--no-warnings', cli, ...parameters],
-      { env: { HOME: '/dev/null', PATH: process.env.PATH }, maxBuffer: 1 << 30 },
+      { cwd, env: { HOME: '/dev/null', PATH: process.env.PATH }, maxBuffer: 1 << 30 },
       (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
     ),
   )

@@ -1,0 +1,61 @@
+// The catalogs of the repository that somebody stands in, for whoever names no directory: recognised as the bot does it,
+// in the files that lie there now. Reads nothing behind a symbolic link.
+import { execFile } from 'node:child_process'
+import { existsSync, lstatSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { findLayout } from '../app/find-layout.ts'
+import type { BlobSha } from '../change/ids.ts'
+import { configPath } from '../config/config-path.ts'
+import { parseConfig, type Config } from '../config/config.ts'
+
+const run = promisify(execFile)
+/** Half a million paths of usual length. */
+const mostListed = 64 * 1024 * 1024
+
+/**
+ * Directories as seen from the current one, in the order of their versions, at least one. `config` is a file that states
+ * them, or false for none. Throws an Error outside of a git repository, and where none is recognised.
+ */
+export async function localCatalogs(config?: string | false): Promise<string[]> {
+  const [top = '', listed = ''] = await git()
+  const paths = listed.split('\0').filter((path) => path !== '')
+  const layout = await findLayout(
+    { read: (path, limit = Infinity) => Promise.resolve(readPlainFile(join(top, path), limit)) },
+    paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
+    catalogsIn(config === undefined ? join(top, configPath) : config, config !== undefined),
+  )
+  if (layout.catalogs.length === 0)
+    throw new Error(
+      `no catalog is recognised in ${top}: name its directory, or state it under "catalogs" in ${configPath}`,
+    )
+  return layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.')
+}
+
+/** The top of the repository, and the files in it that git knows or would add, NUL behind each. */
+async function git(): Promise<string[]> {
+  try {
+    const { stdout } = await run('git', ['rev-parse', '--show-toplevel'])
+    const top = stdout.replace(/\n$/, '')
+    const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
+    return [top, (await run('git', ['-C', top, ...files], { maxBuffer: mostListed })).stdout]
+  } catch (cause) {
+    throw new Error('the current directory is in no git repository: name the directory of a catalog', {
+      cause,
+    })
+  }
+}
+
+function readPlainFile(path: string, limit: number): Uint8Array {
+  const found = lstatSync(path, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size <= limit ? readFileSync(path) : new Uint8Array()
+}
+
+function catalogsIn(file: string | false, isNamed: boolean): Config['catalogs'] {
+  if (file === false || (!isNamed && !existsSync(file))) return []
+  const parsed = parseConfig(readFileSync(resolve(file), 'utf8'))
+  if (parsed.kind === 'config') return parsed.config.catalogs
+  throw new Error(
+    parsed.findings.map(({ at, what }) => `${file}:${at?.line ?? 1}:${at?.column ?? 1}: ${what}`).join('\n'),
+  )
+}

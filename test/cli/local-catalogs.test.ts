@@ -1,0 +1,66 @@
+// Who names no directory gets the catalogs of the repository they stand in, as the bot recognises them.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { catalogBotIn } from './command.ts'
+
+jest.setTimeout(180_000)
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'local-catalogs-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const fbc = 'schema: olm.package\nname: tern\ndefaultChannel: stable\n'
+
+function repository(name: string, files: Record<string, string>): string {
+  const top = join(folder, name)
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(top, dirname(path)), { recursive: true })
+    writeFileSync(join(top, path), text)
+  }
+  execFileSync('git', ['init', '-q', top])
+  return top
+}
+
+const validated = async (directory: string, ...more: string[]) => {
+  const { out, code, err } = await catalogBotIn(directory, 'validate', '--no-cache', '-o', 'json', ...more)
+  const lines = out.split('\n').filter((line) => line !== '')
+  return { code, err, dirs: lines.map((line) => (JSON.parse(line) as { dir: string }).dir) }
+}
+
+test('validate looks at every catalog of the repository, older versions first, from wherever one stands', async () => {
+  const top = repository('versions', {
+    'catalogs/v4.20/tern/catalog.yaml': fbc,
+    'catalogs/v4.9/tern/catalog.yaml': fbc,
+    'operators/tern/ci.yaml': 'reviewers: []\n',
+  })
+  expect(await validated(top)).toMatchObject({ code: 1, dirs: ['catalogs/v4.9', 'catalogs/v4.20'] })
+  const inside = join(top, 'catalogs', 'v4.20')
+  expect(await validated(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
+  const graph = await catalogBotIn(top, 'graph')
+  expect(graph.code).toBe(2)
+  expect(graph.err).toContain('there are 2 catalogs here, name one: catalogs/v4.9 catalogs/v4.20')
+})
+
+test('they are found by what is in their files too, or by what the configuration states', async () => {
+  const top = repository('odd', { 'deploy/index/tern.yaml': fbc, 'deploy/values.yaml': 'a: 1\n' })
+  expect(await validated(top)).toMatchObject({ dirs: ['deploy/index'] })
+  expect((await catalogBotIn(top, 'graph')).code).toBe(0)
+  mkdirSync(join(top, '.github'))
+  writeFileSync(join(top, '.github', 'catalog-bot.yml'), 'catalogs:\n  - path: deploy\n')
+  expect(await validated(top)).toMatchObject({ dirs: ['deploy'] })
+  expect(await validated(top, '--no-config')).toMatchObject({ dirs: ['deploy/index'] })
+})
+
+test('where there is none to be found, that is said', async () => {
+  const top = repository('none', { 'README.md': 'x' })
+  const found = await validated(top)
+  expect(found).toMatchObject({ code: 2, dirs: [] })
+  expect(found.err).toContain('no catalog is recognised')
+  mkdirSync(join(folder, 'no-repository'))
+  expect((await validated(join(folder, 'no-repository'))).err).toContain('in no git repository')
+})
