@@ -214,12 +214,14 @@ function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<
   const asValues = options.asValues === true
   const reader = options.exact === true || asValues ? undefined : new RegularJsonReader(bytes)
   let whole: JsonText | undefined
+  let handedOver = 0
   let at = 0
   for (let count = 0; ; count++) {
     const start = skipJsonSpaceBytes(bytes, at)
     if (start >= bytes.length) return
-    const regular = reader?.read(start)
+    const regular = handedOver < mostHandedOver ? reader?.read(start) : undefined
     const meta = regular && regularMeta(regular)
+    handedOver = meta ? 0 : handedOver + 1
     if (meta) {
       const { end, lines, firstLine } = regular
       const exactly = (): Document => exactJson(bytes, (whole ??= jsonTextOf(bytes)), start)
@@ -259,6 +261,9 @@ function* jsonDocuments(bytes: Uint8Array, options: DocumentOptions): Generator<
     return
   }
 }
+
+/** Behind so many odd objects in a row the fast reader is not asked again: everything would be read twice. */
+const mostHandedOver = 32
 
 /** A JSON file's text, as the exact reader needs it. */
 interface JsonText {

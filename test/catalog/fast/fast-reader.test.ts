@@ -81,6 +81,11 @@ describe('the fast reader of JSON', () => {
     expect({ documents, fast, difference }).toEqual({ documents: 4, fast: 3, difference: undefined })
   })
 
+  test('is not asked again behind many objects that it handed over, and nothing changes by that', () => {
+    const odd = '{"schema": "x", "a": 1, "a": 2}\n'.repeat(50)
+    expect(compareJsonReaders(encoder.encode(odd + renderedJson.join(''))).difference).toBeUndefined()
+  })
+
   test('passes a block that stood in the file before, whatever follows it', () => {
     const block =
       '{\n        "group": "foo.example.com",\n        "kind": "Foo",\n        "words": "some more"\n    }'
