@@ -68,8 +68,8 @@ export function drawSvg(drawing: Drawing): string {
     const [x, y] = places[at] ?? [0, 0]
     return `<g transform="translate(${x},${y})">${body}</g>`
   })
-  const right = Math.max(0, ...cards.map(({ width }, at) => (places[at]?.[0] ?? 0) + width + gap))
-  const bottom = Math.max(top, ...cards.map(({ height }, at) => (places[at]?.[1] ?? 0) + height + gap))
+  const right = greatest(cards.map(({ width }, at) => (places[at]?.[0] ?? 0) + width + gap))
+  const bottom = greatest([top, ...cards.map(({ height }, at) => (places[at]?.[1] ?? 0) + height + gap)])
   const { width: legendWidth, body: legend } = drawLegend(drawing)
   const width = Math.max(right, legendWidth + 2 * gap, Math.round(textWidth(title) * 1.4) + 2 * gap)
   return [
@@ -114,7 +114,7 @@ function place(cards: readonly Card[]): [x: number, y: number][] {
 
 function drawCard(channel: DrawnChannel, compares: boolean): Card {
   const lanes = layOut(channel.links)
-  const used = Math.max(0, ...[...lanes.values()].map((at) => at + 1))
+  const used = greatest([...lanes.values()].map((at) => at + 1))
   const nodeX = padding + used * lane + 8
   const textX = nodeX + 16
   const rows = channel.rows.map((drawn, at) =>
@@ -122,7 +122,7 @@ function drawCard(channel: DrawnChannel, compares: boolean): Card {
   )
   const links = channel.links.map((link) => drawLink(link, lanes.get(link), nodeX, compares))
   const heading = drawHeading(channel)
-  const width = Math.ceil(Math.max(heading.width, ...rows.map((drawn) => drawn.width)) + padding)
+  const width = Math.ceil(greatest([heading.width, ...rows.map((drawn) => drawn.width)]) + padding)
   const height = header + channel.rows.length * row + 10
   const stroke = channel.status === 'kept' ? colors.border : colors[channel.status]
   const backs = channel.rows.map((drawn, at) =>
@@ -231,7 +231,7 @@ function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
   const order = { replaces: 0, skips: 1, skipRange: 2 }
   const spans = links
     .filter((link) => !left.has(link))
-    .map((link) => ({ link, top: Math.min(link.to, ...link.from), bottom: Math.max(link.to, ...link.from) }))
+    .map((link) => ({ link, ...spanOf(link) }))
     .filter(({ link, top, bottom }) => link.kind !== 'replaces' || link.from.length > 1 || bottom - top > 1)
     .sort(
       (a, b) =>
@@ -247,6 +247,11 @@ function layOut(links: readonly DrawnLink[]): Map<DrawnLink, number> {
     found.set(link, at)
   }
   return found
+}
+
+/** The rows that a link lies between; those it comes from are in order. */
+function spanOf({ from, to }: DrawnLink): { top: number; bottom: number } {
+  return { top: Math.min(to, from[0] ?? to), bottom: Math.max(to, from.at(-1) ?? to) }
 }
 
 function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compares: boolean): string {
@@ -273,6 +278,7 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
   }
   const x = nodeX - 12 - at * lane
   const end = y(to) + 2
+  const span = spanOf(link)
   const rows = new Set(from)
   // One bracket: the arrow's end, and a tick per row. A range, or a long list of skips, covers whole
   // runs: there the ends of a run say enough.
@@ -282,8 +288,8 @@ function drawLink(link: DrawnLink, at: number | undefined, nodeX: number, compar
   )
   const paths = [`M${nodeX - 8} ${end}H${x + 4}`]
   for (const [side, furthest] of [
-    [1, Math.max(to, ...from)],
-    [-1, Math.min(to, ...from)],
+    [1, span.bottom],
+    [-1, span.top],
   ] as const) {
     if (furthest === to) continue
     const last = y(furthest) - 2
@@ -346,6 +352,11 @@ function drawPill(x: number, y: number, label: string, color: string): { width: 
 function text(x: number, y: number, words: string, attributes: string, whole = ''): string {
   const tip = words.endsWith('…') ? `<title>${escape(whole.slice(0, longestTip))}</title>` : ''
   return `<text x="${x}" y="${y}" ${attributes}>${tip}${escape(words)}</text>`
+}
+
+/** The greatest of the numbers, however many there are; 0 of none. */
+function greatest(numbers: readonly number[]): number {
+  return numbers.reduce((most, number) => Math.max(most, number), 0)
 }
 
 function textWidth(words: string): number {

@@ -52,7 +52,7 @@ export interface DrawnRow {
   readonly status: Status
 }
 
-/** Upgrades from rows to one row. `count` is the number of edges behind it. */
+/** Upgrades from rows, in order, to one row. `count` is the number of edges behind it. */
 export interface DrawnLink {
   readonly from: readonly number[]
   readonly to: number

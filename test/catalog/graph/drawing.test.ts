@@ -226,3 +226,18 @@ test('names of letters that Mermaid must not see stay below the size that GitHub
   const empty = drawMermaid([drawPackage(graph(...names.map((name) => channel(name, 'foo', []))))]) ?? ''
   expect(empty.length).toBeLessThan(50_000)
 })
+
+test('a picture of more channels and entries than anyone has is drawn', () => {
+  const row = { names: ['x'], label: 'x', badges: [], notes: [], status: 'kept' } as const
+  const every = Array.from({ length: 150_000 }, (_, at) => at)
+  const channels = every.map((at): DrawnChannel => ({
+    name: `c${at}`,
+    status: 'kept',
+    badges: [],
+    entries: 1,
+    rows: at === 0 ? Array.from({ length: 150_000 }, () => row) : [],
+    links: at === 0 ? [{ from: every.slice(1), to: 0, kind: 'skips', status: 'kept', count: 149_999 }] : [],
+  }))
+  const svg = drawSvg({ package: 'foo', badges: [], compares: false, channels, unchanged: 0 })
+  expect(svg.endsWith('</svg>\n')).toBe(true)
+})
