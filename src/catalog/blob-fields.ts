@@ -6,7 +6,7 @@ import { documentsOf } from './load/documents.ts'
 /** Field name -> its value as canonical JSON; a list as the texts of its items. */
 export type BlobFields = ReadonlyMap<string, string | readonly string[]>
 
-/** Longer texts are cut by the writer, and a cut text proves nothing. */
+/** What is longer is not compared by its fields: aliases can make a short text into an endless one. */
 const longest = 60_000_000
 
 /** Reads one document (the bytes between a place's `start` and `end`); undefined where it is not exactly one blob. */
@@ -16,7 +16,9 @@ export function readBlobFields(document: Uint8Array): BlobFields | undefined {
   const fields = new Map<string, string | readonly string[]>()
   let length = 0
   const text = (value: Parameters<typeof jsonText>[0]): string => {
-    const written = jsonText(value, { escapeHtml: false, exactNumbers: false })
+    // Up to one more than may be: a text that was cut proves nothing, and must be seen to be too long.
+    const left = longest + 1 - length
+    const written = jsonText(value, { escapeHtml: false, exactNumbers: false, maxLength: left })
     length += written.length
     return written
   }
