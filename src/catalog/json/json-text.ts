@@ -1,7 +1,8 @@
 // Values written as Go's encoding/json writes them: keys sorted by bytes, no spaces. Never recurses.
 import { compareBytes } from '../go-text.ts'
 import { jsonNumber } from '../go-number.ts'
-import type { MapEntry, Value } from '../tree.ts'
+import { printValue } from '../print-value.ts'
+import type { ListValue, MapEntry, MapValue, Value } from '../tree.ts'
 
 export interface TextOptions {
   /** `<`, `>` and `&` as \u003c and so on: what json.Marshal does, and opm's own blobs do not. */
@@ -24,35 +25,35 @@ export function blobText(value: Value): string {
 }
 
 export function jsonText(root: Value, options: TextOptions): string {
-  const limit = options.maxLength ?? maxLength
-  const pieces: string[] = []
-  let length = 0
-  // What is still to be written, the next last.
-  const todo: (Value | string)[] = [root]
-  for (let next = todo.pop(); next !== undefined && length < limit; next = todo.pop()) {
-    if (typeof next === 'string') {
-      pieces.push(next)
-      length += next.length
-    } else if (next.kind === 'list') {
-      todo.push(']')
-      for (let at = next.items.length - 1; at >= 0; at--)
-        todo.push(next.items[at] as Value, at > 0 ? ',' : '[')
-      if (next.items.length === 0) todo.push('[')
-    } else if (next.kind === 'map') {
-      const entries = sortedEntries(next.entries)
-      todo.push('}')
-      for (let at = entries.length - 1; at >= 0; at--) {
-        const { key, value } = entries[at] as MapEntry
-        todo.push(value, `${at > 0 ? ',' : '{'}${jsonString(key, options.escapeHtml)}:`)
-      }
-      if (entries.length === 0) todo.push('{')
-    } else {
-      const text = scalarText(next, options)
-      pieces.push(text)
-      length += text.length
+  return printValue(
+    root,
+    {
+      partsOf: (value) => partsOf(value, options.escapeHtml),
+      scalar: (value) => scalarText(value, options),
+    },
+    options.maxLength ?? maxLength,
+  )
+}
+
+function* partsOf(value: ListValue | MapValue, escapeHtml: boolean): Generator<Value | string> {
+  let between = ''
+  if (value.kind === 'list') {
+    yield '['
+    for (const item of value.items) {
+      if (between !== '') yield between
+      yield item
+      between = ','
     }
+    yield ']'
+  } else {
+    yield '{'
+    for (const { key, value: inner } of sortedEntries(value.entries)) {
+      yield `${between}${jsonString(key, escapeHtml)}:`
+      yield inner
+      between = ','
+    }
+    yield '}'
   }
-  return pieces.join('')
 }
 
 /** Entries in the order in which Go writes and decodes them. */

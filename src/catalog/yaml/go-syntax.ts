@@ -1,7 +1,8 @@
 // Values as Go's %#v writes them, for the two complaints about keys that show the value.
 import { goFloat } from '../go-number.ts'
 import { compareBytes, quote } from '../go-text.ts'
-import type { NumberValue, Value } from '../tree.ts'
+import { printValue, type ValuePrinter } from '../print-value.ts'
+import type { ListValue, MapValue, NumberValue, Value } from '../tree.ts'
 import type { Resolved } from './resolve-scalar.ts'
 import { YamlError } from './yaml-error.ts'
 
@@ -45,22 +46,14 @@ export function keySyntax(key: Resolved): string {
 }
 
 function goSyntax(root: Value, typedKeys: TypedKeys): string {
-  const pieces: string[] = []
-  let length = 0
-  // What is still to be written, the next last.
-  const todo: (Value | string)[] = [root]
-  while (todo.length > 0 && length < maxLength) {
-    const next = todo.pop() as Value | string
-    const text = typeof next === 'string' ? next : scalarSyntax(next)
-    if (text !== undefined) {
-      pieces.push(text)
-      length += text.length
-    } else if (typeof next !== 'string') todo.push(...partsOf(next, typedKeys).reverse())
+  const printer = {
+    partsOf: (value: ListValue | MapValue) => partsOf(value, typedKeys),
+    scalar: scalarSyntax,
   }
-  return pieces.join('')
+  return printValue(root, printer, maxLength)
 }
 
-function scalarSyntax(value: Value): string | undefined {
+function scalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): string {
   switch (value.kind) {
     case 'null':
       return 'interface {}(nil)'
@@ -70,9 +63,6 @@ function scalarSyntax(value: Value): string | undefined {
       return integerSyntax(value) ?? goFloat(value.value)
     case 'string':
       return quote(value.value)
-    case 'list':
-    case 'map':
-      return undefined
   }
 }
 
@@ -83,20 +73,29 @@ function integerSyntax({ text, isFloat }: NumberValue): string | undefined {
   return number > maxInt64 ? `0x${number.toString(16)}` : text
 }
 
-function partsOf(value: Value, typedKeys: TypedKeys): (Value | string)[] {
+function* partsOf(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<Value | string> {
+  let between = ''
   if (value.kind === 'list') {
-    return ['[]interface {}{', ...value.items.flatMap((item, at) => (at > 0 ? [', ', item] : [item])), '}']
+    yield '[]interface {}{'
+    for (const item of value.items) {
+      yield between
+      yield item
+      between = ', '
+    }
+  } else {
+    const typed = typedKeys.get(value)
+    const entries = value.entries.map((entry) => ({
+      key: typed?.get(entry.key) ?? textKey(entry.key),
+      inner: entry.value,
+    }))
+    yield 'map[interface {}]interface {}{'
+    for (const { key, inner } of entries.sort((a, b) => compareKeys(a.key, b.key))) {
+      yield `${between}${keySyntax(key)}:`
+      yield inner
+      between = ', '
+    }
   }
-  if (value.kind !== 'map') return []
-  const typed = typedKeys.get(value)
-  const entries = value.entries
-    .map(({ key, value: inner }) => ({ key: typed?.get(key) ?? textKey(key), value: inner }))
-    .sort((a, b) => compareKeys(a.key, b.key))
-  return [
-    'map[interface {}]interface {}{',
-    ...entries.flatMap(({ key, value: inner }, at) => [`${at > 0 ? ', ' : ''}${keySyntax(key)}:`, inner]),
-    '}',
-  ]
+  yield '}'
 }
 
 function textKey(key: string): Resolved {

@@ -196,7 +196,10 @@ function* closedBundles(closed: readonly ClosedBundle[]): Generator<Unanswered> 
       yield {
         question: `what is in ${first.reference}${others.length === 0 ? '' : ` and ${count(others.length, 'other bundle image')}`}?`,
         reason,
-        retryAfter: Math.min(...[first, ...others].map(({ retryAfter = 60 }) => retryAfter)),
+        retryAfter: others.reduce(
+          (least, { retryAfter = 60 }) => Math.min(least, retryAfter),
+          first.retryAfter ?? 60,
+        ),
       }
 }
 

@@ -89,9 +89,11 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
       }
     }
   }
-  demands.push(...unattributed(input, known, demands, authority))
-  findings.push(...takenBundleNames(input))
-  return { demands, outside, findings }
+  return {
+    demands: [...demands, ...unattributed(input, known, demands, authority)],
+    outside,
+    findings: [...findings, ...takenBundleNames(input)],
+  }
 }
 
 /** A path of a catalog; undefined where neither its place nor its content belongs to a package. */

@@ -379,3 +379,9 @@ describe('the package of a semver template is described by the head of its defau
     ).toEqual({ ...bare, description: 'd', icon })
   })
 })
+
+test('a semver template with more bundles than a call takes arguments is read to its end', () => {
+  const bundles = Array.from({ length: 200_000 }, (_, at) => `  - image: r${at}\n`).join('')
+  const images = templateImages(encoder.encode(`schema: olm.semver\nstable:\n  bundles:\n${bundles}`))
+  expect(images).toMatchObject({ ok: true, value: { length: 200_000 } })
+})
