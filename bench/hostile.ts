@@ -1,7 +1,10 @@
 // Files made to hurt, at full size, each through the command line as a whole process: what it costs and what it says.
-// usage: node bench/hostile.ts [--only PART-OF-A-NAME] [--scale N]; N of 0.1 makes a tenth of every input.
+// usage: node bench/hostile.ts [--only PART-OF-A-NAME] [--scale N] [--profile opm|full]; N of 0.1 makes a tenth of every
+// input. A part that begins with `=` is the whole name.
+import { execFileSync } from 'node:child_process'
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -17,7 +20,11 @@ import { parseArgs } from 'node:util'
 import { measure } from './measured-process.ts'
 
 const { values } = parseArgs({
-  options: { only: { type: 'string', default: '' }, scale: { type: 'string', default: '1' } },
+  options: {
+    only: { type: 'string', default: '' },
+    scale: { type: 'string', default: '1' },
+    profile: { type: 'string', default: 'full' },
+  },
 })
 const scale = Number(values.scale)
 const cli = join(import.meta.dirname, '..', 'bin', 'catalog-bot.cjs')
@@ -49,6 +56,7 @@ const head = 'schema: x\n'
 /** What the fast reader leaves to the exact one. */
 const odd = 'schema: &a x\n'
 const bundle = 'schema: olm.bundle\nname: a.v1.0.0\npackage: a\nimage: a\n'
+const channel = 'schema: olm.channel\nname: c\npackage: a\nentries:\n'
 const tenLetters = [...'abcdefghij']
 const object = Buffer.from('{"apiVersion":"v1","kind":"Service","metadata":{"name":"a"}}').toString('base64')
 
@@ -105,6 +113,67 @@ const files: Readonly<Record<string, () => Pieces>> = {
       500_000,
       () => `- {type: olm.bundle.object, value: {data: ${object}}}\n`,
     ),
+  '500,000 properties': () =>
+    numbered(`${bundle}properties:\n`, 500_000, (at) => `- type: t${at}\n  value: {}\n`),
+  '500,000 properties, odd': () =>
+    numbered(`${bundle}properties:\n`, 500_000, (at) => `- {type: t${at}, value: {}}\n`),
+  '500,000 properties, alike': () =>
+    numbered(
+      `${bundle}properties:\n`,
+      500_000,
+      () => '- type: olm.gvk\n  value:\n    group: g\n    kind: k\n    version: v\n',
+    ),
+  '500,000 properties of a wrong value': () =>
+    numbered(`${bundle}properties:\n`, 500_000, () => '- type: olm.gvk\n  value: 1\n'),
+  '500,000 entries': () => numbered(channel, 500_000, (at) => `- name: a.v${at + 1}\n  replaces: a.v${at}\n`),
+  '500,000 entries of JSON': () =>
+    numbered(
+      '{"schema":"olm.channel","name":"c","package":"a","entries":[{}',
+      500_000,
+      (at) => `,{"name":"a.v${at}"}`,
+      ']}',
+    ),
+  '500,000 wrong entries': () => numbered(channel, 500_000, () => '- name: 1\n'),
+  '500,000 entries of one name': () => numbered(channel, 500_000, () => '- name: a\n'),
+  '500,000 empty skips': () => numbered(`${channel}- name: a\n  skips:\n`, 500_000, () => '  - ""\n'),
+  '500,000 broken images': () =>
+    numbered(`${bundle}relatedImages:\n`, 500_000, () => '- name: a\n  image: A:B:C\n'),
+  '500,000 documents': () => numbered('', 500_000, (at) => `---\nschema: x\nname: n${at}\n`),
+  '500,000 documents of JSON': () => numbered('', 500_000, (at) => `{"schema":"x","name":"n${at}"}\n`),
+  '500,000 bundles': () =>
+    numbered('', 500_000, (at) => `---\nschema: olm.bundle\nname: a.v${at}\npackage: a\nimage: a\n`),
+  '500,000 channels of nothing': () =>
+    numbered('', 500_000, (at) => `---\nschema: olm.channel\nname: c${at}\npackage: a\n`),
+  '500,000 deprecations': () =>
+    numbered(
+      'schema: olm.package\nname: a\n---\nschema: olm.deprecations\npackage: a\nentries:\n',
+      500_000,
+      (at) => `- message: m\n  reference:\n    schema: olm.bundle\n    name: a.v${at}\n`,
+    ),
+  'a million keys of a value': () =>
+    numbered(`${bundle}properties:\n- type: t\n  value:\n`, 1e6, (at) => `    k${at}: v\n`),
+  'a million keys of a value in braces': () =>
+    numbered(`${bundle}properties:\n- {type: t, value: {`, 1e6, (at) => `k${at}: v, `, '}}\n'),
+  'a million keys of a value of JSON': () =>
+    numbered(
+      '{"schema":"olm.bundle","name":"a","package":"a","image":"a","properties":[{"type":"t","value":{"k":1',
+      1e6,
+      (at) => `,"k${at}":1`,
+      '}}]}',
+    ),
+  'a million numbers in a value': () =>
+    numbered(`${bundle}properties:\n- type: t\n  value:\n`, 1e6, () => '  - 010\n'),
+  'a million anchors': () => numbered(`${odd}a:\n`, 1e6, (at) => `- &a${at} v\n`),
+  'a million aliases': () => numbered('schema: &a x\na:\n', 1e6, () => '- *a\n'),
+  'a million aliases of a list': () => numbered(`schema: x\nb: &b [c]\na:\n`, 3e5, () => '- *b\n- d\n- e\n'),
+  'a million tags': () => numbered(`${odd}a:\n`, 1e6, () => '- !t v\n'),
+  'a million handles': () => numbered('', 1e6, (at) => `%TAG !t${at}! t\n`, '---\nschema: x\n'),
+  'a thousand times nine thousand levels': () =>
+    numbered(`${odd}a:\n`, 1e3, () => `- ${'['.repeat(9000)}${']'.repeat(9000)}\n`),
+  'nine thousand levels of braces': () => [`${head}a: ${'{a: '.repeat(9000)}${'}'.repeat(9000)}\n`],
+  'five thousand levels of a block': () => numbered(head, 5000, (at) => `${' '.repeat(at)}a:\n`),
+  'a million keys without a colon': () => numbered(head, 1e6, (at) => `k${at}\n`),
+  'a million question marks': () => numbered(head, 1e6, () => '? a\n'),
   '500,000 wrong properties': () => numbered(`${bundle}properties:\n`, 500_000, () => '- type: 1\n'),
   '200,000 packages': () => numbered('', 200_000, (at) => `---\nschema: olm.package\nname: p${at}\n`),
   'a million separators': () => numbered('', 1e6, () => '---\n'),
@@ -131,13 +200,8 @@ const files: Readonly<Record<string, () => Pieces>> = {
 
 /** Whole directories, by what they are. */
 const trees: Readonly<Record<string, (directory: string) => void>> = {
-  '10,000 files': (directory) => {
-    for (let at = 0; at < 10_000 * scale; at++) {
-      const package_ = `p${at}`
-      mkdirSync(join(directory, package_))
-      writeFileSync(join(directory, package_, 'catalog.yaml'), `schema: olm.package\nname: ${package_}\n`)
-    }
-  },
+  '10,000 files': (directory) => manyFiles(directory),
+  '10,000 broken files': (directory) => manyFiles(directory, 10_000, 'a: [\n'),
   'a link out of the tree': (directory) => {
     symlinkSync('/etc/hostname', join(directory, 'catalog.yaml'))
   },
@@ -151,41 +215,111 @@ const trees: Readonly<Record<string, (directory: string) => void>> = {
   },
 }
 
-const cases = [
+/** Pull requests, by what they add to a catalog of one package. */
+const pulls: Readonly<Record<string, (root: string) => void>> = {
+  'a pull request of 10,000 files': (root) => manyFiles(root),
+  'a pull request of 500,000 wrong properties': (root) => {
+    mkdirSync(join(root, 'q'))
+    writePieces(join(root, 'q', 'catalog.yaml'), files['500,000 wrong properties']?.() ?? [])
+  },
+  'a pull request of 200,000 packages': (root) => {
+    mkdirSync(join(root, 'q'))
+    writePieces(join(root, 'q', 'catalog.yaml'), files['200,000 packages']?.() ?? [])
+  },
+}
+
+interface Case {
+  readonly name: string
+  readonly fill: (directory: string) => void
+  readonly command: (directory: string) => readonly string[]
+}
+
+const validate = (directory: string): readonly string[] => [
+  'validate',
+  '--no-cache',
+  '--no-config',
+  '--profile',
+  values.profile,
+  '-o',
+  'json',
+  directory,
+]
+
+const cases: readonly Case[] = [
   ...Object.entries(files).map(([name, pieces]) => ({
     name,
     fill: (directory: string) => writePieces(join(directory, 'catalog.yaml'), pieces()),
+    command: validate,
   })),
-  ...Object.entries(trees).map(([name, fill]) => ({ name, fill })),
+  ...Object.entries(trees).map(([name, fill]) => ({ name, fill, command: validate })),
+  ...Object.entries(pulls).map(([name, fill]) => ({
+    name,
+    fill: (directory: string) => {
+      git(directory, 'init', '--quiet', '--initial-branch=main')
+      manyFiles(join(directory, 'catalog'), 1)
+      git(directory, 'add', '.')
+      git(directory, 'commit', '--quiet', '--message=base')
+      fill(join(directory, 'catalog'))
+      git(directory, 'add', '.')
+      git(directory, 'commit', '--quiet', '--message=head')
+    },
+    command: (directory: string) => [
+      'check',
+      '--repo',
+      directory,
+      '--base',
+      'main~1',
+      '--head',
+      'main',
+      '--author',
+      'somebody',
+      '--offline',
+      '-o',
+      'json',
+    ],
+  })),
 ]
 
 console.log(`${'CPU s'.padStart(6)} ${'peak MB'.padStart(8)} ${'file MB'.padStart(8)}  input: first finding`)
-for (const { name, fill } of cases) {
-  if (!name.includes(values.only)) continue
+for (const { name, fill, command } of cases) {
+  const { only } = values
+  if (only.startsWith('=') ? name !== only.slice(1) : !name.includes(only)) continue
   const folder = mkdtempSync(join(tmpdir(), 'hostile-'))
   try {
-    const catalog = join(folder, 'catalog')
-    mkdirSync(catalog)
-    fill(catalog)
-    const command = [
+    const directory = join(folder, 'catalog')
+    mkdirSync(directory)
+    fill(directory)
+    const { cpuMs, peakMB, output, status } = measure([
       process.execPath,
       '--no-warnings',
       cli,
-      'validate',
-      '--no-cache',
-      '--no-config',
-      '-o',
-      'json',
-      catalog,
-    ]
-    const { cpuMs, peakMB, output, status } = measure(command)
-    const size = statSync(join(catalog, 'catalog.yaml'), { throwIfNoEntry: false })?.size ?? 0
+      ...command(directory),
+    ])
+    const size = statSync(join(directory, 'catalog.yaml'), { throwIfNoEntry: false })?.size ?? 0
     const figures = [(cpuMs / 1000).toFixed(2).padStart(6), peakMB.toFixed(0).padStart(8)]
     figures.push((size / megabyte).toFixed(1).padStart(8))
     console.log(`${figures.join(' ')}  ${name}: ${firstFinding(output, status)}`)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+function manyFiles(
+  directory: string,
+  count = 10_000,
+  content = 'schema: olm.package\ndefaultChannel: a\n',
+): void {
+  for (let at = 0; at < count * scale; at++) {
+    mkdirSync(join(directory, `p${at}`), { recursive: true })
+    const path = join(directory, `p${at}`, 'catalog.yaml')
+    // The packages of a pull request come beside those that are there.
+    if (!existsSync(path)) writeFileSync(path, `${content}name: p${at}\n`)
+  }
+}
+
+function git(directory: string, ...words: readonly string[]): void {
+  const who = ['-c', 'user.name=somebody', '-c', 'user.email=somebody@example.com', '-c', 'gc.auto=0']
+  execFileSync('git', ['-C', directory, ...who, ...words])
 }
 
 function writePieces(path: string, pieces: Pieces): void {
@@ -201,11 +335,11 @@ function writePieces(path: string, pieces: Pieces): void {
 function firstFinding(output: string, status: number | null): string {
   try {
     const { findings } = JSON.parse(output) as {
-      findings: { rule: string; line: number | null; message: string }[]
+      findings: { rule: string; line?: number | null; message?: string; what?: string }[]
     }
     const [first] = findings
     if (!first) return 'nothing is wrong'
-    return `${first.rule}, line ${first.line ?? '-'}: ${JSON.stringify(first.message.slice(0, 60))} (of ${findings.length})`
+    return `${first.rule}, line ${first.line ?? '-'}: ${JSON.stringify((first.message ?? first.what ?? '').slice(0, 60))} (of ${findings.length})`
   } catch {
     return `NO REPORT, status ${status}`
   }

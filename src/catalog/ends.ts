@@ -1,14 +1,18 @@
 // Where the things end that findings point at. Facts keep only where a blob, an entry or an image begins; its end is
 // read from the file when a finding is reported, so a catalog without findings pays nothing.
 import type { Finding, Location } from '../findings/finding.ts'
+import { documentSpans } from './document-spans.ts'
 import { ForwardReader } from './forward-reader.ts'
-import { documentsOf } from './load/documents.ts'
 import { endsInTree, mostLines } from './tree-ends.ts'
 
 type End = Pick<Location, 'endLine' | 'endColumn'>
 
-/** A larger file is not read a second time for where its values end: its findings end on their own lines. */
-const mostBytes = 16 * 1024 * 1024
+/**
+ * A larger document is not read a second time for where its values end, nor are more of all files together than
+ * `mostReadAgain`: their findings end on their own lines. A bundle of more than a megabyte has a finding for that alone.
+ */
+const largestDocument = 1024 * 1024
+const mostReadAgain = 16 * 1024 * 1024
 
 /**
  * The findings, in their order, each place with an end: that of the value that begins there, over all its lines, or
@@ -17,7 +21,7 @@ const mostBytes = 16 * 1024 * 1024
  * the diff, and nobody looks at four hundred lines to see what is meant.
  *
  * What stands in no tree (text that opm drops, a document that cannot be read) ends on its own line: with the quoted
- * text, the bracket or the plain value that begins there. A place that does not exist ends where it begins. `bytesOf`
+ * text, the bracket or the plain value that begins there; so does what stands in a document that is too large. A place that does not exist ends where it begins. `bytesOf`
  * is asked once per file, and only documents with findings are read. Findings in files without bytes, with an end on
  * one of the next twenty lines, or without a place stay as they are.
  */
@@ -33,12 +37,13 @@ export function withEnds(
       else byFile.set(at.file, [at])
     }
   const ends = new Map<Location, End>()
+  let left = mostReadAgain
   for (const [file, places] of byFile) {
     const bytes = bytesOf(file)
     if (bytes === undefined) continue
     places.sort((a, b) => a.line - b.line || a.column - b.column)
     const found = endsOnLines(bytes, places, ends)
-    if (bytes.length <= mostBytes) endsInTrees(bytes, found, ends)
+    left = endsInTrees(bytes, found, ends, left)
   }
   return findings.map((finding) => {
     const end = finding.at && ends.get(finding.at)
@@ -73,15 +78,25 @@ function isUtf16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)
 }
 
-/** Document by document, each with the places that lie in it. */
-function endsInTrees(bytes: Uint8Array, places: readonly Found[], ends: Map<Location, End>): void {
+/** Document by document, each with the places that lie in it. At most `most` bytes are read; returns how many are left. */
+function endsInTrees(
+  bytes: Uint8Array,
+  places: readonly Found[],
+  ends: Map<Location, End>,
+  most: number,
+): number {
   const reader = new ForwardReader(bytes)
+  let left = most
   let next = 0
-  for (const { start, end } of documentsOf(bytes)) {
+  for (const { start, end } of documentSpans(bytes)) {
+    if (next === places.length) break
     const inside: Location[] = []
     for (let place = places[next]; place && place.byte < end; place = places[++next])
       if (place.byte >= start) inside.push(place.at)
-    if (inside.length > 0) endsInTree(bytes.subarray(start, end), reader.markOf(start), inside, ends)
-    if (next === places.length) return
+    const size = end - start
+    if (inside.length === 0 || size > Math.min(largestDocument, left)) continue
+    endsInTree(bytes.subarray(start, end), reader.markOf(start), inside, ends)
+    left -= size
   }
+  return left
 }

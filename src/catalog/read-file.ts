@@ -15,6 +15,7 @@ import { foldCase } from './load/fold-case.ts'
 import type { Meta } from './load/meta.ts'
 import type { Places } from './load/places.ts'
 import * as rules from './load-rules.ts'
+import type { Value } from './tree.ts'
 import { ownCopy } from './utf8.ts'
 
 /** A page that lists more than this about one file helps nobody. */
@@ -22,6 +23,9 @@ const maxFindings = 100
 
 /** Where a file is nothing but problems, reading on finds only more. */
 const maxCounted = 10_000
+
+/** A larger document is not read again only to tell where that ends which is wrong. */
+const mostReadAgain = 1024 * 1024
 
 /** Enough of what is dropped to recognise it by. */
 const maxDroppedText = 100
@@ -132,15 +136,20 @@ class FileReading {
     document: Document,
     index: number,
   ): void {
-    const { blob, problems, objectProblems } = reading
-    const { places, exactly } = document
-    if (exactly && problems.length + objectProblems.length > 0) return this.readDocument(exactly(), index)
+    const { blob, problems, objectProblems, moreProblems } = reading
+    const { exactly, end, start } = document
+    const isLarge = end - start > mostReadAgain
+    if (exactly && !isLarge && problems.length + objectProblems.length > 0)
+      return this.readDocument(exactly(), index)
+    // The fast reader knows where a value begins; where it ends can be told from the line (ends.ts).
+    const places = document.places
+    const spanOf = (at: Value) => (isLarge ? { start: at.start, end: at.start } : at)
     this.keepOddities(document)
     into.push(blob)
     const first = problems[0]
     if (first) this.loadError ??= `${parse}: ${first.message}`
     for (const problem of problems) {
-      this.report(rules.wrongFieldType, places, problem.at, {
+      this.report(rules.wrongFieldType, places, spanOf(problem.at), {
         field: problem.field,
         wanted: wantedWords(problem),
         found: foundWords(problem.found),
@@ -148,8 +157,9 @@ class FileReading {
     }
     for (const { message, detail, at } of objectProblems) {
       this.loadError ??= message
-      this.report(rules.badBundleObject, places, at, { detail })
+      this.report(rules.badBundleObject, places, spanOf(at), { detail })
     }
+    this.leftOut += moreProblems
   }
 
   private refuse(problem: DocumentProblem, places: Places): void {

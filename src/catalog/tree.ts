@@ -80,11 +80,20 @@ export function valueAt(value: Value | undefined, key: string): Value | undefine
   return undefined
 }
 
+/**
+ * A list that is complete, without the room to grow that engines leave in each: a document can be a million short ones.
+ */
+export function trimmed<Item>(items: Item[]): Item[] {
+  return items.length < 16 ? items.slice() : items
+}
+
 /** Gathers the entries of a map, later values of a key replacing earlier ones in linear time. */
 export class MapBuilder {
   private readonly entries: MapEntry[] = []
   private readonly repeated: RepeatedKey[] = []
-  /** Only for large maps: a short one is searched faster than it is indexed. */
+  /** The keys of a large map: a short one is searched faster than it is indexed. */
+  private keys: Set<string> | undefined
+  /** Where each key is, once a key of a large map has come again. */
   private positions: Map<string, number> | undefined
 
   /** Sets a key. `isMerge` marks a value from a YAML merge key, which repeats keys by design. */
@@ -94,28 +103,31 @@ export class MapBuilder {
     if (position === undefined) {
       this.positions?.set(key, this.entries.length)
       this.entries.push(entry)
-      if (this.entries.length === 16) this.positions = new Map(this.entries.map((one, at) => [one.key, at]))
+      if (this.entries.length === 16) this.keys = new Set(this.entries.map((one) => one.key))
       return
     }
     if (!isMerge) this.repeated.push({ key, start: keyStart, end: keyEnd })
     this.entries[position] = entry
   }
 
+  /** Where a key is. One that is new counts as known from now on. */
   private find(key: string): number | undefined {
     if (this.positions) return this.positions.get(key)
-    for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at
-    return undefined
+    if (!this.keys) {
+      for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at
+      return undefined
+    }
+    const { size } = this.keys
+    if (this.keys.add(key).size > size) return undefined
+    this.positions = new Map(this.entries.map((one, at) => [one.key, at]))
+    return this.positions.get(key)
   }
 
   build(start: number, end: number): MapValue {
-    const { entries, repeated } = this
+    const { repeated } = this
+    const entries = trimmed(this.entries)
     return repeated.length > 0
       ? { kind: 'map', start, end, entries, repeated }
       : { kind: 'map', start, end, entries }
-  }
-
-  /** Entries set so far, for merging them into another map. */
-  all(): readonly MapEntry[] {
-    return this.entries
   }
 }

@@ -3,6 +3,7 @@
 import type { Catalog } from './catalog.ts'
 import { compareFindings } from '../findings/finding.ts'
 import type { Finding } from '../findings/finding.ts'
+import { FindingList } from '../findings/finding-list.ts'
 import { unknownDeprecatedObject } from './model-rules/deprecation-rules.ts'
 import { bundleInNoChannel } from './model-rules/bundle-rules.ts'
 import { entryWithoutBundle, unknownPackage } from './model-rules/channel-rules.ts'
@@ -43,12 +44,13 @@ export function validateCatalog(
   const model = validateAsOpm(catalog, options.ruleSet ?? defaultRuleSet)
   const [loadError] = catalog.loadErrors
   const whole = loadError === undefined
-  const ofFiles = catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error')
+  const ofFiles = new FindingList()
+  ofFiles.take(catalog.findings.filter((found) => options.profile !== 'opm' || found.severity === 'error'))
   const ofModel = whole ? model.findings : model.findings.filter((found) => !saidOfAbsence.has(found.rule))
   const message = loadError?.message ?? model.message
   return {
     passed: message === undefined,
     ...(message !== undefined && { message }),
-    findings: [...ofFiles, ...ofModel].sort(compareFindings),
+    findings: [...ofFiles.sorted(), ...ofModel].sort(compareFindings),
   }
 }

@@ -13,6 +13,7 @@ import { finding } from '../findings/rule.ts'
 import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
 import { fewOfEach } from '../findings/few-of-each.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
+import { FindingList, leftOutBy } from '../findings/finding-list.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { compileWhatIsHot } from './optimising-compiler.ts'
@@ -118,17 +119,18 @@ async function validateDirectory(
           { ...whole, findings: [...whole.findings, ...linked] },
           { ruleSet, ...(await switchesFor(dir, config)) },
         )
-  const files = unreadable.map(({ file, message }) =>
-    finding(fileUnreadable, placeOf(file), { error: message }),
-  )
-  const all = [...verdict.findings, ...files]
-  const { findings, leftOut } = mostImportant(all.sort(compareFindings), mostFindings)
+  const files = new FindingList()
+  for (const { file, message } of unreadable) files.add(fileUnreadable, placeOf(file), { error: message })
+  const all = [...verdict.findings, ...files.sorted()].sort(compareFindings)
+  const { findings } = mostImportant(all, mostFindings)
+  const leftOut = countedIn(all) - findings.filter((found) => leftOutBy(found) === 0).length
+  const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     dir,
     passed: verdict.passed,
     ...(verdict.message !== undefined && { message: verdict.message }),
     // A terminal shows where a thing begins; only machines ask where it ends.
-    findings: output === 'text' ? findings : withEnds(findings, (path) => readFrom(directory.files, path)),
+    findings: output === 'text' ? findings : withEnds(findings, (path) => readFrom(byPath.get(path))),
     ...(leftOut > 0 && { leftOut }),
   }
 }
@@ -145,8 +147,13 @@ async function factsReader(isCached: boolean, profile: Profile): Promise<(bytes:
   return (bytes) => cache.factsOf(bytes)
 }
 
-function readFrom(files: readonly CatalogFile[], path: string): Uint8Array | undefined {
-  const bytes = files.find((file) => file.path === path)?.read()
+/** How many findings there are, with those that the rules' lists leave out. */
+function countedIn(findings: readonly Finding[]): number {
+  return findings.reduce((sum, found) => sum + (leftOutBy(found) || 1), 0)
+}
+
+function readFrom(file: CatalogFile | undefined): Uint8Array | undefined {
+  const bytes = file?.read()
   return bytes === undefined || 'error' in bytes ? undefined : bytes
 }
 

@@ -46,12 +46,15 @@ export interface Finding extends Words {
  * Findings without a place come first. Text is compared by code unit, never by locale.
  */
 export function compareFindings(a: Finding, b: Finding): number {
+  return comparePlaces(a.at, b.at) || compareText(a.rule, b.rule) || compareText(a.what, b.what)
+}
+
+/** The order of findings as far as their places tell it. */
+export function comparePlaces(a: Location | undefined, b: Location | undefined): number {
   return (
-    compareText(a.at?.file ?? '', b.at?.file ?? '') ||
-    (a.at?.line ?? 0) - (b.at?.line ?? 0) ||
-    (a.at?.column ?? 0) - (b.at?.column ?? 0) ||
-    compareText(a.rule, b.rule) ||
-    compareText(a.what, b.what)
+    compareText(a?.file ?? '', b?.file ?? '') ||
+    (a?.line ?? 0) - (b?.line ?? 0) ||
+    (a?.column ?? 0) - (b?.column ?? 0)
   )
 }
 

@@ -1,6 +1,6 @@
 // What a pull request changes, in a few lines of catalog words, for comments and terminals.
 // Lines are data: plain words and names kept apart, so that each renderer escapes them for its medium. Decides nothing.
-import type { Catalog, ChannelEntry } from '../catalog/catalog.ts'
+import type { ChannelEntry } from '../catalog/catalog.ts'
 import type {
   CatalogChange,
   Change,
@@ -8,7 +8,7 @@ import type {
   ReferenceListChange,
   TouchedPath,
 } from '../change/change.ts'
-import { bundleVersion } from '../change/package-blobs.ts'
+import { bundleVersion, packagesIn, type PackageBlobs } from '../change/package-blobs.ts'
 import { printable } from '../findings/printable.ts'
 import { code } from './escape.ts'
 
@@ -68,14 +68,18 @@ export function changeAsText(lines: readonly Line[]): string[] {
 
 function describePackages(catalogs: readonly CatalogChange[]): Line[] {
   const told = new Map<string, { heading: Word[]; where: string[]; lines: Line[] }>()
-  for (const catalog of catalogs)
+  for (const catalog of catalogs) {
+    const changed = new Set(catalog.packages.map(({ name }) => name))
+    const before = packagesIn(catalog.base, changed)
+    const after = packagesIn(catalog.result, changed)
     for (const change of catalog.packages) {
-      const { heading, lines } = describePackage(catalog, change)
+      const { heading, lines } = describePackage(change, before.get(change.name), after.get(change.name))
       const key = JSON.stringify([change.name, heading, lines])
       const group = told.get(key) ?? { heading: [{ name: change.name }, ...heading], where: [], lines }
       group.where.push(catalog.version ?? catalog.root)
       told.set(key, group)
     }
+  }
   return [...told.values()].flatMap(({ heading, where, lines }) => [
     {
       depth: 0 as const,
@@ -86,10 +90,11 @@ function describePackages(catalogs: readonly CatalogChange[]): Line[] {
 }
 
 function describePackage(
-  { base, result }: CatalogChange,
   change: PackageChange,
+  base: PackageBlobs | undefined,
+  result: PackageBlobs | undefined,
 ): { heading: Word[]; lines: Line[] } {
-  const label = bundleLabels(change.name, base, result)
+  const label = bundleLabels(base, result)
   if (change.kind === 'removed') {
     const { removed } = change.bundles
     return { heading: [' removed, with ', count(removed.length, 'bundle')], lines: [] }
@@ -101,7 +106,7 @@ function describePackage(
         change.channels.added.length === 1 ? ', channel ' : ', channels ',
         ...names(change.channels.added),
       )
-    const blob = result?.packages.find(({ name }) => name === change.name)
+    const blob = result?.packages[0]
     if (blob && blob.defaultChannel !== '') words.push('; default channel ', { name: blob.defaultChannel })
     return { heading: [' is new'], lines: [{ depth: 1, words }] }
   }
@@ -117,11 +122,10 @@ function describePackage(
 type Label = (bundle: string) => Word
 
 /** A bundle's version where it names one bundle of the package alone, else the bundle's name. */
-function bundleLabels(of: string, base: Catalog | undefined, result: Catalog | undefined): Label {
+function bundleLabels(base: PackageBlobs | undefined, result: PackageBlobs | undefined): Label {
   const versions = new Map<string, string>()
   const holders = new Map<string, Set<string>>()
   for (const bundle of [...(base?.bundles ?? []), ...(result?.bundles ?? [])]) {
-    if (bundle.package !== of) continue
     const version = bundleVersion(bundle)
     versions.set(bundle.name, version)
     holders.set(version, (holders.get(version) ?? new Set()).add(bundle.name))
@@ -132,16 +136,15 @@ function bundleLabels(of: string, base: Catalog | undefined, result: Catalog | u
   }
 }
 
-function addedBundles(change: PackageChange, result: Catalog | undefined, label: Label): Word[][] {
+function addedBundles(change: PackageChange, result: PackageBlobs | undefined, label: Label): Word[][] {
   const listed = new Map<string, { channel: string; entry: ChannelEntry }[]>()
-  for (const { name, package: of, entries } of result?.channels ?? [])
-    if (of === change.name)
-      // A name that stands in a channel twice counts there once, as what is said first.
-      for (const entry of new Map(entries.toReversed().map((one) => [one.name, one])).values()) {
-        const its = listed.get(entry.name)
-        if (its) its.push({ channel: name, entry })
-        else listed.set(entry.name, [{ channel: name, entry }])
-      }
+  for (const { name, entries } of result?.channels ?? [])
+    // A name that stands in a channel twice counts there once, as what is said first.
+    for (const entry of new Map(entries.toReversed().map((one) => [one.name, one])).values()) {
+      const its = listed.get(entry.name)
+      if (its) its.push({ channel: name, entry })
+      else listed.set(entry.name, [{ channel: name, entry }])
+    }
   return change.bundles.added.map(({ name }) => {
     const places = new Map<string, { edges: Word[]; channels: string[] }>()
     for (const { channel, entry } of listed.get(name) ?? []) {

@@ -231,3 +231,29 @@ test('a misspelt field is marked as the key, also where it is the first of its m
     { file: 'c.yaml', line: 5, column: 3, endLine: 5, endColumn: 7 },
   ])
 })
+
+describe('what is read again for ends is bounded', () => {
+  const list = 'a: [1,\n  2]\n'
+  const filler = (bytes: number) => `b: ${'x'.repeat(bytes)}\n`
+  const endOf = (text: string, line: number) => {
+    const bytes = new TextEncoder().encode(text)
+    const { endLine = 0, endColumn } = withEnds([at(line, 4)], () => bytes)[0]?.at ?? {}
+    return [endLine - line, endColumn]
+  }
+
+  test('a value in a document of up to a megabyte ends where it ends, in a larger one on its own line', () => {
+    expect(endOf(list + filler(1_000_000), 1)).toEqual([1, 5])
+    expect(endOf(list + filler(1_100_000), 1)).toEqual([0, 7])
+  })
+
+  test('it is the document that counts, not the file', () => {
+    expect(endOf(`${`${filler(900_000)}---\n`.repeat(40)}${list}`, 81)).toEqual([1, 5])
+  })
+
+  test('in all files together no more than sixteen megabytes are read again, in the order of the findings', () => {
+    const bytes = new TextEncoder().encode(list + filler(1_000_000))
+    const places = Array.from({ length: 20 }, (_, n) => at(1, 4, { file: `${n}.yaml` }))
+    const lines = withEnds(places, () => bytes).map((found) => found.at?.endLine)
+    expect(lines).toEqual([...Array<number>(16).fill(2), ...Array<number>(4).fill(1)])
+  })
+})

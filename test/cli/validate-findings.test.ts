@@ -77,12 +77,14 @@ test('sarif names files from the current directory, so that those of several cat
   const directories = ['heads', 'many'].map((name) => relative('', join(folder, name)))
   const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
   const { runs } = JSON.parse(out) as {
-    runs: { results: { locations: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
+    runs: { results: { locations?: { physicalLocation: { artifactLocation: { uri: string } } }[] }[] }[]
   }
   const files = new Set(
-    runs[0]?.results.map(({ locations }) => locations[0]?.physicalLocation.artifactLocation.uri),
+    runs[0]?.results.flatMap(({ locations = [] }) =>
+      locations.map((at) => at.physicalLocation.artifactLocation.uri),
+    ),
   )
-  const paths = [...files].map((uri) => resolve(decodeURIComponent(uri ?? '')))
+  const paths = [...files].map((uri) => resolve(decodeURIComponent(uri)))
   for (const name of ['heads', 'many'])
     expect(paths.some((path) => path.startsWith(join(folder, name)))).toBe(true)
 })

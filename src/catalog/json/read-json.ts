@@ -1,7 +1,7 @@
 // One JSON value from a text, with positions, as Go's streaming decoder reads it: the same errors at the same places.
 // Keeps its own stack, so nesting costs memory, never the call stack.
 import type { Value } from '../tree.ts'
-import { MapBuilder } from '../tree.ts'
+import { MapBuilder, trimmed } from '../tree.ts'
 import { JsonError } from './json-error.ts'
 import { scanNumber, scanString } from './json-scalars.ts'
 
@@ -115,7 +115,7 @@ function readKey(text: string, from: number, frame: Frame): number {
 
 function close(frames: Frame[], end: number): Value {
   const { start, map, items } = frames.pop() as Frame
-  return map ? map.build(start, end) : { kind: 'list', start, end, items }
+  return map ? map.build(start, end) : { kind: 'list', start, end, items: trimmed(items) }
 }
 
 function scanWord(text: string, from: number, word: string): number {

@@ -28,11 +28,16 @@ export interface ObjectProblem {
 
 export interface BlobReading<Blob> {
   readonly blob: Blob
-  /** Fields of a wrong type, in the order in which Go meets them; opm names the first. */
+  /** Fields of a wrong type, in the order in which Go meets them; opm names the first. The first ones only. */
   readonly problems: readonly DecodeProblem[]
   /** Undecodable olm.bundle.object properties: opm meets them right after the blob itself. */
   readonly objectProblems: readonly ObjectProblem[]
+  /** How many problems of either kind there are that are not listed. */
+  readonly moreProblems: number
 }
+
+/** A file shows no more of them. */
+const mostObjectProblems = 100
 
 interface Source {
   readonly value: Value
@@ -43,7 +48,7 @@ interface Source {
 }
 
 export function readPackage({ value, place, places }: Source): BlobReading<PackageBlob> {
-  const { decoded, problems } = decode(packageType, value)
+  const { decoded, problems, moreProblems } = decode(packageType, value)
   const icon = decoded.fields.get('icon')
   const iconFacts = typeof icon === 'object' && 'fields' in icon ? iconOf(icon, places) : undefined
   const blob: PackageBlob = {
@@ -53,7 +58,7 @@ export function readPackage({ value, place, places }: Source): BlobReading<Packa
     description: text(decoded, 'description'),
     ...(iconFacts && { icon: iconFacts }),
   }
-  return { blob, problems, objectProblems: [] }
+  return { blob, problems, objectProblems: [], moreProblems }
 }
 
 function iconOf(icon: Decoded, places: Places): PackageBlob['icon'] {
@@ -66,7 +71,7 @@ function iconOf(icon: Decoded, places: Places): PackageBlob['icon'] {
 }
 
 export function readChannel({ value, place, places }: Source): BlobReading<ChannelBlob> {
-  const { decoded, problems } = decode(channelType, value)
+  const { decoded, problems, moreProblems } = decode(channelType, value)
   const blob: ChannelBlob = {
     place,
     name: text(decoded, 'name'),
@@ -79,11 +84,12 @@ export function readChannel({ value, place, places }: Source): BlobReading<Chann
       skipRange: text(entry, 'skipRange'),
     })),
   }
-  return { blob, problems, objectProblems: [] }
+  return { blob, problems, objectProblems: [], moreProblems }
 }
 
 export function readBundle({ value, place, places, forVerdict }: Source): BlobReading<BundleBlob> {
-  const { decoded, problems } = decode(bundleType, value)
+  const { decoded, problems, ...more } = decode(bundleType, value)
+  let { moreProblems } = more
   const names = { name: text(decoded, 'name'), package: text(decoded, 'package') }
   const objectProblems: ObjectProblem[] = []
   let lastObject: (() => Uint8Array) | undefined
@@ -100,7 +106,8 @@ export function readBundle({ value, place, places, forVerdict }: Source): BlobRe
     }
     const reading = readBundleObject(inner, lastObject)
     lastObject = reading.data
-    if (reading.problem !== undefined) {
+    if (reading.problem !== undefined && objectProblems.length >= mostObjectProblems) moreProblems++
+    else if (reading.problem !== undefined) {
       const message = bundleObjectError(names, index, reading.problem)
       objectProblems.push({ message, detail: reading.problem, at: inner ?? property.at })
     }
@@ -119,7 +126,7 @@ export function readBundle({ value, place, places, forVerdict }: Source): BlobRe
       image: text(related, 'image'),
     })),
   }
-  return { blob, problems, objectProblems }
+  return { blob, problems, objectProblems, moreProblems }
 }
 
 type Bare = Omit<Property, 'mark'>
@@ -144,7 +151,7 @@ function readProperty(
 }
 
 export function readDeprecation({ value, place, places }: Source): BlobReading<DeprecationBlob> {
-  const { decoded, problems } = decode(deprecationType, value)
+  const { decoded, problems, moreProblems } = decode(deprecationType, value)
   const blob: DeprecationBlob = {
     place,
     package: text(decoded, 'package'),
@@ -159,7 +166,7 @@ export function readDeprecation({ value, place, places }: Source): BlobReading<D
       }
     }),
   }
-  return { blob, problems, objectProblems: [] }
+  return { blob, problems, objectProblems: [], moreProblems }
 }
 
 function text(decoded: Decoded, field: string): string {

@@ -35,19 +35,19 @@ export interface Decoded {
   readonly at: Value
 }
 
-/** A struct that is being filled. */
-interface Filled extends Decoded {
-  readonly fields: Map<string, DecodedValue>
-  readonly sources: Map<string, Value>
-}
-
 export type DecodedValue = string | boolean | number | Uint8Array | Value | Decoded | DecodedList | undefined
 export type DecodedList = DecodedValue[]
 
 export interface DecodeResult {
   readonly decoded: Decoded
+  /** The first problems in the order in which Go meets them. */
   readonly problems: readonly DecodeProblem[]
+  /** How many there are behind those. */
+  readonly moreProblems: number
 }
+
+/** A value can have as many as it has parts; nobody is shown more than this. */
+const mostProblems = 100
 
 /** Where a decoder of opm's differs from the one that reads blobs. */
 export interface DecodeRules {
@@ -61,18 +61,19 @@ export interface DecodeRules {
 
 export function decode(type: StructType, value: Value, rules?: DecodeRules): DecodeResult {
   if (!rules && value.kind !== 'null' && fitsType(type, value))
-    return { decoded: new FittingStruct(type, value), problems: [] }
+    return { decoded: new FittingStruct(type, value), problems: [], moreProblems: 0 }
   const decoder = new Decoder(rules)
-  const before: Decoded = { fields: new Map(), sources: new Map(), at: value }
+  const before = new FilledStruct(value)
   const decoded = decoder.value(type, value, before, '', []) as Decoded
-  return { decoded: decoded ?? before, problems: decoder.problems }
+  return { decoded: decoded ?? before, problems: decoder.problems, moreProblems: decoder.moreProblems }
 }
 
 class Decoder {
   readonly problems: DecodeProblem[] = []
-  private readonly rules: DecodeRules
+  moreProblems = 0
+  private readonly rules: DecodeRules | undefined
 
-  constructor(rules: DecodeRules = {}) {
+  constructor(rules?: DecodeRules) {
     this.rules = rules
   }
 
@@ -90,8 +91,8 @@ class Decoder {
     switch (type.kind) {
       case 'string':
         if (value.kind === 'string') return value.value
-        if (this.rules.coerces === true && value.kind === 'bool') return String(value.value)
-        if (this.rules.coerces === true && value.kind === 'number') return coerced(value)
+        if (this.rules?.coerces === true && value.kind === 'bool') return String(value.value)
+        if (this.rules?.coerces === true && value.kind === 'number') return coerced(value)
         break
       case 'bool':
         if (value.kind === 'bool') return value.value
@@ -125,33 +126,32 @@ class Decoder {
   }
 
   private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]): Decoded {
-    const result: Filled =
-      before !== undefined && isFilled(before)
-        ? { ...before, at: value }
-        : { fields: new Map(), sources: new Map(), at: value }
+    const old = before !== undefined && isDecoded(before) ? before : undefined
+    if (!old && !this.rules && fitsType(type, value)) return new FittingStruct(type, value)
+    const result = new FilledStruct(value)
+    if (old) result.takeOver(type, old)
     const owner = ownerName(type)
     for (const { key, value: inner } of this.inOrder(value)) {
       const field = fieldName(type, key)
       if (field === undefined) {
-        if (this.rules.isStrict === true) this.refuseField(key, inner)
+        if (this.rules?.isStrict === true) this.refuseField(key, inner)
         continue
       }
       const fieldType = type.fields[field] as GoType
-      const decoded = this.value(fieldType, inner, result.fields.get(field), owner, [...path, field])
-      result.fields.set(field, decoded)
-      result.sources.set(field, inner)
+      const decoded = this.value(fieldType, inner, result.get(field), owner, [...path, field])
+      result.set(field, decoded, inner)
     }
     return result
   }
 
   private inOrder({ entries }: MapValue): readonly MapEntry[] {
-    if (this.rules.inTextOrder !== true) return sortedEntries(entries)
+    if (this.rules?.inTextOrder !== true) return sortedEntries(entries)
     return [...entries].sort((a, b) => a.keyStart - b.keyStart)
   }
 
   private refuseField(key: string, at: Value): void {
     const message = `json: unknown field ${quote(key)}`
-    this.problems.push({ message, at, field: key, wanted: 'no such field', found: goKind(at) })
+    this.complain(() => ({ message, at, field: key, wanted: 'no such field', found: goKind(at) }))
   }
 
   private int(
@@ -172,7 +172,10 @@ class Decoder {
     const decoded = decodeBase64(value.value)
     if (typeof decoded !== 'number') return decoded
     const message = `illegal base64 data at input byte ${decoded}`
-    this.problems.push({ message, at: value, field: '', wanted: 'base64', found: 'text that is not base64' })
+    this.complain(() => ({
+      ...{ message, at: value, field: '' },
+      ...{ wanted: 'base64', found: 'text that is not base64' },
+    }))
     return before
   }
 
@@ -182,18 +185,76 @@ class Decoder {
   }
 
   private mismatch(type: GoType, at: Value, found: string, owner: string, path: readonly string[]): void {
-    const field = path.join('.')
-    const into =
-      field === ''
-        ? `Go value of type ${type.name}`
-        : `Go struct field ${owner}.${field} of type ${type.name}`
-    this.problems.push({
-      message: `json: cannot unmarshal ${found} into ${into}`,
-      at,
-      field,
-      wanted: type.name,
-      found,
+    this.complain(() => {
+      const field = path.join('.')
+      const into =
+        field === ''
+          ? `Go value of type ${type.name}`
+          : `Go struct field ${owner}.${field} of type ${type.name}`
+      const message = `json: cannot unmarshal ${found} into ${into}`
+      return { message, at, field, wanted: type.name, found }
     })
+  }
+
+  private complain(problem: () => DecodeProblem): void {
+    if (this.problems.length < mostProblems) this.problems.push(problem())
+    else this.moreProblems++
+  }
+}
+
+/** A field that was read. The next one is whichever was read before it. */
+interface FilledField {
+  readonly name: string
+  value: DecodedValue
+  source: Value
+  readonly next: FilledField | undefined
+}
+
+/** A struct that is being filled. Small: a list can hold a million of them, and each a field or two. */
+class FilledStruct implements Decoded, Fields {
+  readonly at: Value
+  private filled: FilledField | undefined
+
+  constructor(at: Value) {
+    this.at = at
+  }
+
+  get fields(): Fields {
+    return this
+  }
+
+  get sources(): Sources {
+    return { get: (field) => this.find(field)?.source }
+  }
+
+  get(field: string): DecodedValue {
+    return this.find(field)?.value
+  }
+
+  has(field: string): boolean {
+    return this.find(field) !== undefined
+  }
+
+  set(name: string, value: DecodedValue, source: Value): void {
+    const known = this.find(name)
+    if (known) {
+      known.value = value
+      known.source = source
+    } else this.filled = { name, value, source, next: this.filled }
+  }
+
+  /** Begins with the fields of a struct that the same field held before. */
+  takeOver(type: StructType, { fields, sources }: Decoded): void {
+    for (const field of Object.keys(type.fields)) {
+      const source = sources.get(field)
+      if (source) this.set(field, fields.get(field), source)
+    }
+  }
+
+  private find(name: string): FilledField | undefined {
+    let field = this.filled
+    while (field && field.name !== name) field = field.next
+    return field
   }
 }
 
@@ -216,10 +277,6 @@ export function fieldName(type: StructType, key: string): string | undefined {
   return undefined
 }
 
-function isFilled(value: DecodedValue): value is Filled {
-  return typeof value === 'object' && 'fields' in value && value.fields instanceof Map
-}
-
 function isDecoded(value: DecodedValue): value is Decoded {
   return typeof value === 'object' && 'fields' in value
 }
@@ -238,7 +295,7 @@ export function structsOf(decoded: Decoded, field: string): Decoded[] {
   return list.map((item, index) => {
     if (item !== undefined && isDecoded(item)) return item
     const source = at.kind === 'list' ? (at.items[index] ?? at) : at
-    return { fields: new Map(), sources: new Map(), at: source }
+    return new FilledStruct(source)
   })
 }
 

@@ -48,22 +48,11 @@ export function readMeta(
   raw: string | undefined,
 ): { meta: Meta } | { problems: MetaProblem[] } {
   if (value.kind !== 'map') return { problems: [notAnObject(value, raw)] }
-  const folded = new Map<string, MapEntry>()
-  const again = new Map<string, MapEntry[]>()
   // Keys that are their own folding differ from each other already; in a large document nearly all are.
-  if (value.entries.some((entry) => !isFolded(entry.key))) {
-    for (const entry of value.entries) {
-      const key = foldCase(entry.key)
-      const first = folded.get(key)
-      if (!first) folded.set(key, entry)
-      else again.set(key, [...(again.get(key) ?? [first]), entry])
-    }
-  } else {
-    for (const entry of value.entries) if (isOwnKey(entry.key)) folded.set(entry.key, entry)
-  }
+  const folding = value.entries.every((entry) => isFolded(entry.key)) ? undefined : foldKeys(value.entries)
   const problems: MetaProblem[] = []
-  if (again.size > 0) {
-    for (const [key, entries] of again) {
+  if (folding && folding.again.size > 0) {
+    for (const [key, entries] of folding.again) {
       const spellings = sortedByBytes(entries.map((entry) => entry.key))
       const message = `duplicate keys for key ${quote(key)}: [${spellings.join(' ')}]`
       problems.push({ kind: 'duplicate-field', message, at: entries[1] as MapEntry, spellings })
@@ -72,7 +61,7 @@ export function readMeta(
   }
   const texts = { schema: '', package: '', name: '' }
   for (const field of ['schema', 'package', 'name'] as const) {
-    const entry = folded.get(field)
+    const entry = folding ? folding.first.get(field) : entryOf(value.entries, field)
     if (!entry) continue
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
@@ -84,12 +73,34 @@ export function readMeta(
   return problems.length > 0 ? { problems } : { meta: { value, ...texts } }
 }
 
-function isFolded(key: string): boolean {
-  return /^[\x00-@[-\x7f]*$/.test(key)
+interface Folding {
+  /** The first entry of each key, by its folding. */
+  readonly first: ReadonlyMap<string, MapEntry>
+  /** All entries of the keys that are written in several ways. */
+  readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
-function isOwnKey(key: string): boolean {
-  return key === 'schema' || key === 'package' || key === 'name'
+function foldKeys(entries: readonly MapEntry[]): Folding {
+  const first = new Map<string, MapEntry>()
+  const again = new Map<string, MapEntry[]>()
+  for (const entry of entries) {
+    const key = foldCase(entry.key)
+    const before = first.get(key)
+    const others = again.get(key)
+    if (!before) first.set(key, entry)
+    else if (others) others.push(entry)
+    else again.set(key, [before, entry])
+  }
+  return { first, again }
+}
+
+function entryOf(entries: readonly MapEntry[], key: string): MapEntry | undefined {
+  for (const entry of entries) if (entry.key === key) return entry
+  return undefined
+}
+
+function isFolded(key: string): boolean {
+  return /^[\x00-@[-\x7f]*$/.test(key)
 }
 
 function notAnObject(value: Value, raw: string | undefined): MetaProblem {

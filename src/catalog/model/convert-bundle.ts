@@ -1,7 +1,6 @@
 // Links one bundle blob: its package, properties, images, version, release and channels, checked in opm's order
 // (R18 to R21, R36 to R38). Goes on after each problem with what is still known.
 import type { BundleBlob, Mark, Property, RelatedImage } from '../catalog.ts'
-import { finding } from '../../findings/rule.ts'
 import type { Rule } from '../../findings/rule.ts'
 import { quote } from '../go-text.ts'
 import { textField } from '../json-fields.ts'
@@ -22,21 +21,21 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
   const complain = <Data extends object>(
     rule: Rule<Data>,
     data: Data,
-    message: string,
+    message: () => string,
     mark: Mark = blob.place,
   ): void => {
-    draft.complaints.push({ message, finding: finding(rule, locationOf(blob.place, mark), data) })
+    draft.complaints.add(message, rule, locationOf(blob.place, mark), data)
   }
   if (blob.package === '') {
     return complain(
       missingPackage,
       { object: `bundle ${name()}` },
-      `package name must be set for bundle ${name()}`,
+      () => `package name must be set for bundle ${name()}`,
     )
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
-    const message = `unknown package ${quote(blob.package)} for bundle ${name()}`
+    const message = () => `unknown package ${quote(blob.package)} for bundle ${name()}`
     return complain(unknownPackage, { package: blob.package, object: `bundle ${name()}` }, message)
   }
   const siblings = draft.bundles.get(blob.package) ?? new Map<string, ModelBundle>()
@@ -44,12 +43,9 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
   const data = { package: blob.package, bundle: blob.name }
   const first = siblings.get(blob.name)
   if (first !== undefined) {
-    draft.complaints.push({
-      message: `package ${quote(blob.package)} has duplicate bundle ${name()}`,
-      finding: finding(bundleRules.duplicateBundle, locationOf(blob.place), data, [
-        firstOne(first.blob.place),
-      ]),
-    })
+    const message = () => `package ${quote(blob.package)} has duplicate bundle ${name()}`
+    const related = [firstOne(first.blob.place)]
+    draft.complaints.add(message, bundleRules.duplicateBundle, locationOf(blob.place), data, related)
     return
   }
   const bundle: ModelBundle = { blob, release: '' }
@@ -58,11 +54,11 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
   for (const [index, property] of blob.properties.entries()) {
     const error = propertyError(draft, property)
     if (error === undefined) continue
-    const why = `parse property[${index}] of type ${quote(property.type)}: ${error}`
+    const why = (): string => `parse property[${index}] of type ${quote(property.type)}: ${error}`
     complain(
       bundleRules.invalidProperty,
       { ...data, index, type: property.type, error },
-      `parse properties for bundle ${name()}: ${why}`,
+      () => `parse properties for bundle ${name()}: ${why()}`,
       property.mark,
     )
   }
@@ -74,21 +70,21 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
     complain(
       bundleRules.notOnePackageProperty,
       { ...data, found: identities.length },
-      `${subject()} must have exactly 1 ${quote(packageType)} property, found ${identities.length}`,
+      () => `${subject()} must have exactly 1 ${quote(packageType)} property, found ${identities.length}`,
       identities[1]?.mark,
     )
   } else {
     const packageName = textField(identity.value, 'packageName')
     if (packageName !== blob.package) {
       const why = `does not match ${quote(packageType)} property ${quote(packageName)}`
-      const message = `package ${quote(blob.package)} ${why}`
+      const message = () => `package ${quote(blob.package)} ${why}`
       complain(bundleRules.packageMismatch, { ...data, packageName }, message, identity.mark)
     }
   }
 
   if (draft.ruleSet.pullSpecs) {
     for (const { field, image, mark, error } of brokenImages(blob)) {
-      const message = `${subject()} ${field}: invalid image pull spec ${quote(image)}: ${error}`
+      const message = () => `${subject()} ${field}: invalid image pull spec ${quote(image)}: ${error}`
       complain(bundleRules.invalidPullSpec, { ...data, field, image, error }, message, mark)
     }
   }
@@ -105,7 +101,7 @@ export function addBundle(draft: Draft, blob: BundleBlob): void {
     placed = true
   }
   if (!placed) {
-    const message = `package ${quote(blob.package)}, bundle ${name()} not found in any channel entries`
+    const message = () => `package ${quote(blob.package)}, bundle ${name()} not found in any channel entries`
     complain(bundleRules.bundleInNoChannel, data, message)
   }
 }
@@ -146,7 +142,7 @@ function readVersion(
   draft: Draft,
   bundle: ModelBundle,
   identity: Property,
-  complain: <Data extends object>(rule: Rule<Data>, data: Data, message: string, mark?: Mark) => void,
+  complain: <Data extends object>(rule: Rule<Data>, data: Data, message: () => string, mark?: Mark) => void,
 ): void {
   const data = { package: bundle.blob.package, bundle: bundle.blob.name }
   const text = textField(identity.value, 'version')
@@ -154,13 +150,9 @@ function readVersion(
   if (version.ok) {
     bundle.version = version.value
   } else {
-    const message = `error parsing bundle ${quote(bundle.blob.name)} version ${quote(text)}: ${version.error}`
-    complain(
-      bundleRules.invalidVersion,
-      { ...data, version: text, error: version.error },
-      message,
-      identity.mark,
-    )
+    const { error } = version
+    const message = () => `error parsing bundle ${quote(bundle.blob.name)} version ${quote(text)}: ${error}`
+    complain(bundleRules.invalidVersion, { ...data, version: text, error }, message, identity.mark)
   }
   if (!draft.ruleSet.releases) return
   const release = textField(identity.value, 'release')
@@ -169,7 +161,9 @@ function readVersion(
   if (parsed.ok) {
     bundle.release = release
   } else {
-    const message = `error parsing bundle ${quote(bundle.blob.name)} release version ${quote(release)}: ${parsed.error}`
-    complain(bundleRules.invalidRelease, { ...data, release, error: parsed.error }, message, identity.mark)
+    const { error } = parsed
+    const message = () =>
+      `error parsing bundle ${quote(bundle.blob.name)} release version ${quote(release)}: ${error}`
+    complain(bundleRules.invalidRelease, { ...data, release, error }, message, identity.mark)
   }
 }

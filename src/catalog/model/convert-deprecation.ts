@@ -1,6 +1,5 @@
 // Links one olm.deprecations blob: each entry finds the package, channel or bundle it deprecates (R24, R25).
 import type { DeprecationBlob, DeprecationEntry } from '../catalog.ts'
-import { finding } from '../../findings/rule.ts'
 import type { Rule } from '../../findings/rule.ts'
 import { quote } from '../go-text.ts'
 import * as deprecationRules from '../model-rules/deprecation-rules.ts'
@@ -14,25 +13,19 @@ export function addDeprecations(draft: Draft, blob: DeprecationBlob, index: numb
   const at = locationOf(blob.place)
   const object = 'this olm.deprecations blob'
   if (blob.package === '') {
-    draft.complaints.push({
-      message: `package name must be set for deprecation item ${index}`,
-      finding: finding(missingPackage, at, { object }),
-    })
+    const message = () => `package name must be set for deprecation item ${index}`
+    draft.complaints.add(message, missingPackage, at, { object })
     return
   }
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
-    draft.complaints.push({
-      message: `cannot apply deprecations to an unknown package ${quote(blob.package)}`,
-      finding: finding(unknownPackage, at, { package: blob.package, object }),
-    })
+    const message = () => `cannot apply deprecations to an unknown package ${quote(blob.package)}`
+    draft.complaints.add(message, unknownPackage, at, { package: blob.package, object })
     return
   }
   if (draft.deprecated.has(blob.package)) {
-    draft.complaints.push({
-      message: `expected a maximum of one deprecation per package: ${quote(blob.package)}`,
-      finding: finding(deprecationRules.severalDeprecations, at, { package: blob.package }),
-    })
+    const message = () => `expected a maximum of one deprecation per package: ${quote(blob.package)}`
+    draft.complaints.add(message, deprecationRules.severalDeprecations, at, { package: blob.package })
     return
   }
   draft.deprecated.add(blob.package)
@@ -51,24 +44,25 @@ function addEntry(
   references: Set<string>,
 ): void {
   const { schema, name } = entry
-  const inPackage = `package ${quote(blob.package)}`
-  const reference = `declcfg.PackageScopedReference{Schema:${quote(schema)}, Name:${quote(name)}}`
-  const complain = <Data extends object>(rule: Rule<Data>, data: Data, message: string): void => {
-    draft.complaints.push({ message, finding: finding(rule, locationOf(blob.place, entry.mark), data) })
+  const inPackage = (): string => `package ${quote(blob.package)}`
+  const reference = (): string =>
+    `declcfg.PackageScopedReference{Schema:${quote(schema)}, Name:${quote(name)}}`
+  const complain = <Data extends object>(rule: Rule<Data>, data: Data, message: () => string): void => {
+    draft.complaints.add(message, rule, locationOf(blob.place, entry.mark), data)
   }
   const data = { package: blob.package, schema, name }
   if (schema === '') {
-    const message = `schema must be set for deprecation entry [${index}] for ${inPackage}`
+    const message = () => `schema must be set for deprecation entry [${index}] for ${inPackage()}`
     return complain(deprecationRules.deprecationWithoutSchema, { package: blob.package, index }, message)
   }
   const key = JSON.stringify([schema, name])
   if (references.has(key)) {
-    const message = `duplicate deprecation entry ${reference} for ${inPackage}`
+    const message = () => `duplicate deprecation entry ${reference()} for ${inPackage()}`
     return complain(deprecationRules.duplicateDeprecation, data, message)
   }
   references.add(key)
   const missing = (what: string): void => {
-    const message = `cannot deprecate ${what} ${quote(name)} for ${inPackage}: ${what} not found`
+    const message = () => `cannot deprecate ${what} ${quote(name)} for ${inPackage()}: ${what} not found`
     complain(deprecationRules.unknownDeprecatedObject, data, message)
   }
   switch (schema) {
@@ -89,11 +83,13 @@ function addEntry(
         parent.deprecation = { place: blob.place, entry }
         return
       }
-      const message = `package name must be empty for deprecated ${inPackage} (specified ${quote(name)})`
+      const message = () =>
+        `package name must be empty for deprecated ${inPackage()} (specified ${quote(name)})`
       return complain(deprecationRules.namedPackageDeprecation, { package: blob.package, name }, message)
     }
     default: {
-      const message = `cannot deprecate object ${reference} referenced by entry ${index} for ${inPackage}: object schema unknown`
+      const message = () =>
+        `cannot deprecate object ${reference()} referenced by entry ${index} for ${inPackage()}: object schema unknown`
       return complain(deprecationRules.unknownDeprecationSchema, { package: blob.package, schema }, message)
     }
   }

@@ -1,21 +1,22 @@
 // Links a catalog's blobs as opm's ConvertToModel does, in its order (R11 to R25, R36 to R38). opm stops at the
 // first problem; this goes on with what can be linked, so that the first message is opm's and all findings are ours.
 import type { Catalog, ChannelBlob, PackageBlob } from '../catalog.ts'
-import { finding } from '../../findings/rule.ts'
+import type { FindingList } from '../../findings/finding-list.ts'
 import { quote, sortedByBytes } from '../go-text.ts'
 import * as channelRules from '../model-rules/channel-rules.ts'
 import * as packageRules from '../model-rules/package-rules.ts'
 import { packageNameError } from '../package-name.ts'
 import type { RuleSet } from '../rule-set.ts'
+import { Complaints } from './complaints.ts'
 import { addBundle } from './convert-bundle.ts'
 import { addDeprecations } from './convert-deprecation.ts'
 import { firstOne, locationOf } from './location.ts'
-import type { Complaint, ModelBundle, ModelPackage } from './model.ts'
+import type { ModelBundle, ModelPackage } from './model.ts'
 
 export interface Conversion {
   readonly packages: ReadonlyMap<string, ModelPackage>
-  /** In opm's order: the first with a message is the one that opm reports. */
-  readonly complaints: readonly Complaint[]
+  /** opm's text for the first problem that it stops at. */
+  readonly message?: string
 }
 
 /** What the steps of one conversion share. */
@@ -26,17 +27,18 @@ export interface Draft {
   readonly bundles: Map<string, Map<string, ModelBundle>>
   /** Packages that have had their deprecations blob. */
   readonly deprecated: Set<string>
-  readonly complaints: Complaint[]
+  readonly complaints: Complaints
 }
 
-/** Links the catalog. Never throws; every problem is a complaint. */
-export function convert(catalog: Catalog, ruleSet: RuleSet): Conversion {
+/** Links the catalog. Never throws; every problem goes into `findings`. */
+export function convert(catalog: Catalog, ruleSet: RuleSet, findings: FindingList): Conversion {
+  const complaints = new Complaints(findings)
   const draft: Draft = {
     ruleSet,
     packages: new Map(),
     bundles: new Map(),
     deprecated: new Set(),
-    complaints: [],
+    complaints,
   }
   for (const blob of catalog.packages) addPackage(draft, blob)
   const lastChannel = new Map<string, ChannelBlob>()
@@ -50,32 +52,27 @@ export function convert(catalog: Catalog, ruleSet: RuleSet): Conversion {
   if (ruleSet.deprecations) {
     for (const [index, blob] of catalog.deprecations.entries()) addDeprecations(draft, blob, index)
   }
-  return draft
+  const { packages } = draft
+  const { message } = complaints
+  return message === undefined ? { packages } : { packages, message }
 }
 
 function addPackage(draft: Draft, blob: PackageBlob): void {
   const at = locationOf(blob.place)
   if (blob.name === '') {
-    const message = 'config contains package with no name'
-    draft.complaints.push({ message, finding: finding(packageRules.namelessPackage, at, {}) })
+    draft.complaints.add(() => 'config contains package with no name', packageRules.namelessPackage, at, {})
     return
   }
   const first = draft.packages.get(blob.name)
   if (first !== undefined) {
-    draft.complaints.push({
-      message: `duplicate package ${quote(blob.name)}`,
-      finding: finding(packageRules.duplicatePackage, at, { package: blob.name }, [
-        firstOne(first.blob.place),
-      ]),
-    })
+    const message = () => `duplicate package ${quote(blob.name)}`
+    const related = [firstOne(first.blob.place)]
+    draft.complaints.add(message, packageRules.duplicatePackage, at, { package: blob.name }, related)
     return
   }
   const message = draft.ruleSet.packageNameSyntax ? packageNameError(blob.name) : undefined
   if (message !== undefined) {
-    draft.complaints.push({
-      message,
-      finding: finding(packageRules.invalidPackageName, at, { package: blob.name }),
-    })
+    draft.complaints.add(() => message, packageRules.invalidPackageName, at, { package: blob.name })
   }
   draft.packages.set(blob.name, { blob, channels: new Map() })
 }
@@ -85,29 +82,22 @@ function addChannel(draft: Draft, blob: ChannelBlob): void {
   const parent = draft.packages.get(blob.package)
   if (parent === undefined) {
     const object = `channel ${quote(blob.name)}`
-    draft.complaints.push({
-      message: `unknown package ${quote(blob.package)} for channel ${quote(blob.name)}`,
-      finding:
-        blob.package === ''
-          ? finding(channelRules.missingPackage, at, { object })
-          : finding(channelRules.unknownPackage, at, { package: blob.package, object }),
-    })
+    const message = () => `unknown package ${quote(blob.package)} for channel ${quote(blob.name)}`
+    if (blob.package === '') draft.complaints.add(message, channelRules.missingPackage, at, { object })
+    else draft.complaints.add(message, channelRules.unknownPackage, at, { package: blob.package, object })
     return
   }
   if (blob.name === '') {
-    draft.complaints.push({
-      message: `package ${quote(blob.package)} contains channel with no name`,
-      finding: finding(channelRules.namelessChannel, at, { package: blob.package }),
-    })
+    const message = () => `package ${quote(blob.package)} contains channel with no name`
+    draft.complaints.add(message, channelRules.namelessChannel, at, { package: blob.package })
     return
   }
   const data = { package: blob.package, channel: blob.name }
   const first = parent.channels.get(blob.name)
   if (first?.blob !== undefined) {
-    draft.complaints.push({
-      message: `package ${quote(blob.package)} has duplicate channel ${quote(blob.name)}`,
-      finding: finding(channelRules.duplicateChannel, at, data, [firstOne(first.blob.place)]),
-    })
+    const message = () => `package ${quote(blob.package)} has duplicate channel ${quote(blob.name)}`
+    const related = [firstOne(first.blob.place)]
+    draft.complaints.add(message, channelRules.duplicateChannel, at, data, related)
     return
   }
   const channel = { name: blob.name, blob, entries: new Map() }
@@ -117,14 +107,10 @@ function addChannel(draft: Draft, blob: ChannelBlob): void {
       channel.entries.set(entry.name, { entry })
       continue
     }
-    const why = `duplicate entry ${quote(entry.name)}`
-    draft.complaints.push({
-      message: `invalid package ${quote(blob.package)}, channel ${quote(blob.name)}: ${why}`,
-      finding: finding(channelRules.duplicateEntry, locationOf(blob.place, entry.mark), {
-        ...data,
-        entry: entry.name,
-      }),
-    })
+    const message = () =>
+      `invalid package ${quote(blob.package)}, channel ${quote(blob.name)}: duplicate entry ${quote(entry.name)}`
+    const atEntry = locationOf(blob.place, entry.mark)
+    draft.complaints.add(message, channelRules.duplicateEntry, atEntry, { ...data, entry: entry.name })
   }
 }
 
@@ -136,20 +122,14 @@ function complainOfHollowEntries(draft: Draft, lastChannel: ReadonlyMap<string, 
   for (const [name, parent] of draft.packages) {
     const bundles = draft.bundles.get(name)
     const last = lastChannel.get(name)
-    let told: string | undefined
     for (const channel of parent.channels.values()) {
       if (channel.blob === undefined) continue
       for (const { entry } of channel.entries.values()) {
         if (bundles?.has(entry.name)) continue
-        const message = channel.blob === last ? (told ??= hollowEntries(last, name, bundles)) : undefined
-        draft.complaints.push({
-          ...(message !== undefined && { message }),
-          finding: finding(channelRules.entryWithoutBundle, locationOf(channel.blob.place, entry.mark), {
-            package: name,
-            channel: channel.name,
-            entry: entry.name,
-          }),
-        })
+        const message = channel.blob === last ? () => hollowEntries(last, name, bundles) : undefined
+        const at = locationOf(channel.blob.place, entry.mark)
+        const data = { package: name, channel: channel.name, entry: entry.name }
+        draft.complaints.add(message, channelRules.entryWithoutBundle, at, data)
       }
     }
   }
@@ -170,11 +150,7 @@ function inventDefaultChannels(draft: Draft): void {
   for (const { blob, channels } of draft.packages.values()) {
     if (blob.defaultChannel === '' || channels.has(blob.defaultChannel)) continue
     channels.set(blob.defaultChannel, { name: blob.defaultChannel, entries: new Map() })
-    draft.complaints.push({
-      finding: finding(packageRules.unknownDefaultChannel, locationOf(blob.place), {
-        package: blob.name,
-        channel: blob.defaultChannel,
-      }),
-    })
+    const data = { package: blob.name, channel: blob.defaultChannel }
+    draft.complaints.add(undefined, packageRules.unknownDefaultChannel, locationOf(blob.place), data)
   }
 }

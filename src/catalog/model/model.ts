@@ -8,7 +8,6 @@ import type {
   DeprecationEntry,
   PackageBlob,
 } from '../catalog.ts'
-import type { Finding } from '../../findings/finding.ts'
 import type { Version } from '../version.ts'
 
 export interface ModelPackage {
@@ -40,17 +39,12 @@ export interface ModelBundle {
   /** Empty where there is none. */
   release: string
   deprecation?: ModelDeprecation
+  /** What is wrong with the bundle itself is said where it is looked at first, however many channels it is in. */
+  isTold?: boolean
 }
 
 export interface ModelDeprecation {
   /** The olm.deprecations blob that holds the entry. */
   readonly place: BlobPlace
   readonly entry: DeprecationEntry
-}
-
-/** One problem of the conversion: what we say, and what opm would say if it were the first. */
-export interface Complaint {
-  readonly finding: Finding
-  /** opm's flat message. Absent where opm notices only in its tree of errors. */
-  readonly message?: string
 }

@@ -2,8 +2,7 @@
 // A bundle in two channels is checked in both, as opm does.
 import { leaf } from '../error-tree.ts'
 import type { ErrorTree } from '../error-tree.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
+import type { FindingList } from '../../findings/finding-list.ts'
 import { quote } from '../go-text.ts'
 import * as bundleRules from '../model-rules/bundle-rules.ts'
 import * as channelRules from '../model-rules/channel-rules.ts'
@@ -20,16 +19,18 @@ export function entryCauses(
   channel: ModelChannel,
   { entry, bundle }: ModelEntry,
   ruleSet: RuleSet,
-  findings: Finding[],
+  findings: FindingList,
 ): ErrorTree[] {
   const causes: ErrorTree[] = []
+  const ofItself = bundle?.isTold === true ? undefined : findings
+  if (bundle) bundle.isTold = true
   const inChannel = { package: packageName, channel: channel.name }
   const ofBundle = { package: packageName, bundle: entry.name }
   const atEntry = channel.blob && locationOf(channel.blob.place, entry.mark)
   const atBundle = bundle && locationOf(bundle.blob.place)
   if (entry.name === '') {
     causes.push(leaf('name must be set'))
-    findings.push(finding(channelRules.namelessEntry, atEntry, inChannel))
+    findings.add(channelRules.namelessEntry, atEntry, inChannel)
   }
   const version = bundle?.version && versionText(bundle.version)
   const released = bundle !== undefined && version !== undefined && bundle.release !== ''
@@ -37,13 +38,13 @@ export function entryCauses(
     const wanted = `${packageName}-v${version}-${bundle.release}`
     if (entry.name !== wanted) {
       causes.push(leaf(`name ${quote(entry.name)} does not match normalized name ${quote(wanted)}`))
-      findings.push(finding(bundleRules.nameNotNormalized, atBundle, { ...ofBundle, wanted }))
+      ofItself?.add(bundleRules.nameNotNormalized, atBundle, { ...ofBundle, wanted })
     }
   }
   for (const [index, skip] of entry.skips.entries()) {
     if (skip !== '') continue
     causes.push(leaf(`skip[${index}] is empty`))
-    findings.push(finding(channelRules.emptySkip, atEntry, { ...inChannel, entry: entry.name, index }))
+    findings.add(channelRules.emptySkip, atEntry, { ...inChannel, entry: entry.name, index })
   }
   if (ruleSet.skipRangeSyntax && entry.skipRange !== '') {
     const range = parseVersionRange(entry.skipRange)
@@ -51,21 +52,21 @@ export function entryCauses(
       const { skipRange } = entry
       causes.push(leaf(`invalid skipRange ${quote(skipRange)}: ${range.error}`))
       const data = { ...inChannel, entry: entry.name, skipRange, error: range.error }
-      findings.push(finding(channelRules.invalidSkipRange, atEntry, data))
+      findings.add(channelRules.invalidSkipRange, atEntry, data)
     }
   }
   // Entries without a bundle are told of by the conversion; here they only fail as opm's tree has it.
   if (bundle === undefined) causes.push(leaf('must be exactly one property with type "olm.package"'))
   if (bundle === undefined || !hasImage(bundle)) causes.push(leaf('bundle image must be set'))
   if (bundle !== undefined && !hasImage(bundle)) {
-    findings.push(finding(bundleRules.bundleWithoutImage, atBundle, ofBundle))
+    ofItself?.add(bundleRules.bundleWithoutImage, atBundle, ofBundle)
   }
   const object = (): string => `bundle ${quote(entry.name)}`
-  causes.push(...deprecationCauses(packageName, object, bundle?.deprecation, findings))
+  causes.push(...deprecationCauses(packageName, object, bundle?.deprecation, ofItself))
   if (released && (bundle.version?.build.length ?? 0) > 0) {
     causes.push(leaf('cannot use build metadata in version with a release version'))
     const data = { ...ofBundle, version, release: bundle.release }
-    findings.push(finding(bundleRules.releaseWithBuildMetadata, atBundle, data))
+    ofItself?.add(bundleRules.releaseWithBuildMetadata, atBundle, data)
   }
   return causes
 }
@@ -75,11 +76,11 @@ export function deprecationCauses(
   packageName: string,
   object: () => string,
   deprecation: ModelDeprecation | undefined,
-  findings: Finding[],
+  findings: FindingList | undefined,
 ): ErrorTree[] {
   if (deprecation === undefined || deprecation.entry.message !== '') return []
   const at = locationOf(deprecation.place, deprecation.entry.mark)
-  findings.push(finding(deprecationWithoutMessage, at, { package: packageName, object: object() }))
+  findings?.add(deprecationWithoutMessage, at, { package: packageName, object: object() })
   return [leaf('invalid deprecation: message must be set')]
 }
 

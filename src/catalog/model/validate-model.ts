@@ -2,8 +2,7 @@
 // Texts and findings are made side by side, so that neither can say what the other does not.
 import { leaf, node } from '../error-tree.ts'
 import type { ErrorTree } from '../error-tree.ts'
-import type { Finding } from '../../findings/finding.ts'
-import { finding } from '../../findings/rule.ts'
+import type { FindingList } from '../../findings/finding-list.ts'
 import type { Rule } from '../../findings/rule.ts'
 import type { Mark } from '../catalog.ts'
 import { compareBytes, quote, sortedByBytes } from '../go-text.ts'
@@ -16,35 +15,35 @@ import { locationOf } from './location.ts'
 import { deprecationCauses, entryCauses } from './validate-entry.ts'
 import type { ModelBundle, ModelChannel, ModelPackage } from './model.ts'
 
-export interface ModelVerdict {
-  /** opm's tree, siblings in the order of their names where opm's order is random. Absent when all is well. */
-  readonly tree?: ErrorTree
-  readonly findings: readonly Finding[]
-}
-
-/** Validates linked packages. Never throws. */
-export function validateModel(packages: ReadonlyMap<string, ModelPackage>, ruleSet: RuleSet): ModelVerdict {
-  const findings: Finding[] = []
+/**
+ * Validates linked packages; problems go into `findings`. Gives opm's tree, siblings in the order of their names where
+ * opm's order is random; undefined when all is well. Never throws.
+ */
+export function validateModel(
+  packages: ReadonlyMap<string, ModelPackage>,
+  ruleSet: RuleSet,
+  findings: FindingList,
+): ErrorTree | undefined {
   const causes: ErrorTree[] = []
   for (const [name, parent] of byName(packages)) {
     causes.push(...node(`invalid package ${quote(name)}`, packageCauses(parent, ruleSet, findings)))
   }
   const [tree] = node('invalid index', causes)
-  return { ...(tree && { tree }), findings }
+  return tree
 }
 
-function packageCauses(parent: ModelPackage, ruleSet: RuleSet, findings: Finding[]): ErrorTree[] {
+function packageCauses(parent: ModelPackage, ruleSet: RuleSet, findings: FindingList): ErrorTree[] {
   const { blob } = parent
   const at = locationOf(blob.place)
   const data = { package: blob.name }
   const causes: ErrorTree[] = []
   if (blob.defaultChannel === '') {
     causes.push(leaf('default channel must be set'))
-    findings.push(finding(packageRules.noDefaultChannel, at, data))
+    findings.add(packageRules.noDefaultChannel, at, data)
   }
   if (parent.channels.size === 0) {
     causes.push(leaf('package must contain at least one channel'))
-    findings.push(finding(packageRules.packageWithoutChannel, at, data))
+    findings.add(packageRules.packageWithoutChannel, at, data)
   }
   for (const [name, channel] of byName(parent.channels)) {
     const found = channelCauses(parent, channel, ruleSet, findings)
@@ -59,7 +58,7 @@ function channelCauses(
   parent: ModelPackage,
   channel: ModelChannel,
   ruleSet: RuleSet,
-  findings: Finding[],
+  findings: FindingList,
 ): ErrorTree[] {
   const causes: ErrorTree[] = []
   if (channel.entries.size === 0) {
@@ -67,7 +66,7 @@ function channelCauses(
     // An invented channel is told of as the unknown default channel that it stands for.
     if (channel.blob !== undefined) {
       const data = { package: parent.blob.name, channel: channel.name }
-      findings.push(finding(channelRules.emptyChannel, locationOf(channel.blob.place), data))
+      findings.add(channelRules.emptyChannel, locationOf(channel.blob.place), data)
     }
   } else {
     causes.push(...graphCauses(parent, channel, ruleSet, findings))
@@ -85,14 +84,14 @@ function graphCauses(
   parent: ModelPackage,
   channel: ModelChannel,
   ruleSet: RuleSet,
-  findings: Finding[],
+  findings: FindingList,
 ): ErrorTree[] {
   const entries = [...channel.entries.values()].map(({ entry }) => entry)
   const graph = upgradeGraph(entries, ruleSet)
   const data = { package: parent.blob.name, channel: channel.name }
   const complain = <Data extends object>(rule: Rule<Data>, more: Data, mark?: Mark): void => {
     if (channel.blob === undefined) return
-    findings.push(finding(rule, locationOf(channel.blob.place, mark), more))
+    findings.add(rule, locationOf(channel.blob.place, mark), more)
   }
   const markOf = (name: string): Mark | undefined => channel.entries.get(name)?.entry.mark
   if (graph.heads.length === 0) {
@@ -116,7 +115,7 @@ function graphCauses(
 }
 
 /** R28. Bundles are told apart by name, over all channels. */
-function duplicateVersions(parent: ModelPackage, findings: Finding[]): ErrorTree[] {
+function duplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTree[] {
   const versions = new Map<string, Map<string, ModelBundle | undefined>>()
   for (const channel of parent.channels.values()) {
     for (const [name, { bundle }] of channel.entries) {
@@ -138,7 +137,7 @@ function duplicateVersions(parent: ModelPackage, findings: Finding[]): ErrorTree
     if (places.length < 2) continue
     const data = { package: parent.blob.name, version, bundles: names }
     const others = places.slice(0, -1).map((at) => ({ at, note: `also version ${version}` }))
-    findings.push(finding(packageRules.duplicateVersion, places.at(-1), data, others))
+    findings.add(packageRules.duplicateVersion, places.at(-1), data, others)
   }
   return groups.length === 0 ? [] : [leaf(`duplicate versions found in bundles: [${groups.join(' ')}]`)]
 }

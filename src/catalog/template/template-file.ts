@@ -69,7 +69,8 @@ export function readTemplate(
     if (entry.value === decoded.sources.get('entries')) blobs = read.value
   }
   if (problems[0]) return { ok: false, error: `unmarshalling template: ${problems[0].message}` }
-  return { ok: true, value: { ...decoded, blobs: Array.isArray(used) ? blobs : [] } }
+  const read = { at: decoded.at, fields: decoded.fields, sources: decoded.sources }
+  return { ok: true, value: { ...read, blobs: Array.isArray(used) ? blobs : [] } }
 }
 
 function readBlobs(items: readonly Value[], json: string | undefined): ReadResult<Meta[]> {

@@ -1,8 +1,8 @@
 // YAML nodes to the values that opm's JSON conversion gives: scalars typed, aliases followed, merge keys merged.
 // Keeps its own stack. Values of aliases are shared, not copied, so a bomb costs its text and no more.
 import { quote } from '../go-text.ts'
-import type { Value } from '../tree.ts'
-import { MapBuilder } from '../tree.ts'
+import type { StringValue, Value } from '../tree.ts'
+import { MapBuilder, trimmed } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
 import { invalidKey, keySyntax, unsupportedKey, type TypedKeys } from './go-syntax.ts'
 import { firstRefusal } from './json-limits.ts'
@@ -40,7 +40,7 @@ interface Frame {
   /** The next child. */
   at: number
   /** The key whose value comes next. */
-  key: { readonly resolved: Resolved; readonly node: Node } | undefined
+  key: { readonly scalar: Resolved | StringValue; readonly node: Node } | undefined
   /** Set where a key is one that JSON cannot have. */
   bad: YamlError | undefined
   readonly sizeBefore: number
@@ -110,15 +110,16 @@ class Composer {
     if (frame.node.kind === 'list' || frame.key) return this.visit(child)
     if (isMergeKey(child)) return this.merge(children[frame.at++] as Node, frame)
     const scalar = child.kind === 'alias' ? child.target : child
-    if (scalar.kind !== 'scalar') return this.visit(child)
+    if (scalar.kind !== 'scalar' && scalar.kind !== 'string') return this.visit(child)
     this.budget.count(child)
     if (child.kind === 'alias') this.budget.countAliased(child, 1)
-    frame.key = { resolved: resolveScalar(scalar), node: child }
+    frame.key = { scalar: scalar.kind === 'scalar' ? resolveScalar(scalar) : scalar, node: child }
   }
 
   private visit(node: Node): void {
     this.budget.count(node)
     if (node.kind === 'alias') return this.follow(node)
+    if (node.kind === 'string') return this.deliver(node, node, 0)
     if (node.kind === 'scalar') return this.deliver(this.scalarValue(node), node, 0)
     this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : unused, false)
   }
@@ -223,7 +224,7 @@ class Composer {
     const value: Value =
       node.kind === 'map'
         ? frame.map.build(node.start, node.end)
-        : { kind: 'list', start: node.start, end: node.end, items: frame.items }
+        : { kind: 'list', start: node.start, end: node.end, items: trimmed(frame.items) }
     const height = frame.height + 1
     if (frame.bad) this.badKeys.set(value, frame.bad)
     if (frame.typed) this.typedKeys.set(value, frame.typed)
@@ -248,14 +249,22 @@ class Composer {
     const { key } = frame
     if (!key) throw invalidKey(value, this.typedKeys, node.start)
     frame.key = undefined
-    const text = keyText(key.resolved)
-    this.repeated?.note(frame.map, keySyntax(key.resolved), node.start)
-    if (text === undefined) {
-      frame.bad ??= unsupportedKey(key.resolved, value, this.typedKeys, key.node.start)
+    const { scalar } = key
+    const { start, end } = key.node
+    const isMerge = frame.purpose === 'merge'
+    if ('kind' in scalar) {
+      this.repeated?.note(frame.map, quote(scalar.value), node.start)
+      frame.map.set(scalar.value, start, end, value, isMerge)
       return
     }
-    if (key.resolved.type !== 'str') (this.owner().typed ??= new Map()).set(text, key.resolved)
-    frame.map.set(text, key.node.start, key.node.end, value, frame.purpose === 'merge')
+    const text = keyText(scalar)
+    this.repeated?.note(frame.map, keySyntax(scalar), node.start)
+    if (text === undefined) {
+      frame.bad ??= unsupportedKey(scalar, value, this.typedKeys, start)
+      return
+    }
+    if (scalar.type !== 'str') (this.owner().typed ??= new Map()).set(text, scalar)
+    frame.map.set(text, start, end, value, isMerge)
   }
 }
 

@@ -1,6 +1,8 @@
 // The nodes of a YAML document as written: aliases not followed, scalars without a type yet.
+import type { StringValue } from '../tree.ts'
 
-export type Node = ScalarNode | CollectionNode | AliasNode
+/** Of scalars that are sure to be text, and that nothing refers to, nothing is kept but their value. */
+export type Node = ScalarNode | StringValue | CollectionNode | AliasNode
 
 export interface ScalarNode {
   readonly kind: 'scalar'
@@ -19,7 +21,7 @@ export interface CollectionNode {
   end: number
   readonly anchor: string
   /** Items; of a map key, value, key, value. */
-  readonly children: Node[]
+  children: Node[]
 }
 
 export interface AliasNode {

@@ -1,5 +1,7 @@
 // YAML tokens to the nodes of the first document. Keeps its own stack, so nesting costs memory, never the call stack.
 import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
+import { trimmed } from '../tree.ts'
+import { resolvePlain } from './resolve-scalar.ts'
 import type { Scanner } from './scanner.ts'
 import type { Token, TokenKind } from './token.ts'
 import { YamlError, parserError } from './yaml-error.ts'
@@ -282,8 +284,11 @@ class Parser {
     const { kind, index } = token
     if (kind === 'scalar') {
       this.scanner.take()
+      const { value, end } = token
+      if (tag === '' && anchor === '' && (!token.plain || isText(value)))
+        return this.put({ kind: 'string', start: index, end, value, quoted: !token.plain })
       const implicit = tag === '!' || (token.plain && tag === '')
-      return this.add({ kind, start: index, end: token.end, tag, value: token.value, implicit, anchor })
+      return this.add({ kind, start: index, end, tag, value, implicit, anchor })
     }
     if (kind === 'block-entry' && mayBeIndentless) {
       return this.open('list', 'indentless-sequence-entry', index, anchor)
@@ -343,8 +348,15 @@ class Parser {
   /** Ends the innermost collection; a block ends where its last child does. */
   private close(end?: number): void {
     const node = this.frames.pop()?.node
-    if (node) node.end = end ?? node.children.at(-1)?.end ?? node.start
+    if (!node) return
+    node.children = trimmed(node.children)
+    node.end = end ?? node.children.at(-1)?.end ?? node.start
   }
+}
+
+/** Whether a plain scalar is text, and no merge key. */
+function isText(value: string): boolean {
+  return value !== '<<' && resolvePlain(value).type === 'str'
 }
 
 function isOneOf(token: Token, ...kinds: TokenKind[]): boolean {

@@ -27,7 +27,7 @@ export interface NamedImage {
 const mostPlaces = 20
 
 /** Groups references by their text, in the order in which each first appears. */
-export function namedImages(references: readonly NewReference[]): readonly NamedImage[] {
+export function namedImages(references: Iterable<NewReference>): readonly NamedImage[] {
   const byText = new Map<string, NewReference[]>()
   for (const reference of references) {
     const same = byText.get(reference.reference)

@@ -3,6 +3,7 @@
 import type { Catalog } from '../../catalog/catalog.ts'
 import { referencesOfCatalog } from '../../change/catalog-references.ts'
 import type { Finding } from '../../findings/finding.ts'
+import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import { isAllowedRegistry, namedImages, type NamedImage } from './named-image.ts'
 import { imageByTag } from './rules/image-by-tag.ts'
@@ -28,25 +29,33 @@ export function judgeTagged(
   return [finding(imageByTag, at, { reference, ...(digest !== undefined && { digest }) }, elsewhere)]
 }
 
-/** A finding about an image, and all the places that name the image. */
-export interface WrittenReference {
-  readonly found: Finding
-  readonly places: NamedImage['places']
+/** What the references of a catalog show: findings, and the places that name the image of each. */
+export interface WrittenReferences {
+  readonly findings: readonly Finding[]
+  placesOf(found: Finding): NamedImage['places'] | undefined
 }
 
 /**
- * What the references of a whole catalog show, each told once with the places that name it. `allowed` are the
- * registries that its repository allows; none means all. References in `refused` are left out: opm's rule has told.
+ * What the references of a whole catalog show, each told once. `allowed` are the registries that its repository allows;
+ * none means all. References that opm's rules `refuse` are left out: they have told.
  */
 export function findWrittenReferences(
   catalog: Catalog,
-  { allowed, refused }: { readonly allowed: readonly string[]; readonly refused: ReadonlySet<unknown> },
-): WrittenReference[] {
-  const images = namedImages([...referencesOfCatalog(catalog)])
-  return images.flatMap((image) => {
-    if (refused.has(image.text)) return []
+  {
+    allowed,
+    refuses,
+  }: { readonly allowed: readonly string[]; readonly refuses: (reference: string) => boolean },
+): WrittenReferences {
+  const list = new FindingList()
+  // Weak: most of a million findings are not kept.
+  const places = new WeakMap<Finding, NamedImage['places']>()
+  for (const image of namedImages(referencesOfCatalog(catalog))) {
+    if (refuses(image.text)) continue
     const written = judgeWritten(image, allowed)
-    const all = written ? [written] : judgeTagged(image, undefined)
-    return all.map((found) => ({ found, places: image.places }))
-  })
+    for (const found of written ? [written] : judgeTagged(image, undefined)) {
+      places.set(found, image.places)
+      list.take([found])
+    }
+  }
+  return { findings: list.sorted(), placesOf: (found) => places.get(found) }
 }

@@ -3,6 +3,7 @@
 import { finding, subjectOf } from '../../findings/rule.ts'
 import type { AnyRule, Rule } from '../../findings/rule.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
+import type { FindingList } from '../../findings/finding-list.ts'
 import type { BlobPlace, Mark } from '../../catalog/catalog.ts'
 import type { CatalogView } from './catalog-view.ts'
 import type { Limits } from './limits.ts'
@@ -12,7 +13,8 @@ export interface CatalogRule extends AnyRule {
   readonly check: 'validation'
   /** The release of catalog-bot that brought it. */
   readonly since: string
-  find(catalog: CatalogView, limits: Limits): Iterable<Finding>
+  /** Adds what it finds to a list. */
+  gather(catalog: CatalogView, limits: Limits, into: FindingList): void
 }
 
 /** One place where a rule is broken. */
@@ -49,16 +51,18 @@ export function catalogRule<Data extends object>(text: CatalogRuleText<Data>): C
     severity: text.severity,
     title: text.title,
     since: text.since,
-    *find(catalog, limits) {
-      for (const hit of text.find(catalog, limits)) {
-        const found = finding(rule, hit.at, hit.data, hit.related)
-        yield {
-          ...found,
-          subject: subjectOf(hit.about),
-          data: { package: hit.about[0] ?? '', ...found.data },
-        }
-      }
+    gather(catalog, limits, into) {
+      for (const hit of text.find(catalog, limits)) into.offer(rule, hit.at, () => findingOf(rule, hit))
     },
+  }
+}
+
+function findingOf<Data extends object>(rule: Rule<Data>, hit: Hit<Data>): Finding {
+  const found = finding(rule, hit.at, hit.data, hit.related)
+  return {
+    ...found,
+    subject: subjectOf(hit.about),
+    data: { package: hit.about[0] ?? '', ...found.data },
   }
 }
 

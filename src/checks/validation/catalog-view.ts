@@ -108,14 +108,12 @@ function viewChannel(blob: ChannelBlob): ChannelView {
 }
 
 function viewBundle(blob: BundleBlob): BundleView {
-  const byType = new Map<string, Property[]>()
-  for (const property of blob.properties) {
-    const its = byType.get(property.type)
-    if (its) its.push(property)
-    else byType.set(property.type, [property])
+  let byType: ReadonlyMap<string, readonly Property[]> | undefined
+  const properties = (type: string): readonly Property[] => {
+    if (blob.properties.length === 0) return none
+    return (byType ??= Map.groupBy(blob.properties, (property) => property.type)).get(type) ?? none
   }
-  const properties = (type: string): readonly Property[] => byType.get(type) ?? none
-  const [own] = properties('olm.package')
+  const own = blob.properties.find(({ type }) => type === 'olm.package')
   const versionText = own ? fieldText(own.value, 'version') : ''
   const version = parseVersion(versionText)
   return { blob, versionText, ...(version.ok && { version: version.value }), properties }

@@ -2,24 +2,25 @@
 // the same base stands under many pull requests.
 import type { Catalog } from '../../catalog/catalog.ts'
 import { linkLeadsOut } from '../../catalog/file-rules.ts'
-import { compareFindings } from '../../findings/finding.ts'
 import type { Finding } from '../../findings/finding.ts'
+import { FindingList } from '../../findings/finding-list.ts'
 import { viewCatalog } from './catalog-view.ts'
 import { defaultLimits } from './limits.ts'
 import { rules } from './rules.ts'
 
 const known = new WeakMap<Catalog, readonly Finding[]>()
 
-/** All findings of our own rules, sorted. Places name files as the catalog does. */
+/** The findings of our own rules, sorted, as many of each as a list keeps. Places name files as the catalog does. */
 export function ownFindings(catalog: Catalog): readonly Finding[] {
   const before = known.get(catalog)
   if (before) return before
   const view = viewCatalog(catalog)
   // Where a link leads is not in a file's bytes: whoever loads the catalog finds it.
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
-  const found = [...linked, ...rules.flatMap((rule) => [...rule.find(view, defaultLimits)])].sort(
-    compareFindings,
-  )
+  const list = new FindingList()
+  list.take(linked)
+  for (const rule of rules) rule.gather(view, defaultLimits, list)
+  const found = list.sorted()
   known.set(catalog, found)
   return found
 }

@@ -16,11 +16,21 @@ export interface PackageRequirement {
   readonly alone: boolean
 }
 
+interface BundleOfPackage {
+  readonly package: PackageView
+  readonly bundle: BundleView
+}
+
+/** Many rules look at all bundles: one list serves them. */
+const listed = new WeakMap<CatalogView, readonly BundleOfPackage[]>()
+
 /** Every bundle of the catalog with its package. */
-export function* bundlesOf(
-  catalog: CatalogView,
-): Generator<{ readonly package: PackageView; readonly bundle: BundleView }> {
-  for (const its of catalog.packages) for (const bundle of its.bundles) yield { package: its, bundle }
+export function bundlesOf(catalog: CatalogView): readonly BundleOfPackage[] {
+  const known = listed.get(catalog)
+  if (known) return known
+  const all = catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle })))
+  listed.set(catalog, all)
+  return all
 }
 
 /** Every package that a bundle requires, by property or inside a constraint, in document order. */

@@ -3,13 +3,15 @@
 // validation.ts and images.ts.
 import type { Catalog } from '../../catalog/catalog.ts'
 import { fileUnreadable } from '../../catalog/file-rules.ts'
-import { invalidPullSpec } from '../../catalog/model-rules/bundle-rules.ts'
 import { modelRules } from '../../catalog/model-rules/all.ts'
+import { invalidPullSpec } from '../../catalog/model-rules/bundle-rules.ts'
 import { loadRules } from '../../catalog/load-rules.ts'
+import { pullSpecError } from '../../catalog/pull-spec.ts'
 import type { RuleSet } from '../../catalog/rule-set.ts'
 import { validateCatalog } from '../../catalog/validate-catalog.ts'
 import type { CatalogVerdict } from '../../catalog/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
+import { leftOutBy } from '../../findings/finding-list.ts'
 import { findWrittenReferences } from '../images/written-references.ts'
 import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings, placeOf } from './rule-settings.ts'
@@ -38,27 +40,25 @@ export function validateFully(
     ...(options.ruleSet && { ruleSet: options.ruleSet }),
     profile: 'opm',
   })
-  const refused = verdict.findings.flatMap(({ rule, data }) =>
-    rule === invalidPullSpec.id ? [data?.image] : [],
-  )
+  const told = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
+  const refused = new Set(told.map(({ data }) => data?.['image']))
+  // Where opm's rule found more than are listed, any reference that it refuses may be among them.
+  const isCut = told.some((found) => leftOutBy(found) > 0)
   const written = findWrittenReferences(catalog, {
     allowed: options.registries ?? [],
-    refused: new Set(refused),
+    refuses: (reference) =>
+      refused.has(reference) || (isCut && reference !== '' && pullSpecError(reference) !== undefined),
   })
   const { root = '' } = options
   const below = (file: string) => (root === '' ? file : `${root}/${file}`)
-  const named = new Map(
-    written.map(({ found, places }) => [
-      found,
-      places.map((place) => ({ ...place, file: below(place.file) })),
-    ]),
-  )
-  const ours = [...ownFindings(catalog), ...named.keys()]
   const own = applyRuleSettings(
-    ours,
+    [...ownFindings(catalog), ...written.findings],
     options.settings ?? {},
     fixedRules,
-    (found) => named.get(found) ?? [placeOf(found, root)],
+    (found) =>
+      written.placesOf(found)?.map((place) => ({ ...place, file: below(place.file) })) ?? [
+        placeOf(found, root),
+      ],
   )
   return {
     ...verdict,

@@ -11,6 +11,7 @@ import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
+import { FindingList, leftOutBy } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers } from '../questions.ts'
@@ -68,14 +69,26 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
       fixedRules,
     )
   const own = result ? settled(ownFindings(result)) : []
-  const known = new Set(base ? settled(ownFindings(base)).map(keyOf) : [])
-  const shown = own.filter((found) => found.severity === 'error' || !known.has(keyOf(found)))
-  const upgrades = settled(upgradeRules.flatMap((rule) => [...rule.find(change)]))
+  const isKnown = knownOf(base ? settled(ownFindings(base)) : [])
+  const shown = own.filter((found) => found.severity === 'error' || !isKnown(found))
+  const harm = new FindingList()
+  for (const rule of upgradeRules) harm.take(rule.find(change))
+  const upgrades = settled(harm.sorted())
   const opm = result ? validateCatalog(result, { ruleSet, profile: 'opm' }).findings : []
   return {
     findings: [...opm.map((found) => inRepository(found, root)), ...shown, ...upgrades],
     before: own.length - shown.length,
   }
+}
+
+/**
+ * Whether the base has a complaint already. Where it has more of a rule than are listed nobody can tell, and all of that
+ * rule count as known.
+ */
+function knownOf(base: readonly Finding[]): (found: Finding) => boolean {
+  const keys = new Set(base.map(keyOf))
+  const cut = new Set(base.filter((found) => leftOutBy(found) > 0).map(({ rule }) => rule))
+  return (found) => cut.has(found.rule) || keys.has(keyOf(found))
 }
 
 /** Pairs a finding of the result with the same complaint in the base. */

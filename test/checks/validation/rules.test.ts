@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { viewCatalog } from '../../../src/checks/validation/catalog-view.ts'
 import { rules } from '../../../src/checks/validation/rules.ts'
+import { FindingList } from '../../../src/findings/finding-list.ts'
 import { loadCatalog } from './load-catalog.ts'
 import { readCases } from './rule-fixtures.ts'
 import type { FixtureCase } from './rule-fixtures.ts'
@@ -12,7 +13,9 @@ const pages = join(import.meta.dirname, '../../../docs/rules')
 
 function findingsOf({ directory, limits }: FixtureCase) {
   const view = viewCatalog(loadCatalog(directory))
-  return rules.flatMap((rule) => [...rule.find(view, limits)])
+  const list = new FindingList()
+  for (const rule of rules) rule.gather(view, limits, list)
+  return list.sorted()
 }
 
 describe('rules of our own, on their fixtures', () => {

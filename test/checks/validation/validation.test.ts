@@ -157,4 +157,35 @@ describe('the validation check', () => {
     expect(outcome.findings).toEqual([])
     expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles')
   })
+
+  test('where the base has more remarks of a rule than are listed, none of that rule is held against a change', () => {
+    const nameless = (count: number, more: object = {}) => [
+      ...second.slice(0, 3),
+      sound('foo.v1.1.0', '1.1.0', {
+        properties: [
+          ...(second[3]?.['properties'] as readonly Blob[]),
+          ...Array.from({ length: count }, (_, at) => ({ type: '', value: at })),
+        ],
+        ...more,
+      }),
+    ]
+    const lines = (outcome: ReturnType<typeof judge>) =>
+      said(outcome).filter((one) => one.startsWith('untyped'))
+    const files = (count: number, more: object = {}) => ({ [file]: nameless(count, more) })
+    expect(lines(judge(files(2), files(4)))).toEqual(Array(2).fill('untyped-property warning'))
+    expect(lines(judge(files(6000), files(6001)))).toEqual([])
+    // What blocks is told all the same, with how many more there are.
+    const rules = { 'untyped-property': 'error' } as const
+    const outcome = judge(files(6000), files(6001), { rules })
+    expect(lines(outcome)).toHaveLength(5001)
+    expect(outcome.findings[0]).toMatchObject({ severity: 'error', data: { leftOut: 1001 } })
+  })
+
+  test('a rule that is ignored for one package blocks where it left findings out: others may be among them', () => {
+    const properties = Array.from({ length: 6000 }, (_, at) => ({ type: '', value: at }))
+    const blobs = [...second.slice(0, 3), sound('foo.v1.1.0', '1.1.0', { properties })]
+    const rules = { 'untyped-property': { severity: 'error' as const, ignore: ['foo'] } }
+    const outcome = judge({ [file]: second }, { [file]: blobs }, { rules })
+    expect(said(outcome).filter((one) => one.startsWith('untyped'))).toEqual(['untyped-property error'])
+  })
 })

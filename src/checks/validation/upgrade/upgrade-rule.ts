@@ -2,7 +2,7 @@
 // of one catalog. What the base catalog got wrong already is not looked at again: only what the change does counts.
 import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
-import { bundleVersion } from '../../../change/package-blobs.ts'
+import { bundleVersion, packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
 import { parseVersion, type Version } from '../../../catalog/version.ts'
 import { finding, subjectOf, type AnyRule, type Rule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
@@ -94,31 +94,47 @@ export function someOf(names: readonly string[], limit = 8): string {
 }
 
 // Each rule asks for the same sides of the same change: worked out once, kept as long as the change itself.
-const known = new WeakMap<CatalogChange, Map<string, BothSides>>()
+const known = new WeakMap<CatalogChange, SidesOfChange>()
 
 function sidesOf(name: string, change: CatalogChange): BothSides {
   let sides = known.get(change)
-  if (!sides) known.set(change, (sides = new Map<string, BothSides>()))
-  let both = sides.get(name)
-  if (!both) {
-    both = {
-      ...(change.base && { base: sideOf(name, change.base) }),
-      ...(change.result && { result: sideOf(name, change.result) }),
-    }
-    sides.set(name, both)
-  }
-  return both
+  if (!sides) known.set(change, (sides = new SidesOfChange(change)))
+  return sides.of(name)
 }
 
-function sideOf(name: string, catalog: Catalog): PackageSide {
-  const blob = catalog.packages.find((candidate) => candidate.name === name)
-  const bundles = catalog.bundles.filter((bundle) => bundle.package === name)
+/** The packages that a change touches, on both sides. Looks through the catalogs once, however many there are. */
+class SidesOfChange {
+  private readonly change: CatalogChange
+  private readonly base: ReadonlyMap<string, PackageBlobs>
+  private readonly result: ReadonlyMap<string, PackageBlobs>
+  private readonly made = new Map<string, BothSides>()
+
+  constructor(change: CatalogChange) {
+    const names = new Set(change.packages.map((its) => its.name))
+    this.change = change
+    this.base = packagesIn(change.base, names)
+    this.result = packagesIn(change.result, names)
+  }
+
+  of(name: string): BothSides {
+    const known = this.made.get(name)
+    if (known) return known
+    const { base, result } = this.change
+    const both = {
+      ...(base && { base: sideOf(base, this.base.get(name)) }),
+      ...(result && { result: sideOf(result, this.result.get(name)) }),
+    }
+    this.made.set(name, both)
+    return both
+  }
+}
+
+function sideOf(catalog: Catalog, blobs: PackageBlobs | undefined): PackageSide {
+  const { packages = [], channels = [], bundles = [], deprecations = [] } = blobs ?? {}
+  const [blob] = packages
   const deprecated = new Set(
-    catalog.deprecations
-      .filter((candidate) => candidate.package === name)
-      .flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
+    deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
   )
-  const channels = catalog.channels.filter((channel) => channel.package === name)
   const channelsByName = byName(channels)
   const bundlesByName = byName(bundles)
   return {
