@@ -96,18 +96,23 @@ export class MapBuilder {
   /** Where each key is, once a key of a large map has come again. */
   private positions: Map<string, number> | undefined
 
-  /** Sets a key. `isMerge` marks a value from a YAML merge key, which repeats keys by design. */
-  set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): void {
+  /**
+   * Sets a key, and returns the value that it had. `isMerge` marks a value from a YAML merge key, which repeats keys by
+   * design.
+   */
+  set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): Value | undefined {
     const position = this.find(key)
     const entry = { key, keyStart, keyEnd, value }
     if (position === undefined) {
       this.positions?.set(key, this.entries.length)
       this.entries.push(entry)
       if (this.entries.length === 16) this.keys = new Set(this.entries.map((one) => one.key))
-      return
+      return undefined
     }
     if (!isMerge) this.repeated.push({ key, start: keyStart, end: keyEnd })
+    const before = this.entries[position]?.value
     this.entries[position] = entry
+    return before
   }
 
   /** Where a key is. One that is new counts as known from now on. */

@@ -112,6 +112,19 @@ describe('opm refuses', () => {
     )
   })
 
+  test('a null key in a value whose key another type of key took, since Go converts both', () => {
+    const message =
+      'error converting YAML to JSON: unsupported map key of type: %!s(<nil>), key: <nil>, value: "x"'
+    expect(readBack('1: [{~: x}]\n1.0: w\n')).toBe(message)
+    expect(readBack('"1": {~: x}\n1: w\n')).toBe(message)
+    expect(readBack('1: {~: x}\n"1": w\n')).toBe(message)
+    expect(readBack('1: w\n1.0: {a: {~: x}}\n')).toBe(message)
+    expect(readBack('1: {~: x}\n1.0: w\n1: z\n')).toBe('{"1":"z"}')
+    expect(readBack('1: {~: x}\n1: w\n')).toBe('{"1":"w"}')
+    expect(readBack('a: {1: {~: x}, 1.0: w}\na: z\n')).toBe('{"a":"z"}')
+    expect(readBack('1: .inf\n1.0: w\n')).toBe('{"1":"w"}')
+  })
+
   test('an infinity, unless another value took its place', () => {
     expect(readBack('a: .inf\n')).toBe('error converting YAML to JSON: json: unsupported value: +Inf')
     expect(readBack('a: .inf\na: 1\n')).toBe('{"a":1}')

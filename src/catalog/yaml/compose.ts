@@ -5,7 +5,7 @@ import type { StringValue, Value } from '../tree.ts'
 import { MapBuilder, trimmed } from '../tree.ts'
 import { AliasBudget } from './alias-budget.ts'
 import { invalidKey, keySyntax, unsupportedKey, type TypedKeys } from './go-syntax.ts'
-import { firstRefusal } from './json-limits.ts'
+import { badKeyBelow, firstRefusal } from './json-limits.ts'
 import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
 import type { Resolved } from './resolve-scalar.ts'
 import { keyText, resolveScalar, toValue } from './resolve-scalar.ts'
@@ -48,6 +48,18 @@ interface Frame {
   height: number
   /** Keys that are no texts, by the text that they become; of the map that the frame's value is. */
   typed: Map<string, Resolved> | undefined
+  lost: LostValues | undefined
+}
+
+/**
+ * Values of keys that became the text of another type's key, `1` and `1.0`. To go-yaml these are different keys, and
+ * what all of them hold is converted to JSON before one of them wins.
+ */
+interface LostValues {
+  /** The type of the key that has a text now. */
+  readonly types: Map<string, Resolved['type']>
+  /** By the type and the text of their keys. */
+  readonly values: Map<string, Value>
 }
 
 /** An anchored collection that is complete: what an alias to it stands for. */
@@ -68,6 +80,7 @@ class Composer {
   private readonly finished = new Map<Node, Finished>()
   private readonly open = new Set<Node>()
   private readonly badKeys = new Map<Value, YamlError>()
+  private readonly withoutBadKeys = new Set<Value>()
   private readonly typedKeys: TypedKeys = new Map()
   private readonly budget = new AliasBudget()
   private hasInfinite = false
@@ -207,6 +220,7 @@ class Composer {
       inAlias,
       height: 0,
       typed: undefined,
+      lost: undefined,
     })
   }
 
@@ -226,6 +240,9 @@ class Composer {
         ? frame.map.build(node.start, node.end)
         : { kind: 'list', start: node.start, end: node.end, items: trimmed(frame.items) }
     const height = frame.height + 1
+    if (this.badKeys.size > 0)
+      for (const lost of frame.lost?.values.values() ?? [])
+        frame.bad ??= badKeyBelow(lost, this.badKeys, this.withoutBadKeys)
     if (frame.bad) this.badKeys.set(value, frame.bad)
     if (frame.typed) this.typedKeys.set(value, frame.typed)
     if (node.anchor !== '') {
@@ -254,7 +271,8 @@ class Composer {
     const isMerge = frame.purpose === 'merge'
     if ('kind' in scalar) {
       this.repeated?.note(frame.map, quote(scalar.value), node.start)
-      frame.map.set(scalar.value, start, end, value, isMerge)
+      const before = frame.map.set(scalar.value, start, end, value, isMerge)
+      if (before) this.keepLost(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
       return
     }
     const text = keyText(scalar)
@@ -263,8 +281,26 @@ class Composer {
       frame.bad ??= unsupportedKey(scalar, value, this.typedKeys, start)
       return
     }
-    if (scalar.type !== 'str') (this.owner().typed ??= new Map()).set(text, scalar)
-    frame.map.set(text, start, end, value, isMerge)
+    const before = frame.map.set(text, start, end, value, isMerge)
+    const owner = this.owner()
+    if (before) this.keepLost(text, scalar.type, owner.typed?.get(text)?.type, before)
+    if (scalar.type !== 'str') (owner.typed ??= new Map()).set(text, scalar)
+  }
+
+  /** `before` was the value of the text; `typeBefore` is the type of the key that it was first, if that was no text. */
+  private keepLost(
+    text: string,
+    type: Resolved['type'],
+    typeBefore: Resolved['type'] = 'str',
+    before: Value,
+  ): void {
+    const owner = this.owner()
+    owner.lost ??= { types: new Map(), values: new Map() }
+    const { types, values } = owner.lost
+    const was = types.get(text) ?? typeBefore
+    types.set(text, type)
+    values.delete(`${type} ${text}`)
+    if (was !== type) values.set(`${was} ${text}`, before)
   }
 }
 

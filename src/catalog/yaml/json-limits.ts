@@ -38,6 +38,32 @@ export function firstRefusal(
   return infinite ?? tooDeep
 }
 
+/**
+ * The error of a key below `root` that JSON cannot have, or undefined. What is in `clean` has none, and what is found to
+ * have none goes there.
+ */
+export function badKeyBelow(
+  root: Value,
+  badKeys: ReadonlyMap<Value, YamlError>,
+  clean: Set<Value>,
+): YamlError | undefined {
+  const seen: Value[] = []
+  const todo = [root]
+  for (let value = todo.pop(); value; value = todo.pop()) {
+    if ((value.kind !== 'list' && value.kind !== 'map') || clean.has(value)) continue
+    const bad = badKeys.get(value)
+    if (bad) {
+      for (const one of seen) clean.delete(one)
+      return bad
+    }
+    clean.add(value)
+    seen.push(value)
+    if (value.kind === 'list') for (const item of value.items) todo.push(item)
+    else for (const entry of value.entries) todo.push(entry.value)
+  }
+  return undefined
+}
+
 function childrenFromLast(value: Value): Value[] {
   if (value.kind === 'list') return [...value.items].reverse()
   if (value.kind !== 'map') return []
