@@ -52,7 +52,7 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
     else if (role.kind === 'references') {
       const list = input.change.lists?.find((candidate) => candidate.path === path.path)
       if (list === undefined) outside.push(path)
-      else demands.push(...inList(list, input, known, authority))
+      else for (const demand of inList(list, input, known, authority)) demands.push(demand)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
       else {
@@ -84,8 +84,9 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
       const found = inCatalog(path, role, at, input, known, authority)
       if (found === undefined) outside.push(path)
       else {
-        demands.push(...found.demands)
-        findings.push(...found.findings)
+        // One file can hold more packages than a call takes arguments.
+        for (const demand of found.demands) demands.push(demand)
+        for (const complaint of found.findings) findings.push(complaint)
       }
     }
   }
