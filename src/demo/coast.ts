@@ -25,8 +25,21 @@ export interface CoastOptions extends BotWorldOptions {
 }
 
 export async function openCoast(options: CoastOptions): Promise<Coast> {
-  const { github, registry, installBot, stop } = await openBotWorld(options)
-  const files = { ...readFixture(registry.host), ...options.files }
+  const world = await openBotWorld(options)
+  try {
+    return await furnished(world, options.files ?? {})
+  } catch (error) {
+    // Servers that go on would keep alive a process that has nothing to show.
+    await world.stop()
+    throw error
+  }
+}
+
+async function furnished(
+  { github, registry, installBot, stop }: BotWorld,
+  changed: Readonly<Record<string, string>>,
+): Promise<Coast> {
+  const files = { ...readFixture(registry.host), ...changed }
   for (const [path, text] of Object.entries(files))
     if (path.startsWith('catalogs/')) publishImages(registry, text)
 
