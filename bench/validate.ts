@@ -1,8 +1,7 @@
 // Measures `validate` against `opm validate`: whole processes, medians, cold, warm, and as sizes grow.
 // Ours is the command as users install it: built, beside its dependencies.
 // usage: npm run bench:validate -- [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] DIR...
-import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -10,6 +9,7 @@ import { assemble } from '../src/catalog/assemble.ts'
 import { readFile } from '../src/catalog/read-file.ts'
 import { validateCatalog } from '../src/catalog/validate-catalog.ts'
 import { openCatalogDirectory } from '../src/files/catalog-directory.ts'
+import { builtCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import { measure, median, medianOf } from './measured-process.ts'
 import type { Measured } from './measured-process.ts'
@@ -25,7 +25,14 @@ const { values, positionals } = parseArgs({
 })
 const runs = Number(values.runs)
 const scratch = mkdtempSync(join(tmpdir(), 'bench-validate-'))
-const cli = [...(values.cli?.split(' ') ?? built()), 'validate', '--profile', 'opm', '-o', 'json']
+const cli = [
+  ...(values.cli?.split(' ') ?? builtCommand(join(scratch, 'package'))),
+  'validate',
+  '--profile',
+  'opm',
+  '-o',
+  'json',
+]
 const environment = { ...process.env, CATALOG_BOT_CACHE: join(scratch, 'cache') }
 
 try {
@@ -36,15 +43,6 @@ try {
   for (const megabytes of values.growth?.split(',').map(Number) ?? []) benchGrowth(megabytes)
 } finally {
   rmSync(scratch, { recursive: true, force: true })
-}
-
-function built(): string[] {
-  const root = join(import.meta.dirname, '..')
-  const to = join(scratch, 'package')
-  execFileSync(process.execPath, [join(root, 'scripts', 'build.ts'), join(to, 'dist')])
-  for (const file of ['bin', 'package.json']) cpSync(join(root, file), join(to, file), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(to, 'node_modules'))
-  return [process.execPath, join(to, 'bin', 'catalog-bot.cjs')]
 }
 
 function benchDirectory(directory: string): void {

@@ -1,0 +1,13 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The command line as users install it, built into a folder that must not be there yet: what starts it. */
+export function builtCommand(folder: string): string[] {
+  const root = join(import.meta.dirname, '..')
+  execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])
+  for (const part of ['bin', 'package.json'])
+    cpSync(join(root, part), join(folder, part), { recursive: true })
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  return [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]
+}
