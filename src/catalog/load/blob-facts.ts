@@ -14,7 +14,7 @@ import { bundleObjectError, readBundleObject } from './bundle-object.ts'
 import { bundleType, channelType, deprecationType, packageType } from './blob-types.ts'
 import { csvMetadata } from './csv-metadata.ts'
 import type { Decoded, DecodeProblem } from './decode.ts'
-import { decode, structsOf, textOf, textsOf } from './decode.ts'
+import { decode, fieldName, structsOf, textOf, textsOf } from './decode.ts'
 import type { StructType } from './go-type.ts'
 import type { Places } from './places.ts'
 import { plainJson } from './plain-json.ts'
@@ -146,7 +146,12 @@ function readProperty(
   if (!known) return { value: isLeftOut ? null : plainJson(value) }
   const { decoded, problems } = decode(known, value)
   const first = problems[0]
-  const data = isLeftOut ? null : type === 'olm.csv.metadata' ? csvMetadata(decoded) : plainJson(value)
+  const isRead = (key: string): boolean => fieldName(known, key) !== undefined
+  const data = isLeftOut
+    ? null
+    : type === 'olm.csv.metadata'
+      ? csvMetadata(decoded)
+      : plainJson(value, isRead)
   return first ? { value: data, error: first.message } : { value: data }
 }
 

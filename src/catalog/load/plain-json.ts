@@ -9,13 +9,26 @@ const maxDepth = 200
 const maxValues = 100_000
 const maxLength = 4_000_000
 
-/** The value as data; what lies beyond the bounds becomes null. */
-export function plainJson(value: Value): Json {
-  const budget = { values: maxValues, length: maxLength }
-  return convert(value, 0, budget)
+interface Budget {
+  values: number
+  length: number
 }
 
-function convert(value: Value, depth: number, budget: { values: number; length: number }): Json {
+/**
+ * The value as data; of what lies beyond the bounds the first is null, and the rest is left out. Fields of the value
+ * itself that are `needed` are there, however much stands before them.
+ */
+export function plainJson(value: Value, needed?: (key: string) => boolean): Json {
+  const budget = { values: maxValues, length: maxLength }
+  if (value.kind !== 'map' || !needed) return convert(value, 0, budget)
+  const found = new Map<string, Json>()
+  for (const entry of value.entries)
+    if (needed(entry.key)) found.set(ownCopy(entry.key), convert(entry.value, 1, budget))
+  const others = convert(value, 0, budget) as Readonly<Record<string, Json>> | null
+  return { ...others, ...Object.fromEntries(found) }
+}
+
+function convert(value: Value, depth: number, budget: Budget): Json {
   if (depth > maxDepth || budget.values-- <= 0) return null
   switch (value.kind) {
     case 'null':
@@ -27,10 +40,17 @@ function convert(value: Value, depth: number, budget: { values: number; length: 
       budget.length -= value.value.length
       return budget.length < 0 ? null : ownCopy(value.value)
     case 'list':
-      return value.items.map((item) => convert(item, depth + 1, budget))
+      return within(value.items, budget).map((item) => convert(item, depth + 1, budget))
     case 'map':
       return Object.fromEntries(
-        value.entries.map((entry) => [ownCopy(entry.key), convert(entry.value, depth + 1, budget)]),
+        within(value.entries, budget).map((entry) => [
+          ownCopy(entry.key),
+          convert(entry.value, depth + 1, budget),
+        ]),
       )
   }
+}
+
+function within<Item>(items: readonly Item[], budget: Budget): readonly Item[] {
+  return items.length > budget.values ? items.slice(0, budget.values + 1) : items
 }
