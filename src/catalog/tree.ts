@@ -1,6 +1,8 @@
 // The tree of one document: JSON-like values that remember where they stand in the document's text.
 // Made by the YAML and the JSON reader alike; never holds a cycle, but an alias may share a value.
 
+import { KeyTable } from './key-table.ts'
+
 /** Where a value or key stands: offsets into the document's text, `[start, end)`. */
 export interface Span {
   readonly start: number
@@ -87,14 +89,15 @@ export function trimmed<Item>(items: Item[]): Item[] {
   return items.length < 16 ? items.slice() : items
 }
 
+/** So many keys are searched one by one. */
+const few = 16
+
 /** Gathers the entries of a map, later values of a key replacing earlier ones in linear time. */
 export class MapBuilder {
   private readonly entries: MapEntry[] = []
   private readonly repeated: RepeatedKey[] = []
   /** The keys of a large map: a short one is searched faster than it is indexed. */
-  private keys: Set<string> | undefined
-  /** Where each key is, once a key of a large map has come again. */
-  private positions: Map<string, number> | undefined
+  private keys: KeyTable | undefined
 
   /**
    * Sets a key, and returns the value that it had. `isMerge` marks a value from a YAML merge key, which repeats keys by
@@ -103,10 +106,12 @@ export class MapBuilder {
   set(key: string, keyStart: number, keyEnd: number, value: Value, isMerge = false): Value | undefined {
     const position = this.find(key)
     const entry = { key, keyStart, keyEnd, value }
-    if (position === undefined) {
-      this.positions?.set(key, this.entries.length)
+    if (position < 0) {
       this.entries.push(entry)
-      if (this.entries.length === 16) this.keys = new Set(this.entries.map((one) => one.key))
+      if (this.entries.length === few) {
+        this.keys = new KeyTable()
+        for (const one of this.entries) this.keys.add(one.key)
+      }
       return undefined
     }
     if (!isMerge) this.repeated.push({ key, start: keyStart, end: keyEnd })
@@ -115,17 +120,11 @@ export class MapBuilder {
     return before
   }
 
-  /** Where a key is. One that is new counts as known from now on. */
-  private find(key: string): number | undefined {
-    if (this.positions) return this.positions.get(key)
-    if (!this.keys) {
-      for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at
-      return undefined
-    }
-    const { size } = this.keys
-    if (this.keys.add(key).size > size) return undefined
-    this.positions = new Map(this.entries.map((one, at) => [one.key, at]))
-    return this.positions.get(key)
+  /** Where a key is, or -1. One that is new counts as known from now on. */
+  private find(key: string): number {
+    if (this.keys) return this.keys.add(key)
+    for (let at = 0; at < this.entries.length; at++) if (this.entries[at]?.key === key) return at
+    return -1
   }
 
   build(start: number, end: number): MapValue {

@@ -3,6 +3,7 @@
 import { quote, sortedByBytes } from '../go-text.ts'
 import { blobText, jsonText } from '../json/json-text.ts'
 import { markedJson, withMark } from '../json/marked-json.ts'
+import { KeyTable } from '../key-table.ts'
 import type { MapEntry, MapValue, Value } from '../tree.ts'
 import { foldCase } from './fold-case.ts'
 import { mistakenBoolGo, plainGo } from './go-value.ts'
@@ -61,7 +62,7 @@ export function readMeta(
   }
   const texts = { schema: '', package: '', name: '' }
   for (const field of ['schema', 'package', 'name'] as const) {
-    const entry = folding ? folding.first.get(field) : entryOf(value.entries, field)
+    const entry = folding ? folding.first(field) : entryOf(value.entries, field)
     if (!entry) continue
     if (entry.value.kind === 'string') texts[field] = entry.value.value
     else {
@@ -75,23 +76,24 @@ export function readMeta(
 
 interface Folding {
   /** The first entry of each key, by its folding. */
-  readonly first: ReadonlyMap<string, MapEntry>
+  first(key: string): MapEntry | undefined
   /** All entries of the keys that are written in several ways. */
   readonly again: ReadonlyMap<string, readonly MapEntry[]>
 }
 
 function foldKeys(entries: readonly MapEntry[]): Folding {
-  const first = new Map<string, MapEntry>()
+  const keys = new KeyTable(entries.length)
+  const first: MapEntry[] = []
   const again = new Map<string, MapEntry[]>()
   for (const entry of entries) {
     const key = foldCase(entry.key)
-    const before = first.get(key)
+    const place = keys.add(key)
     const others = again.get(key)
-    if (!before) first.set(key, entry)
+    if (place < 0) first.push(entry)
     else if (others) others.push(entry)
-    else again.set(key, [before, entry])
+    else again.set(key, [first[place] as MapEntry, entry])
   }
-  return { first, again }
+  return { first: (key) => first[keys.add(key)], again }
 }
 
 function entryOf(entries: readonly MapEntry[], key: string): MapEntry | undefined {
