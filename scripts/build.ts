@@ -8,7 +8,12 @@ import { join, relative, resolve } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
-const dist = resolve(root, process.argv[2] ?? 'dist')
+const [folder = 'dist', ...others] = process.argv.slice(2)
+if (folder.startsWith('-') || others.length > 0) {
+  console.error('usage: node scripts/build.ts [DIRECTORY]   (default: dist)')
+  process.exit(2)
+}
+const dist = resolve(root, folder)
 
 /** What `validate` runs, and what it loads only when it has to. */
 const joined = [

@@ -52,7 +52,8 @@ export async function validate(named: readonly string[], options: ValidateOption
       process.stderr.write(`\r${index + 1} of ${directories.length}`)
     const report = await validateDirectory(directory, ruleSet, options)
     if (!report.passed) failed++
-    if (options.output === 'sarif') for (const found of report.findings) all.push(fromHere(found, directory))
+    if (options.output === 'sarif')
+      for (const found of report.findings) all.push(fromHere(placed(found, report.findings), directory))
     if (options.output === 'json') print(renderJson(report))
     else if (options.output === 'text') await printText(report, options.all === true)
     else if (report.leftOut !== undefined)
@@ -63,15 +64,24 @@ export async function validate(named: readonly string[], options: ValidateOption
   exitWith(failed > 0 ? 1 : 0)
 }
 
+/**
+ * The finding with a place: one that is about many or about all of the catalog has none, and code scanning refuses a
+ * whole run for one result without. It gets that of another of its rule, or of any, or the directory.
+ */
+function placed(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
+  const alike = () => all.find((one) => one.rule === found.rule && one.at) ?? all.find((one) => one.at)
+  return { ...found, at: found.at ?? alike()?.at ?? { file: '', line: 1, column: 1 } }
+}
+
 /** The finding with its paths as one reads them from the current directory: several directories have files of one name. */
-function fromHere(found: Finding, directory: string): Finding {
+function fromHere(found: Finding & { at: Location }, directory: string): Finding {
   const moved = (at: Location): Location => {
-    const path = relative('', join(directory, at.file))
+    const path = relative('', join(directory, at.file)) || '.'
     return { ...at, file: path.startsWith('..') ? resolve(directory, at.file) : path.split(sep).join('/') }
   }
   return {
     ...found,
-    ...(found.at && { at: moved(found.at) }),
+    at: moved(found.at),
     ...(found.related && { related: found.related.map((one) => ({ ...one, at: moved(one.at) })) }),
   }
 }

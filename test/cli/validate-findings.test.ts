@@ -89,6 +89,22 @@ test('sarif names files from the current directory, so that those of several cat
     expect(paths.some((path) => path.startsWith(join(folder, name)))).toBe(true)
 })
 
+test('every result of sarif has a place in a file, for code scanning takes none without', async () => {
+  mkdirSync(join(folder, 'empty'))
+  const directories = ['empty', 'many'].map((name) => join(folder, name))
+  const { out } = await catalogBot('validate', ...directories, '-o', 'sarif')
+  interface Result {
+    ruleId: string
+    locations?: { physicalLocation: { artifactLocation: { uri: string }; region: { startLine: number } } }[]
+  }
+  const results = (JSON.parse(out) as { runs: { results: Result[] }[] }).runs[0]?.results ?? []
+  expect(results.map(({ ruleId }) => ruleId)).toContain('empty-catalog')
+  for (const { locations } of results) {
+    expect(locations?.[0]?.physicalLocation.artifactLocation.uri).toMatch(/./)
+    expect(locations?.[0]?.physicalLocation.region.startLine).toBeGreaterThan(0)
+  }
+})
+
 test('a reader that has seen enough is no failure to tell of', async () => {
   const { code, stderr } = await new Promise<{ code: number | null; stderr: string }>((done) => {
     const child = spawn(
