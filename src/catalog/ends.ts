@@ -3,6 +3,7 @@
 import type { Finding, Location } from '../findings/finding.ts'
 import { documentSpans } from './document-spans.ts'
 import { ForwardReader } from './forward-reader.ts'
+import { PlacedTrees, type Found } from './placed-tree.ts'
 import { endsInTree, mostLines } from './tree-ends.ts'
 
 type End = Pick<Location, 'endLine' | 'endColumn'>
@@ -53,11 +54,6 @@ export function withEnds(
   })
 }
 
-interface Found {
-  readonly at: Location
-  readonly byte: number
-}
-
 /** Ends by the line alone; returns the places that exist. */
 function endsOnLines(bytes: Uint8Array, places: readonly Location[], ends: Map<Location, End>): Found[] {
   // Such files have other line ends between their bytes. They are one document, if they can be read at all.
@@ -86,16 +82,19 @@ function endsInTrees(
   most: number,
 ): number {
   const reader = new ForwardReader(bytes)
+  const trees = new PlacedTrees(bytes)
   let left = most
   let next = 0
-  for (const { start, end } of documentSpans(bytes)) {
+  for (const document of documentSpans(bytes)) {
+    const { start, end } = document
     if (next === places.length) break
-    const inside: Location[] = []
+    const inside: Found[] = []
     for (let place = places[next]; place && place.byte < end; place = places[++next])
-      if (place.byte >= start) inside.push(place.at)
+      if (place.byte >= start) inside.push(place)
     const size = end - start
     if (inside.length === 0 || size > Math.min(largestDocument, left)) continue
-    endsInTree(bytes.subarray(start, end), reader.markOf(start), inside, ends)
+    const tree = trees.read(document, reader.markOf(start))
+    if (tree) endsInTree(tree, inside, ends)
     left -= size
   }
   return left

@@ -17,6 +17,8 @@ export interface KnownBlock {
   readonly start: number
   /** Filled in, as the others, when the block was read. */
   length: number
+  /** From its first byte to the end of its last value. */
+  span: number
   /** Blanks in front of the block's lines; a block reads the same only at the same place in a line. */
   readonly column: number
   readonly depth: number

@@ -146,8 +146,8 @@ class RegularJson {
     const value = this.blockHere(kind, memo)
     const length = this.at - start
     const lineCount = lines.noted - firstLine
-    const block = { kind, start, length, column: 0, depth, firstLine, lineCount, literalIndent: 0, memo }
-    blocks.remember(slot, block)
+    const where = { start, length, span: length, column: 0, depth, literalIndent: 0 }
+    blocks.remember(slot, { kind, ...where, firstLine, lineCount, memo })
     return value
   }
 

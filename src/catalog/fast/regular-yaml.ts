@@ -111,11 +111,12 @@ class RegularYaml {
     const known = blocks.find(slot, kind, start, column, depth)
     if (known && this.pass(known)) {
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
-      return new Recurring(bytes, start, this.at, known, readAgain)
+      return new Recurring(bytes, start, start + known.span, known, readAgain)
     }
     const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
     const block = newBlock(kind, start, column, depth, lines.noted, memo)
     const value = this.unknownBlock(kind, column, memo)
+    block.span = value.end - start
     this.remember(slot, block)
     return value
   }
@@ -191,9 +192,8 @@ class RegularYaml {
     this.entryCount = bottom
     if (!isAscending && hasRepeats(own)) throw handOver
     this.depth--
-    return memo
-      ? { kind: 'map', start, end: this.at, entries: own, memo }
-      : { kind: 'map', start, end: this.at, entries: own }
+    const { end } = (own[own.length - 1] as MapEntry).value
+    return memo ? { kind: 'map', start, end, entries: own, memo } : { kind: 'map', start, end, entries: own }
   }
 
   /** Where the key at `start` ends and its colon stands, or -1 where there is no key that this reader takes. */
@@ -246,9 +246,8 @@ class RegularYaml {
     const own = items.slice(bottom, this.itemCount)
     this.itemCount = bottom
     this.depth--
-    return memo
-      ? { kind: 'list', start, end: this.at, items: own, memo }
-      : { kind: 'list', start, end: this.at, items: own }
+    const { end } = own[own.length - 1] as Value
+    return memo ? { kind: 'list', start, end, items: own, memo } : { kind: 'list', start, end, items: own }
   }
 
   /** A value that begins on the line of its key or dash. */
@@ -556,7 +555,7 @@ function newBlock(
   firstLine: number,
   memo: BlockMemo,
 ): KnownBlock {
-  return { kind, start, length: 0, column, depth, literalIndent: 0, firstLine, lineCount: 0, memo }
+  return { kind, start, length: 0, span: 0, column, depth, literalIndent: 0, firstLine, lineCount: 0, memo }
 }
 
 /** Lines of what is read again: they were noted when it was passed. */

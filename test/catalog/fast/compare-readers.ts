@@ -96,7 +96,7 @@ function tryJson(text: string, at: number): JsonResult | undefined {
 }
 
 function plain(value: Value, offset: number, positions: boolean): unknown {
-  const at = positions ? value.start - offset : 0
+  const at = positions ? [value.start - offset, value.end - offset] : []
   switch (value.kind) {
     case 'map': {
       const entries = value.entries.map((entry) => [
@@ -109,7 +109,7 @@ function plain(value: Value, offset: number, positions: boolean): unknown {
     case 'list':
       return { at, items: value.items.map((item) => plain(item, offset, positions)) }
     case 'null':
-      return { kind: value.kind }
+      return { at, kind: value.kind }
     case 'string':
       return { at, text: value.value, quoted: value.quoted }
     case 'number':
