@@ -11,7 +11,7 @@ import { finding, subjectOf } from '../findings/rule.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree } from '../ports/repository.ts'
 import type { Store } from '../ports/store.ts'
 import { linkedFile } from './linked-file.ts'
 import { LruMap } from './lru-map.ts'
@@ -19,7 +19,7 @@ import type { ReaderPool } from './reader-pool.ts'
 
 export interface CatalogLoader {
   /** The catalog below `root` (or in the one file of that name) in a tree, or undefined when the tree has nothing there. */
-  load(repository: Repository, tree: TreeSha, root: string): Promise<Catalog | undefined>
+  load(repository: ReadTree, tree: TreeSha, root: string): Promise<Catalog | undefined>
 }
 
 const linkMode = '120000'
@@ -44,7 +44,7 @@ export function catalogLoader(
   const space = `facts ${factsVersion}`
 
   async function factsOf(
-    repository: Repository,
+    repository: ReadTree,
     entries: readonly { readonly oid: BlobSha }[],
   ): Promise<ReadonlyMap<string, FileFacts>> {
     const result = new Map<string, FileFacts>()
@@ -145,7 +145,7 @@ function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFac
 }
 
 /** A text file from a tree, or '' when it is too large to be one of ours (1 MB). */
-export async function readText(repository: Repository, blob: BlobSha): Promise<string> {
+export async function readText(repository: ReadTree, blob: BlobSha): Promise<string> {
   try {
     return new TextDecoder().decode(await repository.read(blob, 1024 * 1024))
   } catch (error) {

@@ -5,12 +5,13 @@ import { imagesCheck } from '../checks/images/images.ts'
 import { validationCheck } from '../checks/validation/validation.ts'
 import { allRules } from '../checks/all-rules.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
+import { questionKey } from '../checks/questions.ts'
 import { withEnds } from '../catalog/ends.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
 import type { BlobSha, TreeSha, UserId } from '../change/ids.ts'
-import { isBelow, type Layout } from '../change/layout.ts'
+import { catalogOf, foldersOf, type Layout } from '../change/layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/reference-list.ts'
 import { withNewCatalogs } from '../change/recognise-layout.ts'
@@ -31,11 +32,12 @@ import { decide, type MergeOutcome } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { commitTitle } from '../messages/escape.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree, Repository } from '../ports/repository.ts'
 import { isGitError } from '../git/git-error.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { findLayout } from './find-layout.ts'
-import { gatherAnswers, type Ask } from './gather-answers.ts'
+import { lookAtTrees } from './look-at-trees.ts'
+import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
 import { readTemplates } from './read-templates.ts'
 import { packagesByDirectory } from './packages-by-directory.ts'
 import { publishedBundles } from './published-bundles.ts'
@@ -97,13 +99,22 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     return { ...known, layout: baseLayout, change: nothingChanged, verdict, commands: [], records: onRecord }
   }
 
-  const paths = await repository.diff(baseTree, merge.tree)
+  const [paths, resultEntries] = await Promise.all([
+    repository.diff(baseTree, merge.tree),
+    repository.list(merge.tree),
+  ])
   const resultPaths = applied(basePaths, paths)
   const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
-  const catalogs = await loadTouched(layout, paths, baseTree, merge.tree, options)
-  const texts = await changedTexts(repository, paths, layout)
+  const blobs = await changedBlobs(repository, paths, layout)
+  const trees = new Map([
+    [baseTree, entries],
+    [merge.tree, resultEntries],
+  ])
+  const look = lookAtTrees(repository, { trees, blobs })
+  const catalogs = await loadTouched(layout, paths, baseTree, merge.tree, look, options.loader)
+  const texts = changedTexts(paths, blobs)
   const change = describeChange({ paths, layout, catalogs, texts })
-  const places = { repository, loader: options.loader, tree: baseTree }
+  const places = { repository: look, loader: options.loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
   const published = await publishedBundles(change, layout, basePaths, places)
   const ownerPaths = ownerFilePaths(basePaths, change)
@@ -116,8 +127,11 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   // Logins stay with the account they were first seen with: a login can be given up and registered again (T25).
   const accounts = await memory.firstSeenAccounts(snapshot.repository, new Map())
   const seenNow = new Map<string, UserId>()
+  const answered = new Map<string, Answer>()
   const ask: Ask = async (question) => {
     const answer = await options.ask(question)
+    // What nobody could say a moment ago may be known by the next round.
+    if (answer.kind !== 'unknown') answered.set(questionKey(question), answer)
     if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
     return answer
   }
@@ -132,13 +146,10 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     basePaths,
     packagesByDirectory: directories,
     published,
-    ownerFiles: {
-      base: await readTexts(repository, baseTree, ownerPaths),
-      result: await readTexts(repository, merge.tree, ownerPaths),
-    },
+    ownerFiles: await readOwnerFiles(look, { base: baseTree, result: merge.tree }, ownerPaths),
     approvals: [],
     templates: await readTemplates(change, layout, {
-      repository,
+      repository: look,
       loader: options.loader,
       config,
       base: { tree: baseTree, paths: basePaths },
@@ -155,14 +166,13 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   )
   const { decisions } = decideCommands(commandInput, asked)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
-  const input: CheckInput = {
-    ...unapproved,
-    approvals: [
-      ...approvalsFromReviews(snapshot, epoch, seen),
-      ...approvalsFromCommands(records, snapshot.comments),
-    ],
-  }
-  const answers = await gatherAnswers(checks, input, ask)
+  const approvals = [
+    ...approvalsFromReviews(snapshot, epoch, seen),
+    ...approvalsFromCommands(records, snapshot.comments),
+  ]
+  // Checks know again what they have judged: the same value, where there is nothing to judge anew.
+  const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
+  const answers = await gatherAnswers(checks, input, ask, answered)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   const outcomes = checks.map((check) => withFoundEnds(check.judge(input, answers), texts))
   const verdict = decide({
@@ -194,9 +204,11 @@ async function loadTouched(
   paths: readonly PathChange[],
   baseTree: TreeSha,
   resultTree: TreeSha,
-  { repository, loader }: ExamineOptions,
+  repository: ReadTree,
+  loader: CatalogLoader,
 ): Promise<readonly CatalogPair[]> {
-  const touched = layout.catalogs.filter(({ root }) => paths.some(({ path }) => isBelow(path, root)))
+  const folders = foldersOf(paths.map(({ path }) => path))
+  const touched = layout.catalogs.filter(({ root }) => folders.has(root))
   return Promise.all(
     touched.map(async (catalog): Promise<CatalogPair> => {
       const [base, result] = await Promise.all([
@@ -249,32 +261,62 @@ function configOutcome(findings: readonly Finding[]): CheckOutcome {
   }
 }
 
-async function readTexts(
-  repository: Repository,
-  tree: TreeSha,
+/** Texts of owner files in both trees. Most are the same in both. */
+async function readOwnerFiles(
+  repository: ReadTree,
+  trees: { readonly base: TreeSha; readonly result: TreeSha },
   paths: readonly string[],
-): Promise<Map<string, string>> {
-  const texts = new Map<string, string>()
-  for (const path of paths) {
-    const entry = await repository.entry(tree, path)
-    if (entry?.mode.startsWith('100')) texts.set(path, await readText(repository, entry.oid))
+): Promise<CheckInput['ownerFiles']> {
+  const texts = new Map<BlobSha, Promise<string>>()
+  const textOf = (oid: BlobSha): Promise<string> => {
+    const text = texts.get(oid) ?? readText(repository, oid)
+    texts.set(oid, text)
+    return text
   }
-  return texts
+  const readSide = async (tree: TreeSha): Promise<ReadonlyMap<string, string>> => {
+    const found = await Promise.all(
+      paths.map(async (path) => {
+        const entry = await repository.entry(tree, path)
+        const isFile = entry?.mode.startsWith('100') === true
+        return isFile ? [[path, await textOf(entry.oid)] as const] : []
+      }),
+    )
+    return new Map(found.flat())
+  }
+  const [base, result] = await Promise.all([readSide(trees.base), readSide(trees.result)])
+  return { base, result }
 }
 
-/** The bytes of every changed catalog file and list, before and after: what tells an edited bundle from a moved one. */
-async function changedTexts(
+/**
+ * The bytes of every changed catalog file and list, before and after, by blob. Asked for all at once: each question that
+ * waits for the answer to another one costs a way to git and back.
+ */
+async function changedBlobs(
   repository: Repository,
   paths: readonly PathChange[],
   layout: Layout,
-): Promise<Texts> {
-  const bytes = { base: new Map<string, Uint8Array>(), result: new Map<string, Uint8Array>() }
+): Promise<ReadonlyMap<BlobSha, Uint8Array>> {
+  const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
-    if (!layout.catalogs.some(({ root }) => isBelow(path, root)) && !mayListReferences(path)) continue
-    if (before?.mode.startsWith('100')) bytes.base.set(path, await repository.read(before.oid))
-    if (after?.mode.startsWith('100')) bytes.result.set(path, await repository.read(after.oid))
+    if (catalogOf(path, layout) === undefined && !mayListReferences(path)) continue
+    for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
   }
-  return { read: (side, path) => bytes[side].get(path) }
+  const read = await Promise.all([...wanted].map(async (oid) => [oid, await repository.read(oid)] as const))
+  return new Map(read)
+}
+
+/** What tells an edited bundle from a moved one. */
+function changedTexts(paths: readonly PathChange[], blobs: ReadonlyMap<BlobSha, Uint8Array>): Texts {
+  const sides = {
+    base: new Map(paths.map(({ path, before }) => [path, before])),
+    result: new Map(paths.map(({ path, after }) => [path, after])),
+  }
+  return {
+    read: (side, path) => {
+      const entry = sides[side].get(path)
+      return entry?.mode.startsWith('100') === true ? blobs.get(entry.oid) : undefined
+    },
+  }
 }
 
 /** Ends of what findings point at, in the files whose bytes are here: those that the pull request changes. */

@@ -6,7 +6,7 @@ import type { Forge } from '../ports/forge.ts'
 import type { Store } from '../ports/store.ts'
 import type { AskRegistries } from './registries.ts'
 
-type Answer = AnswerTo[Question['kind']]
+export type Answer = AnswerTo[Question['kind']]
 
 /** How one question is answered. Must not reject. */
 export type Ask = (question: Question) => Promise<Answer>
@@ -15,13 +15,14 @@ export type Ask = (question: Question) => Promise<Answer>
 const maxRounds = 6
 const parallel = 32
 
-/** Asks until nobody has another question. */
+/** Asks until nobody has another question. What was `answered` before, by question, is not asked again. */
 export async function gatherAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
   ask: Ask,
+  answered: ReadonlyMap<string, Answer> = new Map(),
 ): Promise<Answers> {
-  const known = new Map<string, Answer>()
+  const known = new Map(answered)
   for (let round = 0; round < maxRounds; round++) {
     const answers = answersFrom(known)
     const open = new Map<string, Question>()

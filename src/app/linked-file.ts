@@ -1,7 +1,7 @@
 // Where a symbolic link of a tree leads, as opm follows it on a checkout. Looks only into the same tree.
 import { posix } from 'node:path'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree } from '../ports/repository.ts'
 
 export interface LinkedFile {
   /** The file at the link's end; undefined where the tree has none: a directory, nothing, or a place outside of it. */
@@ -20,7 +20,7 @@ const longestTarget = 4096
 
 /** Follows the link at `path`, whose text is the blob `link`. Links in the middle of a path are not followed: that is nothing. */
 export async function linkedFile(
-  repository: Repository,
+  repository: ReadTree,
   tree: TreeSha,
   root: string,
   path: string,

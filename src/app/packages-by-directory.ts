@@ -2,8 +2,8 @@
 // of the base, never whole catalogs: what a file says is cached by its blob, and neighbours share most of them.
 import type { Catalog } from '../catalog/catalog.ts'
 import type { TreeSha } from '../change/ids.ts'
-import type { Layout } from '../change/layout.ts'
-import type { Repository } from '../ports/repository.ts'
+import { foldersOf, type Layout } from '../change/layout.ts'
+import type { ReadTree } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 import type { Change } from '../change/change.ts'
 
@@ -21,7 +21,7 @@ export async function packagesByDirectory(
   change: Pick<Change, 'catalogs'>,
   layout: Layout,
   basePaths: readonly string[],
-  base: { readonly repository: Repository; readonly loader: CatalogLoader; readonly tree: TreeSha },
+  base: { readonly repository: ReadTree; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const wanted = new Set(
     change.catalogs.flatMap(({ packages }) =>
@@ -32,10 +32,11 @@ export async function packagesByDirectory(
   const found = new Map<string, readonly string[]>()
   const touched = new Set(change.catalogs.map(({ root }) => root))
   const others = layout.catalogs.filter(({ root }) => !touched.has(root)).toReversed()
+  const folders = foldersOf(basePaths)
   for (const directory of [...wanted].sort().slice(0, mostDirectories)) {
     const places = others
       .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
-      .filter((place) => basePaths.some((path) => path.startsWith(`${place}/`)))
+      .filter((place) => folders.has(place))
       .slice(0, catalogsPerDirectory)
     const names = new Set<string>()
     for (const place of places)

@@ -5,7 +5,7 @@ import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout.ts'
 import type { PublishedBundle } from '../checks/check.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 
 /** A change of more packages is as wide as a catalog: then catalogs are read whole, each once. */
@@ -16,7 +16,7 @@ export async function publishedBundles(
   change: Pick<Change, 'catalogs'>,
   layout: Layout,
   basePaths: readonly string[],
-  base: { readonly repository: Repository; readonly loader: CatalogLoader; readonly tree: TreeSha },
+  base: { readonly repository: ReadTree; readonly loader: CatalogLoader; readonly tree: TreeSha },
 ): Promise<readonly PublishedBundle[]> {
   const { names, directories } = additionsOf(change)
   if (names.size === 0) return []

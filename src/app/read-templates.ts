@@ -7,11 +7,11 @@ import type { Layout } from '../change/layout.ts'
 import { touchedTemplatePairs, type TemplatePair, type TemplateState } from '../change/template-pairs.ts'
 import type { Config } from '../config/config.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree } from '../ports/repository.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 
 export interface TemplatePlaces {
-  readonly repository: Repository
+  readonly repository: ReadTree
   readonly loader: CatalogLoader
   readonly config: Config
   readonly base: Side
@@ -122,7 +122,7 @@ async function ciYamls(
 }
 
 async function readTemplate(
-  repository: Repository,
+  repository: ReadTree,
   tree: TreeSha,
   path: string,
 ): Promise<TemplateState['source']> {

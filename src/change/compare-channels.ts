@@ -4,12 +4,15 @@ import { upgradeGraph } from '../catalog/upgrade-graph.ts'
 import { differingFields, type BlobComparer } from './blob-text.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
 
+const nothing = { added: [], removed: [], changed: [] } as const
+
 /** What differs between the channels of `base` and `result`, sorted by name. */
 export function compareChannels(
   base: readonly ChannelBlob[],
   result: readonly ChannelBlob[],
   comparer: BlobComparer,
 ): PackageChange['channels'] {
+  if (base.length + result.length === 0) return nothing
   const before = new Map(base.map((channel) => [channel.name, channel]))
   const after = new Map(result.map((channel) => [channel.name, channel]))
   const changed: ChannelChange[] = []

@@ -7,6 +7,10 @@ import { directoryInCatalog } from './classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
 import { bundleVersion, placesOf, type PackageBlobs } from './package-blobs.ts'
 
+/** Where neither side has anything: packages by the hundred thousand share it. */
+const nothing = { added: [], removed: [], changed: [] } as const
+const noDeprecations: ReadonlyMap<string, DeprecationEntry> = new Map()
+
 /** Lists of a bundle in which the order says nothing: opm itself sorts them when it writes. */
 const unorderedBundleFields = new Set(['properties', 'relatedImages'])
 
@@ -65,6 +69,7 @@ function compareBundles(
   result: readonly BundleBlob[],
   comparer: BlobComparer,
 ): PackageChange['bundles'] {
+  if (base.length + result.length === 0) return nothing
   const before = byName(base)
   const after = byName(result)
   const added = []
@@ -133,6 +138,7 @@ function compareMetadata(
 function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): PackageChange['deprecations'] {
   const before = deprecationsOf(base)
   const after = deprecationsOf(result)
+  if (before.size + after.size === 0) return nothing
   const added = []
   const removed = []
   const changed = []
@@ -145,8 +151,9 @@ function compareDeprecations(base?: PackageBlobs, result?: PackageBlobs): Packag
   return { added, removed, changed }
 }
 
-function deprecationsOf(blobs: PackageBlobs | undefined): Map<string, DeprecationEntry> {
-  const entries = blobs?.deprecations.flatMap((blob) => blob.entries) ?? []
+function deprecationsOf(blobs: PackageBlobs | undefined): ReadonlyMap<string, DeprecationEntry> {
+  if (!blobs?.deprecations.length) return noDeprecations
+  const entries = blobs.deprecations.flatMap((blob) => blob.entries)
   return new Map(entries.map((entry) => [`${entry.schema}\n${entry.name}`, entry]))
 }
 
@@ -155,6 +162,7 @@ function countOthers(
   result: PackageBlobs | undefined,
   comparer: BlobComparer,
 ): number {
+  if (!base?.others.length && !result?.others.length) return 0
   // Only blobs that call themselves alike are compared by their values.
   const before = Map.groupBy(base?.others ?? [], called)
   let left = base?.others.length ?? 0

@@ -7,7 +7,7 @@ import type { CatalogChange, Change, PackageChange, ReferenceListChange, Touched
 import { classifyPath } from './classify-path.ts'
 import { comparePackage } from './compare-package.ts'
 import { compareReferenceLists } from './compare-reference-lists.ts'
-import { isBelow, type Layout } from './layout.ts'
+import { foldersOf, type Layout } from './layout.ts'
 import { newListedReferences, newReferences } from './new-references.ts'
 import { packagesIn } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
@@ -49,8 +49,9 @@ export function describeChange({ paths, layout, catalogs, texts }: ChangeInput):
       .filter(({ before, after }) => before?.oid !== after?.oid || before?.mode !== after?.mode)
       .map(({ path }) => path),
   )
+  const folders = foldersOf(paths.map(({ path }) => path))
   const changes = catalogs
-    .filter(({ root }) => touched.some(({ path }) => isBelow(path, root)))
+    .filter(({ root }) => folders.has(root))
     .sort(compareCatalogs)
     .map((pair) => describeCatalog(pair, content, texts))
   return {

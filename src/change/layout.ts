@@ -19,11 +19,38 @@ export function isBelow(path: string, root: string): boolean {
   return root === '' || (path.length > root.length && path.startsWith(root) && path[root.length] === '/')
 }
 
+const byRoot = new WeakMap<Layout, ReadonlyMap<string, CatalogRoot>>()
+
 /** The catalog that `path` lies in, whatever its role there is: a dot file in a catalog is read by opm too. */
 export function catalogOf(path: string, layout: Layout): CatalogRoot | undefined {
-  let found: CatalogRoot | undefined
-  for (const catalog of layout.catalogs)
-    if (isBelow(path, catalog.root) && (found === undefined || catalog.root.length > found.root.length))
-      found = catalog
-  return found
+  let roots = byRoot.get(layout)
+  if (!roots) {
+    // Of two with one root the first stays.
+    roots = new Map(layout.catalogs.toReversed().map((catalog) => [catalog.root, catalog]))
+    byRoot.set(layout, roots)
+  }
+  for (const folder of foldersAbove(path)) {
+    const found = roots.get(folder)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** Every directory that one of these paths lies below, '' (the repository) included. Empty for no path. */
+export function foldersOf(paths: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>()
+  for (const path of paths)
+    for (const folder of foldersAbove(path)) {
+      // Those above it came with it.
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  return folders
+}
+
+/** The directories that hold `path`, nearest first, '' (the repository) last. */
+export function* foldersAbove(path: string): Generator<string> {
+  for (let slash = path.lastIndexOf('/'); slash > 0; slash = path.lastIndexOf('/', slash - 1))
+    yield path.slice(0, slash)
+  yield ''
 }

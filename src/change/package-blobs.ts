@@ -10,31 +10,41 @@ import type {
 } from '../catalog/catalog.ts'
 
 export interface PackageBlobs {
-  readonly packages: PackageBlob[]
-  readonly channels: ChannelBlob[]
-  readonly bundles: BundleBlob[]
-  readonly deprecations: DeprecationBlob[]
-  readonly others: OtherBlob[]
+  readonly packages: readonly PackageBlob[]
+  readonly channels: readonly ChannelBlob[]
+  readonly bundles: readonly BundleBlob[]
+  readonly deprecations: readonly DeprecationBlob[]
+  readonly others: readonly OtherBlob[]
 }
+
+/** Until something is found. A catalog can have packages by the hundred thousand, and most have no blob of most kinds. */
+const nothing: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
 
 /** The blobs of the packages named in `names`, by package. Packages without any blob are not in the map. */
 export function packagesIn(
   catalog: Catalog | undefined,
   names: ReadonlySet<string>,
 ): ReadonlyMap<string, PackageBlobs> {
-  const found = new Map<string, PackageBlobs>()
-  const of = (name: string): PackageBlobs | undefined => {
-    if (!names.has(name)) return undefined
-    let blobs = found.get(name)
-    if (!blobs)
-      found.set(name, (blobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }))
-    return blobs
+  const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
+  const gather = <Kind extends keyof PackageBlobs>(
+    kind: Kind,
+    blobs: PackageBlobs[Kind] = nothing[kind],
+    nameOf: (blob: PackageBlobs[Kind][number]) => string,
+  ): void => {
+    for (const blob of blobs) {
+      const name = nameOf(blob)
+      if (!names.has(name)) continue
+      let its = found.get(name)
+      if (!its) found.set(name, (its = { ...nothing }))
+      if (its[kind] === nothing[kind]) its[kind] = [blob] as never
+      else (its[kind] as (typeof blob)[]).push(blob)
+    }
   }
-  for (const blob of catalog?.packages ?? []) of(blob.name)?.packages.push(blob)
-  for (const blob of catalog?.channels ?? []) of(blob.package)?.channels.push(blob)
-  for (const blob of catalog?.bundles ?? []) of(blob.package)?.bundles.push(blob)
-  for (const blob of catalog?.deprecations ?? []) of(blob.package)?.deprecations.push(blob)
-  for (const blob of catalog?.others ?? []) of(blob.package)?.others.push(blob)
+  gather('packages', catalog?.packages, ({ name }) => name)
+  gather('channels', catalog?.channels, (blob) => blob.package)
+  gather('bundles', catalog?.bundles, (blob) => blob.package)
+  gather('deprecations', catalog?.deprecations, (blob) => blob.package)
+  gather('others', catalog?.others, (blob) => blob.package)
   return found
 }
 

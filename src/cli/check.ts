@@ -5,7 +5,7 @@ import { renderText } from '../findings/render-text.ts'
 import { changeAsText, describeChangeLines } from '../messages/describe-change.ts'
 import { oneLine } from '../messages/escape.ts'
 import { examineLocally, type LocalPullOptions } from './local-pull.ts'
-import { exitWith, print } from './output.ts'
+import { exitWith, print, printJson } from './output.ts'
 
 export interface CheckOptions extends LocalPullOptions {
   readonly output: 'text' | 'json'
@@ -15,14 +15,12 @@ export async function check(options: CheckOptions): Promise<void> {
   const { verdict, change } = await examineLocally(options)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')
-    print(
-      JSON.stringify({
-        verdict: verdict.kind,
-        reasons: verdict.reasons,
-        change: changeForMachines(change),
-        findings,
-      }),
-    )
+    printJson({
+      verdict: verdict.kind,
+      reasons: verdict.reasons,
+      change: changeForMachines(change),
+      findings,
+    })
   else {
     print(changeAsText(describeChangeLines(change)).join('\n'))
     if (findings.length > 0) print(`\n${renderText(findings)}`)

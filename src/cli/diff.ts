@@ -6,7 +6,7 @@ import { changeAsMarkdown, changeAsText, describeChangeLines } from '../messages
 import { fencedMermaid } from '../messages/fenced-mermaid.ts'
 import { changeForMachines } from './check.ts'
 import { examineLocally } from './local-pull.ts'
-import { exitWith, print, say } from './output.ts'
+import { exitWith, print, printJson, say } from './output.ts'
 import { putPictures } from './pictures.ts'
 
 export interface DiffOptions {
@@ -28,7 +28,7 @@ export async function diff(options: DiffOptions): Promise<void> {
       print(changeAsText(describeChangeLines(change)).join('\n'))
       break
     case 'json':
-      print(JSON.stringify(changeForMachines(change)))
+      printJson(changeForMachines(change))
       break
     case 'markdown':
       print(asMarkdown(change))

@@ -11,7 +11,7 @@ import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { Objects } from './object-reader.ts'
 import { parseMerge } from './parse-output.ts'
-import { notPlain } from './plain-merge.ts'
+import { notPlain, type Diff } from './plain-merge.ts'
 import { readCommit } from './commits.ts'
 
 export interface Signature {
@@ -30,11 +30,16 @@ export function checkSignature(signature: Signature): Signature {
   return signature
 }
 
+export interface MergeTools {
+  readonly git: LocalGit
+  readonly objects: Objects
+  readonly diff: Diff
+  readonly signature: Signature
+}
+
 /** See Repository.merge. Rejects with GitError `missing` when one of the commits is not here. */
 export async function mergeCommits(
-  git: LocalGit,
-  objects: Objects,
-  signature: Signature,
+  { git, objects, diff, signature }: MergeTools,
   base: CommitSha,
   head: CommitSha,
   message: string,
@@ -53,7 +58,7 @@ export async function mergeCommits(
   const { tree, conflicted } = parseMerge(merged.stdout)
   if (merged.code === 1) return { kind: 'conflict', paths: conflicted, reason: 'content' }
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
-  const astray = await notPlain(git, { ancestors, base: ours.tree, head: theirs.tree, result: tree })
+  const astray = await notPlain(diff, { ancestors, base: ours.tree, head: theirs.tree, result: tree })
   if (astray.length > 0) return { kind: 'conflict', paths: astray, reason: 'rename' }
 
   const date = `@${mergeDate(ours.time, theirs.time)} +0000`

@@ -18,7 +18,7 @@ import { keptBranchRef, keptPullRef } from './ref-names.ts'
 import { openRemote, type Credential } from './remote.ts'
 import { runGit } from './run-git.ts'
 import { exists, removeLeftovers, tidy } from './tidy.ts'
-import { diffTrees, findEntry, listTree } from './trees.ts'
+import { findEntry, listTree, rememberedDiffs } from './trees.ts'
 
 export interface MirrorOptions {
   /** The mirror's own folder: made when it is not there. */
@@ -88,6 +88,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const local: LocalGit = (args, more) => noticing(git(args, more))
   const reader = openObjectReader({ directory, timeout: timeouts.local })
   const objects: Objects = { read: (id, limit) => noticing(reader.read(id, limit)) }
+  const diff = rememberedDiffs(local)
   const { repository } = options
   // Fetches one after the other: two of them would only wait for each other's locks.
   let fetches: Promise<unknown> = Promise.resolve()
@@ -114,13 +115,13 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     tip: async (branch) => readRef(local, keptBranchRef(branch)),
     pullHead: async (pull) => readRef(local, keptPullRef(pull)),
     merge: async (base, head, message) =>
-      mergeCommits(local, objects, signature, commitSha(base), commitSha(head), message),
+      mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
     contains: async (commit, ancestor) => {
       const args = ['merge-base', '--is-ancestor', commitSha(ancestor), commitSha(commit)]
       return (await local(args, { answers: [0, 1] })).code === 0
     },
-    diff: async (before, after) => diffTrees(local, treeSha(before), treeSha(after)),
+    diff: async (before, after) => diff(treeSha(before), treeSha(after)),
     list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix),
     entry: async (tree, path) => findEntry(objects, treeSha(tree), path),
     read: async (blob, limit = blobLimit) => {

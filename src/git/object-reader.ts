@@ -1,4 +1,5 @@
-// Reads objects through one long-lived `git cat-file --batch-command`: requests queue, answers come in their order.
+// Reads objects through one long-lived `git cat-file --batch-command`: requests queue, answers come in their order. What is
+// asked in one go is written in one go: ten thousand files cost a few ways to git and back.
 // A process that dies or falls silent is replaced by the next request; nothing read is kept here.
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
@@ -92,7 +93,7 @@ function startWorker(
 ): Worker {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
     'git',
-    ['cat-file', '--batch-command'],
+    ['cat-file', '--batch-command', '--buffer'],
     {
       cwd: directory,
       env: { ...gitEnvironment('none'), GIT_DIR: directory },
@@ -121,9 +122,16 @@ function startWorker(
     if (expected.length > 0)
       silence = setTimeout(() => stop(new GitError('timeout', 'cat-file: no answer')), timeout)
   }
+  let unwritten: string[] = []
+  const write = (): void => {
+    if (alive) child.stdin.write(`${unwritten.join('')}flush\n`)
+    unwritten = []
+  }
   const ask = (request: Request, step: Expected['step']): void => {
     expected.push({ request, step })
-    child.stdin.write(`${step} ${request.id}\n`)
+    // Not at once: whoever waits for the same answers asks for the next ones right after them.
+    if (unwritten.length === 0) process.nextTick(write)
+    unwritten.push(`${step} ${request.id}\n`)
     if (expected.length === 1) listen()
   }
   /** Takes a complete header line; a body follows only after `contents`. */

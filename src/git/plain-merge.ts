@@ -3,8 +3,8 @@
 // by content. A result that obeys it has followed no rename.
 import type { TreeSha } from '../change/ids.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
-import type { LocalGit } from './local-git.ts'
-import { diffTrees } from './trees.ts'
+
+export type Diff = (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
 
 export interface Merged {
   /** Trees of the merge bases: several after criss-cross merges. */
@@ -19,12 +19,11 @@ type Entry = TreeEntry | undefined
 type Rule = { readonly kind: 'exactly'; readonly entry: Entry } | { readonly kind: 'merged' | 'conflict' }
 
 /** The paths at which the result is not the plain merge, sorted; none when all of it is. */
-export async function notPlain(git: LocalGit, merged: Merged): Promise<readonly string[]> {
+export async function notPlain(diff: Diff, merged: Merged): Promise<readonly string[]> {
   // Everything is told by its difference to the base: a path in none of these is the same everywhere.
   const [result, head, ...ancestors] = await Promise.all(
     [merged.result, merged.head, ...merged.ancestors].map(
-      async (tree) =>
-        new Map((await diffTrees(git, merged.base, tree)).map((change) => [change.path, change])),
+      async (tree) => new Map((await diff(merged.base, tree)).map((change) => [change.path, change])),
     ),
   )
   if (!result || !head) return []

@@ -36,6 +36,35 @@ export async function diffTrees(
   return parseRawDiff(stdout)
 }
 
+/**
+ * Differences between trees, the last of which are remembered: a merge is held against the plain rule by what it changes,
+ * and then described by it, and its result is most often the head's own tree.
+ */
+export function rememberedDiffs(
+  git: LocalGit,
+): (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]> {
+  const known = new Map<string, Promise<readonly PathChange[]>>()
+  return (before, after) => {
+    const key = `${before} ${after}`
+    const found = known.get(key) ?? diffTrees(git, before, after)
+    known.delete(key)
+    known.set(key, found)
+    for (const oldest of known.keys()) if (known.size > rememberedDifferences) known.delete(oldest)
+    const forget = () => {
+      if (known.get(key) === found) known.delete(key)
+    }
+    found.then((changes) => {
+      if (changes.length > mostRemembered) forget()
+    }, forget)
+    return found
+  }
+}
+
+/** One look at a pull request needs two. */
+const rememberedDifferences = 2
+/** Paths of one difference: a few megabytes. */
+const mostRemembered = 50_000
+
 /** Every file below the directory `prefix` ('' for all; a slash at its end counts for nothing), sorted by path. */
 export async function listTree(
   git: LocalGit,

@@ -26,6 +26,9 @@ export type LandResult =
   /** The server refused (protection rules, permissions): nothing was changed. `reason` is for people. */
   | { readonly kind: 'refused'; readonly reason: string }
 
+/** What can be read of trees. */
+export type ReadTree = Pick<Repository, 'list' | 'entry' | 'read'>
+
 export interface Repository {
   /** Brings `branch`'s tip and, if given, the pull request's head here. Rejects with a GitError when the server cannot be asked. */
   fetch(branch: string, pull?: PullNumber): Promise<void>

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { blobSha, type BlobSha } from '../../src/change/ids.ts'
 import { openMirror, type Mirror } from '../../src/git/mirror.ts'
@@ -56,6 +57,22 @@ describe('reading', () => {
       new Set([`GitError: object ${nowhere} is not here`]),
     )
     expect(before === undefined || before === mirror.readerPid).toBe(true)
+  })
+
+  const counters = (pid: number) => `/proc/${pid}/io`
+  const itCounts = existsSync(counters(process.pid)) ? test : test.skip
+  itCounts('asks for many objects in a few ways to git and back', async () => {
+    const count = 3000
+    const ids = await blobs(Array.from({ length: count }, (_, at) => `content ${at}`))
+    await mirror.read(ids[0] ?? blobSha(''))
+    const ways = (): number => {
+      const text = readFileSync(counters(mirror.readerPid ?? 0), 'utf8')
+      return Number(/^syscr: (\d+)$/m.exec(text)?.[1])
+    }
+    const before = ways()
+    await Promise.all(ids.map((id) => mirror.read(id)))
+    // What git reads is what we write: two questions for each, which it takes as many at a time as it finds.
+    expect(ways() - before).toBeLessThan(count / 10)
   })
 
   test('of an object above the limit rejects with `too-large`, at the limit it does not', async () => {

@@ -83,22 +83,32 @@ interface Parts {
 function viewPackage(name: string, { blobs, channels, bundles, deprecations }: Parts): PackageView {
   const [blob] = blobs
   const views = bundles.map(viewBundle)
-  const byName = new Map<string, BundleView>()
-  for (const view of views) if (!byName.has(view.blob.name)) byName.set(view.blob.name, view)
-  const deprecated = new Set(
-    deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
-  )
+  // Made when they are first asked for: a catalog can have packages by the hundred thousand with nothing in them.
+  let byName: ReadonlyMap<string, BundleView> | undefined
+  let deprecated: ReadonlySet<string> | undefined
   let ladder: VersionLadder<BundleView> | undefined
   return {
     name,
     ...(blob && { blob }),
     channels: channels.map(viewChannel),
     bundles: views,
-    bundle: (bundle) => byName.get(bundle),
+    bundle: (bundle) => (byName ??= firstByName(views)).get(bundle),
     ladder: () => (ladder ??= new VersionLadder(views, ({ version }) => version)),
     deprecations,
-    isDeprecated: (schema, object) => deprecated.has(`${schema} ${object}`),
+    isDeprecated: (schema, object) =>
+      deprecations.length > 0 && (deprecated ??= subjectsOf(deprecations)).has(`${schema} ${object}`),
   }
+}
+
+function firstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
+  // Of several the first stays.
+  return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
+}
+
+function subjectsOf(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
+  return new Set(
+    deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
+  )
 }
 
 function viewChannel(blob: ChannelBlob): ChannelView {

@@ -39,7 +39,7 @@ export interface BothSides {
 /** One package on one side. */
 export interface PackageSide {
   readonly catalog: Catalog
-  readonly blob?: PackageBlob
+  readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelBlob[]
   /** The first of that name. */
   channel(name: string): ChannelBlob | undefined
@@ -60,8 +60,9 @@ export function upgradeRule<Data extends object>(text: UpgradeRuleText<Data>): U
     title,
     since,
     *find(change) {
-      for (const its of change.packages) {
-        const sides = sidesOf(its.name, change)
+      const sidesOfAll = sidesOf(change)
+      for (const [index, its] of change.packages.entries()) {
+        const sides = sidesOfAll.at(index)
         for (const hit of text.find(its, sides)) {
           const found = finding(rule, hit.at, hit.data, hit.related)
           yield {
@@ -96,10 +97,10 @@ export function someOf(names: readonly string[], limit = 8): string {
 // Each rule asks for the same sides of the same change: worked out once, kept as long as the change itself.
 const known = new WeakMap<CatalogChange, SidesOfChange>()
 
-function sidesOf(name: string, change: CatalogChange): BothSides {
+function sidesOf(change: CatalogChange): SidesOfChange {
   let sides = known.get(change)
   if (!sides) known.set(change, (sides = new SidesOfChange(change)))
-  return sides.of(name)
+  return sides
 }
 
 /** The packages that a change touches, on both sides. Looks through the catalogs once, however many there are. */
@@ -107,7 +108,8 @@ class SidesOfChange {
   private readonly change: CatalogChange
   private readonly base: ReadonlyMap<string, PackageBlobs>
   private readonly result: ReadonlyMap<string, PackageBlobs>
-  private readonly made = new Map<string, BothSides>()
+  /** By their place among the packages of the change: each rule goes through all of them. */
+  private readonly made: BothSides[] = []
 
   constructor(change: CatalogChange) {
     const names = new Set(change.packages.map((its) => its.name))
@@ -116,35 +118,63 @@ class SidesOfChange {
     this.result = packagesIn(change.result, names)
   }
 
-  of(name: string): BothSides {
-    const known = this.made.get(name)
+  at(index: number): BothSides {
+    const known = this.made[index]
     if (known) return known
-    const { base, result } = this.change
+    const { base, result, packages } = this.change
+    const name = packages[index]?.name ?? ''
     const both = {
-      ...(base && { base: sideOf(base, this.base.get(name)) }),
-      ...(result && { result: sideOf(result, this.result.get(name)) }),
+      ...(base && { base: new SideOfPackage(base, this.base.get(name)) }),
+      ...(result && { result: new SideOfPackage(result, this.result.get(name)) }),
     }
-    this.made.set(name, both)
+    this.made[index] = both
     return both
   }
 }
 
-function sideOf(catalog: Catalog, blobs: PackageBlobs | undefined): PackageSide {
-  const { packages = [], channels = [], bundles = [], deprecations = [] } = blobs ?? {}
-  const [blob] = packages
-  const deprecated = new Set(
-    deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
-  )
-  const channelsByName = byName(channels)
-  const bundlesByName = byName(bundles)
-  return {
-    catalog,
-    ...(blob && { blob }),
-    channels,
-    channel: (channel) => channelsByName.get(channel),
-    bundle: (bundle) => bundlesByName.get(bundle),
-    versions: new Map(bundles.map((bundle) => [bundle.name, bundleVersion(bundle)])),
-    isDeprecated: (schema, object) => deprecated.has(`${schema} ${schema === 'olm.package' ? '' : object}`),
+/** Most rules want nothing of most packages: what is looked up by name is made when it is first asked for. */
+class SideOfPackage implements PackageSide {
+  readonly catalog: Catalog
+  private readonly blobs: PackageBlobs | undefined
+  private channelsByName: ReadonlyMap<string, ChannelBlob> | undefined
+  private bundlesByName: ReadonlyMap<string, BundleBlob> | undefined
+  private versionsByName: ReadonlyMap<string, string> | undefined
+  private deprecated: ReadonlySet<string> | undefined
+
+  constructor(catalog: Catalog, blobs: PackageBlobs | undefined) {
+    this.catalog = catalog
+    this.blobs = blobs
+  }
+
+  get blob(): PackageBlob | undefined {
+    return this.blobs?.packages[0]
+  }
+
+  get channels(): readonly ChannelBlob[] {
+    return this.blobs?.channels ?? []
+  }
+
+  get versions(): ReadonlyMap<string, string> {
+    return (this.versionsByName ??= new Map(
+      this.blobs?.bundles.map((bundle) => [bundle.name, bundleVersion(bundle)]),
+    ))
+  }
+
+  channel(name: string): ChannelBlob | undefined {
+    return (this.channelsByName ??= byName(this.channels)).get(name)
+  }
+
+  bundle(name: string): BundleBlob | undefined {
+    return (this.bundlesByName ??= byName(this.blobs?.bundles ?? [])).get(name)
+  }
+
+  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
+    this.deprecated ??= new Set(
+      this.blobs?.deprecations.flatMap(({ entries }) =>
+        entries.map((entry) => `${entry.schema} ${entry.name}`),
+      ),
+    )
+    return this.deprecated.has(`${schema} ${schema === 'olm.package' ? '' : name}`)
   }
 }
 

@@ -1,0 +1,64 @@
+// The trees that one look at a pull request is about: what it has listed and read of them is not asked of git again,
+// whoever wants it and however often. A look at ten thousand files is no ten thousand questions.
+import type { BlobSha, TreeSha } from '../change/ids.ts'
+import type { TreeEntry } from '../change/path-change.ts'
+import type { ReadTree } from '../ports/repository.ts'
+
+export type Entry = { readonly path: string } & TreeEntry
+
+export interface Known {
+  /** All files of whole trees, as the repository lists them. */
+  readonly trees: ReadonlyMap<TreeSha, readonly Entry[]>
+  readonly blobs: ReadonlyMap<BlobSha, Uint8Array>
+}
+
+/** Reads what is not known from `repository`, and refuses what it would refuse. */
+export function lookAtTrees(repository: ReadTree, { trees, blobs }: Known): ReadTree {
+  const byPath = new Map<TreeSha, ReadonlyMap<string, Entry>>()
+  const entryIn = (tree: TreeSha, entries: readonly Entry[], path: string): TreeEntry | undefined => {
+    let known = byPath.get(tree)
+    if (!known) byPath.set(tree, (known = new Map(entries.map((entry) => [entry.path, entry]))))
+    const found = known.get(path)
+    return found && { mode: found.mode, oid: found.oid }
+  }
+  return {
+    list: (tree, prefix = '') => {
+      const entries = trees.get(tree)
+      return entries === undefined ? repository.list(tree, prefix) : Promise.resolve(below(prefix, entries))
+    },
+    entry: (tree, path) => {
+      const entries = trees.get(tree)
+      return entries === undefined
+        ? repository.entry(tree, path)
+        : Promise.resolve(entryIn(tree, entries, path))
+    },
+    read: (blob, limit) => {
+      const bytes = blobs.get(blob)
+      const isEnough = bytes !== undefined && (limit === undefined || bytes.length <= limit)
+      return isEnough ? Promise.resolve(bytes) : repository.read(blob, limit)
+    },
+  }
+}
+
+/** The entries below a directory: they stand together. */
+function below(prefix: string, entries: readonly Entry[]): readonly Entry[] {
+  const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
+  if (directory === '') return entries
+  const start = `${directory}/`
+  const first = firstAt(entries, start)
+  let end = first
+  while (entries[end]?.path.startsWith(start)) end++
+  return entries.slice(first, end)
+}
+
+/** Where the first path stands that is not before `path`. */
+function firstAt(entries: readonly Entry[], path: string): number {
+  let low = 0
+  let high = entries.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((entries[middle]?.path ?? '') < path) low = middle + 1
+    else high = middle
+  }
+  return low
+}
