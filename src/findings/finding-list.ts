@@ -9,12 +9,15 @@ import type { AnyRule, Rule } from './rule.ts'
 const mostOfRule = 5000
 
 export class FindingList {
-  private readonly most: number
+  private readonly kept: Kept
   private readonly byRule = new Map<string, FirstFindings>()
 
-  /** Keeps `most` findings of each rule. */
-  constructor(most = mostOfRule) {
-    this.most = most
+  /**
+   * Keeps `most` findings of each rule. Of findings with the same words at one place each `identity` is kept once: by
+   * default each subject.
+   */
+  constructor(most = mostOfRule, identity: Kept['identity'] = subjectIn) {
+    this.kept = { most, identity }
   }
 
   /** Adds what a rule found. Its words are made only where it is among the first. */
@@ -30,7 +33,7 @@ export class FindingList {
   /** Adds the finding of a rule at a place; it is made only where it is among the first. */
   offer(rule: Pick<AnyRule, 'id' | 'severity'>, at: Location | undefined, make: () => Finding): void {
     let its = this.byRule.get(rule.id)
-    if (!its) this.byRule.set(rule.id, (its = new FirstFindings(rule, this.most)))
+    if (!its) this.byRule.set(rule.id, (its = new FirstFindings(rule, this.kept)))
     its.offer(at, make)
   }
 
@@ -48,6 +51,11 @@ export class FindingList {
   }
 }
 
+interface Kept {
+  readonly most: number
+  readonly identity: (found: Finding) => string
+}
+
 /** How many findings of its rule a finding stands for that are not listed: 0 for nearly all. */
 export function leftOutBy({ data }: Finding): number {
   return typeof data?.['leftOut'] === 'number' ? data['leftOut'] : 0
@@ -57,14 +65,16 @@ export function leftOutBy({ data }: Finding): number {
 class FirstFindings {
   private readonly rule: Pick<AnyRule, 'id' | 'severity'>
   private readonly most: number
+  private readonly identity: Kept['identity']
   private kept: Finding[] = []
   private leftOut = 0
   /** The last that is kept, once there are too many: what is behind it is not even made. */
   private last: Finding | undefined
 
-  constructor(rule: Pick<AnyRule, 'id' | 'severity'>, most: number) {
+  constructor(rule: Pick<AnyRule, 'id' | 'severity'>, { most, identity }: Kept) {
     this.rule = { id: rule.id, severity: rule.severity }
     this.most = most
+    this.identity = identity
   }
 
   offer(at: Location | undefined, make: () => Finding): void {
@@ -78,8 +88,7 @@ class FirstFindings {
   }
 
   private cut(): void {
-    const sorted = this.kept.sort(compareFindings)
-    const different = sorted.filter((found, index) => index === 0 || !isSame(found, sorted[index - 1]))
+    const different = withoutRepeats(this.kept.sort(compareFindings), this.identity)
     this.kept = different.slice(0, this.most)
     this.leftOut += different.length - this.kept.length
     if (this.leftOut > 0) this.last = this.kept.at(-1)
@@ -93,9 +102,21 @@ class FirstFindings {
 }
 
 /** What is said twice at one place is one finding: a bundle in two channels is looked at in both. */
-function isSame(a: Finding, b: Finding | undefined): boolean {
-  return b !== undefined && a.subject === b.subject && compareFindings(a, b) === 0
+function withoutRepeats(sorted: readonly Finding[], identity: Kept['identity']): Finding[] {
+  const seen = new Set<string>()
+  return sorted.filter((found, index) => {
+    const before = sorted[index - 1]
+    const after = sorted[index + 1]
+    if (!before || compareFindings(before, found) !== 0) {
+      seen.clear()
+      if (!after || compareFindings(found, after) !== 0) return true
+    }
+    const its = identity(found)
+    return !seen.has(its) && seen.add(its)
+  })
 }
+
+const subjectIn = ({ subject = '' }: Finding): string => subject
 
 function leftOutFinding({ id, severity }: Pick<AnyRule, 'id' | 'severity'>, leftOut: number): Finding {
   return {

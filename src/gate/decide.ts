@@ -4,6 +4,7 @@ import type { CheckOutcome, Waiting } from '../checks/check.ts'
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Snapshot } from '../change/snapshot.ts'
+import { leftOutBy } from '../findings/finding-list.ts'
 import type { CheckId } from '../findings/rule.ts'
 import { mint } from './merge-permit.ts'
 import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
@@ -124,7 +125,9 @@ function* reasonsOfChecks(outcomes: readonly CheckOutcome[]): Generator<Weighed>
       yield reason('unknown', 'unanswered', `the check ${id} has not spoken yet`)
   }
   for (const outcome of outcomes) {
-    const errors = outcome.findings.filter((finding) => finding.severity === 'error').length
+    const errors = outcome.findings
+      .filter((finding) => finding.severity === 'error')
+      .reduce((sum, finding) => sum + (leftOutBy(finding) || 1), 0)
     if (errors > 0)
       yield reason('blocked', 'findings', `${outcome.check}: ${errors} ${errors === 1 ? 'error' : 'errors'}`)
     for (const { question, reason: why } of outcome.unanswered)
@@ -142,7 +145,9 @@ function soonest(outcomes: readonly CheckOutcome[]): number {
   const waits = outcomes.flatMap((outcome) =>
     outcome.unanswered.map((open: { retryAfter: number }) => open.retryAfter),
   )
-  return waits.length === 0 ? 60 : Math.max(1, Math.min(...waits))
+  // There can be more of them than a call takes arguments.
+  const first = waits.reduce((least, wait) => Math.min(least, wait), Infinity)
+  return first === Infinity ? 60 : Math.max(1, first)
 }
 
 /** Who can move a verdict on, each named once, in order of first mention. */

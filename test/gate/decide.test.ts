@@ -30,6 +30,25 @@ describe('the gate', () => {
     expect(decide(aGateInput({ outcomes })).kind).toBe('merge')
   })
 
+  test('counts what a finding stands for that is not listed', () => {
+    const more = { ...error, data: { leftOut: 41 } }
+    const outcomes = [
+      passed('ownership'),
+      passed('validation', { findings: [more, error] }),
+      passed('images'),
+    ]
+    expect(decide(aGateInput({ outcomes })).reasons).toEqual([
+      { code: 'findings', text: 'validation: 42 errors' },
+    ])
+  })
+
+  test('is asked again when the first of hundreds of thousands of answers may come', () => {
+    const open = (retryAfter: number) => ({ question: 'q', reason: 'r', retryAfter })
+    const unanswered = [...Array.from({ length: 200_000 }, () => open(90)), open(7)]
+    const outcomes = [passed('ownership', { unanswered }), passed('validation'), passed('images')]
+    expect(decide(aGateInput({ outcomes })).retryAfter).toBe(7)
+  })
+
   const refusals: [string, Partial<GateInput>, string, string][] = [
     [
       'an error finding blocks',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { leftOutBy } from '../../src/findings/finding-list.ts'
 import { catalogFile } from './blobs.ts'
 import { openWorld, type World } from './world.ts'
 
@@ -18,4 +19,7 @@ test('a file of more packages than a call takes arguments is judged: it waits fo
   const head = world.origin.commit({ ...base, 'catalogs/v4.16/many/catalog.yaml': many }, [from])
   const { outcome } = await world.judge(from, head)
   expect(outcome.waiting.length).toBeGreaterThan(0)
+  const told = outcome.findings.filter(({ rule }) => rule === 'new-package')
+  expect(told.filter(({ at }) => at !== undefined)).toHaveLength(5000)
+  expect(told.map(leftOutBy).filter((count) => count > 0)).toEqual([125_000])
 }, 120_000)

@@ -5,22 +5,16 @@ import type { Config } from '../../config/config.ts'
 import { readCatalogOwners } from './catalog-owners.ts'
 import { readCiYaml } from './ci-yaml.ts'
 import { codeownersPaths } from '../../change/classify-path.ts'
+import { foldersAbove } from '../../change/layout.ts'
 import { codeownersOf, readCodeowners } from './codeowners.ts'
 import type { CodeownersLine } from './codeowners.ts'
 import { configYamlPath, readMaintainers } from './config-yaml.ts'
 import { catalogOwnersName, ciYamlPath } from './owner-files.ts'
 import { broken } from './owner-source.ts'
 import type { Read, SourceProblem } from './owner-source.ts'
-import {
-  aliasesPath,
-  approversOf,
-  directoriesAbove,
-  ownersName,
-  readAliases,
-  readOwnersFile,
-} from './owners-file.ts'
+import { aliasesPath, approversOf, ownersName, readAliases, readOwnersFile } from './owners-file.ts'
 import type { Aliases, OwnersFile } from './owners-file.ts'
-import { distinct, parsePrincipal } from './principal.ts'
+import { distinct, parsePrincipal, principalKey } from './principal.ts'
 import type { Principal } from './principal.ts'
 
 export interface Authority {
@@ -40,22 +34,25 @@ export interface OwnerTexts {
   text(path: string): string | undefined
 }
 
+const nobody: readonly Principal[] = []
+
 /** Reads authority from the owner files of one tree; every file is read at most once, and only when it is needed. */
 export function readAuthority(tree: OwnerTexts, config: Config): Authority {
-  const { sources } = config.owners
+  const sources = new Set(config.owners.sources)
   const problems = new Map<string, readonly SourceProblem[]>()
-  const cached = new Map<string, Read<unknown> | undefined>()
+  const cached = new Map<string, Read<unknown>>()
 
   function read<T>(path: string, parse: (file: string, text: string) => Read<T>): Read<T> | undefined {
+    // Most places have no such file.
+    if (!tree.has(path)) return undefined
     if (!cached.has(path)) {
       const text = tree.text(path)
-      const result = !tree.has(path)
-        ? undefined
-        : text === undefined
+      const result =
+        text === undefined
           ? broken({ file: path, line: 1, column: 1 }, 'it could not be read')
           : parse(path, text)
       cached.set(path, result)
-      if (result?.kind === 'broken') problems.set(path, result.problems)
+      if (result.kind === 'broken') problems.set(path, result.problems)
     }
     return cached.get(path) as Read<T> | undefined
   }
@@ -65,8 +62,8 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
     return file?.kind === 'read' ? file.value.reviewers : []
   }
 
+  const place = codeownersPaths.find((candidate) => tree.has(candidate))
   const fromCodeowners = (path: string): readonly Principal[] => {
-    const place = codeownersPaths.find((candidate) => tree.has(candidate))
     const file = place === undefined ? undefined : read<readonly CodeownersLine[]>(place, readCodeowners)
     return file?.kind === 'read' ? codeownersOf(path, file.value) : []
   }
@@ -75,7 +72,7 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
     const aliases = read<Aliases>(aliasesPath, readAliases)
     if (aliases?.kind === 'broken') return []
     const files = new Map<string, Read<OwnersFile>>()
-    for (const directory of directoriesAbove(path)) {
+    for (const directory of foldersAbove(path)) {
       const file = read<OwnersFile>(
         directory === '' ? ownersName : `${directory}/${ownersName}`,
         readOwnersFile,
@@ -87,7 +84,7 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
 
   const fromCatalogOwners = (path: string): readonly Principal[] => {
     const people: Principal[] = []
-    for (const directory of directoriesAbove(path)) {
+    for (const directory of foldersAbove(path)) {
       const file = read(
         directory === '' ? catalogOwnersName : `${directory}/${catalogOwnersName}`,
         readCatalogOwners,
@@ -123,7 +120,26 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
     return people
   }
 
-  const uses = (source: (typeof sources)[number]): boolean => sources.includes(source)
+  const uses = (source: (typeof config.owners.sources)[number]): boolean => sources.has(source)
+
+  /** What its place alone says of a path: the same for each of the packages that one file speaks of. */
+  const byPlace = new Map<string, readonly Principal[]>()
+  const lists = new Map<string, readonly Principal[]>()
+  function fromPlace(path: string): readonly Principal[] {
+    const before = byPlace.get(path)
+    if (before) return before
+    const found = distinct([
+      ...(uses('codeowners') ? fromCodeowners(path) : []),
+      ...(uses('owners') ? fromOwners(path) : []),
+      ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
+    ])
+    // Equal lists are one: whether somebody is among them is then asked once.
+    const key = found.map(principalKey).join('\n')
+    const one = lists.get(key) ?? found
+    lists.set(key, one)
+    byPlace.set(path, one)
+    return one
+  }
 
   function maintainers(): readonly Principal[] {
     const file = uses('config.yaml') ? read(configYamlPath, readMaintainers) : undefined
@@ -135,13 +151,10 @@ export function readAuthority(tree: OwnerTexts, config: Config): Authority {
       // ci.yaml lies by directory; the configuration's map is by package, and a directory's own name is one too.
       const places = directory !== '' ? [directory] : packageName === undefined ? [] : [packageName]
       const names = new Set(packageName === undefined ? places : [...places, packageName])
-      return distinct([
-        ...(uses('ci.yaml') ? places.flatMap(fromCiYaml) : []),
-        ...(uses('codeowners') ? fromCodeowners(path) : []),
-        ...(uses('owners') ? fromOwners(path) : []),
-        ...(uses('catalog-owners') ? fromCatalogOwners(path) : []),
-        ...(uses('packages') ? fromConfig([...names], 'packages') : []),
-      ])
+      const first = uses('ci.yaml') ? places.flatMap(fromCiYaml) : nobody
+      const found = fromPlace(path)
+      const last = uses('packages') ? fromConfig([...names], 'packages') : nobody
+      return first.length + last.length === 0 ? found : distinct([...first, ...found, ...last])
     },
     maintainers: maintainers(),
     problems: () => [...problems.values()].flat(),

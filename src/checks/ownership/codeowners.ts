@@ -1,16 +1,19 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners takes owners away.
 // A file with any error gives nobody authority, though GitHub itself would skip the line: a skipped line may have
 // been the one that took somebody's rights away (reference/merge-safety.md 3.7).
-import { matchesGlob, type GlobPiece } from '../../catalog/glob.ts'
+import { matchesGlob, type Glob, type GlobPiece } from '../../catalog/glob.ts'
 import { parseLogin, parseTeam } from './principal.ts'
 import type { Principal } from './principal.ts'
 import type { Read, SourceProblem } from './owner-source.ts'
 
 export interface CodeownersLine {
   readonly pattern: string
-  readonly segments: readonly string[]
+  readonly segments: readonly Segment[]
   readonly owners: readonly Principal[]
 }
+
+/** A name of the path: `**` for any number of them, plain text for exactly that one, or a pattern. */
+type Segment = '**' | { readonly text: string; readonly isPlain: boolean; readonly glob: Glob }
 
 // GitHub ignores a file of 3 MB or more as a whole.
 const limit = 3 * 1024 * 1024
@@ -38,7 +41,41 @@ export function readCodeowners(file: string, text: string): Read<readonly Codeow
 /** The owners of a path: those of the last line that matches it; nobody where none does. Case matters. */
 export function codeownersOf(path: string, lines: readonly CodeownersLine[]): readonly Principal[] {
   const parts = path.split('/')
-  return lines.findLast((line) => matches(line.segments, parts))?.owners ?? []
+  let last = -1
+  for (const at of candidates(lines, parts))
+    if (at > last && matches(lines[at]?.segments ?? [], parts)) last = at
+  return lines[last]?.owners ?? []
+}
+
+/** Which lines may match a path at all: those that name one of its parts, and those that name none. */
+interface Index {
+  readonly byName: ReadonlyMap<string, readonly number[]>
+  readonly others: readonly number[]
+}
+
+const indexes = new WeakMap<readonly CodeownersLine[], Index>()
+
+function* candidates(lines: readonly CodeownersLine[], parts: readonly string[]): Generator<number> {
+  let index = indexes.get(lines)
+  if (!index) indexes.set(lines, (index = indexOf(lines)))
+  for (const part of new Set(parts)) yield* index.byName.get(part) ?? []
+  yield* index.others
+}
+
+function indexOf(lines: readonly CodeownersLine[]): Index {
+  const byName = new Map<string, number[]>()
+  const others: number[] = []
+  for (const [at, { segments }] of lines.entries()) {
+    // The last is the rarest: `/operators/foo/` names foo's directory.
+    const plain = segments.findLast((segment) => segment !== '**' && segment.isPlain)
+    if (plain === undefined || plain === '**') others.push(at)
+    else {
+      const known = byName.get(plain.text)
+      if (known) known.push(at)
+      else byName.set(plain.text, [at])
+    }
+  }
+  return { byName, others }
 }
 
 /** A line, a problem as text, or undefined for a blank line or a comment. */
@@ -58,7 +95,7 @@ function parseLine(line: string): CodeownersLine | string | undefined {
       return `${JSON.stringify(owner)} is not @login, @organization/team or an e-mail address`
     principals.push(principal)
   }
-  return { pattern, segments, owners: principals }
+  return { pattern, segments: segments.map(toSegment), owners: principals }
 }
 
 /** Splits at white space; `\ ` keeps a space in a pattern; `#` begins a comment at the start of a word. */
@@ -104,8 +141,9 @@ function toSegments(pattern: string): readonly string[] | undefined {
 }
 
 /** Whether the segments cover the path: the file itself, or (unless they end in a `*` of their own) a directory above it. */
-function matches(segments: readonly string[], parts: readonly string[]): boolean {
+function matches(segments: readonly Segment[], parts: readonly string[]): boolean {
   const last = segments.at(-1)
+  const isBelowOnly = last === '**' || last?.text === '*'
   const memo = new Map<number, boolean>()
   const from = (segment: number, part: number): boolean => {
     const key = segment * (parts.length + 1) + part
@@ -118,7 +156,7 @@ function matches(segments: readonly string[], parts: readonly string[]): boolean
   const step = (segment: number, part: number): boolean => {
     const pattern = segments[segment]
     // `docs/*` covers the files in docs and not those further below; a plain name covers the directory's whole content.
-    if (pattern === undefined) return part === parts.length || (last !== '*' && last !== '**')
+    if (pattern === undefined) return part === parts.length || !isBelowOnly
     if (pattern === '**')
       // At the end it stands for at least one segment: `docs/**` covers what is in docs.
       return segment === segments.length - 1
@@ -130,8 +168,13 @@ function matches(segments: readonly string[], parts: readonly string[]): boolean
   return from(0, 0)
 }
 
+function covers({ text, isPlain, glob }: Exclude<Segment, '**'>, name: string): boolean {
+  return isPlain ? text === name : matchesGlob(glob, name)
+}
+
 /** `*` stands for any text within a name, `?` for one character; a backslash makes the next character plain. */
-function covers(pattern: string, name: string): boolean {
+function toSegment(pattern: string): Segment {
+  if (pattern === '**') return pattern
   const characters = [...pattern]
   const pieces: GlobPiece[] = []
   for (let at = 0; at < characters.length; at += 1) {
@@ -142,5 +185,5 @@ function covers(pattern: string, name: string): boolean {
     else if (escaped === undefined && character === '?') pieces.push({ kind: 'any' })
     else pieces.push({ kind: 'one', character: escaped ?? character })
   }
-  return matchesGlob({ pieces }, name)
+  return { text: pattern, isPlain: !/[*?\\]/.test(pattern), glob: { pieces } }
 }

@@ -29,18 +29,29 @@ export class Consents {
   readonly #input: CheckInput
   readonly #people: People
   readonly #author: Account | undefined
-  readonly #coverage: ReadonlyMap<string, string>
+  readonly #met = new WeakMap<readonly Principal[], Map<string, Met>>()
+  #coverage: ReadonlyMap<string, string> | undefined
 
   constructor(input: CheckInput, everybody: People) {
     this.#input = input
     this.#people = everybody
     const { author } = input.snapshot
     this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
-    this.#coverage = coverage(input.change)
   }
 
-  /** Whether the demand is met, and what it lacks otherwise. */
+  /** Whether the demand is met, and what it lacks otherwise: the same value for demands that differ in nothing of it. */
   meets(demand: Demand): Met {
+    // What an owner file does is its own, and approvals may cover one directory only.
+    if (demand.ownerEdit !== undefined || this.#input.approvals.length > 0) return this.#weigh(demand)
+    const key = demand.kinds.join(' ')
+    const known = this.#met.get(demand.owners) ?? new Map<string, Met>()
+    this.#met.set(demand.owners, known)
+    const met = known.get(key) ?? this.#weigh(demand)
+    known.set(key, met)
+    return met
+  }
+
+  #weigh(demand: Demand): Met {
     const standing = this.#standing(demand)
     const { permissions } = this.#input.config
     const wanted = demand.kinds.map((kind) => ({
@@ -101,7 +112,7 @@ export class Consents {
 
   /** Whether an account owns everything the demands are about, or is a maintainer. */
   hasSayInAll(account: Account, demands: readonly Demand[]): Holds {
-    const owns = demands.map(({ owners }) => this.#people.isAmong(account, owners))
+    const owns = differentOwners(demands).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
@@ -109,11 +120,7 @@ export class Consents {
   /** Whether an account owns anything the demands are about, or is a maintainer. */
   hasSay(account: Account, demands: readonly Demand[]): Holds {
     const owns = firstYes(
-      demands.map(
-        ({ owners }) =>
-          () =>
-            this.#people.isAmong(account, owners),
-      ),
+      differentOwners(demands).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
   }
@@ -208,15 +215,22 @@ export class Consents {
     if (isCurrent(approval, snapshot, this.#input.epoch ?? 0)) return true
     // Carried over: the same rules, the same branch, and not a byte of the package differs.
     const covered = approval.covers?.get(demand.directory)
+    // Only few approvals are carried over, and what every path does is much text.
+    const covering = () => (this.#coverage ??= coverage(this.#input.change)).get(demand.directory)
     return (
       config.approvals.carryOver &&
       approval.baseRef === snapshot.baseRef &&
       approval.config !== undefined &&
       approval.config === configDigest &&
       covered !== undefined &&
-      covered === this.#coverage.get(demand.directory)
+      covered === covering()
     )
   }
+}
+
+/** The lists of owners of demands: thousands of them can have the same. */
+function differentOwners(demands: readonly Demand[]): (readonly Principal[])[] {
+  return [...new Set(demands.map(({ owners }) => owners))]
 }
 
 function isNoPerson(principal: Principal): boolean {

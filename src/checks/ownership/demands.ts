@@ -1,6 +1,7 @@
 // What must be agreed to before a change may land, path by path: which package a path and its content speak of,
 // who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
 import { classifyPath } from '../../change/classify-path.ts'
+import { foldersOf } from '../../change/layout.ts'
 import type { Layout } from '../../change/layout.ts'
 import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
@@ -45,19 +46,20 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
   const demands: Demand[] = []
   const outside: TouchedPath[] = []
   const findings: Finding[] = []
+  const lists = new Map(input.change.lists?.map((list) => [list.path, list]))
   for (const path of input.change.paths) {
     const { role } = path
     const at: Location = { file: path.path, line: 1, column: 1 }
     if (role.kind === 'infrastructure') outside.push(path)
     else if (role.kind === 'references') {
-      const list = input.change.lists?.find((candidate) => candidate.path === path.path)
+      const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
       else for (const demand of inList(list, input, known, authority)) demands.push(demand)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
       else {
         const owners = authority.ownersOf(path.path, role.directory)
-        const edit = ownerEdit(path.path, input, owners, authority, result)
+        const edit = ownerEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
         demands.push({
           path: path.path,
@@ -81,7 +83,7 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
         owners: authority.ownersOf(path.path, role.directory),
       })
     else {
-      const found = inCatalog(path, role, at, input, known, authority)
+      const found = inCatalog(path, role, at, known, authority)
       if (found === undefined) outside.push(path)
       else {
         // One file can hold more packages than a call takes arguments.
@@ -102,16 +104,14 @@ function inCatalog(
   path: TouchedPath,
   role: { readonly catalog: string; readonly directory: string },
   at: Location,
-  input: CheckInput,
   known: KnownPackages,
   authority: Authority,
 ): { demands: Demand[]; findings: Finding[] } | undefined {
   const { directory } = role
   const speakers = known.speakers(role.catalog)
   const spoken = speakers?.of(path.path).packages ?? new Map<string, never>()
-  const catalog = input.change.catalogs.find(({ root }) => root === role.catalog)
   // Which catalogs there are is not for one package's owners to say.
-  const fresh: readonly ChangeKind[] = catalog && !catalog.base?.files.length ? ['add-catalog'] : []
+  const fresh: readonly ChangeKind[] = known.isNewCatalog(role.catalog) ? ['add-catalog'] : []
   if (spoken.size === 0) {
     if (directory === '') return undefined
     const kind = known.isDirectory(directory) ? 'edit-sources' : 'add-package'
@@ -179,7 +179,7 @@ function inList(
     const places = homes.flatMap((home) =>
       input.layout.catalogs
         .map(({ root }) => (root === '' ? home : `${root}/${home}`))
-        .filter((place) => input.basePaths.some((other) => other.startsWith(`${place}/`)))
+        .filter((place) => known.isFolder(place))
         .map((place) => ({ where: `${place}/catalog.yaml`, home })),
     )
     // Sources without a catalog of their own: the operator's directory speaks for the package.
@@ -238,11 +238,11 @@ function unattributed(
   demands: readonly Demand[],
   authority: Authority,
 ): Demand[] {
-  const key = (catalog: string | undefined, name: string): string => JSON.stringify([catalog ?? null, name])
-  const spoken = new Set(demands.map((demand) => key(demand.catalog, demand.package)))
+  const spoken = new Map<string, Set<string>>(input.change.catalogs.map(({ root }) => [root, new Set()]))
+  for (const { catalog, package: name } of demands) if (catalog !== undefined) spoken.get(catalog)?.add(name)
   return input.change.catalogs.flatMap(({ root, packages }) =>
     packages
-      .filter(({ name }) => !spoken.has(key(root, name)))
+      .filter(({ name }) => spoken.get(root)?.has(name) !== true)
       .map((change): Demand => {
         const directory = change.directories.find((candidate) => candidate !== '') ?? ''
         const path = [root, directory].filter((part) => part !== '').join('/')
@@ -269,7 +269,7 @@ function takenBundleNames({ change }: CheckInput): Finding[] {
       owners.set(name, (owners.get(name) ?? new Set()).add(owner))
     return packages.flatMap(({ name: packageName, bundles }) =>
       bundles.added.flatMap(({ name, place }) => {
-        const other = [...(owners.get(name) ?? [])].find((owner) => owner !== packageName)
+        const other = firstOther(owners.get(name) ?? [], packageName)
         if (other === undefined) return []
         const path = toPath(place.file)
         const at: Location = { file: path, line: place.line, column: place.column }
@@ -286,15 +286,27 @@ function takenBundleNames({ change }: CheckInput): Finding[] {
   })
 }
 
+/** The first name that is another one. */
+function firstOther(names: Iterable<string>, name: string): string | undefined {
+  for (const other of names) if (other !== name) return other
+  return undefined
+}
+
 /** Which packages and directories the base has, as far as anybody told us. */
 class KnownPackages {
   readonly #input: CheckInput
+  readonly #newCatalogs: ReadonlySet<string>
+  #folders: ReadonlySet<string> | undefined
+  readonly #held = new Map<string, ReadonlySet<string>>()
   readonly #directories: ReadonlySet<string>
   readonly #speakers: ReadonlyMap<string, Speakers>
   readonly #changes: ReadonlyMap<string, ReadonlyMap<string, PackageChange>>
 
   constructor(input: CheckInput) {
     this.#input = input
+    this.#newCatalogs = new Set(
+      input.change.catalogs.filter(({ base }) => !base?.files.length).map(({ root }) => root),
+    )
     this.#directories = packageDirectories(input)
     this.#speakers = new Map(input.change.catalogs.map((catalog) => [catalog.root, speakersOf(catalog)]))
     this.#changes = new Map(
@@ -310,6 +322,16 @@ class KnownPackages {
     return this.#changes.get(root)?.get(name)
   }
 
+  /** Whether the base has a file below this path. */
+  isFolder(path: string): boolean {
+    return (this.#folders ??= foldersOf(this.#input.basePaths)).has(path)
+  }
+
+  /** Whether the base has no file of a catalog that the change touches. */
+  isNewCatalog(root: string): boolean {
+    return this.#newCatalogs.has(root)
+  }
+
   speakers(root: string): Speakers | undefined {
     return this.#speakers.get(root)
   }
@@ -319,15 +341,18 @@ class KnownPackages {
   }
 
   /** Packages that a directory holds at the base, in whatever catalog. */
-  #held(directory: string): ReadonlySet<string> {
+  #namesIn(directory: string): ReadonlySet<string> {
+    const known = this.#held.get(directory)
+    if (known) return known
     const names = new Set(this.#input.packagesByDirectory?.get(directory))
     for (const speakers of this.#speakers.values()) for (const name of speakers.at(directory)) names.add(name)
+    this.#held.set(directory, names)
     return names
   }
 
   /** Whether the base has this package in this directory: in this catalog or, for a package of the directory's name, in any. */
   has(name: string, directory: string, root: string): boolean {
-    const held = this.#held(directory)
+    const held = this.#namesIn(directory)
     if (held.has(name)) return true
     if (directory === '') return false
     // A directory that holds other packages gets one more; one that nobody could look into is taken by its name.
@@ -337,7 +362,7 @@ class KnownPackages {
 
   /** Whether a directory holds a package at the base, in whatever catalog. */
   holds(directory: string, name: string): boolean {
-    return this.#held(directory).has(name)
+    return this.#namesIn(directory).has(name)
   }
 
   /** Directories that a package is at home in at the base; '' for the catalog itself. A directory of its name is one. */

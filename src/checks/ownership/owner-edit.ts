@@ -1,5 +1,6 @@
 // What a change to a package's owner file does to its owners (T05): whom it adds, whether anybody is left. Compares
 // the file as the base has it with the file as it would be; decides nothing.
+import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'
@@ -26,19 +27,19 @@ export interface OwnerEdit {
 
 /** `owners` are those of the base for this file's package; `base` and `result` the authority of the two trees. */
 export function ownerEdit(
-  path: string,
+  touched: TouchedPath,
   input: CheckInput,
   owners: readonly Principal[],
   base: Authority,
   result: Authority,
 ): OwnerEdit {
-  const touched = input.change.paths.find((candidate) => candidate.path === path)
+  const { path, role } = touched
   const file = ownerFileAt(path)
-  const directory = touched && 'directory' in touched.role ? (touched.role.directory ?? '') : ''
+  const directory = 'directory' in role ? (role.directory ?? '') : ''
   const findings: Finding[] = []
   const text = input.ownerFiles.result.get(path)
   const after =
-    touched?.after === undefined
+    touched.after === undefined
       ? undefined
       : text === undefined || file === undefined
         ? unreadable(path)

@@ -2,8 +2,9 @@
 // by the modules named for each format.
 import type { Change } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/classify-path.ts'
+import { foldersAbove } from '../../change/layout.ts'
 import { configYamlPath } from './config-yaml.ts'
-import { aliasesPath, directoriesAbove, ownersName } from './owners-file.ts'
+import { aliasesPath, ownersName } from './owners-file.ts'
 import { speakersOf } from './speakers.ts'
 
 export const catalogOwnersName = 'CATALOG_OWNERS'
@@ -43,14 +44,22 @@ export const ciYamlPath = (directory: string): string => `operators/${directory}
  */
 export function ownerFilePaths(basePaths: readonly string[], change: Change): string[] {
   const existing = new Set(basePaths)
-  const wanted = new Set<string>([...codeownersPaths, aliasesPath, configYamlPath])
+  for (const { path } of change.paths) if (ownerFileAt(path) !== undefined) existing.add(path)
+  const wanted = new Set<string>()
+  const want = (path: string): void => {
+    if (existing.has(path)) wanted.add(path)
+  }
+  for (const path of [...codeownersPaths, aliasesPath, configYamlPath]) want(path)
+  const walked = new Set<string>()
   for (const { path, role } of change.paths) {
-    for (const above of directoriesAbove(path)) {
-      wanted.add(join(above, ownersName))
-      wanted.add(join(above, catalogOwnersName))
+    for (const above of foldersAbove(path)) {
+      // Those above it were walked with it: a change of many deep paths is one of few directories.
+      if (walked.has(above)) break
+      walked.add(above)
+      want(join(above, ownersName))
+      want(join(above, catalogOwnersName))
     }
-    if ('directory' in role && role.directory) wanted.add(ciYamlPath(role.directory))
-    if (ownerFileAt(path) !== undefined) existing.add(path)
+    if ('directory' in role && role.directory) want(ciYamlPath(role.directory))
   }
   // An entry of a list is its package's, wherever that is at home: any owner file may speak for it.
   const listed = (change.lists ?? []).flatMap(({ added, removed, updated }) => [
@@ -59,15 +68,15 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     ...updated,
   ])
   if (listed.length > 0) {
-    for (const path of basePaths) if (ownerFileNames.test(path)) wanted.add(path)
+    for (const path of basePaths) if (ownerFileNames.test(path)) want(path)
     const speakers = change.catalogs.map(speakersOf)
     for (const { name } of listed)
       for (const home of [name, ...speakers.flatMap((speaker) => [...speaker.homes(name)])])
-        wanted.add(ciYamlPath(home))
+        want(ciYamlPath(home))
   }
   // A catalog without package directories: the package's name is all there is to look up.
-  for (const catalog of change.catalogs) for (const { name } of catalog.packages) wanted.add(ciYamlPath(name))
-  return [...wanted].filter((path) => existing.has(path)).toSorted()
+  for (const catalog of change.catalogs) for (const { name } of catalog.packages) want(ciYamlPath(name))
+  return [...wanted].toSorted()
 }
 
 /** The owner files among `paths` that may speak for these places, sorted. */
@@ -77,7 +86,7 @@ export function ownerFilesOf(
 ): string[] {
   const wanted = new Set<string>([...codeownersPaths, aliasesPath, configYamlPath])
   for (const { path, directory, package: name } of places) {
-    for (const above of directoriesAbove(path)) {
+    for (const above of foldersAbove(path)) {
       wanted.add(join(above, ownersName))
       wanted.add(join(above, catalogOwnersName))
     }

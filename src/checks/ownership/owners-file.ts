@@ -6,6 +6,7 @@ import { broken, readOwnerYaml, readPeople, readTexts, textsOf } from './owner-s
 import type { OwnerDocument, Read } from './owner-source.ts'
 import { parseLogin } from './principal.ts'
 import type { Principal } from './principal.ts'
+import { foldersAbove } from '../../change/layout.ts'
 import { parseFilter } from './owners-filter.ts'
 import type { Filter } from './owners-filter.ts'
 
@@ -100,7 +101,7 @@ export function approversOf(
   aliases: Aliases,
 ): readonly Principal[] | undefined {
   const approvers: Principal[] = []
-  for (const directory of directoriesAbove(path)) {
+  for (const directory of foldersAbove(path)) {
     const file = files.get(directory)
     if (file === undefined) continue
     if (file.kind === 'broken') return undefined
@@ -110,14 +111,6 @@ export function approversOf(
     if (file.value.noParentOwners) break
   }
   return approvers
-}
-
-/** The directories that hold `path`, nearest first, '' (the root) last. */
-export function directoriesAbove(path: string): readonly string[] {
-  const parts = path.split('/').slice(0, -1)
-  const directories: string[] = []
-  for (let length = parts.length; length >= 0; length -= 1) directories.push(parts.slice(0, length).join('/'))
-  return directories
 }
 
 function resolve(name: string, aliases: Aliases): readonly Principal[] {

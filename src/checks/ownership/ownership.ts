@@ -1,18 +1,19 @@
 // The ownership check: an author may change exactly what they own, decided on place and content of everything that
 // would land, by owner files of the base tip. What an author may not do alone waits for the people who may say yes.
+import type { Change } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { compareFindings } from '../../findings/finding.ts'
+import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome, Waiting } from '../check.ts'
 import { questionKey } from '../questions.ts'
-import type { Answers, Question } from '../questions.ts'
+import type { AnswerTo, Answers, Question } from '../questions.ts'
 import { objections } from './approvals.ts'
 import { readAuthority } from './authority.ts'
 import type { Authority } from './authority.ts'
 import { Consents } from './consent.ts'
 import type { Met } from './consent.ts'
 import { demandsOf } from './demands.ts'
-import type { Demand } from './demands.ts'
+import type { Demand, Demands } from './demands.ts'
 import { people } from './people.ts'
 import type { Account, Holds, Unanswered } from './people.ts'
 import { loginOf, principalName } from './principal.ts'
@@ -40,17 +41,46 @@ export const ownership: Check = {
   id: 'ownership',
   title: 'Whoever changes something may change it',
   // Asking is judging with an ear on what is looked up: so nothing is asked that does not decide anything.
-  ask: (input, answers) => {
-    const asked = new Map<string, Question>()
-    judge(input, {
-      get: (question) => {
-        asked.set(questionKey(question), question)
-        return answers.get(question)
-      },
-    })
-    return [...asked.values()]
-  },
-  judge,
+  ask: (input, answers) => [...judgement(input, answers).heard.values()].map(({ question }) => question),
+  judge: (input, answers) => judgement(input, answers).outcome,
+}
+
+/** An outcome, and every answer that was looked at for it. */
+interface Judgement {
+  readonly heard: ReadonlyMap<string, { readonly question: Question; readonly answer: Answer }>
+  readonly outcome: CheckOutcome
+}
+
+type Answer = AnswerTo[Question['kind']]
+
+const judgements = new WeakMap<CheckInput, Judgement>()
+
+/** Judges, or says again what was judged: nothing else than these answers can make it another outcome. */
+function judgement(input: CheckInput, answers: Answers): Judgement {
+  const before = judgements.get(input)
+  if (
+    before &&
+    [...before.heard.values()].every(({ question, answer }) => isSame(answers.get(question), answer))
+  )
+    return before
+  const heard = new Map<string, { question: Question; answer: Answer }>()
+  const outcome = judge(input, {
+    get: (question) => {
+      const answer = answers.get(question)
+      heard.set(questionKey(question), { question, answer })
+      return answer
+    },
+  })
+  const made = { heard, outcome }
+  judgements.set(input, made)
+  return made
+}
+
+function isSame(a: Answer, b: Answer): boolean {
+  if (a === b) return true
+  return (
+    a.kind === 'unknown' && b.kind === 'unknown' && a.reason === b.reason && a.retryAfter === b.retryAfter
+  )
 }
 
 /** What an account may say about a pull request as a whole, for commands. Asks as judge() does. */
@@ -62,46 +92,79 @@ export interface Standing {
 
 /** The standing of accounts towards one pull request. */
 export function standingIn(input: CheckInput, answers: Answers): Standing {
-  const { everybody, consents, demands } = survey(input, answers)
+  const { authority, demands } = survey(input)
+  const { everybody, consents } = accountsIn(input, answers, authority)
   return {
     hasSay: (account) => consents.hasSay(account, demands),
     isMaintainer: (account) => everybody.isMaintainer(account),
   }
 }
 
-/** Everything that judging and commanding both look at. */
-function survey(input: CheckInput, answers: Answers) {
+/** What a change demands of whom, whatever people say: all that judging and commanding look at besides answers. */
+interface Survey extends Demands {
+  readonly authority: Authority
+  /** How many packages they are about. */
+  readonly packages: number
+}
+
+/** What a survey is made of. */
+const surveyed = ['layout', 'basePaths', 'packagesByDirectory', 'ownerFiles', 'config', 'snapshot'] as const
+
+const surveys = new WeakMap<Change, { readonly of: CheckInput; readonly survey: Survey }>()
+
+/** Worked out once for a change, however often it is judged: each answer and each approval makes another judgement. */
+function survey(input: CheckInput): Survey {
+  const before = surveys.get(input.change)
+  if (before && surveyed.every((part) => before.of[part] === input[part])) return before.survey
   const authority = readAuthority(baseTree(input), input.config)
   const result = readAuthority(resultTree(input), input.config)
+  const { demands, outside, findings } = demandsOf(input, authority, result)
+  const made = {
+    authority,
+    demands,
+    outside,
+    findings: [...findSuspiciousPaths(input), ...findings],
+    packages: new Set(demands.map((demand) => demand.package)).size,
+  }
+  surveys.set(input.change, { of: input, survey: made })
+  return made
+}
+
+/** Accounts and their rights, as far as the answers tell. */
+function accountsIn(input: CheckInput, answers: Answers, authority: Authority) {
   const everybody = people(answers, input.accounts ?? new Map(), authority.maintainers, input.config)
-  const consents = new Consents(input, everybody)
-  return { authority, everybody, consents, ...demandsOf(input, authority, result) }
+  return { everybody, consents: new Consents(input, everybody) }
 }
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
-  const { authority, consents, demands, outside, findings: impossible } = survey(input, answers)
-  const findings: Finding[] = [...findSuspiciousPaths(input), ...impossible]
+  const { authority, demands, outside, findings: impossible, packages } = survey(input)
+  const { consents } = accountsIn(input, answers, authority)
+  // A file that several catalogs or blobs make demands on says the same once.
+  const findings = new FindingList(undefined, (found) => JSON.stringify(found))
+  findings.take(impossible)
   const unanswered: Unanswered[] = []
   const open: { demand: Demand; met: Extract<Met, { kind: 'open' }> }[] = []
 
+  const seen = new Set<Met>()
   for (const demand of demands) {
     const met = consents.meets(demand)
-    if (met.kind === 'unknown') unanswered.push(...met.open)
+    if (met.kind === 'unknown' && !seen.has(met)) unanswered.push(...met.open)
+    seen.add(met)
     if (met.kind === 'refused')
-      findings.push(
-        finding(changeRefused, demand.at, { path: demand.path, package: demand.package, kinds: met.kinds }),
-      )
+      findings.add(changeRefused, demand.at, {
+        path: demand.path,
+        package: demand.package,
+        kinds: met.kinds,
+      })
     if (met.kind === 'open') open.push({ demand, met })
     const accounts = newOwners(demand, answers)
-    findings.push(...accounts.findings)
+    findings.take(accounts.findings)
     unanswered.push(...accounts.unanswered)
   }
-  for (const { demand, met } of open) findings.push(...explain(demand, met, input, authority))
+  for (const { demand, met } of open) explain(demand, met, input, authority, findings)
   const maintainers = maintainerNames(input, authority)
   for (const { path } of outside)
-    findings.push(
-      finding(outsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers }),
-    )
+    findings.add(outsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
 
   const waiting: Waiting[] = [...waitingFor(open, input, authority)]
   if (outside.length > 0)
@@ -116,25 +179,24 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     const say = consents.hasSay(reviewer, demands)
     if (say.kind === 'unknown') unanswered.push(...say.open)
     if (say.kind !== 'yes') continue
-    findings.push(finding(changesRequested, undefined, { reviewer: reviewer.login }))
+    findings.add(changesRequested, undefined, { reviewer: reviewer.login })
     waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login] })
   }
 
   const push = foreignPusher(input, consents, demands, authority)
-  findings.push(...push.findings)
+  findings.take(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
 
   for (const { at, problem } of authority.problems())
-    findings.push(finding(ownerSourceBroken, at, { path: at.file, problem }))
+    findings.add(ownerSourceBroken, at, { path: at.file, problem })
 
   return {
     check: 'ownership',
-    // A file that several catalogs or blobs make demands on says the same once.
-    findings: distinctBy(findings, (one) => JSON.stringify(one)).toSorted(compareFindings),
+    findings: findings.sorted(),
     unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
-    summary: summary(input, demands),
+    summary: `${count(input.change.paths.length, 'path')}, ${count(packages, 'package')}`,
   }
 }
 
@@ -152,37 +214,31 @@ function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.result.get(path) }
 }
 
-/** Why a demand is open, at the path it is about. */
+/** Adds why a demand is open, at the path it is about. */
 function explain(
   demand: Demand,
   met: Extract<Met, { kind: 'open' }>,
   input: CheckInput,
   authority: Authority,
-): Finding[] {
+  findings: FindingList,
+): void {
   const { path, at, package: name } = demand
   const author = input.snapshot.author?.login ?? 'a deleted account'
   const unblock = whoMay(demand, met.by, input, authority)
-  const findings: Finding[] = []
-  if (met.reused) findings.push(finding(ownerLoginReused, at, { package: name, ...met.reused }))
-  if (demand.kinds.includes('add-package'))
-    findings.push(finding(newPackage, at, { path, package: name, unblock }))
+  if (met.reused) findings.add(ownerLoginReused, at, { package: name, ...met.reused })
+  if (demand.kinds.includes('add-package')) findings.add(newPackage, at, { path, package: name, unblock })
   else if (demand.ownerEdit?.changesOwners)
-    findings.push(
-      finding(ownerFileChange, at, { path, package: name, change: demand.ownerEdit.words, unblock }),
-    )
+    findings.add(ownerFileChange, at, { path, package: name, change: demand.ownerEdit.words, unblock })
   else if (met.isOwner || (met.by === 'maintainer' && met.reused === undefined))
-    findings.push(finding(consentMissing, at, { path, package: name, kinds: met.kinds, by: met.by, unblock }))
+    findings.add(consentMissing, at, { path, package: name, kinds: met.kinds, by: met.by, unblock })
   else
-    findings.push(
-      finding(notOwner, at, {
-        path,
-        package: name,
-        author,
-        owners: demand.owners.filter(isPerson).map(principalName),
-        unblock,
-      }),
-    )
-  return findings
+    findings.add(notOwner, at, {
+      path,
+      package: name,
+      author,
+      owners: demand.owners.filter(isPerson).map(principalName),
+      unblock,
+    })
 }
 
 /** One line for each group of people who could say yes to the same things. */
@@ -295,11 +351,6 @@ function foreignPusher(
     waiting: [{ what: `somebody confirms ${head.slice(0, 12)}, which ${name} pushed`, who }],
     unanswered: [],
   }
-}
-
-function summary(input: CheckInput, demands: readonly Demand[]): string {
-  const packages = new Set(demands.map((demand) => demand.package))
-  return `${count(input.change.paths.length, 'path')}, ${count(packages.size, 'package')}`
 }
 
 function count(number: number, noun: string): string {

@@ -20,17 +20,23 @@ const lookAlikes: Readonly<Record<string, string>> = {
  * accents and separators do not count; 0 and o, 1, i and l, rn and m, vv and w count as one.
  */
 export function skeleton(name: string): string {
-  const folded = name
-    .normalize('NFKD')
-    .replace(/\p{Mark}|\p{Format}|\p{White_Space}/gu, '')
-    .toLowerCase()
-  const latin = [...folded].map((char) => lookAlikes[char] ?? char).join('')
-  return latin
+  return latinOf(name)
     .replace(/[-_.‐-―−]/g, '')
     .replace(/0/g, 'o')
     .replace(/[1i|!]/g, 'l')
     .replace(/rn/g, 'm')
     .replace(/vv/g, 'w')
+}
+
+/** The letters of a name as Latin ones, without what is not drawn. */
+function latinOf(name: string): string {
+  // Nearly every name is plain ASCII, in which there is nothing to fold.
+  if (/^[!-~]*$/.test(name)) return name.toLowerCase()
+  const folded = name
+    .normalize('NFKD')
+    .replace(/\p{Mark}|\p{Format}|\p{White_Space}/gu, '')
+    .toLowerCase()
+  return [...folded].map((char) => lookAlikes[char] ?? char).join('')
 }
 
 /** A path as a file system without case and with one form of accents would see it: two such paths collide there. */

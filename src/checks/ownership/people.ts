@@ -81,7 +81,22 @@ export function people(
     }
   }
 
+  // The same people own most of what a change touches: each list of owners is asked about once for an account.
+  const known = new Map<string, WeakMap<readonly Principal[], Holds>>()
+
   function isAmong(account: Account, principals: readonly Principal[]): Holds {
+    const key = `${account.id} ${account.login}`
+    let its = known.get(key)
+    if (!its) known.set(key, (its = new WeakMap()))
+    const before = its.get(principals)
+    if (before) return before
+    const holds = findAmong(account, principals)
+    its.set(principals, holds)
+    return holds
+  }
+
+  function findAmong(account: Account, principals: readonly Principal[]): Holds {
+    if (principals.length === 0) return no
     const open: Unanswered[] = []
     let reused: Holds | undefined
     // Logins first: they are cheap to answer, and most owners are listed by login.

@@ -36,29 +36,52 @@ function findCollidingPaths({ change, basePaths }: CheckInput): Finding[] {
   const added = change.paths.filter(({ before, after }) => before === undefined && after !== undefined)
   if (added.length === 0) return []
   const taken = new Map<string, string>()
+  const walked = new Set<string>()
   for (const path of basePaths)
-    if (!gone.has(path)) for (const prefix of prefixes(path)) taken.set(foldedPath(prefix), prefix)
-  const findings: Finding[] = []
-  for (const { path } of added) {
-    for (const prefix of prefixes(path)) {
-      const folded = foldedPath(prefix)
-      const other = taken.get(folded)
-      if (other === undefined) taken.set(folded, prefix)
-      else if (other !== prefix) {
-        findings.push(
-          finding(confusableName, { file: path, line: 1, column: 1 }, { path, name: prefix, like: other }),
-        )
-        break
-      }
+    // What lies in one directory stands together in the list: that directory and those above it are taken once.
+    for (let at = path; !gone.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
+      walked.add(at)
+      taken.set(foldedPath(at), at)
+      if (!at.includes('/')) break
     }
-  }
-  return findings
+  const judged = new Map<string, Collision | undefined>()
+  return added.flatMap(({ path }) => {
+    const found = collisionOf(path, taken, judged)
+    return found ? [finding(confusableName, { file: path, line: 1, column: 1 }, { path, ...found })] : []
+  })
 }
 
-/** The path and the directories above it. */
-function prefixes(path: string): string[] {
-  const names = path.split('/')
-  return names.map((_, index) => names.slice(0, index + 1).join('/'))
+interface Collision {
+  readonly name: string
+  readonly like: string
+}
+
+/** The first of the directories of a path, or the path itself, that looks like another that is `taken`; else all are. */
+function collisionOf(
+  path: string,
+  taken: Map<string, string>,
+  judged: Map<string, Collision | undefined>,
+): Collision | undefined {
+  const open: string[] = []
+  let above: Collision | undefined
+  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
+    if (judged.has(at)) {
+      above = judged.get(at)
+      break
+    }
+    open.push(at)
+    if (!at.includes('/')) break
+  }
+  for (const name of open.reverse()) {
+    if (above === undefined) {
+      const folded = foldedPath(name)
+      const like = taken.get(folded)
+      if (like === undefined) taken.set(folded, name)
+      else if (like !== name) above = { name, like }
+    }
+    judged.set(name, above)
+  }
+  return above
 }
 
 /** New package directories and packages whose names break the grammar or look like existing ones. */
