@@ -1,26 +1,25 @@
+/** So few keys are compared one by one. A power of two. */
+const few = 16
+
+const none = new Int32Array(0)
+
 /** Beyond so many comparisons a key a map takes over: then nobody can choose keys that meet in the table. */
 const mostProbes = 8
 
 /** The keys of a large map, by their hashes: a map or set of a million texts takes several times as long to fill. */
 export class KeyTable {
   private readonly keys: string[] = []
-  private hashes: Int32Array
+  private hashes: Int32Array = none
   /** One more than the place of the key that stands there; at most half of it is taken. */
-  private slots: Int32Array
+  private slots: Int32Array = none
   private probes = 0
   private places: Map<string, number> | undefined
-
-  /** `expected` keys find room without growing. */
-  constructor(expected = 60) {
-    const size = 1 << (32 - Math.clz32(expected))
-    this.hashes = new Int32Array(size)
-    this.slots = new Int32Array(2 * size)
-  }
 
   /** How many keys were added before the key, where it is known. One that is new is known from now on, and -1. */
   add(key: string): number {
     if (this.places) return this.addTo(this.places, key)
     const { keys, hashes, slots } = this
+    if (slots === none) return this.addToFew(key)
     const hash = hashOf(key)
     let slot = hash & (slots.length - 1)
     for (let other = slots[slot] as number; other !== 0; other = slots[slot] as number) {
@@ -39,23 +38,40 @@ export class KeyTable {
     return -1
   }
 
+  private addToFew(key: string): number {
+    const { keys } = this
+    const place = keys.indexOf(key)
+    if (place < 0 && keys.push(key) > few) this.index()
+    return place
+  }
+
   private addTo(places: Map<string, number>, key: string): number {
     const place = places.get(key)
     if (place === undefined) places.set(key, places.size)
     return place ?? -1
   }
 
+  private index(): void {
+    this.hashes = new Int32Array(4 * few)
+    this.hashes.set(this.keys.map(hashOf))
+    this.slots = this.slotsOf(8 * few)
+  }
+
   private grow(): void {
     const { hashes } = this
-    const slots = new Int32Array(this.slots.length * 4)
-    for (const [place, hash] of hashes.entries()) {
-      let slot = hash & (slots.length - 1)
-      while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1)
-      slots[slot] = place + 1
-    }
-    this.slots = slots
+    this.slots = this.slotsOf(hashes.length * 8)
     this.hashes = new Int32Array(hashes.length * 4)
     this.hashes.set(hashes)
+  }
+
+  private slotsOf(count: number): Int32Array {
+    const slots = new Int32Array(count)
+    for (let place = 0; place < this.keys.length; place++) {
+      let slot = (this.hashes[place] as number) & (count - 1)
+      while (slots[slot] !== 0) slot = (slot + 1) & (count - 1)
+      slots[slot] = place + 1
+    }
+    return slots
   }
 }
 

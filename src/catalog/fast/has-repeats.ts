@@ -7,7 +7,7 @@ const few = 16
 /** Whether a key stands more than once among a map's entries. */
 export function hasRepeats(entries: readonly MapEntry[]): boolean {
   if (entries.length > few) {
-    const table = new KeyTable(entries.length)
+    const table = new KeyTable()
     return entries.some(({ key }) => table.add(key) >= 0)
   }
   for (let at = 1; at < entries.length; at++) {

@@ -82,7 +82,7 @@ interface Folding {
 }
 
 function foldKeys(entries: readonly MapEntry[]): Folding {
-  const keys = new KeyTable(entries.length)
+  const keys = new KeyTable()
   const first: MapEntry[] = []
   const again = new Map<string, MapEntry[]>()
   for (const entry of entries) {
