@@ -223,6 +223,15 @@ const trees: Readonly<Record<string, (directory: string) => void>> = {
 /** Pull requests, by what they add to a catalog of one package. */
 const pulls: Readonly<Record<string, (root: string) => void>> = {
   'a pull request of 10,000 files': (root) => manyFiles(root),
+  'a pull request of 10,000 owner files': (root) => {
+    for (let at = 0; at < 10_000 * scale; at++) {
+      mkdirSync(join(root, `p${at}`), { recursive: true })
+      writeFileSync(join(root, `p${at}`, 'OWNERS'), `approvers: [owner-${at}]\n`)
+    }
+  },
+  'a pull request of 10,000 links': (root) => {
+    for (let at = 0; at < 10_000 * scale; at++) symlinkSync('p0/catalog.yaml', join(root, `l${at}.yaml`))
+  },
   'a pull request of 500,000 wrong properties': (root) => {
     mkdirSync(join(root, 'q'))
     writePieces(join(root, 'q', 'catalog.yaml'), files['500,000 wrong properties']?.() ?? [])

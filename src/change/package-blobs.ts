@@ -20,10 +20,10 @@ export interface PackageBlobs {
 /** Until something is found. A catalog can have packages by the hundred thousand, and most have no blob of most kinds. */
 const nothing: PackageBlobs = { packages: [], channels: [], bundles: [], deprecations: [], others: [] }
 
-/** The blobs of the packages named in `names`, by package. Packages without any blob are not in the map. */
+/** The blobs of the packages named in `names`, or of all, by package. Packages without any blob are not in the map. */
 export function packagesIn(
   catalog: Catalog | undefined,
-  names: ReadonlySet<string>,
+  names?: ReadonlySet<string>,
 ): ReadonlyMap<string, PackageBlobs> {
   const found = new Map<string, { -readonly [Kind in keyof PackageBlobs]: PackageBlobs[Kind] }>()
   const gather = <Kind extends keyof PackageBlobs>(
@@ -33,7 +33,7 @@ export function packagesIn(
   ): void => {
     for (const blob of blobs) {
       const name = nameOf(blob)
-      if (!names.has(name)) continue
+      if (names?.has(name) === false) continue
       let its = found.get(name)
       if (!its) found.set(name, (its = { ...nothing }))
       if (its[kind] === nothing[kind]) its[kind] = [blob] as never

@@ -10,6 +10,7 @@ import type {
   PackageBlob,
   Property,
 } from '../../catalog/catalog.ts'
+import { packagesIn, type PackageBlobs } from '../../change/package-blobs.ts'
 import { fieldText } from './field-text.ts'
 import { upgradeGraph } from '../../catalog/upgrade-graph.ts'
 import type { UpgradeGraph } from '../../catalog/upgrade-graph.ts'
@@ -27,7 +28,7 @@ export interface CatalogView {
 export interface PackageView {
   readonly name: string
   /** The `olm.package` blob; absent where other blobs name a package that nobody declares. */
-  readonly blob?: PackageBlob
+  readonly blob?: PackageBlob | undefined
   readonly channels: readonly ChannelView[]
   readonly bundles: readonly BundleView[]
   /** The first bundle of that name. */
@@ -57,48 +58,48 @@ export interface BundleView {
 }
 
 export function viewCatalog(catalog: Catalog): CatalogView {
-  const parts = new Map<string, Parts>()
-  const of = (name: string): Parts => {
-    const known = parts.get(name)
-    if (known) return known
-    const made: Parts = { blobs: [], channels: [], bundles: [], deprecations: [] }
-    parts.set(name, made)
-    return made
-  }
-  for (const blob of catalog.packages) of(blob.name).blobs.push(blob)
-  for (const blob of catalog.channels) of(blob.package).channels.push(blob)
-  for (const blob of catalog.bundles) of(blob.package).bundles.push(blob)
-  for (const blob of catalog.deprecations) of(blob.package).deprecations.push(blob)
-  const views = new Map([...parts].map(([name, its]) => [name, viewPackage(name, its)]))
+  const views = new Map<string, PackageView>()
+  for (const [name, its] of packagesIn(catalog))
+    // Blobs of other schemas alone make no package.
+    if (its.packages.length + its.channels.length + its.bundles.length + its.deprecations.length > 0)
+      views.set(name, new ViewOfPackage(name, its))
   return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
 }
 
-interface Parts {
-  readonly blobs: PackageBlob[]
-  readonly channels: ChannelBlob[]
-  readonly bundles: BundleBlob[]
-  readonly deprecations: DeprecationBlob[]
-}
+/** What is looked up is made when it is first asked for: a catalog can have packages by the hundred thousand, and little in them. */
+class ViewOfPackage implements PackageView {
+  readonly name: string
+  readonly blob: PackageBlob | undefined
+  readonly channels: readonly ChannelView[]
+  readonly bundles: readonly BundleView[]
+  readonly deprecations: readonly DeprecationBlob[]
+  private byName: ReadonlyMap<string, BundleView> | undefined
+  private deprecated: ReadonlySet<string> | undefined
+  private versions: VersionLadder<BundleView> | undefined
 
-function viewPackage(name: string, { blobs, channels, bundles, deprecations }: Parts): PackageView {
-  const [blob] = blobs
-  const views = bundles.map(viewBundle)
-  // Made when they are first asked for: a catalog can have packages by the hundred thousand with nothing in them.
-  let byName: ReadonlyMap<string, BundleView> | undefined
-  let deprecated: ReadonlySet<string> | undefined
-  let ladder: VersionLadder<BundleView> | undefined
-  return {
-    name,
-    ...(blob && { blob }),
-    channels: channels.map(viewChannel),
-    bundles: views,
-    bundle: (bundle) => (byName ??= firstByName(views)).get(bundle),
-    ladder: () => (ladder ??= new VersionLadder(views, ({ version }) => version)),
-    deprecations,
-    isDeprecated: (schema, object) =>
-      deprecations.length > 0 && (deprecated ??= subjectsOf(deprecations)).has(`${schema} ${object}`),
+  constructor(name: string, { packages, channels, bundles, deprecations }: PackageBlobs) {
+    this.name = name
+    this.blob = packages[0]
+    this.channels = channels.length === 0 ? nothing : channels.map(viewChannel)
+    this.bundles = bundles.length === 0 ? nothing : bundles.map(viewBundle)
+    this.deprecations = deprecations
+  }
+
+  bundle(name: string): BundleView | undefined {
+    return (this.byName ??= firstByName(this.bundles)).get(name)
+  }
+
+  ladder(): VersionLadder<BundleView> {
+    return (this.versions ??= new VersionLadder(this.bundles, ({ version }) => version))
+  }
+
+  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
+    if (this.deprecations.length === 0) return false
+    return (this.deprecated ??= subjectsOf(this.deprecations)).has(`${schema} ${name}`)
   }
 }
+
+const nothing: readonly never[] = []
 
 function firstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
   // Of several the first stays.
