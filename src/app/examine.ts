@@ -105,14 +105,14 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   ])
   const resultPaths = applied(basePaths, paths)
   const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
-  const blobs = await changedBlobs(repository, paths, layout)
+  const blobs = changedBlobs(repository, paths, layout)
   const trees = new Map([
     [baseTree, entries],
     [merge.tree, resultEntries],
   ])
   const look = lookAtTrees(repository, { trees, blobs })
   const catalogs = await loadTouched(layout, paths, baseTree, merge.tree, look, options.loader)
-  const texts = changedTexts(paths, blobs)
+  const texts = await changedTexts(paths, blobs)
   const change = describeChange({ paths, layout, catalogs, texts })
   const places = { repository: look, loader: options.loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
@@ -291,22 +291,32 @@ async function readOwnerFiles(
  * The bytes of every changed catalog file and list, before and after, by blob. Asked for all at once: each question that
  * waits for the answer to another one costs a way to git and back.
  */
-async function changedBlobs(
+function changedBlobs(
   repository: Repository,
   paths: readonly PathChange[],
   layout: Layout,
-): Promise<ReadonlyMap<BlobSha, Uint8Array>> {
+): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
     if (catalogOf(path, layout) === undefined && !mayListReferences(path)) continue
     for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
   }
-  const read = await Promise.all([...wanted].map(async (oid) => [oid, await repository.read(oid)] as const))
-  return new Map(read)
+  return new Map(
+    [...wanted].map((oid) => {
+      const bytes = repository.read(oid)
+      // Whoever waits for it is told; until somebody does, a failure is no end of the process.
+      bytes.catch(() => undefined)
+      return [oid, bytes]
+    }),
+  )
 }
 
 /** What tells an edited bundle from a moved one. */
-function changedTexts(paths: readonly PathChange[], blobs: ReadonlyMap<BlobSha, Uint8Array>): Texts {
+async function changedTexts(
+  paths: readonly PathChange[],
+  blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>,
+): Promise<Texts> {
+  const read = new Map(await Promise.all([...blobs].map(async ([oid, bytes]) => [oid, await bytes] as const)))
   const sides = {
     base: new Map(paths.map(({ path, before }) => [path, before])),
     result: new Map(paths.map(({ path, after }) => [path, after])),
@@ -314,7 +324,7 @@ function changedTexts(paths: readonly PathChange[], blobs: ReadonlyMap<BlobSha, 
   return {
     read: (side, path) => {
       const entry = sides[side].get(path)
-      return entry?.mode.startsWith('100') === true ? blobs.get(entry.oid) : undefined
+      return entry?.mode.startsWith('100') === true ? read.get(entry.oid) : undefined
     },
   }
 }

@@ -9,7 +9,8 @@ export type Entry = { readonly path: string } & TreeEntry
 export interface Known {
   /** All files of whole trees, as the repository lists them. */
   readonly trees: ReadonlyMap<TreeSha, readonly Entry[]>
-  readonly blobs: ReadonlyMap<BlobSha, Uint8Array>
+  /** What is read already, or on its way. */
+  readonly blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>
 }
 
 /** Reads what is not known from `repository`, and refuses what it would refuse. */
@@ -32,10 +33,10 @@ export function lookAtTrees(repository: ReadTree, { trees, blobs }: Known): Read
         ? repository.entry(tree, path)
         : Promise.resolve(entryIn(tree, entries, path))
     },
-    read: (blob, limit) => {
-      const bytes = blobs.get(blob)
+    read: async (blob, limit) => {
+      const bytes = await blobs.get(blob)
       const isEnough = bytes !== undefined && (limit === undefined || bytes.length <= limit)
-      return isEnough ? Promise.resolve(bytes) : repository.read(blob, limit)
+      return isEnough ? bytes : repository.read(blob, limit)
     },
   }
 }
