@@ -13,8 +13,16 @@ const { Script } = require('node:vm')
 const day = 24 * 60 * 60 * 1000
 
 // A checkout may hold what was built of it long ago: there the sources count.
-if (fs.existsSync(join(__dirname, '../src/cli.ts'))) void import('../src/cli.ts')
+const checkedOut = join(__dirname, '../src/cli.ts')
+if (fs.existsSync(checkedOut)) void importKept(checkedOut)
 else runJoined(join(__dirname, '../dist/cli.joined.js'))
+
+/** Imports a module; Node keeps what is compiled of it and of what it imports. */
+function importKept(file) {
+  const folder = compiledFolder()
+  if (folder) enableCompileCache(folder)
+  return import(pathToFileURL(file))
+}
 
 /**
  * Runs a script that scripts/build.ts joined. What V8 compiles of it is kept from run to run, in the user's own folder:
@@ -32,10 +40,7 @@ function runJoined(file) {
   const script = new Script(source, { filename: file, cachedData })
   if (kept && (cachedData === undefined || script.cachedDataRejected))
     process.once('exit', () => keep(kept, script.createCachedData()))
-  const load = (path) => {
-    if (folder) enableCompileCache(folder)
-    return import(pathToFileURL(join(file, '..', path)))
-  }
+  const load = (path) => importKept(join(file, '..', path))
   script.runInThisContext()(require, load, join(file, '../cli'))
 }
 
