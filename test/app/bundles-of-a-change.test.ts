@@ -7,10 +7,10 @@ import { openReaderPool, type ReaderPool } from '../../src/app/reader-pool.ts'
 import { openRegistries, type Registries } from '../../src/app/registries.ts'
 import { systemClock } from '../../src/app/system-clock.ts'
 import { pullNumber } from '../../src/change/ids.ts'
-import type { PullMemory } from '../../src/ports/pull-memory.ts'
 import { defaultBundleBudget, type BundleBudget } from '../../src/registry/cached-bundles.ts'
 import { bundleImage, type BundleDocument } from '../../src/sandbox/bundle-image.ts'
 import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
+import { forgetful } from './forgetful-memory.ts'
 import { aSnapshot } from '../gate/build.ts'
 import type { Files } from '../git/origin.ts'
 import { openWorld, type World } from '../ownership/world.ts'
@@ -31,16 +31,6 @@ afterEach(async () => {
   registries = undefined
 })
 afterAll(() => Promise.all([world.close(), registry.stop(), pool.close()]))
-
-const memory: PullMemory = {
-  observe: async () => 0,
-  recordShown: async () => undefined,
-  shownHeads: async () => [],
-  recordCommand: async () => 'new',
-  commands: async () => [],
-  firstSeenReviews: async () => new Map(),
-  firstSeenAccounts: async (_repository, accounts) => accounts,
-}
 
 function mapStore() {
   const kept = new Map<string, string>()
@@ -123,7 +113,7 @@ async function pull(
           question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
             : world.people.answer(question),
-        memory,
+        memory: forgetful,
       },
     )
     const outcome = verdict.outcomes.find(({ check }) => check === 'images')

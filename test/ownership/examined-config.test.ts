@@ -5,6 +5,7 @@ import { pullNumber, userId, type UserId } from '../../src/change/ids.ts'
 import type { Person } from '../../src/change/snapshot.ts'
 import { examine, mergeMessage } from '../../src/app/examine.ts'
 import type { PullMemory } from '../../src/ports/pull-memory.ts'
+import { forgetful } from '../app/forgetful-memory.ts'
 import { aSnapshot } from '../gate/build.ts'
 import type { Files } from '../git/origin.ts'
 import { openWorld, type World } from './world.ts'
@@ -14,16 +15,6 @@ beforeAll(async () => {
   world = await openWorld('examined')
 })
 afterAll(() => world.close())
-
-const forgetful: PullMemory = {
-  observe: async () => 0,
-  recordShown: async () => undefined,
-  shownHeads: async () => [],
-  recordCommand: async () => 'new',
-  commands: async () => [],
-  firstSeenReviews: async (_repository, _pull, epoch, reviews) => new Map(reviews.map((id) => [id, epoch])),
-  firstSeenAccounts: async (_repository, accounts) => accounts,
-}
 
 describe('T34: the configuration', () => {
   test('is the one at the base tip, whatever the pull request makes of it', async () => {

@@ -7,8 +7,8 @@ import { pullNumber } from '../../src/change/ids.ts'
 import type { CheckInput } from '../../src/checks/check.ts'
 import { ownership } from '../../src/checks/ownership/ownership.ts'
 import { answersFrom } from '../../src/checks/questions.ts'
-import type { PullMemory } from '../../src/ports/pull-memory.ts'
 import type { Repository } from '../../src/ports/repository.ts'
+import { forgetful } from '../app/forgetful-memory.ts'
 import { aSnapshot } from '../gate/build.ts'
 import type { Files } from '../git/origin.ts'
 import { catalogFile } from './blobs.ts'
@@ -19,16 +19,6 @@ beforeAll(async () => {
   world = await openWorld('many-files')
 })
 afterAll(() => world.close())
-
-const forgetful: PullMemory = {
-  observe: async () => 0,
-  recordShown: async () => undefined,
-  shownHeads: async () => [],
-  recordCommand: async () => 'new',
-  commands: async () => [],
-  firstSeenReviews: async () => new Map(),
-  firstSeenAccounts: async (_repository, accounts) => accounts,
-}
 
 const mine: Files = {
   'catalogs/v4.16/mine/catalog.yaml': catalogFile('mine', ['1.0.0']),

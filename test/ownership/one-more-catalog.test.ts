@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { examine } from '../../src/app/examine.ts'
 import type { CatalogLoader } from '../../src/app/catalog-loader.ts'
 import { pullNumber } from '../../src/change/ids.ts'
-import type { PullMemory } from '../../src/ports/pull-memory.ts'
+import { forgetful } from '../app/forgetful-memory.ts'
 import { aSnapshot } from '../gate/build.ts'
 import type { Files } from '../git/origin.ts'
 import { catalogFile, readCatalog } from './blobs.ts'
@@ -15,16 +15,6 @@ beforeAll(async () => {
   world = await openWorld('one-more')
 })
 afterAll(() => world.close())
-
-const memory: PullMemory = {
-  observe: async () => 0,
-  recordShown: async () => undefined,
-  shownHeads: async () => [],
-  recordCommand: async () => 'new',
-  commands: async () => [],
-  firstSeenReviews: async (_repository, _pull, epoch, reviews) => new Map(reviews.map((id) => [id, epoch])),
-  firstSeenAccounts: async (_repository, accounts) => accounts,
-}
 
 const base: Files = {
   'config.yaml': 'maintainers:\n  - maria\n',
@@ -58,7 +48,7 @@ async function ownershipOf(more: Files) {
       question.kind === 'image' || question.kind === 'bundle'
         ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
         : world.people.answer(question),
-    memory,
+    memory: forgetful,
   })
   const outcome = verdict.outcomes.find(({ check }) => check === 'ownership')
   return { rules: outcome?.findings.map(({ rule }) => rule), loaded }
