@@ -12,10 +12,67 @@ const { Script } = require('node:vm')
 
 const day = 24 * 60 * 60 * 1000
 
-// A checkout may hold what was built of it long ago: there the sources count.
-const checkedOut = join(__dirname, '../src/cli.ts')
-if (fs.existsSync(checkedOut)) void importKept(checkedOut)
-else runJoined(join(__dirname, '../dist/cli.joined.js'))
+/** The same as `engines` in package.json: the first Node whose long-term line runs TypeScript without a flag. */
+const oldestNode = [22, 20]
+
+if (isTooOld(process.versions.node)) runUnderNewerNode()
+else run()
+
+function run() {
+  // A checkout may hold what was built of it long ago: there the sources count.
+  const checkedOut = join(__dirname, '../src/cli.ts')
+  if (fs.existsSync(checkedOut)) void importKept(checkedOut)
+  else runJoined(join(__dirname, '../dist/cli.joined.js'))
+}
+
+function isTooOld(version) {
+  const [major, minor] = version.split('.').map(Number)
+  return major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1])
+}
+
+/** Under the Node that was installed beside this package, as `npm ci` does in a checkout; else says how to get one. */
+function runUnderNewerNode() {
+  const newer = installedNode()
+  if (newer === undefined) {
+    console.error(
+      `catalog-bot needs Node.js ${oldestNode.join('.')} or newer, and this is Node.js ${process.versions.node}.\n` +
+        (fs.existsSync(join(__dirname, '../src/cli.ts'))
+          ? 'Run "npm ci" in this checkout: it brings Node.js 24 for the project alone.'
+          : 'Install a newer one from https://nodejs.org, or let npm bring one for this command alone:\n' +
+            '  npx --package node@24 --package catalog-bot -- catalog-bot ...'),
+    )
+    process.exit(2)
+  }
+  // Loaded only here: every other start would pay for it.
+  const { spawn } = require('node:child_process')
+  const child = spawn(newer, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
+  child.once('error', (error) => {
+    console.error(`catalog-bot: ${newer} cannot be started: ${error.message}`)
+    process.exit(2)
+  })
+  child.once('exit', (status, signal) => {
+    if (signal === null) process.exit(status)
+    for (const forwarded of signals) process.removeAllListeners(forwarded)
+    process.kill(process.pid, signal)
+  })
+  // A terminal sends Ctrl-C to both.
+  const signals = ['SIGTERM', 'SIGHUP', 'SIGINT']
+  for (const signal of signals)
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
+}
+
+/** The program of the package `node`, where that is one this command can run under. */
+function installedNode() {
+  try {
+    const description = require.resolve('node/package.json')
+    const program = join(description, '..', 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+    return isTooOld(require(description).version) || !fs.existsSync(program) ? undefined : program
+  } catch {
+    return undefined
+  }
+}
 
 /** Imports a module; Node keeps what is compiled of it and of what it imports. */
 function importKept(file) {

@@ -4,7 +4,8 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '..')
@@ -35,19 +36,18 @@ execFileSync(
 )
 copyFileSync(join(root, 'src/sandbox/github-openapi.json'), join(dist, 'sandbox/github-openapi.json'))
 
-/**
- * What is loaded only when it has to be stays the file that it is; so do packages, except the one that every start
- * needs.
- */
+/** The one package that every start needs: the project's, wherever the output goes. Beside that may be none, or another. */
+const commander = fileURLToPath(import.meta.resolve('commander'))
+const isOfCommander = (importer: string) => importer.startsWith(dirname(commander) + sep)
+
+/** What is loaded only when it has to be stays the file that it is; so do all other packages. */
 const leaveOthers: Plugin = {
   name: 'leave-others',
   setup(resolving) {
     resolving.onResolve({ filter: /.*/ }, ({ importer, kind, path, resolveDir }) => {
-      if (kind === 'entry-point') return undefined
+      if (kind === 'entry-point' || isOfCommander(importer)) return undefined
       if (!path.startsWith('.') && !path.startsWith('/'))
-        return path === 'commander' || importer.includes('node_modules')
-          ? undefined
-          : { path, external: true }
+        return path === 'commander' ? { path: commander } : { path, external: true }
       const file = resolve(resolveDir, path)
       if (kind !== 'dynamic-import' || joined.includes(file)) return undefined
       return { path: `./${relative(dist, file)}`, external: true }
@@ -60,7 +60,7 @@ const startNothing: Plugin = {
   name: 'start-nothing',
   setup(building) {
     building.onResolve({ filter: /^node:child_process$/ }, ({ importer }) =>
-      importer.includes('commander') ? { path: 'spawn', namespace: 'later' } : undefined,
+      isOfCommander(importer) ? { path: 'spawn', namespace: 'later' } : undefined,
     )
     building.onLoad({ filter: /^spawn$/, namespace: 'later' }, () => ({
       contents: `exports.spawn = (...given) => require('node:child_process').spawn(...given)`,

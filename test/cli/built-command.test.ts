@@ -21,12 +21,15 @@ import { catalogBot, type CommandResult } from './command.ts'
 jest.setTimeout(180_000)
 
 const root = join(import.meta.dirname, '..', '..')
+let above: string
 let folder: string
 let cache: string
 let catalog: string
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'built-'))
+  above = mkdtempSync(join(tmpdir(), 'built-'))
+  folder = join(above, 'package')
+  plantPackage(join(above, 'node_modules', 'commander'))
   execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts/build.ts'), join(folder, 'dist')])
   for (const part of ['bin', 'package.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
@@ -37,10 +40,17 @@ beforeAll(() => {
     writeFileSync(join(catalog, name, 'catalog.yaml'), packageOf(name))
   }
 }, 180_000)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => rmSync(above, { recursive: true, force: true }))
 beforeEach(() => {
   cache = mkdtempSync(join(folder, 'cache-'))
 })
+
+/** Above where the output goes, as a machine may have one: what is built must be the project's own, and alone. */
+function plantPackage(place: string): void {
+  mkdirSync(place, { recursive: true })
+  writeFileSync(join(place, 'package.json'), '{ "name": "commander", "main": "index.js" }')
+  writeFileSync(join(place, 'index.js'), 'throw new Error("built from a package that is not the project\'s")')
+}
 
 /** One bundle of good form whose image has a tag, which our own rules speak of, and a dangling edge. */
 const packageOf = (name: string) => `schema: olm.package
