@@ -10,7 +10,8 @@ import { cachedAnswers } from '../src/registry/cached-answers.ts'
 import { loopbackRegistries } from '../src/registry/egress-policy.ts'
 import { openRegistry, type RegistryOptions } from '../src/registry/open-registry.ts'
 import { scanImages } from '../src/registry/scan-images.ts'
-import { missingPrograms, realRegistry } from '../test/registry/real-registry.ts'
+import { isOnPath } from '../test/is-on-path.ts'
+import { realRegistry } from '../test/registry/real-registry.ts'
 import { imageManifest, loopbackCertificate, scriptedRegistry } from '../test/registry/scripted-registry.ts'
 
 const quick = process.argv.includes('--quick')
@@ -66,7 +67,7 @@ async function check(references: readonly string[], concurrency: number, options
 }
 
 async function real(): Promise<void> {
-  const missing = missingPrograms('docker-registry', 'skopeo')
+  const missing = ['docker-registry', 'skopeo'].find((program) => !isOnPath(program))
   if (missing !== undefined)
     return void console.log(`left out: docker-registry, because ${missing} is not installed`)
   const registry = await realRegistry()

@@ -1,18 +1,13 @@
-// The real opm, for tests that compare with it. They must also pass where it is absent, and say what they left out.
+// The real opm, for tests that compare with it. They must also pass where it is absent, and count what they left out (.ci/build-opm builds one).
 import { spawnSync } from 'node:child_process'
+import { missingProgram } from './left-out.ts'
 
-let known: boolean | undefined
-
-/** Runs opm; undefined (with a line on stderr) where there is none. A failure gives its standard error. */
+/** Runs opm; undefined where there is none, which is counted as left out. A failure gives its standard error. */
 export function opm(
   args: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ): { code: number; out: string; err: string } | undefined {
-  known ??= spawnSync('opm', ['version']).status === 0
-  if (!known) {
-    process.stderr.write('left out: opm is not here (.ci/build-opm builds one)\n')
-    return undefined
-  }
+  if (missingProgram('opm') !== undefined) return undefined
   const run = spawnSync('opm', args, {
     input: options.input,
     encoding: 'utf8',

@@ -7,12 +7,11 @@ import fc from 'fast-check'
 import { readRegistryBundle } from '../../src/bundle/registry-bundle.ts'
 import { migrationProblem, renderBundle, type OlmBundle } from '../../src/bundle/render-bundle.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
+import { missingProgram } from '../left-out.ts'
 import { bundleFiles, crd, shapes } from './bundle-shapes.ts'
 import { randomBundle } from './random-bundle.ts'
 
-const hasOpm = spawnSync('opm', ['version']).status === 0
-if (!hasOpm)
-  console.warn('left out: comparing rendered bundles with opm render, because opm is not installed')
+const hasOpm = missingProgram('opm') === undefined
 
 const names = Object.keys(shapes)
 // opm's migration reads the CSV with a type that wants the release as text, and gives up on the whole run.

@@ -13,71 +13,72 @@ import { openRegistry, type RegistryClient } from '../../src/registry/open-regis
 import { pullBundle } from '../../src/registry/pull-bundle.ts'
 import { readBundle } from '../../src/registry/read-bundle.ts'
 import { bundleFiles, shapes } from '../bundle/bundle-shapes.ts'
+import { missingProgram } from '../left-out.ts'
 import { handClock } from './hand-clock.ts'
-import { missingPrograms, realRegistry, type RealRegistry } from './real-registry.ts'
+import { realRegistry, type RealRegistry } from './real-registry.ts'
 import { scriptedRegistry, sha256, type ScriptedRegistry } from './scripted-registry.ts'
 import { tarOf } from './tar-writer.ts'
 
 const labels = { 'operators.operatorframework.io.bundle.package.v1': 'x' }
-const absent = missingPrograms('docker-registry', 'skopeo', 'opm')
-if (absent !== undefined)
-  console.warn(`left out: bundles in a real registry, because ${absent} is not installed`)
 
-;(absent === undefined ? describe : describe.skip)('from docker-registry', () => {
-  let registry: RealRegistry
-  let client: RegistryClient
-  beforeAll(async () => {
-    registry = await realRegistry()
-    client = openRegistry({ clock: handClock(), egress: loopbackRegistries(registry.host) })
-  })
-  afterAll(async () => {
-    await client.close()
-    await registry.close()
-  })
+;(missingProgram('docker-registry', 'skopeo', 'opm') ? describe.skip : describe)(
+  'from docker-registry',
+  () => {
+    let registry: RealRegistry
+    let client: RegistryClient
+    beforeAll(async () => {
+      registry = await realRegistry()
+      client = openRegistry({ clock: handClock(), egress: loopbackRegistries(registry.host) })
+    })
+    afterAll(async () => {
+      await client.close()
+      await registry.close()
+    })
 
-  test.each(['everything-in-the-metadata', 'images-of-deployments'])(
-    '%s is rendered as opm renders its image',
-    async (name) => {
-      const files = [...bundleFiles(name, shapes[name])]
-      // One layer for the manifests, one for the metadata, as Dockerfiles of bundles have it.
-      const layer = (directory: string) =>
-        tarOf(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
-      const image = { labels, layers: [layer('manifests/'), layer('metadata/')] }
-      const digest = await registry.push(image, `test/${name}:v1`)
-      const reference = `${registry.host}/test/${name}@${digest}`
-      const pulled = await pullBundle(client, reference)
-      expect(pulled).toMatchObject({ digest, labels })
-      const answer = await client.readBundle(reference)
-      expect(answer).toMatchObject({
-        kind: 'bundle',
-        digest,
-        content: { name: `${name}.v1.0.0`, package: name },
-      })
-      const { bundle } = readRegistryBundle(pulled.files)
-      if (!bundle) throw new Error('no bundle')
-      const { stdout } = await promisify(execFile)(
-        'opm',
-        ['render', reference, '--use-http', '--migrate-level', 'bundle-object-to-csv-metadata'],
-        { timeout: 60_000 },
-      )
-      expect(JSON.parse(JSON.stringify(renderBundle(bundle, reference, { csvMetadata: true })))).toEqual(
-        JSON.parse(stdout) as OlmBundle,
-      )
-    },
-    60_000,
-  )
-
-  test('a bundle for several platforms is pulled for one of them', async () => {
-    const layer = tarOf({ 'manifests/a.yaml': 'a: 1' })
-    const digest = await registry.push(
-      { labels, layers: [layer], architectures: ['arm64', 'amd64'] },
-      'test/index:v1',
+    test.each(['everything-in-the-metadata', 'images-of-deployments'])(
+      '%s is rendered as opm renders its image',
+      async (name) => {
+        const files = [...bundleFiles(name, shapes[name])]
+        // One layer for the manifests, one for the metadata, as Dockerfiles of bundles have it.
+        const layer = (directory: string) =>
+          tarOf(Object.fromEntries(files.filter(([path]) => path.startsWith(directory))))
+        const image = { labels, layers: [layer('manifests/'), layer('metadata/')] }
+        const digest = await registry.push(image, `test/${name}:v1`)
+        const reference = `${registry.host}/test/${name}@${digest}`
+        const pulled = await pullBundle(client, reference)
+        expect(pulled).toMatchObject({ digest, labels })
+        const answer = await client.readBundle(reference)
+        expect(answer).toMatchObject({
+          kind: 'bundle',
+          digest,
+          content: { name: `${name}.v1.0.0`, package: name },
+        })
+        const { bundle } = readRegistryBundle(pulled.files)
+        if (!bundle) throw new Error('no bundle')
+        const { stdout } = await promisify(execFile)(
+          'opm',
+          ['render', reference, '--use-http', '--migrate-level', 'bundle-object-to-csv-metadata'],
+          { timeout: 60_000 },
+        )
+        expect(JSON.parse(JSON.stringify(renderBundle(bundle, reference, { csvMetadata: true })))).toEqual(
+          JSON.parse(stdout) as OlmBundle,
+        )
+      },
+      60_000,
     )
-    const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
-    expect(pulled.digest).toBe(digest)
-    expect([...pulled.files.keys()]).toEqual(['manifests/a.yaml'])
-  }, 180_000)
-})
+
+    test('a bundle for several platforms is pulled for one of them', async () => {
+      const layer = tarOf({ 'manifests/a.yaml': 'a: 1' })
+      const digest = await registry.push(
+        { labels, layers: [layer], architectures: ['arm64', 'amd64'] },
+        'test/index:v1',
+      )
+      const pulled = await pullBundle(client, `${registry.host}/test/index:v1`)
+      expect(pulled.digest).toBe(digest)
+      expect([...pulled.files.keys()]).toEqual(['manifests/a.yaml'])
+    }, 180_000)
+  },
+)
 
 describe('from a registry that serves games', () => {
   let registry: ScriptedRegistry

@@ -11,14 +11,13 @@ import { fixedCredentials, type Credential } from '../../src/registry/credential
 import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { openPusher } from '../../src/registry/open-pusher.ts'
+import { missingProgram } from '../left-out.ts'
 import { handClock } from './hand-clock.ts'
 import { indexToPush, imageToPush } from './images-to-push.ts'
-import { missingPrograms, realRegistry, type RealRegistry } from './real-registry.ts'
+import { realRegistry, type RealRegistry } from './real-registry.ts'
 import { tokenServer } from './token-server.ts'
 
-const absent = missingPrograms('docker-registry', 'skopeo', 'htpasswd')
-if (absent !== undefined) console.warn(`left out: the real registry, because ${absent} is not installed`)
-const withRegistry = absent === undefined ? describe : describe.skip
+const withRegistry = missingProgram('docker-registry', 'skopeo', 'htpasswd') ? describe.skip : describe
 
 const image = { layers: [Buffer.alloc(1024)] }
 const robot = { kind: 'basic', username: 'robot', password: 'secret' } as const

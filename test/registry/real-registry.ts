@@ -1,5 +1,5 @@
 // Debian's docker-registry on a random loopback port, with or without a login, and images that skopeo puts there.
-import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type AddressInfo } from 'node:net'
@@ -37,11 +37,6 @@ export type Login =
       readonly issuer: string
       readonly certificate: string
     }
-
-/** What is not installed here, or undefined when everything is. */
-export function missingPrograms(...programs: readonly string[]): string | undefined {
-  return programs.find((program) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0)
-}
 
 export async function realRegistry(login: Login = { kind: 'none' }, port?: number): Promise<RealRegistry> {
   const folder = await mkdtemp(join(tmpdir(), 'real-registry-'))

@@ -8,6 +8,7 @@ import { promisify } from 'node:util'
 import { startRegistry } from '../../src/sandbox/registry.ts'
 import type { Registry, RegistryOptions } from '../../src/sandbox/registry.ts'
 import { digestOf, mediaTypes } from '../../src/sandbox/registry-image.ts'
+import { missingProgram } from '../left-out.ts'
 
 const run = promisify(execFile)
 const all = Object.values(mediaTypes).join(', ')
@@ -20,16 +21,6 @@ const get = (
   method = 'GET',
 ): Promise<Response> => fetch(registry.url + path, { headers, method, redirect: 'manual' })
 afterEach(async () => registry.stop())
-
-async function hasSkopeo(): Promise<boolean> {
-  try {
-    await run('skopeo', ['--version'])
-    return true
-  } catch {
-    process.stderr.write('left out: skopeo is not here\n')
-    return false
-  }
-}
 
 describe('pulling', () => {
   test('a tag and its digest give the same bytes, whose hash is the digest', async () => {
@@ -64,7 +55,7 @@ describe('pulling', () => {
 
   test('a real client copies an image out and its layer holds the files', async () => {
     await start()
-    if (!(await hasSkopeo())) return
+    if (missingProgram('skopeo')) return
     registry.putImage('org/bundle', 'v1', {
       labels: { channel: 'stable' },
       files: { 'manifests/csv.yaml': 'kind: x\n' },

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from 'pg'
+import { leaveOut } from '../left-out.ts'
 
 export interface PostgresServer {
   /** A new, empty database's address. */
@@ -17,7 +18,7 @@ export interface PostgresServer {
 
 const packages = '/usr/lib/postgresql'
 
-/** Undefined, with a line on stderr, where there is no Postgres; on CI that is an error. */
+/** Undefined where there is no Postgres, which is counted as left out. */
 export async function startPostgres(): Promise<PostgresServer | undefined> {
   const bin = existsSync(packages)
     ? readdirSync(packages)
@@ -26,8 +27,7 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
         .at(-1)
     : undefined
   if (bin === undefined) {
-    if (process.env['CI'] === 'true') throw new Error(`no Postgres below ${packages}`)
-    process.stderr.write(`left out: no Postgres below ${packages}\n`)
+    leaveOut('Postgres')
     return undefined
   }
   const folder = mkdtempSync(join(tmpdir(), 'catalog-bot-postgres-'))

@@ -1,0 +1,71 @@
+// A run whose tests leave something out says so at its end, and in CI it fails unless that was expected.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { countLeftOut, describeLeftOut } from './left-out-reporter.mjs'
+
+describe('what is left out', () => {
+  test('is counted test by test, by what was absent', () => {
+    const told = [
+      { absent: 'opm', file: 'a' },
+      { absent: 'opm', file: 'a' },
+      { absent: '../shared', file: 'b' },
+    ]
+    const counts = countLeftOut(told, [])
+    expect(describeLeftOut(counts)).toBe('Left out:    3 tests (without opm: 2; without ../shared: 1)')
+  })
+
+  test('is as much as a file skips, where it says once why', () => {
+    expect([...countLeftOut([{ absent: 'opm', file: 'a' }], [['a', 40]])]).toEqual([['opm', 40]])
+  })
+
+  test('without a reason is counted, too', () => {
+    const counts = countLeftOut([], [['a', 1]])
+    expect(describeLeftOut(counts)).toBe('Left out:    1 test (no reason given: 1)')
+  })
+
+  test('may be nothing', () => {
+    expect(describeLeftOut(countLeftOut([], [['a', 0]]))).toBe('Left out:    nothing')
+  })
+})
+
+describe('a whole run', () => {
+  const root = join(import.meta.dirname, '..')
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'left-out-run-'))
+    const config = { rootDir: folder, reporters: [join(root, 'test/left-out-reporter.mjs')], transform: {} }
+    writeFileSync(join(folder, 'jest.config.json'), JSON.stringify(config))
+    writeFileSync(join(folder, 'one.test.js'), "test('runs', () => {}); test.skip('does not', () => {})\n")
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  function run(environment: Record<string, string>) {
+    const { LEFT_OUT_LOG: _log, LEFT_OUT_EXPECTED: _expected, CI: _ci, ...rest } = process.env
+    const jest = join(root, 'node_modules/jest/bin/jest.js')
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [jest, '--config', join(folder, 'jest.config.json'), '--runInBand'],
+      { cwd: folder, env: { ...rest, ...environment }, encoding: 'utf8' },
+    )
+    return { status, stderr }
+  }
+
+  test('passes on a machine of a person, and says what was left out', () => {
+    const { status, stderr } = run({})
+    expect(stderr).toContain('Left out:    1 test (no reason given: 1)')
+    expect(status).toBe(0)
+  })
+
+  test('fails in CI, which expects nothing to be left out', () => {
+    const { status, stderr } = run({ CI: 'true' })
+    expect(stderr).toContain('CI does not expect to leave anything out for want of: no reason given')
+    expect(status).toBe(1)
+  })
+
+  test('passes in CI where that is expected', () => {
+    expect(run({ CI: 'true', LEFT_OUT_EXPECTED: 'opm, no reason given' }).status).toBe(0)
+  })
+})
