@@ -1,5 +1,5 @@
 // Holds the fast readers, of YAML and of JSON, against the exact ones on damaged documents for a while, and on every real catalog at hand.
-// usage: node bench/fuzz-reader.ts [--seconds N] [--seed S] [DIR...]; exit 1 with seed and document at a difference.
+// usage: npm run fuzz:reader -- [--seconds N] [--seed S] [DIR...]; exit 1 with seed and document at a difference.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

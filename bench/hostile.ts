@@ -1,5 +1,5 @@
 // Files made to hurt, at full size, each through the command line as a whole process: what it costs and what it says.
-// usage: node bench/hostile.ts [--only PART-OF-A-NAME] [--scale N] [--profile opm|full]; N of 0.1 makes a tenth of every
+// usage: npm run bench:hostile -- [--only PART-OF-A-NAME] [--scale N] [--profile opm|full]; N of 0.1 makes a tenth of every
 // input. A part that begins with `=` is the whole name.
 import { execFileSync } from 'node:child_process'
 import {

@@ -1,15 +1,18 @@
 // One package's update on a real catalog repository, end to end: start of the bot, first verdict, landing, and the
-// second verdict when everything is known already. `node bench/pull.ts DIR`, DIR with `catalogs/v4.20` and `operators`.
+// second verdict when everything is known already. `npm run bench:pull -- [DIR]`, DIR with `catalogs/v4.20` and
+// `operators/kube-green`; without it a generated repository of three catalogs of 20 MB.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBot } from '../src/demo/bot-process.ts'
+import { generateRepository } from './generated-repository.ts'
 import { openRealWorld } from '../test/stories/real-catalog.ts'
 
-const source = process.argv[2]
-if (source === undefined) throw new Error('usage: node bench/pull.ts DIR')
 const directory = await mkdtemp(join(tmpdir(), 'bench-pull-'))
+const source = process.argv[2] ?? join(directory, 'generated')
+if (process.argv[2] === undefined)
+  generateRepository(source, { catalogs: ['v4.16', 'v4.20', 'v4.21'], megabytes: 20 })
 const world = await openRealWorld(source, directory)
 const say = (what: string, milliseconds: number) =>
   process.stdout.write(`${what.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)

@@ -1,6 +1,6 @@
 // How long accept() takes at a steady hundred deliveries a second, each with a job, while jobs are worked off:
 // the webhook's answer waits for it. And how long the event loop stands still for each process that is started beside
-// it, as git is all the time. Usage: node bench/store-accept.ts [seconds] [postgres-url]
+// it, as git is all the time. Usage: npm run bench:store -- [seconds] [postgres-url]
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { loadavg, tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
 // Measures `validate` against `opm validate`: whole processes, medians, cold, warm, and as sizes grow.
 // Ours is the command as users install it: built, beside its dependencies.
-// usage: npm run bench:validate -- [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] DIR...
+// usage: npm run bench:validate -- [--opm PATH] [--runs N] [--cli "COMMAND"] [--growth 10,100,500] [DIR...]
+// Without a DIR and a growth: a generated catalog of 20 MB. opm is the one on the PATH; where there is none, that is said.
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { assemble } from '../src/catalog/assemble.ts'
 import { readFile } from '../src/catalog/read-file.ts'
 import { validateCatalog } from '../src/catalog/validate-catalog.ts'
 import { openCatalogDirectory } from '../src/files/catalog-directory.ts'
+import { isOnPath } from '../test/is-on-path.ts'
 import { builtCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 import { measure, median, medianOf } from './measured-process.ts'
@@ -24,6 +26,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 const runs = Number(values.runs)
+const opmCommand = values.opm ?? (isOnPath('opm') ? 'opm' : undefined)
 const scratch = mkdtempSync(join(tmpdir(), 'bench-validate-'))
 const cli = [
   ...(values.cli?.split(' ') ?? builtCommand(join(scratch, 'package'))),
@@ -39,7 +42,9 @@ try {
   console.log(
     `${cpus().length} CPUs (${cpus()[0]?.model}), load ${loadavg()[0]?.toFixed(1)}, medians of ${runs}`,
   )
-  const measured = positionals.map((directory) => ({ directory, opm: benchDirectory(directory) }))
+  if (opmCommand === undefined)
+    console.log('no opm is on the PATH to compare with (.ci/build-opm DIRECTORY builds one)')
+  const measured = directories().map((directory) => ({ directory, opm: benchDirectory(directory) }))
   for (const megabytes of values.growth?.split(',').map(Number) ?? []) benchGrowth(megabytes)
   // Last: to start a process takes a large one ten milliseconds longer.
   for (const { directory, opm } of measured) benchInProcess(directory, opm)
@@ -47,10 +52,17 @@ try {
   rmSync(scratch, { recursive: true, force: true })
 }
 
+function directories(): readonly string[] {
+  if (positionals.length > 0 || values.growth !== undefined) return positionals
+  const generated = join(scratch, 'generated')
+  generateCatalog(generated, 20)
+  return [generated]
+}
+
 /** Returns what opm took. */
 function benchDirectory(directory: string): Measured | undefined {
   console.log(`\n${directory}: ${(sizeOf(directory) / 1e6).toFixed(1)} MB`)
-  const opm = values.opm === undefined ? undefined : theirs(values.opm, directory)
+  const opm = opmCommand === undefined ? undefined : theirs(opmCommand, directory)
   if (opm) print('opm', opm)
   // Once unmeasured: what the program itself keeps from run to run (its compiled code) belongs to its installation.
   measure([...cli, '--no-cache', directory], environment)
@@ -115,7 +127,7 @@ function benchGrowth(megabytes: number): void {
   const bytes = generateCatalog(directory, megabytes)
   console.log(`\ngenerated: ${(bytes / 1e6).toFixed(0)} MB`)
   const few = megabytes > 50 ? 1 : runs
-  const opm = values.opm === undefined ? undefined : theirs(values.opm, directory, few)
+  const opm = opmCommand === undefined ? undefined : theirs(opmCommand, directory, few)
   if (opm) print('opm', opm)
   const ours = medianOf(few, () => measure([...cli, '--no-cache', directory], environment))
   print('cold, no cache', ours, opm)

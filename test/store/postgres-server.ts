@@ -1,5 +1,5 @@
 // A real Postgres server of the machine's own package, on a random port, for as long as a test runs.
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -30,10 +30,10 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
     leaveOut('Postgres')
     return undefined
   }
-  const folder = mkdtempSync(join(tmpdir(), 'catalog-bot-postgres-'))
   // Postgres refuses to run as root.
   const asRoot = process.getuid?.() === 0
   const as = asRoot ? ['runuser', '-u', 'postgres', '--'] : []
+  const folder = mkdtempSync(join(reachablePlace(as), 'catalog-bot-postgres-'))
   if (asRoot) {
     const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
     chownSync(folder, id('-u'), id('-g'))
@@ -98,6 +98,15 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** A temporary directory that the account can get to: one that mktemp made for root is root's alone. */
+function reachablePlace(as: readonly string[]): string {
+  const reaches = (place: string) => {
+    const [program = 'test', ...args] = [...as, 'test', '-x', place]
+    return spawnSync(program, args, { cwd: '/' }).status === 0
+  }
+  return [tmpdir(), '/var/tmp', '/tmp'].find(reaches) ?? tmpdir()
 }
 
 export async function query(url: string, text: string): Promise<Record<string, unknown>[]> {

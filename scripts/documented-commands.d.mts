@@ -1,0 +1,15 @@
+export interface Documented {
+  readonly file: string
+  readonly line: number
+  readonly command: string
+  readonly place: 'checkout' | 'copy' | 'catalog'
+  readonly until?: string
+  readonly statuses?: readonly number[]
+  readonly notRun?: string
+}
+export function findCommands(
+  file: string,
+  text: string,
+  scripts: Readonly<Record<string, string>>,
+): { commands: Documented[]; problems: string[] }
+export function partsOf(command: string, scripts: Readonly<Record<string, string>>): string[]

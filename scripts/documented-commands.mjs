@@ -1,0 +1,334 @@
+// Runs the commands that README, CONTRIBUTING and docs tell readers to type, as written, with the Node.js of the reader:
+// plain JavaScript without packages, since it runs before `npm ci` and on an older Node.js than the project's own.
+//
+// Every ```sh block counts, line by line. A comment before the block says where it is run, if not in the checkout:
+//   <!-- ci: in a copy -->               a copy of the checkout that is thrown away
+//   <!-- ci: in a catalog repository --> a repository of an author's, with the packed package installed
+//   <!-- ci: ends with 0 or 1 -->        its verdict depends on what can be reached from here
+//   <!-- ci: until "TEXT" -->            a command that does not end is ended once it has printed the text
+//   <!-- ci: not run, REASON -->         what cannot be run here; counted and told
+// In prose, `npm run NAME` must exist and `node FILE` must not be told of: the reader's Node.js may be too old for it.
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/**
+ * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], notRun?: string }} Documented
+ */
+
+/** The commands of a page, in order, and what is wrong with the page. @returns {{ commands: Documented[], problems: string[] }} */
+export function findCommands(file, text, scripts) {
+  const commands = []
+  const problems = []
+  const lines = text.split('\n')
+  let directive = {}
+  let fence
+  for (const [index, line] of lines.entries()) {
+    const at = `${file}:${index + 1}`
+    const opened = /^\s*```(\w*)/.exec(line)
+    if (fence !== undefined) {
+      if (opened && opened[1] === '') fence = undefined
+      else if (fence === 'sh') addCommand(line, index)
+      if (fence === undefined) directive = {}
+      continue
+    }
+    if (opened) {
+      fence = opened[1]
+      continue
+    }
+    const said = /^\s*<!-- ci: (.*) -->\s*$/.exec(line)
+    if (said) {
+      const read = readDirective(said[1])
+      if (read === undefined) problems.push(`${at}: nobody knows "${said[1]}"`)
+      else directive = { ...directive, ...read }
+    } else if (line.trim() !== '' && Object.keys(directive).length > 0) {
+      problems.push(`${at}: a "ci:" comment belongs right before a block of commands`)
+      directive = {}
+    }
+    problems.push(...problemsOfProse(line, scripts).map((problem) => `${at}: ${problem}`))
+  }
+  return { commands, problems }
+
+  function addCommand(line, index) {
+    const last = commands.at(-1)
+    if (last?.isOpen) {
+      last.command += `\n${line.replace(/\\$/, '\\')}`
+      last.isOpen = line.endsWith('\\')
+      return
+    }
+    const command = line
+      .replace(/\s+# .*$/, '')
+      .replace(/^\$ /, '')
+      .trim()
+    if (command === '' || command.startsWith('#')) return
+    commands.push({
+      file,
+      line: index + 1,
+      command,
+      place: 'checkout',
+      ...directive,
+      isOpen: command.endsWith('\\'),
+    })
+  }
+}
+
+function readDirective(text) {
+  if (text === 'in a copy') return { place: 'copy' }
+  if (text === 'in a catalog repository') return { place: 'catalog' }
+  const ends = /^ends with ([\d or]+)$/.exec(text)
+  if (ends) return { statuses: ends[1].split(' or ').map(Number) }
+  const until = /^until "(.+)"$/.exec(text)
+  if (until) return { until: until[1] }
+  const notRun = /^not run, (.+)$/.exec(text)
+  return notRun ? { notRun: notRun[1] } : undefined
+}
+
+function problemsOfProse(line, scripts) {
+  const problems = []
+  for (const [, code] of line.matchAll(/`([^`]+)`/g)) {
+    const script = /^npm run (?:--silent )?([\w:-]+)/.exec(code)
+    if (script && !(script[1] in scripts)) problems.push(`there is no npm script "${script[1]}"`)
+    if (/^node (?!_modules)\S+\.(?:ts|mjs|js)\b/.test(code))
+      problems.push(`"${code}" needs the project's own Node.js: tell of an npm script`)
+  }
+  return problems
+}
+
+/** A script that only runs other scripts is run when those are. @returns {string[]} */
+export function partsOf(command, scripts) {
+  const name = /^npm (?:run ([\w:-]+)|(test))$/.exec(command)
+  const script = name && scripts[name[1] ?? name[2]]
+  const parts = script?.split(' && ') ?? []
+  const isComposite = parts.length > 0 && parts.every((part) => /^npm (run [\w:-]+|test)$/.test(part))
+  return isComposite ? parts.flatMap((part) => partsOf(part, scripts)) : [command]
+}
+
+function pagesOf(paths) {
+  return paths.flatMap((path) => {
+    if (!statSync(join(root, path)).isDirectory()) return [path]
+    return readdirSync(join(root, path), { recursive: true })
+      .map((name) => join(path, name))
+      .filter((name) => name.endsWith('.md') && !name.startsWith(join('docs', 'rules')))
+      .sort()
+  })
+}
+
+async function main(argv) {
+  const files = []
+  let done
+  const except = []
+  for (let at = 0; at < argv.length; at++) {
+    if (argv[at] === '--done') done = argv[++at]
+    else if (argv[at] === '--except') except.push(argv[++at])
+    else files.push(argv[at])
+  }
+  if (files.length === 0 || except.includes(undefined)) {
+    console.error(
+      'usage: node scripts/documented-commands.mjs [--done FILE] [--except COMMAND] PAGE|FOLDER...',
+    )
+    return 2
+  }
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const found = pagesOf(files).map((file) =>
+    findCommands(file, readFileSync(join(root, file), 'utf8'), scripts),
+  )
+  const problems = found.flatMap((page) => page.problems)
+  for (const problem of problems) console.error(problem)
+  if (problems.length > 0) return 1
+
+  const scratch = mkdtempSync(join(tmpdir(), 'documented-'))
+  try {
+    const finished = new Set(done && existsSync(done) ? readFileSync(done, 'utf8').split('\0') : [])
+    const counts = { run: 0, before: 0, later: 0, notRun: [] }
+    const places = placesIn(scratch)
+    for (const one of found.flatMap(({ commands }) => commands)) {
+      const where = `${one.file}:${one.line}`
+      if (one.notRun !== undefined) {
+        counts.notRun.push(`${where} (${one.notRun})`)
+        continue
+      }
+      // Elsewhere than in the checkout a command is another one each time.
+      const parts = one.place === 'checkout' ? partsOf(one.command, scripts) : [one.command]
+      for (const command of parts) {
+        const key = `${one.place} ${command}`
+        if (finished.has(key)) counts.before++
+        else if (except.some((left) => command === left || command.endsWith(`&& ${left}`))) counts.later++
+        else {
+          console.log(`\n-- ${where}: ${command}`)
+          await run(command, places[one.place](), one)
+          counts.run++
+          // `npm ci && npm test` has run both.
+          for (const part of [command, ...command.split(' && ')]) {
+            finished.add(`${one.place} ${part}`)
+            if (done) appendFileSync(done, `${one.place} ${part}\0`)
+          }
+        }
+      }
+    }
+    const left =
+      counts.notRun.length === 0 ? '' : `; ${counts.notRun.length} not run: ${counts.notRun.join(', ')}`
+    const others = [
+      counts.before && `${counts.before} before`,
+      counts.later && `${counts.later} left for later`,
+    ]
+    console.log(
+      `\ndocumented commands: ${[`${counts.run} run`, ...others.filter(Boolean)].join(', ')}${left}`,
+    )
+    return 0
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** Runs a command by the shell, shows what it prints, throws where it fails or does not print what it is run for. */
+function run(command, cwd, { until, statuses = [0] }) {
+  return new Promise((resolve, reject) => {
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
+      cwd,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    let isEnough = false
+    const end = () => {
+      try {
+        process.kill(-child.pid, 'SIGTERM')
+      } catch {
+        // It has ended by itself.
+      }
+    }
+    const patience = until && setTimeout(end, 120_000)
+    const listen = (stream) => (data) => {
+      stream.write(data)
+      if (until === undefined || isEnough) return
+      said = (said + data).slice(-100_000)
+      isEnough = said.includes(until)
+      if (isEnough) end()
+    }
+    child.stdout.on('data', listen(process.stdout))
+    child.stderr.on('data', listen(process.stderr))
+    child.once('error', reject)
+    child.once('close', (status, signal) => {
+      clearTimeout(patience)
+      if (until !== undefined ? isEnough : statuses.includes(status)) resolve()
+      else if (until !== undefined) reject(new Error(`${command}: never printed "${until}"`))
+      else reject(new Error(`${command}: ended with ${signal ?? status}`))
+    })
+  })
+}
+
+/** The places where commands are run, made when they are first needed. */
+function placesIn(scratch) {
+  const made = new Map()
+  const once = (name, make) => () => {
+    if (!made.has(name)) made.set(name, make(join(scratch, name)))
+    return made.get(name)
+  }
+  return {
+    checkout: () => root,
+    copy: once('copy', copyOfCheckout),
+    catalog: once('catalog', catalogRepository),
+  }
+}
+
+function copyOfCheckout(folder) {
+  const isLeft = (path) =>
+    !['.git', 'node_modules', 'dist', 'data'].includes(relative(root, path).split('/')[0])
+  cpSync(root, folder, { recursive: true, filter: isLeft })
+  execFileSync('cp', ['-al', realpathSync(join(root, 'node_modules')), join(folder, 'node_modules')])
+  return folder
+}
+
+/** What the pages' commands speak of: a catalog, a template, a branch; and the package, as npm installs it. */
+function catalogRepository(folder) {
+  const git = (...args) => execFileSync('git', args, { cwd: folder, stdio: 'ignore' })
+  const write = (path, text) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  mkdirSync(folder)
+  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  write('package.json', '{ "private": true }\n')
+  const packages = [`./${packed.trim().split('\n').at(-1)}`]
+  if (isTooOld(process.versions.node)) {
+    console.log(
+      `Node.js ${process.versions.node} is too old for the published command: a newer one is put beside it`,
+    )
+    packages.push('node@24')
+  }
+  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  git('init', '--quiet', '--initial-branch=main')
+  git('config', 'user.name', 'An Author')
+  git('config', 'user.email', 'author@example.invalid')
+  write('.gitignore', 'node_modules\n*.tgz\npackage*.json\npictures\n')
+  write('.github/catalog-bot.yml', 'rules:\n  image-by-tag: off\n')
+  write('catalogs/v4.20/cat/catalog.yaml', catalogOf(['1.0.0']))
+  write('template.yaml', `schema: olm.template.basic\nentries:\n${indented(catalogOf(['1.0.0']))}`)
+  git('add', '.')
+  git('commit', '--quiet', '--message', 'A catalog')
+  git('checkout', '--quiet', '-b', 'update')
+  write('catalogs/v4.20/cat/catalog.yaml', catalogOf(['1.0.0', '1.1.0']))
+  git('commit', '--quiet', '--all', '--message', 'cat 1.1.0')
+  return folder
+}
+
+function isTooOld(version) {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const [oldest, own] = [engines.node.replace('>=', ''), version].map((text) => text.split('.').map(Number))
+  return own[0] < oldest[0] || (own[0] === oldest[0] && own[1] < oldest[1])
+}
+
+function catalogOf(versions) {
+  const entries = versions.map(
+    (version, at) => `  - name: cat.v${version}\n${at > 0 ? `    replaces: cat.v${versions[at - 1]}\n` : ''}`,
+  )
+  const bundles = versions.map(
+    (version) => `---
+schema: olm.bundle
+package: cat
+name: cat.v${version}
+image: quay.io/cats/cat-bundle@sha256:${version.replaceAll('.', '').padStart(64, 'a')}
+properties:
+  - type: olm.package
+    value: {packageName: cat, version: ${version}}
+`,
+  )
+  return `---\nschema: olm.package\nname: cat\ndefaultChannel: stable\n---\nschema: olm.channel\npackage: cat\nname: stable\nentries:\n${entries.join('')}${bundles.join('')}`
+}
+
+/** Documents as the entries of a list. */
+function indented(text) {
+  return text
+    .split(/^---\n/m)
+    .filter(Boolean)
+    .map((document) => document.replace(/^(?=.)/gm, '    ').replace('    ', '  - '))
+    .join('')
+}
+
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  process.exitCode = await main(process.argv.slice(2)).catch((error) => {
+    console.error(`\n${error.message}`)
+    return 1
+  })
