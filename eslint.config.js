@@ -26,11 +26,18 @@ export default tseslint.config(
   },
   {
     files: ['**/*.js', '**/*.mjs', '**/*.cjs'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
+    languageOptions: {
+      globals: {
+        process: 'readonly',
+        console: 'readonly',
+        setTimeout: 'readonly',
+        clearTimeout: 'readonly',
+      },
+    },
   },
   {
     files: ['**/*.cjs'],
-    languageOptions: { globals: { __dirname: 'readonly' } },
+    languageOptions: { globals: { __dirname: 'readonly', __filename: 'readonly' } },
   },
   {
     files: pureFloors.map((floor) => `src/${floor}/**/*.ts`),

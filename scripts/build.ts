@@ -1,12 +1,13 @@
 // Builds `dist/`, what the published package runs: every source file as JavaScript at the same place, and over that the
 // command line and `validate` joined into one script, so that they start without looking for sixty files.
 // usage: node scripts/build.ts [DIRECTORY]   (default: dist)
-import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
+import ts from 'typescript'
+import { rollUpTypes } from './api-report.ts'
 
 const root = join(import.meta.dirname, '..')
 const [folder = 'dist', ...others] = process.argv.slice(2)
@@ -29,12 +30,26 @@ const joined = [
 ].map((file) => join(dist, file))
 
 rmSync(dist, { recursive: true, force: true })
-execFileSync(
-  process.execPath,
-  ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', dist],
-  { cwd: root, stdio: 'inherit' },
-)
+for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
+  if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts')) transpile(path)
+rollUpTypes(join(dist, 'index.d.ts'), { isCheck: true })
 copyFileSync(join(root, 'src/sandbox/github-openapi.json'), join(dist, 'sandbox/github-openapi.json'))
+
+/** One source file as JavaScript. Its types are not looked at: `npm run types` does that, for all at once. */
+function transpile(path: string): void {
+  const { outputText } = ts.transpileModule(readFileSync(join(root, 'src', path), 'utf8'), {
+    fileName: path,
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2024,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  })
+  const file = join(dist, path.replace(/\.ts$/, '.js'))
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, outputText)
+}
 
 /** The one package that every start needs: the project's, wherever the output goes. Beside that may be none, or another. */
 const commander = fileURLToPath(import.meta.resolve('commander'))

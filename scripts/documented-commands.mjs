@@ -4,6 +4,7 @@
 // Every ```sh block counts, line by line. A comment before the block says where it is run, if not in the checkout:
 //   <!-- ci: in a copy -->               a copy of the checkout that is thrown away
 //   <!-- ci: in a catalog repository --> a repository of an author's, with the packed package installed
+//   <!-- ci: NAME in a catalog repository -->  the block is that file, for the commands that follow
 //   <!-- ci: ends with 0 or 1 -->        its verdict depends on what can be reached from here
 //   <!-- ci: until "TEXT" -->            a command that does not end is ended once it has printed the text
 //   <!-- ci: not run, REASON -->         what cannot be run here; counted and told
@@ -23,13 +24,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], notRun?: string }} Documented
+ * @typedef {{ file: string, line: number, command: string, place: 'checkout' | 'copy' | 'catalog', until?: string, statuses?: number[], fileName?: string, text?: string, notRun?: string }} Documented
  */
 
 /** The commands of a page, in order, and what is wrong with the page. @returns {{ commands: Documented[], problems: string[] }} */
@@ -44,6 +45,7 @@ export function findCommands(file, text, scripts) {
     const opened = /^\s*```(\w*)/.exec(line)
     if (fence !== undefined) {
       if (opened && opened[1] === '') fence = undefined
+      else if (directive.fileName !== undefined) addLine(line, index)
       else if (fence === 'sh') addCommand(line, index)
       if (fence === undefined) directive = {}
       continue
@@ -64,6 +66,21 @@ export function findCommands(file, text, scripts) {
     problems.push(...problemsOfProse(line, scripts).map((problem) => `${at}: ${problem}`))
   }
   return { commands, problems }
+
+  function addLine(line, index) {
+    const last = commands.at(-1)
+    const { fileName, place } = directive
+    if (last?.fileName === fileName && last.file === file) last.text += `${line}\n`
+    else
+      commands.push({
+        file,
+        line: index + 1,
+        command: `(the file ${fileName})`,
+        place,
+        fileName,
+        text: `${line}\n`,
+      })
+  }
 
   function addCommand(line, index) {
     const last = commands.at(-1)
@@ -91,6 +108,8 @@ export function findCommands(file, text, scripts) {
 function readDirective(text) {
   if (text === 'in a copy') return { place: 'copy' }
   if (text === 'in a catalog repository') return { place: 'catalog' }
+  const named = /^([\w.-]+) in a catalog repository$/.exec(text)
+  if (named) return { place: 'catalog', fileName: named[1] }
   const ends = /^ends with ([\d or]+)$/.exec(text)
   if (ends) return { statuses: ends[1].split(' or ').map(Number) }
   const until = /^until "(.+)"$/.exec(text)
@@ -163,6 +182,10 @@ async function main(argv) {
         counts.notRun.push(`${where} (${one.notRun})`)
         continue
       }
+      if (one.fileName !== undefined) {
+        writeFileSync(join(places[one.place](), one.fileName), one.text)
+        continue
+      }
       // Elsewhere than in the checkout a command is another one each time.
       const parts = one.place === 'checkout' ? partsOf(one.command, scripts) : [one.command]
       for (const command of parts) {
@@ -197,10 +220,11 @@ async function main(argv) {
 }
 
 /** Runs a command by the shell, shows what it prints, throws where it fails or does not print what it is run for. */
-function run(command, cwd, { until, statuses = [0] }) {
+function run(command, cwd, { place, until, statuses = [0] }) {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
       cwd,
+      ...(place === 'catalog' && { env: withInstalled(cwd) }),
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -231,6 +255,11 @@ function run(command, cwd, { until, statuses = [0] }) {
       else reject(new Error(`${command}: ended with ${signal ?? status}`))
     })
   })
+}
+
+/** As npx does it: what is installed in the place comes first. */
+function withInstalled(folder) {
+  return { ...process.env, PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH}` }
 }
 
 /** The places where commands are run, made when they are first needed. */
@@ -282,7 +311,7 @@ function catalogRepository(folder) {
   git('init', '--quiet', '--initial-branch=main')
   git('config', 'user.name', 'An Author')
   git('config', 'user.email', 'author@example.invalid')
-  write('.gitignore', 'node_modules\n*.tgz\npackage*.json\npictures\n')
+  write('.gitignore', 'example.mjs\nnode_modules\n*.tgz\npackage*.json\npictures\n')
   write('.github/catalog-bot.yml', 'rules:\n  image-by-tag: off\n')
   write('catalogs/v4.20/cat/catalog.yaml', catalogOf(['1.0.0']))
   write('template.yaml', `schema: olm.template.basic\nentries:\n${indented(catalogOf(['1.0.0']))}`)

@@ -1,14 +1,13 @@
 // `graph DIR`: the upgrade graphs of a catalog's packages, as mermaid text or SVG pictures. Exit 0 when all was drawn,
 // 1 when files could not be read (what the others say is drawn), 2 when the command could not run.
-import { assemble } from '../catalog/assemble.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
 import { drawSvg } from '../catalog/graph/draw-svg.ts'
 import { drawPackage } from '../catalog/graph/drawing.ts'
 import { opmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { packageGraphs, type PackageGraph } from '../catalog/graph/package-graph.ts'
-import { openCatalogDirectory } from '../files/catalog-directory.ts'
 import { openFactsCache } from '../files/facts-cache.ts'
+import { readCatalogDirectory } from '../files/read-catalog.ts'
 import { printable } from '../findings/printable.ts'
 import { exitWith, print, say } from './output.ts'
 import { putPictures } from './pictures.ts'
@@ -60,19 +59,9 @@ function draw(graphs: readonly PackageGraph[], output: GraphOptions['output']): 
   }
 }
 
-/** Files that cannot be opened are load errors, as those that cannot be parsed are. */
 function read(dir: string): Catalog {
-  const directory = openCatalogDirectory(dir)
-  if (directory.kind !== 'files') throw new Error(directory.message)
   const cache = openFactsCache()
-  const unreadable: { file: string; message: string }[] = []
-  const catalog = assemble(
-    directory.files.flatMap((file) => {
-      const bytes = file.read()
-      if (!('error' in bytes)) return [{ path: file.path, facts: cache.factsOf(bytes) }]
-      unreadable.push({ file: file.path, message: bytes.error })
-      return []
-    }),
-  )
-  return { ...catalog, loadErrors: [...catalog.loadErrors, ...unreadable] }
+  const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
+  if (directory.kind !== 'catalog') throw new Error(directory.message)
+  return directory.catalog
 }

@@ -1,19 +1,15 @@
 // `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when it could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
-import { assemble } from '../catalog/assemble.ts'
-import type { Catalog, FileFacts } from '../catalog/catalog.ts'
+import type { FileFacts } from '../catalog/catalog.ts'
 import { readFile } from '../catalog/read-file.ts'
 import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts'
 import { withEnds } from '../catalog/ends.ts'
 import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
-import { compareWalk } from '../catalog/walk-order.ts'
-import { FileMemory, openCatalogDirectory, type CatalogFile } from '../files/catalog-directory.ts'
-import { finding } from '../findings/rule.ts'
-import { fileUnreadable, linkLeadsOut } from '../catalog/file-rules.ts'
+import { readCatalogDirectory } from '../files/read-catalog.ts'
 import { fewOfEach } from '../findings/few-of-each.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
-import { FindingList, leftOutBy } from '../findings/finding-list.ts'
+import { leftOutBy } from '../findings/finding-list.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { compileWhatIsHot } from './optimising-compiler.ts'
@@ -92,55 +88,35 @@ async function validateDirectory(
   ruleSet: RuleSet,
   { profile, output, cache: isCached, config }: ValidateOptions,
 ): Promise<DirectoryReport> {
-  const directory = openCatalogDirectory(dir)
-  if (directory.kind === 'not-a-directory') {
-    say(`Error: ${directory.message}`)
-    return { dir, passed: false, message: directory.message, findings: [] }
-  }
-  if (directory.kind === 'unreadable')
-    return {
-      dir,
-      passed: false,
-      message: directory.message,
-      findings: [finding(fileUnreadable, placeOf(directory.file), { error: directory.message })],
-    }
-
   const factsOf = await factsReader(isCached, profile)
-  const unreadable: { file: string; message: string }[] = []
-  const linked: Finding[] = []
-  const memory = new FileMemory()
-  const catalog = assemble(
-    directory.files.flatMap((file) => {
-      if (file.leadsOut) linked.push(finding(linkLeadsOut, placeOf(file.path), {}))
-      const bytes = file.read(memory)
-      if ('error' in bytes) {
-        unreadable.push({ file: file.path, message: bytes.error })
-        return []
-      }
-      compileWhatIsHot(bytes.length)
-      return [{ path: file.path, facts: factsOf(bytes) }]
-    }),
-  )
-  const whole = withUnreadable(catalog, unreadable)
+  const read = readCatalogDirectory(dir, (bytes) => {
+    compileWhatIsHot(bytes.length)
+    return factsOf(bytes)
+  })
+  if (read.kind === 'not-a-directory') {
+    say(`Error: ${read.message}`)
+    return { dir, passed: false, message: read.message, findings: [] }
+  }
+  if (read.kind === 'unreadable')
+    return { dir, passed: false, message: read.message, findings: read.findings }
+
+  const { catalog } = read
   const verdict =
     profile === 'opm'
-      ? validateCatalog(whole, { ruleSet, profile })
+      ? validateCatalog(catalog, { ruleSet, profile })
       : (await import('../checks/validation/validate-fully.ts')).validateFully(
-          { ...whole, findings: [...whole.findings, ...linked] },
+          { ...catalog, findings: [...catalog.findings, ...read.linked] },
           { ruleSet, ...(await switchesFor(dir, config)) },
         )
-  const files = new FindingList()
-  for (const { file, message } of unreadable) files.add(fileUnreadable, placeOf(file), { error: message })
-  const all = [...verdict.findings, ...files.sorted()].sort(compareFindings)
+  const all = [...verdict.findings, ...read.unreadable].sort(compareFindings)
   const { findings } = mostImportant(all, mostFindings)
   const leftOut = countedIn(all) - findings.filter((found) => leftOutBy(found) === 0).length
-  const byPath = new Map(directory.files.map((file) => [file.path, file]))
   return {
     dir,
     passed: verdict.passed,
     ...(verdict.message !== undefined && { message: verdict.message }),
     // A terminal shows where a thing begins; only machines ask where it ends.
-    findings: output === 'text' ? findings : withEnds(findings, (path) => readFrom(byPath.get(path))),
+    findings: output === 'text' ? findings : withEnds(findings, read.bytesOf),
     ...(leftOut > 0 && { leftOut }),
   }
 }
@@ -161,22 +137,6 @@ async function factsReader(isCached: boolean, profile: Profile): Promise<(bytes:
 function countedIn(findings: readonly Finding[]): number {
   return findings.reduce((sum, found) => sum + (leftOutBy(found) || 1), 0)
 }
-
-function readFrom(file: CatalogFile | undefined): Uint8Array | undefined {
-  const bytes = file?.read()
-  return bytes === undefined || 'error' in bytes ? undefined : bytes
-}
-
-/** Files that could not be opened fail the load as files that cannot be parsed do; the first in walk order decides. */
-function withUnreadable(catalog: Catalog, unreadable: Catalog['loadErrors']): Catalog {
-  if (unreadable.length === 0) return catalog
-  return {
-    ...catalog,
-    loadErrors: [...catalog.loadErrors, ...unreadable].sort((a, b) => compareWalk(a.file, b.file)),
-  }
-}
-
-const placeOf = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })
 
 async function printText(report: DirectoryReport, all: boolean): Promise<void> {
   const { renderText } = await import('../findings/render-text.ts')

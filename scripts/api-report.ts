@@ -1,0 +1,104 @@
+// The types of the public API, src/index.ts: one declaration file for the package (`dist/index.d.ts`), and the report that
+// shows a change of them in review, etc/catalog-bot.api.md. usage: npm run api [-- --check]; with --check the report is compared, and
+// exit 1 tells that it is not up to date.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
+import ts from 'typescript'
+
+const root = join(import.meta.dirname, '..')
+const entry = join(root, 'src/index.ts')
+
+/** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
+export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
+  // Inside the project, where packages that types come from would be found.
+  const cache = join(root, 'node_modules', '.cache')
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, 'api-'))
+  try {
+    declare(entry, folder)
+    const config = ExtractorConfig.prepare({
+      configObjectFullPath: undefined,
+      packageJsonFullPath: join(root, 'package.json'),
+      configObject: {
+        projectFolder: folder,
+        mainEntryPointFilePath: join(folder, 'index.d.ts'),
+        compiler: { overrideTsconfig: { compilerOptions } },
+        apiReport: {
+          enabled: true,
+          reportFileName: 'catalog-bot',
+          reportFolder: join(root, 'etc'),
+          reportTempFolder: join(folder, 'report'),
+        },
+        docModel: { enabled: false },
+        dtsRollup: { enabled: true, untrimmedFilePath: file },
+        tsdocMetadata: { enabled: false },
+        messages: {
+          extractorMessageReporting: {
+            default: { logLevel: 'warning' as never },
+            // Everything that is exported is public: no tag says it again.
+            'ae-missing-release-tag': { logLevel: 'none' as never },
+          },
+          tsdocMessageReporting: { default: { logLevel: 'none' as never } },
+        },
+        newlineKind: 'lf',
+      },
+    })
+    mkdirSync(join(folder, 'report'))
+    mkdirSync(join(root, 'etc'), { recursive: true })
+    const { apiReportChanged, errorCount, warningCount } = Extractor.invoke(config, {
+      localBuild: !isCheck,
+      messageCallback: (message) => {
+        // What became of the report is said by whoever asked for it.
+        if (message.messageId.startsWith('console-')) message.logLevel = 'none' as never
+      },
+    })
+    if (errorCount + warningCount > 0 && !apiReportChanged)
+      throw new Error('the public API is not fit to be reported: see above')
+    return !apiReportChanged
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const compilerOptions = {
+  target: 'es2024',
+  lib: ['es2024'],
+  module: 'nodenext',
+  moduleResolution: 'nodenext',
+  types: [],
+  strict: true,
+  allowImportingTsExtensions: true,
+  noEmit: true,
+}
+
+/** Declarations of a module and of those that it takes types from: types are written out there, so each stands alone. */
+function declare(file: string, folder: string, seen = new Set<string>()): void {
+  if (seen.has(file)) return
+  seen.add(file)
+  const { outputText, diagnostics = [] } = ts.transpileDeclaration(readFileSync(file, 'utf8'), {
+    fileName: file,
+    compilerOptions: { isolatedDeclarations: true, declaration: true, verbatimModuleSyntax: true },
+    reportDiagnostics: true,
+  })
+  for (const { messageText } of diagnostics)
+    throw new Error(`${relative(root, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
+  const target = join(folder, relative(dirname(entry), file).replace(/\.ts$/, '.d.ts'))
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, outputText)
+  for (const [, specifier = ''] of outputText.matchAll(/from '(\.[^']+\.ts)'/g))
+    declare(resolve(dirname(file), specifier), folder, seen)
+}
+
+if (import.meta.main) {
+  const isCheck = process.argv.includes('--check')
+  const scratch = mkdtempSync(join(root, 'node_modules', '.cache-api-'))
+  const isUpToDate = rollUpTypes(join(scratch, 'index.d.ts'), { isCheck })
+  rmSync(scratch, { recursive: true, force: true })
+  if (!isUpToDate && isCheck) {
+    console.error(
+      'etc/catalog-bot.api.md is not up to date: the public API has changed. If that is meant: npm run api',
+    )
+    process.exit(1)
+  }
+}
