@@ -7,7 +7,7 @@ import type { CommitSha, UserId } from '../change/ids.ts'
 import type { Comment, Person } from '../change/snapshot.ts'
 import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { coverage, standingIn } from '../checks/ownership/ownership.ts'
+import { coverage, isAgreedTo, standingIn, type Coverage } from '../checks/ownership/ownership.ts'
 import type { Holds, Unanswered } from '../checks/ownership/people.ts'
 import { loginOf } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
@@ -19,6 +19,8 @@ export interface ShownHead {
   readonly epoch: number
   /** When, by GitHub's clock: ISO 8601 in UTC, as comments carry it. */
   readonly at: string
+  /** The id of what the change did, as our comment named it. Absent: it was shown before comments named that. */
+  readonly change?: string
 }
 
 /** What became of one command; the comment's id is its key. */
@@ -32,15 +34,17 @@ export interface CommandRecord {
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For approvals: what carrying over needs. */
+  /** For what says yes to something: what the change did then, as coverage() says it, and the configuration's digest. */
   readonly config?: string
-  readonly covers?: ReadonlyMap<string, string>
+  readonly covers?: Coverage
 }
 
 export interface CommandInput {
   /** The same input as the checks get; its snapshot is read anew when a command is carried out (T29). */
   readonly check: CheckInput
   readonly shown: readonly ShownHead[]
+  /** The id of what the change does now, as our comments name it. */
+  readonly change: string
   /** Commands on record for this pull request. */
   readonly records: readonly CommandRecord[]
   /** Commands that each account gave in this repository within the last hour, by its id. */
@@ -154,7 +158,9 @@ function mayGive(
       // An author's own yes approves nothing; it confirms who pushed the head (T24).
       return isAuthor && name === 'approve' ? { kind: 'yes' } : standing().hasSay(account)
     case 'holder':
-      return heldBy(records)?.user === person.id ? { kind: 'yes' } : standing().isMaintainer(account)
+      return heldBy(records, input.check)?.user === person.id
+        ? { kind: 'yes' }
+        : standing().isMaintainer(account)
   }
 }
 
@@ -171,8 +177,8 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
     case 'recheck':
       return done('eyes')
     case 'hold':
-    case 'unhold':
       return done('+1')
+    case 'unhold':
     case 'approve':
     case 'merge': {
       const stale = whyStale(command, comment, input)
@@ -182,10 +188,10 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
           reaction: 'confused',
           answer: stale,
         }
-      const { configDigest, change } = input.check
+      const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
-        covers: coverage(change),
+        covers: coverage(input.check),
       })
     }
   }
@@ -196,10 +202,15 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
  * shown last when the comment was written, never the one that is there when it is carried out (T20). A commit
  * that is given must be the head's own beginning (T50), and written in the present epoch (T21).
  */
-function whyStale(command: Command, comment: Comment, { check, shown }: CommandInput): string | undefined {
+function whyStale(
+  command: Command,
+  comment: Comment,
+  { check, shown, change }: CommandInput,
+): string | undefined {
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
-  const ask = `comment "/${command.name} ${head.slice(0, 12)}" if you mean the present one`
+  const words = command.name === 'unhold' ? '/unhold' : `/${command.name} ${head.slice(0, 12)}`
+  const ask = `comment "${words}" if you mean the present one`
   // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
   const last = shown
     .filter(({ at }) => at < comment.createdAt)
@@ -210,6 +221,8 @@ function whyStale(command: Command, comment: Comment, { check, shown }: CommandI
   if (last === undefined) return `no head had been shown when it was written; ${ask}`
   if (last.head !== head || last.epoch !== epoch)
     return `it was written when ${last.head.slice(0, 12)} was shown, and that has changed since; ${ask}`
+  if (last.change !== change)
+    return `it was written when ${last.head.slice(0, 12)} did something else; ${ask}`
   return undefined
 }
 
@@ -261,27 +274,49 @@ export function approvalsFromCommands(
     }))
 }
 
-/** Who holds the pull request back by command, if anybody does. A hold outlives pushes; so does lifting it. */
-export function heldBy(records: readonly CommandRecord[]): CommandRecord | undefined {
-  const last = records
+/** Who holds the pull request back by command, if anybody does. */
+export interface Hold {
+  readonly user: UserId
+  readonly login: string
+  /** It was lifted, but for something else than the pull request does now. */
+  readonly isBack: boolean
+}
+
+/**
+ * Who holds the pull request back by command. A hold outlives everything; lifting it is a yes like any other, so it
+ * is for one state and for what the change did in it. `check` is undefined where nothing can be compared, as in a
+ * conflict: then having lifted it is enough, for nothing lands.
+ */
+export function heldBy(records: readonly CommandRecord[], check: CheckInput | undefined): Hold | undefined {
+  const inOrder = records
     .filter(({ command, outcome }) => outcome === 'done' && (command === 'hold' || command === 'unhold'))
     .toSorted((a, b) => a.comment - b.comment)
-    .at(-1)
-  return last?.command === 'hold' ? last : undefined
+  const hold = inOrder.findLast(({ command }) => command === 'hold')
+  if (hold === undefined) return undefined
+  const lifted = inOrder.filter(({ command, comment }) => command === 'unhold' && comment > hold.comment)
+  if (lifted.some((record) => check === undefined || isYesTo(record, check))) return undefined
+  return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
 }
 
 /** Who asked for this very state to land, if anybody did. */
 export function mergeRequestedBy(
   records: readonly CommandRecord[],
-  { snapshot, epoch = 0 }: CheckInput,
+  check: CheckInput,
 ): CommandRecord | undefined {
   return records.find(
-    (record) =>
-      record.command === 'merge' &&
-      record.outcome === 'done' &&
-      record.head === snapshot.head &&
-      record.baseRef === snapshot.baseRef &&
-      record.epoch === epoch,
+    (record) => record.command === 'merge' && record.outcome === 'done' && isYesTo(record, check),
+  )
+}
+
+/** Whether what somebody said yes to by a command is what there is now. */
+export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
+  const { snapshot, epoch = 0 } = check
+  return (
+    record.head === snapshot.head &&
+    record.baseRef === snapshot.baseRef &&
+    record.epoch === epoch &&
+    record.covers !== undefined &&
+    isAgreedTo(coverage(check), record.covers)
   )
 }
 

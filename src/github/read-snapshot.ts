@@ -41,6 +41,7 @@ export async function readSnapshot(
         head: commitSha(after.head.sha),
         baseRef: after.base.ref,
         base: commitSha(base.data.object.sha),
+        shownBase: commitSha(after.base.sha),
         headRepository:
           after.head.repo === null
             ? null
