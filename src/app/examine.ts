@@ -185,7 +185,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     unapproved,
     ask,
   )
-  const { decisions } = decideCommands(commandInput, asked)
+  const { decisions, open } = decideCommands(commandInput, asked)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
   const agreed = await agreedChanges({ snapshot, epoch, seen, now: described, shown, memory, repository })
   const approvals = [
@@ -196,7 +196,9 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
   const answers = await gatherAnswers(checks, input, ask, answered)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
-  const outcomes = checks.map((check) => withFoundEnds(check.judge(input, answers), texts))
+  const outcomes = checks.map((check) =>
+    withOpenCommands(withFoundEnds(check.judge(input, answers), texts), open),
+  )
   const verdict = decide({
     ...gate,
     changedPaths: paths.length,
@@ -275,7 +277,7 @@ export async function readConfig(
 /** What is too large to be read is not read as if nothing were there. */
 async function readConfigText(repository: Repository, oid: BlobSha): Promise<string> {
   try {
-    return new TextDecoder().decode(await repository.read(oid, 1024 * 1024))
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(oid, 1024 * 1024))
   } catch (error) {
     if (isGitError(error, 'too-large')) return '- larger than any configuration'
     throw error
@@ -360,6 +362,12 @@ async function changedTexts(
       return entry?.mode.startsWith('100') === true ? read.get(entry.oid) : undefined
     },
   }
+}
+
+/** A command that cannot be decided on yet may be one that keeps the pull request back. */
+function withOpenCommands(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
+  if (outcome.check !== 'ownership' || open.length === 0) return outcome
+  return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }
 
 /** Ends of what findings point at, in the files whose bytes are here: those that the pull request changes. */

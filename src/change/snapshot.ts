@@ -59,6 +59,8 @@ export interface Review {
 
 export interface Comment {
   readonly id: number
+  /** GitHub's opaque id of it, by which it is asked who edited it. Absent: that cannot be asked. */
+  readonly node?: string
   readonly author: Person | null
   readonly body: string
   readonly createdAt: string

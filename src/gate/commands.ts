@@ -11,7 +11,7 @@ import { coverage, isAgreedTo, standingIn, type Coverage } from '../checks/owner
 import type { Holds, Unanswered } from '../checks/ownership/people.ts'
 import { loginOf } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
-import type { Answers, Question } from '../checks/questions.ts'
+import type { Answers, Question, Unknown } from '../checks/questions.ts'
 
 /** A head that our comment named, in its epoch. */
 export interface ShownHead {
@@ -75,12 +75,14 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
 /** What must be known to decide on the commands. Empty when there is nothing to decide. */
 export function askCommands(input: CommandInput, answers: Answers): readonly Question[] {
   const asked = new Map<string, Question>()
-  decideCommands(input, {
+  const listening: Answers = {
     get: (question) => {
       asked.set(questionKey(question), question)
       return answers.get(question)
     },
-  })
+  }
+  // All at once: one command after the other would be as many ways to GitHub and back.
+  walkCommands(input, listening, { stops: false })
   return [...asked.values()]
 }
 
@@ -88,10 +90,17 @@ export function askCommands(input: CommandInput, answers: Answers): readonly Que
  * Decides on every command that is not on record, in the order of the comments. A command whose giver's rights are
  * not known yet is left for later, and with it those after it: their order means something.
  */
-export function decideCommands(
-  input: CommandInput,
-  answers: Answers,
-): { readonly decisions: readonly CommandDecision[]; readonly open: readonly Unanswered[] } {
+export function decideCommands(input: CommandInput, answers: Answers): Decided {
+  return walkCommands(input, answers, { stops: true })
+}
+
+interface Decided {
+  readonly decisions: readonly CommandDecision[]
+  readonly open: readonly Unanswered[]
+}
+
+/** `stops`: whether to end at the first command that cannot be decided on yet. */
+function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops: boolean }): Decided {
   const { snapshot } = input.check
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
@@ -101,7 +110,7 @@ export function decideCommands(
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
     if (known.has(comment.id) || author === null || author.kind === 'bot') continue
-    // An edited comment commands nothing: who edited it is not said, and a year-old one could fire today (T29).
+    // An edited comment commands nothing: maintainers edit everybody's, and a year-old one could fire today (T29).
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseComment(comment.body)
     if (parsed.kind === 'none') continue
@@ -119,7 +128,22 @@ export function decideCommands(
     const { command } = parsed
     const records = [...input.records, ...decisions.map((decision) => decision.record)]
     const may = mayGive(command.name, author, input, records, standing)
-    if (may.kind === 'unknown') return { decisions, open: may.open }
+    if (may.kind === 'unknown') {
+      if (stops) return { decisions, open: may.open }
+      continue
+    }
+    if (may.kind === 'yes') {
+      const edits = answers.get({
+        kind: 'comment',
+        comment: comment.id,
+        ...(comment.node !== undefined && { node: comment.node }),
+      })
+      if (edits.kind === 'edited') continue
+      if (edits.kind === 'unknown') {
+        if (stops) return { decisions, open: [unknownEdits(comment, edits)] }
+        continue
+      }
+    }
     decisions.push(
       may.kind === 'yes'
         ? carryOut(command, comment, author, input)
@@ -131,6 +155,10 @@ export function decideCommands(
     )
   }
   return { decisions, open: [] }
+}
+
+function unknownEdits({ id }: Comment, { reason, retryAfter }: Unknown): Unanswered {
+  return { question: `whether the command in comment ${id} is its author's`, reason, retryAfter }
 }
 
 const deniedBecause: Readonly<Record<(typeof allowed)[CommandName], string>> = {
@@ -254,12 +282,11 @@ export function approvalsFromCommands(
   records: readonly CommandRecord[],
   comments: readonly Comment[],
 ): Approval[] {
-  const standing = new Set(
-    comments.filter(({ createdAt, updatedAt }) => createdAt === updatedAt).map(({ id }) => id),
-  )
+  const said = commandsSaid(comments)
   return records
     .filter(
-      ({ command, outcome, comment }) => command === 'approve' && outcome === 'done' && standing.has(comment),
+      ({ command, outcome, comment }) =>
+        command === 'approve' && outcome === 'done' && said.get(comment) === 'approve',
     )
     .map(({ user, login, head, baseRef, epoch, comment, config, covers }) => ({
       user,
@@ -308,13 +335,27 @@ export function mergeRequestedBy(
   )
 }
 
-/** Whether what somebody said yes to by a command is what there is now. */
+/**
+ * What comments still command, by their ids. Edited or deleted ones command nothing; the second within which an edit
+ * does not show was over when the command was taken, or else its words show that it is another now.
+ */
+function commandsSaid(comments: readonly Comment[]): ReadonlyMap<number, CommandName> {
+  const said = new Map<number, CommandName>()
+  for (const { id, body, createdAt, updatedAt } of comments) {
+    const parsed = createdAt === updatedAt ? parseComment(body) : undefined
+    if (parsed?.kind === 'command') said.set(id, parsed.command.name)
+  }
+  return said
+}
+
+/** Whether what somebody said yes to by a command is what there is now, and they still say so. */
 export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
   const { snapshot, epoch = 0 } = check
   return (
     record.head === snapshot.head &&
     record.baseRef === snapshot.baseRef &&
     record.epoch === epoch &&
+    commandsSaid(snapshot.comments).get(record.comment) === record.command &&
     record.covers !== undefined &&
     isAgreedTo(coverage(check), record.covers)
   )

@@ -104,6 +104,7 @@ function toReview(review: {
 
 function toComment(comment: {
   id: number
+  node_id?: string
   user: Account | null
   body?: string
   created_at: string
@@ -111,6 +112,7 @@ function toComment(comment: {
 }): Comment {
   return {
     id: comment.id,
+    ...(comment.node_id !== undefined && { node: comment.node_id }),
     author: toPerson(comment.user),
     body: comment.body ?? '',
     createdAt: comment.created_at,

@@ -73,6 +73,8 @@ export class People {
           : { kind: 'no' }
       case 'role':
         return { kind: 'role', role: this.roles.get(question.user) ?? 'read' }
+      case 'comment':
+        return { kind: 'unedited' }
       case 'image':
       case 'bundle':
         throw new Error('ownership asks for no images')
@@ -268,7 +270,7 @@ export class World {
 
   async #text(tree: TreeSha, path: string): Promise<string | undefined> {
     const bytes = await this.#bytes(tree, path)
-    return bytes && new TextDecoder().decode(bytes)
+    return bytes && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   }
 }
 

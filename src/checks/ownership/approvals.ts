@@ -67,8 +67,15 @@ export function isOfState(approval: Approval, snapshot: Snapshot, epoch: number)
 }
 
 /** Whether an approval is for exactly this state of the pull request, and for all that the change does in it. */
-export function isCurrent(approval: Approval, snapshot: Snapshot, epoch: number, now: () => Coverage): boolean {
+export function isCurrent(
+  approval: Approval,
+  snapshot: Snapshot,
+  epoch: number,
+  now: () => Coverage,
+): boolean {
   return (
-    isOfState(approval, snapshot, epoch) && approval.covers !== undefined && isAgreedTo(now(), approval.covers)
+    isOfState(approval, snapshot, epoch) &&
+    approval.covers !== undefined &&
+    isAgreedTo(now(), approval.covers)
   )
 }

@@ -105,9 +105,7 @@ export class Consents {
     const { snapshot, approvals, epoch = 0 } = this.#input
     const ofHead = approvals.filter((approval) => isOfState(approval, snapshot, epoch))
     const current = new Set(
-      ofHead
-        .filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers))
-        .map(({ user }) => user),
+      ofHead.filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers)).map(({ user }) => user),
     )
     const last = new Map(ofHead.filter(({ user }) => !current.has(user)).map((each) => [each.user, each]))
     return [...last.values()].map(({ user, login, covers = new Map<string, string>() }) => ({
