@@ -79,7 +79,7 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether a head of which no delivery said who pushed it waits until its author, an owner or a maintainer confirms it. A head that somebody else is known to have pushed always does.',
+          'Whether a head of which no delivery said who pushed it waits until its author, an owner or a maintainer confirms it, also in pull requests of which no delivery said that of any head. A head that somebody else is known to have pushed always does.',
         ),
     })
     .prefault({})

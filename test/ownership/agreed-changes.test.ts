@@ -5,7 +5,12 @@ import { describedChange } from '../../src/app/agreed-changes.ts'
 import { examine } from '../../src/app/examine.ts'
 import { pullNumber, type CommitSha } from '../../src/change/ids.ts'
 import type { Comment, Person, Review } from '../../src/change/snapshot.ts'
-import { coverageOf, differences, isAgreedTo } from '../../src/checks/ownership/coverage.ts'
+import {
+  coverageOf,
+  differences,
+  isAgreedTo,
+  isDirectoryAgreedTo,
+} from '../../src/checks/ownership/coverage.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openStore } from '../../src/store/store.ts'
 import { aSnapshot } from '../gate/build.ts'
@@ -277,6 +282,18 @@ describe('what a change does', () => {
       expect(isAgreedTo(other, made('a', 'b'))).toBe(false)
       expect(describedChange(other).id).not.toBe(describedChange(made('a', 'b')).id)
     }
+  })
+  test('to one directory is all files that speak of it, wherever they lie', () => {
+    const speaks = (after: string) =>
+      coverageOf(
+        {
+          paths: [{ ...file('catalog/evil/a', 'a', after), role: { kind: 'catalog', directory: 'evil' } }],
+        } as never,
+        [{ ...demand(['edit-bundle']), path: 'catalog/evil/a' }] as never,
+      )
+    expect(isDirectoryAgreedTo('mine', speaks('b'), speaks('b'))).toBe(true)
+    expect(isDirectoryAgreedTo('mine', speaks('c'), speaks('b'))).toBe(false)
+    expect(isDirectoryAgreedTo('other', speaks('b'), speaks('b'))).toBe(false)
   })
   test('may be less than what was agreed to, never more', () => {
     const more = made('a', 'b', ['edit-sources', 'add-catalog'])
