@@ -460,7 +460,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${own}/approvals.ts`,
-        search: 'approval.covers !== undefined && isAgreedTo(now(), approval.covers)',
+        search: 'isAgreedTo(now(), approval.covers)',
         replace: 'now() !== undefined',
       },
     ],
