@@ -24,6 +24,7 @@ export interface Mutant {
 const own = 'src/checks/ownership'
 const changes = 'test/ownership/threats-changes.test.ts'
 const who = 'test/ownership/threats-people.test.ts'
+const agreed = 'test/ownership/agreed-changes.test.ts'
 const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 
@@ -452,6 +453,150 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/app/registries.test.ts', 'a look ends in time'],
+  },
+  {
+    number: 51,
+    bug: 'a yes for a head, whatever that does by now',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: 'isAgreedTo(now(), approval.covers)',
+        replace: 'now() !== undefined',
+      },
+    ],
+    test: [agreed, 'an approval by review'],
+  },
+  {
+    number: 52,
+    bug: 'what files do to owners and packages is no part of a yes',
+    edits: [
+      {
+        file: `${own}/coverage.ts`,
+        search: 'for (const line of now) if (!agreed.has(line)) return false',
+        replace: 'for (const line of now) if (isFile(line) && !agreed.has(line)) return false',
+      },
+    ],
+    test: [agreed, ''],
+  },
+  {
+    number: 53,
+    bug: 'a review that is seen late is for what there is by then',
+    edits: [
+      {
+        file: 'src/app/agreed-changes.ts',
+        search: 'before.length !== 1 || before[0] !== met',
+        replace: 'before.length > 1',
+      },
+    ],
+    test: [agreed, 'however it was merged'],
+  },
+  {
+    number: 54,
+    bug: 'what a merge brought in may have been what reviewers saw',
+    edits: [
+      {
+        file: 'src/app/agreed-changes.ts',
+        search: ' || !(await repository.wasTip(base, met))',
+        replace: '',
+      },
+    ],
+    test: [agreed, 'however it was merged'],
+  },
+  {
+    number: 55,
+    bug: 'lifting a hold lifts it for everything to come',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: 'check === undefined || isYesTo(record, check)',
+        replace: 'check === undefined || record.head !== undefined',
+      },
+    ],
+    test: [agreed, 'that lifts a hold'],
+  },
+  {
+    number: 56,
+    bug: 'a command is for what there is when it is read',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: 'if (last.change !== change)',
+        replace: 'if (change === undefined)',
+      },
+    ],
+    test: [agreed, 'is stale when that changed'],
+  },
+  {
+    number: 57,
+    bug: 'a push whose delivery was lost is the author’s',
+    edits: [
+      {
+        file: 'src/app/examine.ts',
+        search: ' || (await memory.hasSeenPushes?.(repository, pull))',
+        replace: '',
+      },
+    ],
+    test: ['test/ownership/pushers.test.ts', 'whose own delivery was lost'],
+  },
+  {
+    number: 58,
+    bug: 'a comment that somebody edited commands',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "if (edits.kind === 'edited') continue",
+        replace: '',
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'T29'],
+  },
+  {
+    number: 59,
+    bug: 'every comment is as its author wrote it',
+    edits: [
+      {
+        file: 'src/github/answer.ts',
+        search: 'lastEditedAt === null && !includesCreatedEdit && editor === null',
+        replace: 'lastEditedAt !== undefined',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'T29'],
+  },
+  {
+    number: 60,
+    bug: 'odd white space is a part of names',
+    edits: [
+      {
+        file: `${own}/codeowners.ts`,
+        search: 'words.map(findUnseen).find((name) => name !== undefined)',
+        replace: 'words.map(() => undefined).find((name) => name !== undefined)',
+      },
+    ],
+    test: ['test/ownership/codeowners.test.ts', 'do not agree'],
+  },
+  {
+    number: 61,
+    bug: 'a comment ends where our reader ends it',
+    edits: [
+      {
+        file: `${own}/owner-source.ts`,
+        search: 'const divided = findDividing(text)',
+        replace: 'const divided = findDividing(text.slice(0, 0))',
+      },
+    ],
+    test: ['test/ownership/ambiguous-lists.test.ts', 'wherever it stands'],
+  },
+  {
+    number: 62,
+    bug: 'a name that is no text to other readers is a login',
+    edits: [
+      {
+        file: `${own}/owner-source.ts`,
+        search: "item.type === 'PLAIN' && notAlwaysText.test(item.value)",
+        replace: "item.type === 'PLAIN' && item.value === ''",
+      },
+    ],
+    test: ['test/ownership/ambiguous-lists.test.ts', 'some readers alone'],
   },
 ]
 

@@ -147,7 +147,8 @@ function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFac
 /** A text file from a tree, or '' when it is too large to be one of ours (1 MB). */
 export async function readText(repository: ReadTree, blob: BlobSha): Promise<string> {
   try {
-    return new TextDecoder().decode(await repository.read(blob, 1024 * 1024))
+    // A byte order mark stays: whoever reads a list of people must see it.
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(blob, 1024 * 1024))
   } catch (error) {
     if (isGitError(error, 'too-large')) return ''
     throw error

@@ -154,6 +154,7 @@ async function finishClosed(snapshot: Snapshot, place: Workplace): Promise<void>
   const composed = composeReport(kept.verdict, {
     changeLines: kept.changeLines,
     graph: kept.graph,
+    change: kept.change,
     rulesUrl: app.settings.rulesUrl,
     landed: landing.commit,
   })
@@ -171,6 +172,8 @@ interface Told {
   readonly changeLines: readonly string[]
   readonly commandLines: readonly string[]
   readonly graph?: string | undefined
+  /** The id of what the change does. */
+  readonly change?: string | undefined
 }
 
 /** What the store keeps of a verdict: enough to say it again, word for word. */
@@ -178,11 +181,12 @@ interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-function whatToTell({ change, records, snapshot, epoch }: Examination): Told {
+function whatToTell({ change, records, snapshot, epoch, described, isYesToThis }: Examination): Told {
   return {
     changeLines: change.paths.length === 0 ? [] : changeAsMarkdown(describeChangeLines(change)),
-    commandLines: describeCommands(records, snapshot.head, epoch),
+    commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
     graph: changeAsMermaid(change),
+    change: described?.id,
   }
 }
 
@@ -209,11 +213,19 @@ async function report(
   place: Workplace,
   landed?: string,
 ): Promise<void> {
-  const { snapshot, verdict, epoch } = examination
+  const { snapshot, verdict, epoch, described } = examination
   const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
   const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
-  if (at !== undefined)
-    await place.app.store.recordShown(snapshot.repository, snapshot.pull, { head: snapshot.head, epoch, at })
+  if (at === undefined) return
+  const { repository, pull, head } = snapshot
+  // Kept before it is shown to anybody by name: whoever agrees to it does so by that.
+  if (described) await place.app.store.keepChange(repository, pull, described)
+  await place.app.store.recordShown(repository, pull, {
+    head,
+    epoch,
+    at,
+    ...(described && { change: described.id }),
+  })
 }
 
 /**

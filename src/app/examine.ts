@@ -1,6 +1,6 @@
 // One pull request's journey from a snapshot to a verdict: merge, compare, load, ask, judge, decide. Reads the world,
 // changes nothing in it; the same for the App and for the command line.
-import { approvalsFromReviews, ownership, ownerFilePaths } from '../checks/ownership/ownership.ts'
+import { approvalsFromReviews, coverage, ownership, ownerFilePaths } from '../checks/ownership/ownership.ts'
 import { imagesCheck } from '../checks/images/images.ts'
 import { validationCheck } from '../checks/validation/validation.ts'
 import { allRules } from '../checks/all-rules.ts'
@@ -24,6 +24,7 @@ import {
   askCommands,
   decideCommands,
   heldBy,
+  isYesTo,
   mergeRequestedBy,
   type CommandDecision,
   type CommandRecord,
@@ -31,9 +32,10 @@ import {
 import { decide, type MergeOutcome } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { commitTitle } from '../messages/escape.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
+import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { ReadTree, Repository } from '../ports/repository.ts'
 import { isGitError } from '../git/git-error.ts'
+import { agreedChanges, describedChange } from './agreed-changes.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { findLayout } from './find-layout.ts'
 import { lookAtTrees } from './look-at-trees.ts'
@@ -66,6 +68,10 @@ export interface Examination {
   readonly commands: readonly CommandDecision[]
   /** All commands on record, the new ones included. */
   readonly records: readonly CommandRecord[]
+  /** What the change does, as it is kept for those who agree to it; absent where it could not be worked out. */
+  readonly described?: DescribedChange
+  /** Whether what a command said yes to is what the change does now. */
+  readonly isYesToThis: (record: CommandRecord) => boolean
 }
 
 const nothingChanged: Change = { paths: [], catalogs: [], references: [] }
@@ -95,8 +101,16 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
   if (merge.kind !== 'clean' || configFindings.length > 0) {
     const outcomes = configFindings.length > 0 ? [configOutcome(configFindings)] : []
-    const verdict = decide({ ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord)?.login })
-    return { ...known, layout: baseLayout, change: nothingChanged, verdict, commands: [], records: onRecord }
+    const verdict = decide({ ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord, undefined) })
+    return {
+      ...known,
+      layout: baseLayout,
+      change: nothingChanged,
+      verdict,
+      commands: [],
+      records: onRecord,
+      isYesToThis: () => false,
+    }
   }
 
   const [paths, resultEntries] = await Promise.all([
@@ -158,36 +172,56 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   }
   const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
   const recent = await memory.recentCommands?.(snapshot.repository)
-  const commandInput = { check: unapproved, shown, records: onRecord, ...(recent && { recent }) }
+  const described = describedChange(coverage(unapproved))
+  const commandInput = {
+    check: unapproved,
+    shown,
+    change: described.id,
+    records: onRecord,
+    ...(recent && { recent }),
+  }
   const asked = await gatherAnswers(
     [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
     unapproved,
     ask,
   )
-  const { decisions } = decideCommands(commandInput, asked)
+  const { decisions, open } = decideCommands(commandInput, asked)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
+  const agreed = await agreedChanges({ snapshot, epoch, seen, now: described, shown, memory, repository })
   const approvals = [
-    ...approvalsFromReviews(snapshot, epoch, seen),
+    ...approvalsFromReviews(snapshot, epoch, seen, agreed),
     ...approvalsFromCommands(records, snapshot.comments),
   ]
   // Checks know again what they have judged: the same value, where there is nothing to judge anew.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
   const answers = await gatherAnswers(checks, input, ask, answered)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
-  const outcomes = checks.map((check) => withFoundEnds(check.judge(input, answers), texts))
+  const outcomes = checks.map((check) =>
+    withOpenCommands(withFoundEnds(check.judge(input, answers), texts), open),
+  )
   const verdict = decide({
     ...gate,
     changedPaths: paths.length,
     outcomes,
-    heldBy: heldBy(records)?.login,
+    heldBy: heldBy(records, input),
     requestedBy: mergeRequestedBy(records, input)?.login,
   })
-  return { ...known, layout, change, verdict, commands: decisions, records }
+  return {
+    ...known,
+    layout,
+    change,
+    verdict,
+    commands: decisions,
+    records,
+    described,
+    isYesToThis: (record) => isYesTo(record, input),
+  }
 }
 
 /**
  * The snapshot with who pushed its head, as our deliveries told (T24). The author stands for what they pushed once,
- * whoever pushed it again. Where no delivery told, the configuration says whether that matters.
+ * whoever pushed it again. Where deliveries told of other heads, that of this one was lost or has yet to come: nobody is
+ * taken for its pusher. Where none ever told, as without webhooks, the configuration says whether that matters.
  */
 async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory): Promise<Snapshot> {
   const { repository, pull, head, author } = snapshot
@@ -195,7 +229,8 @@ async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory
   const pushers = await memory.pushersOf(repository, pull, head)
   const pusher = pushers.find(({ id }) => id === author?.id) ?? pushers.at(-1)
   if (pusher !== undefined) return { ...snapshot, pusher }
-  return config.approvals.confirmUnknownPushes ? { ...snapshot, pusher: null } : snapshot
+  const waits = config.approvals.confirmUnknownPushes || (await memory.hasSeenPushes?.(repository, pull))
+  return waits === true ? { ...snapshot, pusher: null } : snapshot
 }
 
 /** Both sides of every catalog that a path lies in. */
@@ -242,7 +277,7 @@ export async function readConfig(
 /** What is too large to be read is not read as if nothing were there. */
 async function readConfigText(repository: Repository, oid: BlobSha): Promise<string> {
   try {
-    return new TextDecoder().decode(await repository.read(oid, 1024 * 1024))
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(oid, 1024 * 1024))
   } catch (error) {
     if (isGitError(error, 'too-large')) return '- larger than any configuration'
     throw error
@@ -327,6 +362,12 @@ async function changedTexts(
       return entry?.mode.startsWith('100') === true ? read.get(entry.oid) : undefined
     },
   }
+}
+
+/** A command that cannot be decided on yet may be one that keeps the pull request back. */
+function withOpenCommands(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
+  if (outcome.check !== 'ownership' || open.length === 0) return outcome
+  return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
 }
 
 /** Ends of what findings point at, in the files whose bytes are here: those that the pull request changes. */

@@ -28,6 +28,11 @@ export interface Snapshot {
   readonly baseRef: string
   /** The tip of that branch, read from the ref itself, never from the pull request's ancestry (T04). */
   readonly base: CommitSha
+  /**
+   * The tip of that branch when the head was last pushed, as GitHub remembers it: where its page begins to compare. Tells
+   * what reviewers were shown, and is never what anything is judged against.
+   */
+  readonly shownBase?: CommitSha
   /** Null when the fork was deleted. */
   readonly headRepository: RepositoryName | null
   readonly labels: readonly string[]
@@ -54,6 +59,8 @@ export interface Review {
 
 export interface Comment {
   readonly id: number
+  /** GitHub's opaque id of it, by which it is asked who edited it. Absent: that cannot be asked. */
+  readonly node?: string
   readonly author: Person | null
   readonly body: string
   readonly createdAt: string

@@ -1,5 +1,5 @@
 // An approval: one person's yes to one exact state of a pull request. It counts only where the head commit, the
-// base branch and the epoch are still those it was given for (I4); times and labels bind nothing.
+// base branch, the epoch and what the change does are still those it was given for (I4); times and labels bind nothing.
 import type { CommitSha, UserId } from '../change/ids.ts'
 
 export interface Approval {
@@ -12,10 +12,11 @@ export interface Approval {
   readonly source: 'review' | 'command'
   /** The review's or the comment's id. */
   readonly sourceId: number
+  /** What the approved change did, as coverage() says it. Absent: nobody knows, so it agrees to nothing. */
+  readonly covers?: ReadonlyMap<string, string>
   /**
-   * Digest of the configuration it was given under, and what the approved change did, as coverage() says it. Both
-   * let an approval outlive a push that leaves those files as they were, where the configuration allows it (T15).
+   * Digest of the configuration it was given under. With it an approval may outlive a push that leaves a package's files
+   * as they were, where the configuration allows it (T15).
    */
   readonly config?: string
-  readonly covers?: ReadonlyMap<string, string>
 }

@@ -23,6 +23,11 @@ export type Question =
     }
   /** The person's role on the repository itself. */
   | { readonly kind: 'role'; readonly user: UserId; readonly login: string }
+  /**
+   * Was the comment ever edited, by whomever? Maintainers can edit everybody's, and the times that come with comments
+   * are whole seconds: an edit within the second of its creation shows in none of them (T29).
+   */
+  | { readonly kind: 'comment'; readonly comment: number; readonly node?: string }
 
 /** The world's failure: never the author's fault, asked again later. */
 export interface Unknown {
@@ -83,12 +88,15 @@ export type RoleAnswer =
   | { readonly kind: 'role'; readonly role: 'none' | 'read' | 'triage' | 'write' | 'maintain' | 'admin' }
   | Unknown
 
+export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | Unknown
+
 export interface AnswerTo {
   image: ImageAnswer
   bundle: BundleAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
   role: RoleAnswer
+  comment: CommentAnswer
 }
 
 /** Answers to the questions a check asked; a question that was never answered is unknown. */
@@ -109,6 +117,8 @@ export function questionKey(question: Question): string {
       return `team-member ${question.organization.toLowerCase()}/${question.team.toLowerCase()} ${question.user}`
     case 'role':
       return `role ${question.user}`
+    case 'comment':
+      return `comment ${question.comment}`
   }
 }
 

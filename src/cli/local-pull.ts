@@ -80,6 +80,8 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
             kind: 'person',
             person: samePerson(question.login, author.login) ? author : parsePerson(question.login),
           }
+        case 'comment':
+          return { kind: 'unknown', reason: 'comments are known to GitHub only', retryAfter: 0 }
         case 'team-member':
           return { kind: 'unknown', reason: 'teams are known to GitHub only', retryAfter: 0 }
         case 'role':

@@ -7,6 +7,7 @@ import { finding } from '../findings/rule.ts'
 import type { Finding, Location } from '../findings/finding.ts'
 import { configPath } from './config-path.ts'
 import { configUnreadable } from './config-unreadable.ts'
+import { findDividing, findUnseen } from './odd-characters.ts'
 import { permissionsSchema } from './permissions.ts'
 import { templatesSchema } from './templates.ts'
 
@@ -78,7 +79,7 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether a head of which no delivery said who pushed it waits until its author, an owner or a maintainer confirms it. A head that somebody else is known to have pushed always does.',
+          'Whether a head of which no delivery said who pushed it waits until its author, an owner or a maintainer confirms it, also in pull requests of which no delivery said that of any head. A head that somebody else is known to have pushed always does.',
         ),
     })
     .prefault({})
@@ -204,6 +205,12 @@ export function parseConfig(text: string | undefined): ParsedConfig {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, strict: true })
+  const divided = findDividing(text)
+  if (divided !== undefined) {
+    const before = text.slice(0, divided.offset).split('\n')
+    const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+    return unreadable([{ at, problem: `it holds ${divided.name}, where readers may end a line or the text` }])
+  }
   const place = (offset: number): Location => {
     const { line, col } = lines.linePos(offset)
     return { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
@@ -222,7 +229,12 @@ export function parseConfig(text: string | undefined): ParsedConfig {
     return unreadable([{ at: place(0), problem: error instanceof Error ? error.message : String(error) }])
   }
   const result = configSchema.safeParse(value)
-  if (result.success) return { kind: 'config', config: result.data }
+  if (result.success) {
+    const odd = oddNames(result.data)
+    return odd.length === 0
+      ? { kind: 'config', config: result.data }
+      : unreadable(odd.map((problem) => ({ at: place(0), problem })))
+  }
   return unreadable(
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
@@ -233,6 +245,18 @@ export function parseConfig(text: string | undefined): ParsedConfig {
       }
     }),
   )
+}
+
+/** Packages and people whose names nobody could type: a list under such a name is nobody's, and looks like somebody's. */
+function oddNames({ owners }: Config): readonly string[] {
+  const names = [
+    ...Object.keys(owners.packages),
+    ...Object.values(owners.packages).flat(),
+    ...owners.maintainers,
+  ]
+  return names
+    .filter((name) => findUnseen(name) !== undefined || /\s/.test(name))
+    .map((name) => `owners: ${JSON.stringify(name)} holds white space or something that nobody sees`)
 }
 
 function unreadable(problems: readonly { at: Location; problem: string }[]): ParsedConfig {

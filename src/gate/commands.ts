@@ -7,11 +7,11 @@ import type { CommitSha, UserId } from '../change/ids.ts'
 import type { Comment, Person } from '../change/snapshot.ts'
 import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { coverage, standingIn } from '../checks/ownership/ownership.ts'
+import { coverage, isAgreedTo, standingIn, type Coverage } from '../checks/ownership/ownership.ts'
 import type { Holds, Unanswered } from '../checks/ownership/people.ts'
 import { loginOf } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
-import type { Answers, Question } from '../checks/questions.ts'
+import type { Answers, Question, Unknown } from '../checks/questions.ts'
 
 /** A head that our comment named, in its epoch. */
 export interface ShownHead {
@@ -19,6 +19,8 @@ export interface ShownHead {
   readonly epoch: number
   /** When, by GitHub's clock: ISO 8601 in UTC, as comments carry it. */
   readonly at: string
+  /** The id of what the change did, as our comment named it. Absent: it was shown before comments named that. */
+  readonly change?: string
 }
 
 /** What became of one command; the comment's id is its key. */
@@ -32,15 +34,17 @@ export interface CommandRecord {
   readonly head: CommitSha
   readonly baseRef: string
   readonly epoch: number
-  /** For approvals: what carrying over needs. */
+  /** For what says yes to something: what the change did then, as coverage() says it, and the configuration's digest. */
   readonly config?: string
-  readonly covers?: ReadonlyMap<string, string>
+  readonly covers?: Coverage
 }
 
 export interface CommandInput {
   /** The same input as the checks get; its snapshot is read anew when a command is carried out (T29). */
   readonly check: CheckInput
   readonly shown: readonly ShownHead[]
+  /** The id of what the change does now, as our comments name it. */
+  readonly change: string
   /** Commands on record for this pull request. */
   readonly records: readonly CommandRecord[]
   /** Commands that each account gave in this repository within the last hour, by its id. */
@@ -71,12 +75,14 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
 /** What must be known to decide on the commands. Empty when there is nothing to decide. */
 export function askCommands(input: CommandInput, answers: Answers): readonly Question[] {
   const asked = new Map<string, Question>()
-  decideCommands(input, {
+  const listening: Answers = {
     get: (question) => {
       asked.set(questionKey(question), question)
       return answers.get(question)
     },
-  })
+  }
+  // All at once: one command after the other would be as many ways to GitHub and back.
+  walkCommands(input, listening, { stops: false })
   return [...asked.values()]
 }
 
@@ -84,10 +90,17 @@ export function askCommands(input: CommandInput, answers: Answers): readonly Que
  * Decides on every command that is not on record, in the order of the comments. A command whose giver's rights are
  * not known yet is left for later, and with it those after it: their order means something.
  */
-export function decideCommands(
-  input: CommandInput,
-  answers: Answers,
-): { readonly decisions: readonly CommandDecision[]; readonly open: readonly Unanswered[] } {
+export function decideCommands(input: CommandInput, answers: Answers): Decided {
+  return walkCommands(input, answers, { stops: true })
+}
+
+interface Decided {
+  readonly decisions: readonly CommandDecision[]
+  readonly open: readonly Unanswered[]
+}
+
+/** `stops`: whether to end at the first command that cannot be decided on yet. */
+function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops: boolean }): Decided {
   const { snapshot } = input.check
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
@@ -97,7 +110,7 @@ export function decideCommands(
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
     if (known.has(comment.id) || author === null || author.kind === 'bot') continue
-    // An edited comment commands nothing: who edited it is not said, and a year-old one could fire today (T29).
+    // An edited comment commands nothing: maintainers edit everybody's, and a year-old one could fire today (T29).
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseComment(comment.body)
     if (parsed.kind === 'none') continue
@@ -115,7 +128,22 @@ export function decideCommands(
     const { command } = parsed
     const records = [...input.records, ...decisions.map((decision) => decision.record)]
     const may = mayGive(command.name, author, input, records, standing)
-    if (may.kind === 'unknown') return { decisions, open: may.open }
+    if (may.kind === 'unknown') {
+      if (stops) return { decisions, open: may.open }
+      continue
+    }
+    if (may.kind === 'yes') {
+      const edits = answers.get({
+        kind: 'comment',
+        comment: comment.id,
+        ...(comment.node !== undefined && { node: comment.node }),
+      })
+      if (edits.kind === 'edited') continue
+      if (edits.kind === 'unknown') {
+        if (stops) return { decisions, open: [unknownEdits(comment, edits)] }
+        continue
+      }
+    }
     decisions.push(
       may.kind === 'yes'
         ? carryOut(command, comment, author, input)
@@ -127,6 +155,10 @@ export function decideCommands(
     )
   }
   return { decisions, open: [] }
+}
+
+function unknownEdits({ id }: Comment, { reason, retryAfter }: Unknown): Unanswered {
+  return { question: `whether the command in comment ${id} is its author's`, reason, retryAfter }
 }
 
 const deniedBecause: Readonly<Record<(typeof allowed)[CommandName], string>> = {
@@ -154,7 +186,9 @@ function mayGive(
       // An author's own yes approves nothing; it confirms who pushed the head (T24).
       return isAuthor && name === 'approve' ? { kind: 'yes' } : standing().hasSay(account)
     case 'holder':
-      return heldBy(records)?.user === person.id ? { kind: 'yes' } : standing().isMaintainer(account)
+      return heldBy(records, input.check)?.user === person.id
+        ? { kind: 'yes' }
+        : standing().isMaintainer(account)
   }
 }
 
@@ -171,8 +205,8 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
     case 'recheck':
       return done('eyes')
     case 'hold':
-    case 'unhold':
       return done('+1')
+    case 'unhold':
     case 'approve':
     case 'merge': {
       const stale = whyStale(command, comment, input)
@@ -182,10 +216,10 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
           reaction: 'confused',
           answer: stale,
         }
-      const { configDigest, change } = input.check
+      const { configDigest } = input.check
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
-        covers: coverage(change),
+        covers: coverage(input.check),
       })
     }
   }
@@ -196,10 +230,15 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
  * shown last when the comment was written, never the one that is there when it is carried out (T20). A commit
  * that is given must be the head's own beginning (T50), and written in the present epoch (T21).
  */
-function whyStale(command: Command, comment: Comment, { check, shown }: CommandInput): string | undefined {
+function whyStale(
+  command: Command,
+  comment: Comment,
+  { check, shown, change }: CommandInput,
+): string | undefined {
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
-  const ask = `comment "/${command.name} ${head.slice(0, 12)}" if you mean the present one`
+  const words = command.name === 'unhold' ? '/unhold' : `/${command.name} ${head.slice(0, 12)}`
+  const ask = `comment "${words}" if you mean the present one`
   // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
   const last = shown
     .filter(({ at }) => at < comment.createdAt)
@@ -210,6 +249,8 @@ function whyStale(command: Command, comment: Comment, { check, shown }: CommandI
   if (last === undefined) return `no head had been shown when it was written; ${ask}`
   if (last.head !== head || last.epoch !== epoch)
     return `it was written when ${last.head.slice(0, 12)} was shown, and that has changed since; ${ask}`
+  if (last.change !== change)
+    return `it was written when ${last.head.slice(0, 12)} did something else; ${ask}`
   return undefined
 }
 
@@ -241,12 +282,11 @@ export function approvalsFromCommands(
   records: readonly CommandRecord[],
   comments: readonly Comment[],
 ): Approval[] {
-  const standing = new Set(
-    comments.filter(({ createdAt, updatedAt }) => createdAt === updatedAt).map(({ id }) => id),
-  )
+  const said = commandsSaid(comments)
   return records
     .filter(
-      ({ command, outcome, comment }) => command === 'approve' && outcome === 'done' && standing.has(comment),
+      ({ command, outcome, comment }) =>
+        command === 'approve' && outcome === 'done' && said.get(comment) === 'approve',
     )
     .map(({ user, login, head, baseRef, epoch, comment, config, covers }) => ({
       user,
@@ -261,27 +301,63 @@ export function approvalsFromCommands(
     }))
 }
 
-/** Who holds the pull request back by command, if anybody does. A hold outlives pushes; so does lifting it. */
-export function heldBy(records: readonly CommandRecord[]): CommandRecord | undefined {
-  const last = records
+/** Who holds the pull request back by command, if anybody does. */
+export interface Hold {
+  readonly user: UserId
+  readonly login: string
+  /** It was lifted, but for something else than the pull request does now. */
+  readonly isBack: boolean
+}
+
+/**
+ * Who holds the pull request back by command. A hold outlives everything; lifting it is a yes like any other, so it
+ * is for one state and for what the change did in it. `check` is undefined where nothing can be compared, as in a
+ * conflict: then having lifted it is enough, for nothing lands.
+ */
+export function heldBy(records: readonly CommandRecord[], check: CheckInput | undefined): Hold | undefined {
+  const inOrder = records
     .filter(({ command, outcome }) => outcome === 'done' && (command === 'hold' || command === 'unhold'))
     .toSorted((a, b) => a.comment - b.comment)
-    .at(-1)
-  return last?.command === 'hold' ? last : undefined
+  const hold = inOrder.findLast(({ command }) => command === 'hold')
+  if (hold === undefined) return undefined
+  const lifted = inOrder.filter(({ command, comment }) => command === 'unhold' && comment > hold.comment)
+  if (lifted.some((record) => check === undefined || isYesTo(record, check))) return undefined
+  return { user: hold.user, login: hold.login, isBack: lifted.length > 0 }
 }
 
 /** Who asked for this very state to land, if anybody did. */
 export function mergeRequestedBy(
   records: readonly CommandRecord[],
-  { snapshot, epoch = 0 }: CheckInput,
+  check: CheckInput,
 ): CommandRecord | undefined {
   return records.find(
-    (record) =>
-      record.command === 'merge' &&
-      record.outcome === 'done' &&
-      record.head === snapshot.head &&
-      record.baseRef === snapshot.baseRef &&
-      record.epoch === epoch,
+    (record) => record.command === 'merge' && record.outcome === 'done' && isYesTo(record, check),
+  )
+}
+
+/**
+ * What comments still command, by their ids. Edited or deleted ones command nothing; the second within which an edit
+ * does not show was over when the command was taken, or else its words show that it is another now.
+ */
+function commandsSaid(comments: readonly Comment[]): ReadonlyMap<number, CommandName> {
+  const said = new Map<number, CommandName>()
+  for (const { id, body, createdAt, updatedAt } of comments) {
+    const parsed = createdAt === updatedAt ? parseComment(body) : undefined
+    if (parsed?.kind === 'command') said.set(id, parsed.command.name)
+  }
+  return said
+}
+
+/** Whether what somebody said yes to by a command is what there is now, and they still say so. */
+export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
+  const { snapshot, epoch = 0 } = check
+  return (
+    record.head === snapshot.head &&
+    record.baseRef === snapshot.baseRef &&
+    record.epoch === epoch &&
+    commandsSaid(snapshot.comments).get(record.comment) === record.command &&
+    record.covers !== undefined &&
+    isAgreedTo(coverage(check), record.covers)
   )
 }
 

@@ -29,7 +29,7 @@ export interface GateInput {
   /** Why landings of this repository are stopped, if they are. */
   readonly stopped?: string | undefined
   /** Who put this pull request on hold by command, if somebody did. */
-  readonly heldBy?: string | undefined
+  readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
   /** Who asked with /merge for this very state to land, if somebody did: for repositories where nothing lands by itself. */
   readonly requestedBy?: string | undefined
 }
@@ -96,7 +96,11 @@ function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: Gat
   const blocking = new Set(config.merge.blockingLabels.map((label) => label.toLowerCase()))
   for (const label of snapshot.labels)
     if (blocking.has(label.toLowerCase())) yield reason('wait', 'label', `the label "${label}" holds it back`)
-  if (heldBy !== undefined) yield reason('wait', 'held', `${heldBy} holds it back with /hold`, [heldBy])
+  if (heldBy !== undefined) {
+    const { login, isBack } = heldBy
+    const back = isBack ? ': that was lifted for something else than it is now' : ''
+    yield reason('wait', 'held', `${login} holds it back with /hold${back}`, [login])
+  }
   if (stopped !== undefined)
     yield reason('wait', 'stopped', `landings in this repository are stopped: ${stopped}`)
   if (!config.merge.enabled && requestedBy === undefined)

@@ -2,6 +2,7 @@
 import { questionKey, type AnswerTo, type RoleAnswer } from '../checks/questions.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { ForgeQuestion } from '../ports/forge.ts'
+import { z } from 'zod'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson } from './read-snapshot.ts'
@@ -21,11 +22,50 @@ export async function answerQuestion(
         return await answerMembership(octokit, question)
       case 'role':
         return await answerRole(octokit, repository, question)
+      case 'comment':
+        return await answerEdits(octokit, question)
     }
   } catch (error) {
     const failure = toForgeError(error, `ask about ${questionKey(question)}`)
     return { kind: 'unknown', reason: failure.message, retryAfter: failure.retryAfter }
   }
+}
+
+/** REST names no editor, and times in whole seconds; GraphQL names each edit. */
+const editsOfComment = `query ($id: ID!) {
+  node(id: $id) {
+    __typename
+    ... on IssueComment { lastEditedAt includesCreatedEdit editor { login } }
+  }
+}`
+
+const edits = z.object({
+  node: z.object({
+    __typename: z.literal('IssueComment'),
+    lastEditedAt: z.string().nullable(),
+    includesCreatedEdit: z.boolean(),
+    editor: z.object({ login: z.string() }).nullable(),
+  }),
+})
+
+async function answerEdits(
+  octokit: Octokit,
+  { comment, node }: Extract<ForgeQuestion, { kind: 'comment' }>,
+): Promise<AnswerTo['comment']> {
+  const answer =
+    node === undefined
+      ? undefined
+      : edits.safeParse(await octokit.graphql<unknown>(editsOfComment, { id: node })).data
+  if (answer === undefined)
+    return {
+      kind: 'unknown',
+      reason: `GitHub does not say whether comment ${comment} was edited`,
+      retryAfter: 60,
+    }
+  const { lastEditedAt, includesCreatedEdit, editor } = answer.node
+  return lastEditedAt === null && !includesCreatedEdit && editor === null
+    ? { kind: 'unedited' }
+    : { kind: 'edited' }
 }
 
 async function answerUser(octokit: Octokit, login: string): Promise<AnswerTo['user']> {

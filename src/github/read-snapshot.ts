@@ -41,6 +41,7 @@ export async function readSnapshot(
         head: commitSha(after.head.sha),
         baseRef: after.base.ref,
         base: commitSha(base.data.object.sha),
+        shownBase: commitSha(after.base.sha),
         headRepository:
           after.head.repo === null
             ? null
@@ -103,6 +104,7 @@ function toReview(review: {
 
 function toComment(comment: {
   id: number
+  node_id?: string
   user: Account | null
   body?: string
   created_at: string
@@ -110,6 +112,7 @@ function toComment(comment: {
 }): Comment {
   return {
     id: comment.id,
+    ...(comment.node_id !== undefined && { node: comment.node_id }),
     author: toPerson(comment.user),
     body: comment.body ?? '',
     createdAt: comment.created_at,

@@ -23,6 +23,11 @@ const outcomes: Readonly<Record<CommandRecord['outcome'], string>> = {
   unclear: '',
 }
 
+/** Commands that say yes to something. */
+const agrees: ReadonlySet<CommandRecord['command']> = new Set(['approve', 'merge', 'unhold'])
+const forSomethingElse =
+  ', but said so when this commit did something else: comment again to mean what it does now'
+
 const help = [
   `- ${code('/approve [commit]')}: owners and maintainers agree to exactly this commit`,
   `- ${code('/hold')}, ${code('/unhold')}: keep it from landing, and lift that again`,
@@ -35,11 +40,16 @@ export function describeCommands(
   records: readonly CommandRecord[],
   head: CommitSha,
   epoch: number,
+  isYesToThis: (record: CommandRecord) => boolean,
 ): readonly string[] {
   const current = records.filter((record) => record.head === head && record.epoch === epoch)
   const lines = current
     .slice(-shownCommands)
-    .map(({ login, command, outcome }) => `- ${code(login)} ${words[command]}${outcomes[outcome]}`)
+    .map((record) => {
+      const { login, command, outcome } = record
+      const isForSomethingElse = outcome === 'done' && agrees.has(command) && !isYesToThis(record)
+      return `- ${code(login)} ${words[command]}${isForSomethingElse ? forSomethingElse : outcomes[outcome]}`
+    })
   return current.some(({ command }) => command === 'help' || command === 'unclear')
     ? [...lines, '', ...help]
     : lines

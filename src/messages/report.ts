@@ -52,6 +52,8 @@ export interface ReportOptions {
   readonly commandLines?: readonly string[] | undefined
   /** Mermaid source of the changed upgrade graphs, if there is something to see. */
   readonly graph?: string | undefined
+  /** The id of what the change does: approvals bind to it, so another change is another comment. */
+  readonly change?: string | undefined
   /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
   readonly rulesUrl?: string | undefined
   /** The commit as which the pull request has landed. */
@@ -143,7 +145,7 @@ function composeComment(
   // Half a patch is none.
   if (body.length > maxText && options.withoutOffers !== true)
     return composeComment(verdict, { ...options, withoutOffers: true })
-  return `${cut(body)}\n\n${foot(verdict)}`
+  return `${cut(body)}\n\n${foot(verdict, options)}`
 }
 
 /** Its path needs no escaping: see Offer. */
@@ -157,8 +159,9 @@ function describeOffer({ path, template, patch }: Offer): string {
 }
 
 /** What the words above hold for: an approval by command binds to it. The base's tip moves too often to be named. */
-function foot(verdict: Verdict): string {
-  const commits = `For ${code(verdict.head.slice(0, 12))} on ${code(verdict.baseRef)}.`
+function foot(verdict: Verdict, { change }: ReportOptions): string {
+  const what = change === undefined ? '' : `, change ${code(change.slice(0, 12))}`
+  const commits = `For ${code(verdict.head.slice(0, 12))} on ${code(verdict.baseRef)}${what}.`
   const commands = ['/recheck', '/approve', '/hold', '/unhold', '/help']
     .map((command) => code(command))
     .join(' ')

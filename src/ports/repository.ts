@@ -44,6 +44,13 @@ export interface Repository {
   treeOf(commit: CommitSha): Promise<TreeSha>
   /** True when `ancestor` is reachable from `commit` (equal counts). */
   contains(commit: CommitSha, ancestor: CommitSha): Promise<boolean>
+  /** The best common ancestors of two commits, sorted. Rejects with GitError when one of them is not here. */
+  mergeBases(one: CommitSha, other: CommitSha): Promise<readonly CommitSha[]>
+  /**
+   * Whether `commit` lies on the chain of first parents that ends in `tip`: whether it may have been the tip itself, and
+   * was not brought in by a merge.
+   */
+  wasTip(tip: CommitSha, commit: CommitSha): Promise<boolean>
   /** Tree to tree, rename detection off, modes included, sorted by path. */
   diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
   /** Every file of a tree below `prefix` ('' for all), recursively, sorted by path. */

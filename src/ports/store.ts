@@ -44,7 +44,7 @@ export interface Lease {
   readonly fence: number
 }
 
-export interface Store extends PullMemory {
+export interface Store extends Required<PullMemory> {
   /**
    * In one transaction: remembers the delivery under its GUID and enqueues its jobs. A GUID seen before
    * changes nothing and answers 'duplicate'. A job equal to one that waits is coalesced into it. `push`: remembered

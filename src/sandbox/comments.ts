@@ -24,6 +24,7 @@ export function changeComment(state: GitHubState, comment: IssueComment, body: s
   const changes = { body: { from: comment.body } }
   comment.body = body
   comment.updatedAt = state.world.timestamp()
+  comment.edit = { by, at: comment.updatedAt }
   emitComment(state, threadUnder(comment), comment, 'edited', by, { changes })
 }
 

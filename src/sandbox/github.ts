@@ -16,6 +16,7 @@ import type { Exchange, RequestRecord } from './router.ts'
 import { actionRoutes } from './routes/action-routes.ts'
 import { appRoutes } from './routes/app-routes.ts'
 import { checkRoutes } from './routes/check-routes.ts'
+import { graphqlRoutes } from './graphql.ts'
 import { issueRoutes } from './routes/issue-routes.ts'
 import { pullRoutes } from './routes/pull-routes.ts'
 import { repositoryRoutes } from './routes/repository-routes.ts'
@@ -128,7 +129,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   const violations: string[] = []
   const record = (it: RequestRecord): void => void requests.push(it)
   const makers = [appRoutes, repositoryRoutes, pullRoutes, issueRoutes, checkRoutes, actionRoutes]
-  const routes = makers.flatMap((make) => make(state))
+  const routes = [...makers.flatMap((make) => make(state)), ...graphqlRoutes(world)]
   let observe: ((exchange: Exchange) => void) | undefined
   if (options.validateTraffic === true) {
     const { trafficValidator } = await import('./traffic-validator.ts')
@@ -149,6 +150,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     const url = new URL(request.url ?? '/', world.base)
     // Clients that think of an Enterprise Server put this before every REST path.
     if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
+    if (url.pathname === '/api/graphql') url.pathname = '/graphql'
     if (isGitRequest(url.pathname)) await handleGit({ state, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
     else await router.handle(request, response, url)

@@ -35,6 +35,8 @@ export interface Comment {
   body: string
   readonly createdAt: string
   updatedAt: string
+  /** The last edit: REST tells its time alone, as `updated_at`, and nobody's name. */
+  edit?: { readonly by: Account; readonly at: string }
   readonly reactions: { readonly id: number; readonly author: Account; readonly content: string }[]
 }
 

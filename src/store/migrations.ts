@@ -129,6 +129,28 @@ const steps: readonly string[] = [
   );
   CREATE INDEX command_recorded_at ON ${schema}.command (repository, recorded_at);
   `,
+  `
+  -- What pull requests do, for those who agreed to it: JSON, once for however many agree.
+  CREATE TABLE ${schema}.described_change (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    id text NOT NULL,
+    covers text NOT NULL,
+    PRIMARY KEY (repository, pull, id)
+  );
+  CREATE TABLE ${schema}.approval_seen (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    review double precision NOT NULL,
+    change text NOT NULL,
+    PRIMARY KEY (repository, pull, review)
+  );
+  -- A pull request can do what it did before: what was shown last is the last row, not the newest change.
+  ALTER TABLE ${schema}.shown_head DROP CONSTRAINT shown_head_pkey;
+  ALTER TABLE ${schema}.shown_head ADD COLUMN change text;
+  ALTER TABLE ${schema}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
+  CREATE UNIQUE INDEX shown_head_in_order ON ${schema}.shown_head (repository, pull, seq);
+  `,
 ]
 
 /**

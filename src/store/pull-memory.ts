@@ -1,13 +1,14 @@
 // What is remembered about pull requests: epochs, heads shown, commands, and when reviews and accounts were first seen.
 import { commitSha, userId } from '../change/ids.ts'
 import type { UserId } from '../change/ids.ts'
+import type { Coverage } from '../checks/ownership/ownership.ts'
 import type { CommandRecord } from '../gate/commands.ts'
 import type { PullMemory, SeenPush } from '../ports/pull-memory.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from './landings.ts'
 import { schema } from './migrations.ts'
 
-export function openPullMemory(database: Database): PullMemory {
+export function openPullMemory(database: Database): Required<PullMemory> {
   return {
     observe: (repository, pull, { head, baseRef, config }) =>
       database.transaction(async (sql) => {
@@ -29,22 +30,70 @@ export function openPullMemory(database: Database): PullMemory {
         return epoch
       }),
 
-    recordShown: async (repository, pull, { head, epoch, at }) => {
-      // The first time counts: showing the same head again does not make an older comment stale.
+    recordShown: async (repository, pull, { head, epoch, at, change }) => {
+      // The first time counts: showing the same again does not make an older comment stale.
       await database.query(
-        `INSERT INTO ${schema}.shown_head (repository, pull, epoch, head, at) VALUES ($1, $2, $3, $4, $5)
-         ON CONFLICT DO NOTHING`,
-        [repositoryKey(repository), pull, epoch, head, at],
+        `INSERT INTO ${schema}.shown_head (repository, pull, epoch, head, change, at)
+         SELECT $1::text, $2::integer, $3::integer, $4::text, $5::text, $6::text
+         WHERE NOT EXISTS (
+           SELECT 1 FROM (
+             SELECT epoch, head, change FROM ${schema}.shown_head
+             WHERE repository = $1::text AND pull = $2::integer ORDER BY seq DESC LIMIT 1
+           ) AS last
+           WHERE last.epoch = $3::integer AND last.head = $4::text AND last.change IS NOT DISTINCT FROM $5::text
+         )`,
+        [repositoryKey(repository), pull, epoch, head, change ?? null, at],
       )
     },
 
     shownHeads: async (repository, pull) => {
-      const rows = await database.query<{ epoch: number; head: string; at: string }>(
-        `SELECT epoch, head, at FROM ${schema}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY epoch`,
+      const rows = await database.query<{ epoch: number; head: string; at: string; change: string | null }>(
+        `SELECT epoch, head, at, change FROM ${schema}.shown_head WHERE repository = $1 AND pull = $2 ORDER BY seq`,
         [repositoryKey(repository), pull],
       )
-      return rows.map(({ epoch, head, at }) => ({ epoch, head: commitSha(head), at }))
+      return rows.map(({ epoch, head, at, change }) => ({
+        epoch,
+        head: commitSha(head),
+        at,
+        ...(change !== null && { change }),
+      }))
     },
+
+    keepChange: async (repository, pull, { id, covers }) => {
+      await database.query(
+        `INSERT INTO ${schema}.described_change (repository, pull, id, covers) VALUES ($1, $2, $3, $4)
+         ON CONFLICT DO NOTHING`,
+        [repositoryKey(repository), pull, id, JSON.stringify([...covers])],
+      )
+    },
+
+    keptChanges: async (repository, pull, ids) => {
+      const kept = new Map<string, Coverage>()
+      for (const id of new Set(ids)) {
+        const [row] = await database.query<{ covers: string }>(
+          `SELECT covers FROM ${schema}.described_change WHERE repository = $1 AND pull = $2 AND id = $3`,
+          [repositoryKey(repository), pull, id],
+        )
+        if (row) kept.set(id, new Map(JSON.parse(row.covers) as [string, string][]))
+      }
+      return kept
+    },
+
+    firstSeenApprovals: (repository, pull, approvals) =>
+      database.transaction(async (sql) => {
+        const key = repositoryKey(repository)
+        for (const [review, change] of approvals)
+          await sql.query(
+            `INSERT INTO ${schema}.approval_seen (repository, pull, review, change) VALUES ($1, $2, $3::float8, $4)
+             ON CONFLICT DO NOTHING`,
+            [key, pull, review, change],
+          )
+        const rows = await sql.query<{ review: number; change: string }>(
+          `SELECT review, change FROM ${schema}.approval_seen WHERE repository = $1 AND pull = $2`,
+          [key, pull],
+        )
+        return new Map(rows.map(({ review, change }) => [review, change]))
+      }),
 
     recordCommand: async (repository, pull, record) => {
       const { covers, ...rest } = record
@@ -115,6 +164,14 @@ export function openPullMemory(database: Database): PullMemory {
         [repositoryKey(repository), pull, head],
       )
       return rows.map(({ pusher, login, kind }) => ({ id: userId(pusher), login, kind }))
+    },
+
+    hasSeenPushes: async (repository, pull) => {
+      const [row] = await database.query<{ seen: boolean }>(
+        `SELECT EXISTS (SELECT 1 FROM ${schema}.push_seen WHERE repository = $1 AND pull = $2) AS seen`,
+        [repositoryKey(repository), pull],
+      )
+      return row?.seen === true
     },
 
     recentCommands: async (repository) => {

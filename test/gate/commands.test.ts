@@ -66,7 +66,8 @@ function input(
       epoch: 0,
       ...check,
     },
-    shown: [{ head: headA, epoch: 0, at: at(5) }],
+    shown: [{ head: headA, epoch: 0, at: at(5), change: 'c' }],
+    change: 'c',
     records: [],
     ...more,
   }
@@ -78,6 +79,7 @@ function answer(question: Question): Answer {
     const person = people[question.login]
     return person ? { kind: 'person', person } : { kind: 'nobody' }
   }
+  if (question.kind === 'comment') return { kind: 'unedited' }
   return question.kind === 'role' ? { kind: 'role', role: 'read' } : { kind: 'no' }
 }
 
@@ -102,15 +104,15 @@ describe('T20: an approval is for the head that had been shown when it was writt
   })
   test('a head that was shown only after the comment is not meant by it', () => {
     const shown = [
-      { head: headA, epoch: 0, at: at(5) },
-      { head: headB, epoch: 1, at: at(11) },
+      { head: headA, epoch: 0, at: at(5), change: 'c' },
+      { head: headB, epoch: 1, at: at(11), change: 'c' },
     ]
     expect(outcomes(input([comment('olga', '/approve')], { shown }, { head: headB }, { epoch: 1 }))).toEqual([
       'stale',
     ])
   })
   test('what was shown in the same second may have come later', () => {
-    const shown = [{ head: headA, epoch: 0, at: at(10) }]
+    const shown = [{ head: headA, epoch: 0, at: at(10), change: 'c' }]
     expect(outcomes(input([comment('olga', '/approve')], { shown }))).toEqual(['stale'])
   })
   test('nothing was shown: ask again', () => {
@@ -118,8 +120,8 @@ describe('T20: an approval is for the head that had been shown when it was writt
   })
   test('the order in which shown heads are remembered does not matter', () => {
     const shown = [
-      { head: headB, epoch: 1, at: at(6) },
-      { head: headA, epoch: 0, at: at(5) },
+      { head: headB, epoch: 1, at: at(6), change: 'c' },
+      { head: headA, epoch: 0, at: at(5), change: 'c' },
     ]
     expect(outcomes(input([comment('olga', '/approve')], { shown }, { head: headB }, { epoch: 1 }))).toEqual([
       'done',
@@ -157,6 +159,41 @@ describe('T29: an edited or deleted comment commands nothing', () => {
   })
 })
 
+describe('T29: who edited a comment is asked where its times do not tell', () => {
+  const edits = (answerTo: Answer) => (question: Question) =>
+    question.kind === 'comment' ? answerTo : answer(question)
+  test('an edit within the second of its creation makes it no command', () => {
+    for (const name of commandNames)
+      expect(decide(input([comment('maria', `/${name}`)]), edits({ kind: 'edited' })).decisions).toEqual([])
+  })
+  test('what cannot be told is no command, and those after it wait', () => {
+    const unknown = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 9 } as const
+    const { decisions, open } = decide(
+      input([comment('maria', '/approve'), comment('olga', '/hold')]),
+      edits(unknown),
+    )
+    expect(decisions).toEqual([])
+    expect(open).toMatchObject([{ reason: 'GitHub answered 503', retryAfter: 9 }])
+  })
+  test('one that was made into another command since it was taken is none any more', () => {
+    const said = comment('olga', '/approve')
+    const records = decide(input([said])).decisions.map(({ record }) => record)
+    expect(approvalsFromCommands(records, [{ ...said, body: '/hold' }])).toEqual([])
+    expect(approvalsFromCommands(records, [{ ...said, body: 'never mind' }])).toEqual([])
+  })
+  test('nobody is asked about comments that may command nothing', () => {
+    const asked: string[] = []
+    decide(
+      input([comment('mallory', '/approve'), comment('olga', 'fine'), comment('robot', '/approve')]),
+      (question) => {
+        asked.push(question.kind)
+        return answer(question)
+      },
+    )
+    expect(asked).not.toContain('comment')
+  })
+})
+
 describe('T31: who may give which command', () => {
   const table: Readonly<Record<string, readonly string[]>> = {
     alice: ['approve', 'hold', 'recheck', 'help'],
@@ -180,11 +217,15 @@ describe('T31: who may give which command', () => {
   })
   test('whoever holds it lifts it; another owner does not', () => {
     const held = decide(input([comment('olga', '/hold')])).decisions.map(({ record }) => record)
-    expect(heldBy(held)?.login).toBe('olga')
+    expect(heldBy(held, input([]).check)?.login).toBe('olga')
+    const unhold = comment('maria', '/unhold')
     expect(outcomes(input([comment('olga', '/unhold')], { records: held }))).toEqual(['done'])
     expect(outcomes(input([comment('alice', '/unhold')], { records: held }))).toEqual(['denied'])
-    const lifted = decide(input([comment('maria', '/unhold')], { records: held })).decisions
-    expect(heldBy([...held, ...lifted.map(({ record }) => record)])).toBeUndefined()
+    const lifted = decide(input([unhold], { records: held })).decisions
+    const all = [...held, ...lifted.map(({ record }) => record)]
+    expect(heldBy(all, input([unhold]).check)).toBeUndefined()
+    expect(heldBy(all, input([]).check)).toMatchObject({ login: 'olga', isBack: true })
+    expect(heldBy(all, input([unhold], {}, { head: headB }).check)?.isBack).toBe(true)
   })
   test('a flood of one account is not worked off', () => {
     const flood = Array.from({ length: 50 }, () => comment('alice', '/recheck'))
@@ -230,12 +271,14 @@ describe('I18: a command works once', () => {
     expect(decide(input([said], { records })).decisions).toEqual([])
   })
   test('a request to land is for one state', () => {
-    const records = decide(input([comment('maria', '/merge')])).decisions.map(
-      ({ record }): CommandRecord => record,
-    )
-    expect(mergeRequestedBy(records, input([]).check)?.login).toBe('maria')
-    expect(mergeRequestedBy(records, input([], {}, { head: headB }, { epoch: 1 }).check)).toBeUndefined()
-    expect(mergeRequestedBy(records, input([], {}, { baseRef: 'other' }).check)).toBeUndefined()
-    expect(mergeRequestedBy(records, input([], {}, {}, { epoch: 2 }).check)).toBeUndefined()
+    const said = [comment('maria', '/merge')]
+    const records = decide(input(said)).decisions.map(({ record }): CommandRecord => record)
+    expect(mergeRequestedBy(records, input(said).check)?.login).toBe('maria')
+    expect(mergeRequestedBy(records, input([]).check)).toBeUndefined()
+    expect(mergeRequestedBy(records, input(said, {}, { head: headB }, { epoch: 1 }).check)).toBeUndefined()
+    expect(mergeRequestedBy(records, input(said, {}, { baseRef: 'other' }).check)).toBeUndefined()
+    expect(mergeRequestedBy(records, input(said, {}, {}, { epoch: 2 }).check)).toBeUndefined()
+    const change = changeBetween({}, { 'catalog/foo/catalog.yaml': [pkg('foo')] })
+    expect(mergeRequestedBy(records, input(said, {}, {}, { change }).check)).toBeUndefined()
   })
 })

@@ -90,7 +90,7 @@ describe('the gate', () => {
       'wait',
       'label',
     ],
-    ['a hold waits', { heldBy: 'carol' }, 'wait', 'held'],
+    ['a hold waits', { heldBy: { login: 'carol', isBack: false } }, 'wait', 'held'],
     ['a stopped repository waits', { stopped: 'a landed tree was not the validated one' }, 'wait', 'stopped'],
     [
       'a repository that lands nothing waits',

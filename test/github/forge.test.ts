@@ -126,6 +126,46 @@ describe('a snapshot', () => {
   })
 })
 
+describe('whether a comment was edited (T29)', () => {
+  const asked = async (body: string, edit?: string) => {
+    const comment = it.github.comment(pull, 'bob', body)
+    if (edit !== undefined) it.github.editComment(comment, `${body} `, edit)
+    const snapshot = await forge.readSnapshot(here())
+    const { id, node } = snapshot?.comments.find((each) => each.id === comment.id) ?? { id: 0 }
+    return forge.answer({ kind: 'comment', comment: id, ...(node !== undefined && { node }) })
+  }
+  test('is no, until somebody does, be it its author', async () => {
+    expect(await asked('/approve one')).toEqual({ kind: 'unedited' })
+    expect(await asked('/approve two', 'bob')).toEqual({ kind: 'edited' })
+    expect(it.github.violations).toEqual([])
+  })
+  test('is yes when a maintainer did within the second of its creation, of which its times tell nothing', async () => {
+    const second = Date.now()
+    const comment = it.github.comment(pull, 'bob', 'fine')
+    it.github.editComment(comment, '/approve', 'alice')
+    const snapshot = await forge.readSnapshot(here())
+    const seen = snapshot?.comments.find(({ id }) => id === comment.id)
+    if (Date.now() - second < 500) expect(seen?.body).toBe('/approve')
+    expect(await forge.answer({ kind: 'comment', comment: comment.id, node: seen?.node ?? '' })).toEqual({
+      kind: 'edited',
+    })
+  })
+  test('is not known when GitHub does not say', async () => {
+    expect(await forge.answer({ kind: 'comment', comment: 1 })).toMatchObject({ kind: 'unknown' })
+    expect(await forge.answer({ kind: 'comment', comment: 1, node: 'bm8=' })).toMatchObject({
+      kind: 'unknown',
+    })
+    it.github.fail('POST /graphql', { status: 502 }, 1)
+    expect(await asked('/approve three')).toMatchObject({ kind: 'unknown', retryAfter: 60 })
+    it.github.fail(
+      'POST /graphql',
+      { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } },
+      1,
+    )
+    expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
+  })
+})
+
 describe('a check run', () => {
   test('is found again by its digest', async () => {
     const run = withDigest(aCheck())

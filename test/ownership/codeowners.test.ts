@@ -129,3 +129,46 @@ describe('a file', () => {
     expect(readCodeowners('CODEOWNERS', `${line}#${'é'.repeat(limit / 2)}`).kind).toBe('broken')
   })
 })
+
+describe('white space and characters that readers do not agree about', () => {
+  const code = (...points: number[]) => String.fromCodePoint(...points)
+  const odd = [
+    0x0b, 0x0c, 0x00, 0x1b, 0x7f, 0x85, 0xa0, 0xad, 0x1680, 0x180e, 0x2003, 0x200b, 0x200d, 0x200e, 0x2028,
+    0x2029, 0x202e, 0x202f, 0x205f, 0x2060, 0x2800, 0x3000, 0x3164, 0xfe0f, 0xfeff, 0xfffd, 0xe0020,
+  ].map((point) => [`U+${point.toString(16)}`, code(point)] as const)
+
+  test.each([...odd, ['a carriage return alone', '\r']])(
+    'break the file: %s between pattern and owner, or beside one of them',
+    (_, character) => {
+      for (const line of [
+        `/a${character}@mallory`,
+        `/a @ann${character}@mallory`,
+        `/a @ann${character}`,
+        `${character}/a @ann`,
+        `/a${character} @ann`,
+        character,
+        `${character}# @ann`,
+      ])
+        // At its end it is the line end of Windows.
+        if (!line.endsWith('\r'))
+          expect([line, readCodeowners('CODEOWNERS', `* @fine\n${line}\n`).kind]).toEqual([line, 'broken'])
+    },
+  )
+  test.each(['\v', '\f', '\0', '\r', '\x85', '\u2028', '\u2029', '\ufeff', '\ufffd'])(
+    'break the file in a comment, too, where a reader may end the line: %j',
+    (character) => {
+      expect(readCodeowners('CODEOWNERS', `# note${character}* @mallory\n* @ann\n`).kind).toBe('broken')
+      expect(readCodeowners('CODEOWNERS', `* @ann # note${character}* @mallory\n`).kind).toBe('broken')
+    },
+  )
+  test('what shows nothing in a comment changes nothing', () => {
+    expect(owners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual(['ann'])
+  })
+  test.each(['/foo#bar @mallory', '/foo\\', '/foo\\\t@mallory', '/foo\\\\\\'])(
+    'so does a pattern that may end elsewhere: %j',
+    (line) => expect(readCodeowners('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
+  )
+  test('letters of other scripts, escaped spaces and tabs are read', () => {
+    expect(owners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
+  })
+})

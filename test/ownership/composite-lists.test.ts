@@ -271,7 +271,7 @@ describe('a yes that is carried over', () => {
       source: 'command' as const,
       sourceId: 1,
       config: 'd',
-      covers: coverage(seen.input.change),
+      covers: coverage(seen.input),
     }
     const judge = (list: string) => world.judge(from, next(list), { ...options, epoch: 1, approvals: [yes] })
     expect((await judge(listOf(mine, entry('victim', '4')))).verdict.kind).toBe('merge')

@@ -52,7 +52,7 @@ function payload(action: string, sender: Person, more: object = {}): unknown {
 const deliver = async (action: string, login: string) => {
   const push = pushOfDelivery('pull_request', payload(action, world.people.person(login)))
   await store.accept(
-    { guid: `${pulls} ${action} ${login}`, event: 'pull_request', body: new Uint8Array() },
+    { guid: `${pulls} ${action} ${login} ${head}`, event: 'pull_request', body: new Uint8Array() },
     [],
     push,
   )
@@ -103,6 +103,25 @@ describe('T24: a head', () => {
     begin(strict)
     expect(await rules()).toEqual(['foreign-push'])
     await deliver('synchronize', 'alice')
+    expect(await rules()).toEqual([])
+  })
+  test('whose own delivery was lost waits once any of the pull request came, until somebody confirms it', async () => {
+    await deliver('opened', 'alice')
+    expect(await rules()).toEqual([])
+    const told = head
+    head = world.origin.commit({ ...base, 'operators/mine/notes.md': `stranger ${pulls}\n` }, [told])
+    expect(await rules()).toEqual(['foreign-push'])
+    // The delivery comes late after all.
+    await deliver('synchronize', 'mallory')
+    expect(await rules()).toEqual(['foreign-push'])
+    head = world.origin.commit({ ...base, 'operators/mine/notes.md': `author ${pulls}\n` }, [head])
+    expect(await rules()).toEqual(['foreign-push'])
+    await deliver('synchronize', 'alice')
+    expect(await rules()).toEqual([])
+  })
+  test('waits in no other pull request for it', async () => {
+    await deliver('synchronize', 'mallory')
+    begin()
     expect(await rules()).toEqual([])
   })
   test('is not taken from a pull request’s own configuration', async () => {

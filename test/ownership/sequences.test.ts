@@ -3,7 +3,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import type { Review } from '../../src/change/snapshot.ts'
-import { approvalsFromReviews, ownerFilePaths } from '../../src/checks/ownership/ownership.ts'
+import { approvalsFromReviews, coverage, ownerFilePaths } from '../../src/checks/ownership/ownership.ts'
+import type { CheckInput } from '../../src/checks/check.ts'
 import { configPath } from '../../src/config/config-path.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import { decide } from '../../src/gate/decide.ts'
@@ -154,18 +155,18 @@ function lands(state: State, result: State, pull: Pull): boolean {
     const after = text(result.files, path)
     if (after !== undefined) files.result.set(path, after)
   }
-  const { outcome, input } = judgeInput(
-    {
-      snapshot,
-      config: parsed.config,
-      layout: { catalogs: [{ root: 'catalog' }] },
-      change,
-      basePaths,
-      ownerFiles: files,
-      approvals: approvalsFromReviews(snapshot, 0),
-    },
-    people,
-  )
+  const unapproved: CheckInput = {
+    snapshot,
+    config: parsed.config,
+    layout: { catalogs: [{ root: 'catalog' }] },
+    change,
+    basePaths,
+    ownerFiles: files,
+    approvals: [],
+  }
+  const agreed = new Map(reviews.map(({ id }) => [id, coverage(unapproved)]))
+  const approvals = approvalsFromReviews(snapshot, 0, new Map(), agreed)
+  const { outcome, input } = judgeInput({ ...unapproved, approvals }, people)
   const differing = [...new Set([...basePaths, ...Object.keys(result.files)])].filter(
     (path) => text(state.files, path) !== text(result.files, path),
   )

@@ -636,7 +636,7 @@ describe('T15: changes inside merge commits', () => {
       const approvals = said.input.approvals.map((approval) => ({
         ...approval,
         config: 'c',
-        covers: coverage(said.input.change),
+        covers: coverage(said.input),
       }))
       const same = world.origin.commit({ ...updated, ...extra }, [first])
       const judge = (head: typeof same, more = {}) =>

@@ -71,12 +71,12 @@ describe('T21: A, B and A again', () => {
       reviews: [review],
     })
     const seen = new Map([[review.id, 0]])
-    const approvals = approvalsFromReviews(snapshot, 2, seen)
+    const approvals = approvalsFromReviews(snapshot, 2, seen, new Map())
     expect(approvals).toMatchObject([{ head, epoch: 0 }])
     expect((await world.judge(from, head, { author: 'mallory', approvals, epoch: 2 })).verdict.kind).toBe(
       'wait',
     )
-    const again = approvalsFromReviews(snapshot, 2, new Map([[review.id, 2]]))
+    const again = approvalsFromReviews(snapshot, 2, new Map([[review.id, 2]]), new Map())
     expect(
       (await world.judge(from, head, { author: 'mallory', approvals: again, epoch: 2 })).verdict.kind,
     ).toBe('merge')

@@ -11,7 +11,12 @@ import { catalogOf } from '../../src/change/layout.ts'
 import type { Person, Review, Snapshot } from '../../src/change/snapshot.ts'
 import type { Approval } from '../../src/checks/approval.ts'
 import type { CheckInput, CheckOutcome } from '../../src/checks/check.ts'
-import { approvalsFromReviews, ownerFilePaths, ownership } from '../../src/checks/ownership/ownership.ts'
+import {
+  approvalsFromReviews,
+  coverage,
+  ownerFilePaths,
+  ownership,
+} from '../../src/checks/ownership/ownership.ts'
 import { answersFrom, questionKey } from '../../src/checks/questions.ts'
 import type { AnswerTo, Question } from '../../src/checks/questions.ts'
 import { configPath } from '../../src/config/config-path.ts'
@@ -68,6 +73,8 @@ export class People {
           : { kind: 'no' }
       case 'role':
         return { kind: 'role', role: this.roles.get(question.user) ?? 'read' }
+      case 'comment':
+        return { kind: 'unedited' }
       case 'image':
       case 'bundle':
         throw new Error('ownership asks for no images')
@@ -189,20 +196,25 @@ export class World {
       if (after !== undefined) files.result.set(path, after)
     }
     const { approvals = [], epoch, accounts, packagesByDirectory, configDigest } = options
+    const input: CheckInput = {
+      snapshot,
+      config,
+      layout,
+      change,
+      basePaths,
+      ownerFiles: files,
+      approvals: [],
+      ...(epoch !== undefined && { epoch }),
+      ...(accounts && { accounts }),
+      ...(packagesByDirectory && { packagesByDirectory }),
+      ...(configDigest !== undefined && { configDigest }),
+    }
+    // Whoever says yes here sees what is judged, unless the test says what else they saw.
+    const covers = coverage(input)
+    const agreed = new Map(snapshot.reviews.map(({ id }) => [id, covers]))
+    const reviewed = approvalsFromReviews(snapshot, epoch ?? 0, new Map(), agreed)
     const judged = judgeInput(
-      {
-        snapshot,
-        config,
-        layout,
-        change,
-        basePaths,
-        ownerFiles: files,
-        approvals: [...approvalsFromReviews(snapshot, epoch ?? 0), ...approvals],
-        ...(epoch !== undefined && { epoch }),
-        ...(accounts && { accounts }),
-        ...(packagesByDirectory && { packagesByDirectory }),
-        ...(configDigest !== undefined && { configDigest }),
-      },
+      { ...input, approvals: [...reviewed, ...approvals.map((each) => ({ covers, ...each }))] },
       this.people,
     )
     return { ...judged, verdict: this.#decide(snapshot, config, merge, paths.length, judged.outcome) }
@@ -258,7 +270,7 @@ export class World {
 
   async #text(tree: TreeSha, path: string): Promise<string | undefined> {
     const bytes = await this.#bytes(tree, path)
-    return bytes && new TextDecoder().decode(bytes)
+    return bytes && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
   }
 }
 

@@ -45,6 +45,73 @@ export function pullMemoryContract(store: () => Store): void {
         { head: b, epoch: 1, at: '2026-01-01T00:01:00Z' },
       ])
     })
+    test('showing again what was shown last changes nothing, going back to what was shown before does', async () => {
+      const of = repository()
+      const show = (change: string, minute: number) =>
+        store().recordShown(of, pull, { head: a, epoch: 0, at: `2026-01-01T00:0${minute}:00Z`, change })
+      for (const [change, minute] of [
+        ['c1', 1],
+        ['c1', 2],
+        ['c2', 3],
+        ['c1', 4],
+        ['c1', 5],
+      ] as const)
+        await show(change, minute)
+      const shown = await store().shownHeads(of, pull)
+      expect(shown.map(({ at, change }) => `${at.slice(14, 16)} ${change}`)).toEqual([
+        '01 c1',
+        '03 c2',
+        '04 c1',
+      ])
+    })
+    test('what a change does is kept for those who agree to it, and a review stays with the one it was first for', async () => {
+      const of = repository()
+      const covers = new Map([
+        ['foo', '= "catalog/foo/x.yaml" none 100644 ☃'],
+        ['', ''],
+      ])
+      await store().keepChange(of, pull, { id: 'c1', covers })
+      await store().keepChange(of, pull, { id: 'c1', covers: new Map() })
+      await store().keepChange(of, pull, { id: 'c2', covers: new Map() })
+      expect(await store().keptChanges(of, pull, ['c1', 'c1', 'c2', 'c3'])).toEqual(
+        new Map([
+          ['c1', covers],
+          ['c2', new Map()],
+        ]),
+      )
+      expect(await store().keptChanges(of, pullNumber(8), ['c1'])).toEqual(new Map())
+      expect(await store().firstSeenApprovals(of, pull, new Map())).toEqual(new Map())
+      await store().firstSeenApprovals(of, pull, new Map([[3_000_000_000_000, 'c1']]))
+      const again = new Map([
+        [3_000_000_000_000, 'c2'],
+        [12, 'c2'],
+      ])
+      const kept = new Map([
+        [3_000_000_000_000, 'c1'],
+        [12, 'c2'],
+      ])
+      expect(await store().firstSeenApprovals(of, pull, again)).toEqual(kept)
+      expect(await store().firstSeenApprovals(of, pull, new Map())).toEqual(kept)
+      expect(await store().firstSeenApprovals(of, pullNumber(8), new Map())).toEqual(new Map())
+    })
+    test('it is known whether a push of a pull request was ever told (T24)', async () => {
+      const of = repository()
+      expect(await store().hasSeenPushes(of, pull)).toBe(false)
+      const push = {
+        repository: of,
+        pull,
+        head: a,
+        pusher: { id: userId(7), login: 'olga', kind: 'user' as const },
+      }
+      await store().accept(
+        { guid: `seen ${of.name}`, event: 'pull_request', body: new Uint8Array() },
+        [],
+        push,
+      )
+      expect(await store().hasSeenPushes(of, pull)).toBe(true)
+      expect(await store().hasSeenPushes(of, pullNumber(8))).toBe(false)
+      expect(await store().hasSeenPushes(repository(), pull)).toBe(false)
+    })
     test('a command is recorded once, and as it was', async () => {
       const of = repository()
       const record: CommandRecord = {

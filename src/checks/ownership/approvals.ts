@@ -1,9 +1,10 @@
-// Which yes counts: reviews and commands as approvals, each bound to head, base branch and epoch (I4).
+// Which yes counts: reviews and commands as approvals, each bound to head, base branch, epoch and what the change does
+// (I4).
 // A later review of the same person replaces an earlier one, a dismissed one counts as none, and there is no way
 // back to an older one (T28). Nobody approves their own change, and no App does for anybody (T35).
-import type { Change, TouchedPath } from '../../change/change.ts'
 import type { Review, Snapshot } from '../../change/snapshot.ts'
 import type { Approval } from '../approval.ts'
+import { isAgreedTo, type Coverage } from './coverage.ts'
 import { loginOf } from './principal.ts'
 
 /**
@@ -22,16 +23,19 @@ export function lastWords(reviews: readonly Review[]): readonly Review[] {
 
 /**
  * Approvals by review of the head as it is. `seen` says in which epoch each review was first seen, by its id: a
- * review of an earlier epoch stays in it, even when the head has come back to the commit it was for (T21).
+ * review of an earlier epoch stays in it, even when the head has come back to the commit it was for (T21). `agreed`
+ * says what the change was to each reviewer, by the review's id; a review without it agrees to nothing.
  */
 export function approvalsFromReviews(
   snapshot: Snapshot,
   epoch: number,
-  seen: ReadonlyMap<number, number> = new Map(),
+  seen: ReadonlyMap<number, number>,
+  agreed: ReadonlyMap<number, Coverage>,
 ): Approval[] {
   return lastWords(snapshot.reviews).flatMap((review): Approval[] => {
     const { author, commit } = review
     if (review.state !== 'approved' || author === null || commit === null) return []
+    const covers = agreed.get(review.id)
     return [
       {
         user: author.id,
@@ -41,6 +45,7 @@ export function approvalsFromReviews(
         epoch: seen.get(review.id) ?? epoch,
         source: 'review',
         sourceId: review.id,
+        ...(covers && { covers }),
       },
     ]
   })
@@ -53,27 +58,24 @@ export function objections(snapshot: Snapshot): readonly Review[] {
   )
 }
 
-/** Whether an approval is for exactly this state of the pull request. */
-export function isCurrent(approval: Approval, snapshot: Snapshot, epoch: number): boolean {
+/**
+ * Whether an approval is for this head, this base branch and this epoch. What the change does is looked at besides:
+ * the same head can do something else.
+ */
+export function isOfState(approval: Approval, snapshot: Snapshot, epoch: number): boolean {
   return approval.head === snapshot.head && approval.baseRef === snapshot.baseRef && approval.epoch === epoch
 }
 
-/**
- * What the change does to each package directory, as text that is equal exactly when paths, modes and blobs on
- * both sides are. Paths outside packages are under ''.
- */
-export function coverage(change: Change): ReadonlyMap<string, string> {
-  const lines = new Map<string, string[]>()
-  for (const path of change.paths) {
-    const directory = 'directory' in path.role ? (path.role.directory ?? '') : ''
-    const list = lines.get(directory) ?? []
-    list.push(side(path))
-    lines.set(directory, list)
-  }
-  return new Map([...lines].map(([directory, list]) => [directory, list.toSorted().join('\n')]))
-}
-
-function side({ path, before, after }: TouchedPath): string {
-  const text = (entry: TouchedPath['before']): string => (entry ? `${entry.mode} ${entry.oid}` : 'none')
-  return `${JSON.stringify(path)} ${text(before)} ${text(after)}`
+/** Whether an approval is for exactly this state of the pull request, and for all that the change does in it. */
+export function isCurrent(
+  approval: Approval,
+  snapshot: Snapshot,
+  epoch: number,
+  now: () => Coverage,
+): boolean {
+  return (
+    isOfState(approval, snapshot, epoch) &&
+    approval.covers !== undefined &&
+    isAgreedTo(now(), approval.covers)
+  )
 }

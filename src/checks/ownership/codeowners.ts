@@ -1,6 +1,7 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners takes owners away.
 // A file with any error gives nobody authority, though GitHub itself would skip the line: a skipped line may have
 // been the one that took somebody's rights away (reference/merge-safety.md 3.7).
+import { findDividing, findUnseen } from '../../config/odd-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../catalog/glob.ts'
 import { parseLogin, parseTeam } from './principal.ts'
 import type { Principal } from './principal.ts'
@@ -78,14 +79,23 @@ function indexOf(lines: readonly CodeownersLine[]): Index {
   return { byName, others }
 }
 
-/** A line, a problem as text, or undefined for a blank line or a comment. */
+/**
+ * A line, a problem as text, or undefined for a blank line or a comment. What GitHub takes for white space is not
+ * documented: a line with anything but spaces and tabs could be a pattern with owners to it and without to us.
+ */
 function parseLine(line: string): CodeownersLine | string | undefined {
+  const divided = findDividing(line)
+  if (divided !== undefined) return `it holds ${divided.name}, where readers may end a line`
   const words = splitWords(line)
+  const odd = words.map(findUnseen).find((name) => name !== undefined)
+  if (odd !== undefined) return `it holds ${odd}, which may be white space or not`
   const [pattern, ...owners] = words
   if (pattern === undefined) return undefined
   if (pattern.startsWith('!')) return 'patterns cannot be negated with !'
   if (/[[\]]/.test(pattern)) return 'patterns cannot use [ ]'
   if (pattern.startsWith('\\#')) return 'a pattern cannot begin with an escaped #'
+  if (pattern.includes('#')) return 'a # within a pattern may begin a comment'
+  if (/(?<!\\)(?:\\\\)*\\$/.test(pattern)) return 'a pattern cannot end in a backslash'
   const segments = toSegments(pattern)
   if (segments === undefined) return `${JSON.stringify(pattern)} is not a pattern`
   const principals: Principal[] = []

@@ -3,7 +3,8 @@
 import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
-import { coverage, isCurrent } from './approvals.ts'
+import { isCurrent, isOfState } from './approvals.ts'
+import { differences, isDirectoryAgreedTo, type Coverage } from './coverage.ts'
 import type { Demand } from './demands.ts'
 import { isBot } from './people.ts'
 import type { Account, Holds, People, Unanswered } from './people.ts'
@@ -30,11 +31,14 @@ export class Consents {
   readonly #people: People
   readonly #author: Account | undefined
   readonly #met = new WeakMap<readonly Principal[], Map<string, Met>>()
-  #coverage: ReadonlyMap<string, string> | undefined
+  readonly #covers: () => Coverage
+  #touched: ReadonlySet<string> | undefined
 
-  constructor(input: CheckInput, everybody: People) {
+  /** `covers`: what the change does. It is much text, so it is made only where there is a yes to compare it with. */
+  constructor(input: CheckInput, everybody: People, covers: () => Coverage) {
     this.#input = input
     this.#people = everybody
+    this.#covers = covers
     const { author } = input.snapshot
     this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
   }
@@ -93,11 +97,30 @@ export class Consents {
     }
   }
 
+  /**
+   * Approvals of this very head that were for something else than it does now, and what differs. None of people who
+   * have approved what it does now as well.
+   */
+  forSomethingElse(): readonly { readonly account: Account; readonly differences: readonly string[] }[] {
+    const { snapshot, approvals, epoch = 0 } = this.#input
+    const ofHead = approvals.filter((approval) => isOfState(approval, snapshot, epoch))
+    const current = new Set(
+      ofHead.filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers)).map(({ user }) => user),
+    )
+    const last = new Map(ofHead.filter(({ user }) => !current.has(user)).map((each) => [each.user, each]))
+    return [...last.values()].map(({ user, login, covers = new Map<string, string>() }) => ({
+      account: { id: user, login: login.toLowerCase() },
+      differences: differences(this.#covers(), covers),
+    }))
+  }
+
   /** Whether somebody with a say in all of these demands, or their author, said yes to this very head by command. */
   confirmed(demands: readonly Demand[]): Holds {
     const { snapshot } = this.#input
     const epoch = this.#input.epoch ?? 0
-    const current = this.#input.approvals.filter((approval) => isCurrent(approval, snapshot, epoch))
+    const current = this.#input.approvals.filter((approval) =>
+      isCurrent(approval, snapshot, epoch, this.#covers),
+    )
     if (current.some(({ user, source }) => user === this.#author?.id && source === 'command'))
       return { kind: 'yes' }
     return firstYes(
@@ -212,18 +235,17 @@ export class Consents {
   #counts(approval: Approval, demand: Demand): boolean {
     const { snapshot, config, configDigest } = this.#input
     if (this.#author === undefined || approval.user === this.#author.id) return false
-    if (isCurrent(approval, snapshot, this.#input.epoch ?? 0)) return true
-    // Carried over: the same rules, the same branch, and not a byte of the package differs.
-    const covered = approval.covers?.get(demand.directory)
-    // Only few approvals are carried over, and what every path does is much text.
-    const covering = () => (this.#coverage ??= coverage(this.#input.change)).get(demand.directory)
+    if (isCurrent(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
+    // Carried over: the same rules, the same branch, and not a byte of the package differs. What differs without a file
+    // of its own is agreed to with the whole change only.
     return (
       config.approvals.carryOver &&
       approval.baseRef === snapshot.baseRef &&
       approval.config !== undefined &&
       approval.config === configDigest &&
-      covered !== undefined &&
-      covered === covering()
+      approval.covers !== undefined &&
+      (this.#touched ??= new Set(this.#input.change.paths.map(({ path }) => path))).has(demand.path) &&
+      isDirectoryAgreedTo(demand.directory, this.#covers(), approval.covers)
     )
   }
 }

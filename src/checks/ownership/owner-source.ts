@@ -3,6 +3,7 @@
 import type { Location } from '../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
 import type { Node } from 'yaml'
+import { findDividing, findUnseen, foldedKey } from '../../config/odd-characters.ts'
 import { parseLogin } from './principal.ts'
 import type { Principal } from './principal.ts'
 
@@ -41,6 +42,12 @@ const largest = 256 * 1024
 export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   const start: Location = { file, line: 1, column: 1 }
   if (text.length > largest) return broken(start, `it is larger than ${largest / 1024} KiB`)
+  const divided = findDividing(text)
+  if (divided !== undefined) {
+    const before = text.slice(0, divided.offset).split('\n')
+    const at = { file, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+    return broken(at, `it holds ${divided.name}, where readers may end a line or the text`)
+  }
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
@@ -67,18 +74,27 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
       error.message.split('\n')[0] ?? 'it is not YAML',
     )
   }
+  // Another version of YAML is another reading: 1.1 takes `no` for a value that is no text.
+  if (document.directives?.yaml.explicit === true) return broken(start, 'it has a %YAML line')
   const root = document.contents
   if (root === null || (isScalar(root) && (root.value === null || root.value === '')))
     return { kind: 'read', value: { file, keys: [], entry: () => undefined, place } }
-  // One list that stands for two is convenient to write and easy to misread.
-  let alias: unknown
+  // One list that stands for two is convenient to write and easy to misread; a tag makes something else of a text.
+  let odd: unknown
+  let unseen: unknown
   visit(document, {
     Alias: (_, node) => {
-      alias = node
+      odd = node
       return visit.BREAK
     },
+    Value: (key, node) => {
+      if (node.tag !== undefined || node.anchor !== undefined) odd = node
+      else if (key === 'key' && isScalar(node) && findUnseen(String(node.value)) !== undefined) unseen = node
+      return odd === undefined && unseen === undefined ? undefined : visit.BREAK
+    },
   })
-  if (alias !== undefined) return broken(place(alias), 'it uses an alias')
+  if (odd !== undefined) return broken(place(odd), 'it uses an alias, an anchor or a tag')
+  if (unseen !== undefined) return broken(place(unseen), 'the name of a key holds something that nobody sees')
   if (!isMap(root)) return broken(place(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {
@@ -100,11 +116,22 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   }
 }
 
+/** What YAML 1.1 or 1.2 reads as no text where it stands without quotes: nothing, truth, numbers, dates. */
+const notAlwaysText =
+  /^(?:~|null|true|false|yes|no|on|off|y|n|[-+]?(?:0x[0-9a-f_]+|0[bo][0-7_]+|[0-9][0-9_]*(?:e[-+]?[0-9]+)?)|\d{4}-\d{1,2}-\d{1,2})$/i
+
 /** The texts of a list at a key; nothing for an absent or empty one. A single text in place of a list is an error (T26). */
 export function readTexts(
   document: OwnerDocument,
   key: string,
 ): Read<readonly { text: string; at: Location }[]> {
+  // Go's JSON reader, behind most readers of these files, finds a key without regard to case.
+  const alike = document.keys.find((other) => other !== key && foldedKey(other) === foldedKey(key))
+  if (alike !== undefined)
+    return broken(
+      document.place(document.entry(alike)?.node),
+      `the key ${JSON.stringify(alike)} may be taken for ${key}`,
+    )
   const entry = document.entry(key)
   if (entry === undefined) return { kind: 'read', value: [] }
   return textsOf(document, entry.node, key)
@@ -123,6 +150,8 @@ export function textsOf(
   for (const item of node.items) {
     if (!isScalar(item) || typeof item.value !== 'string' || item.value === '')
       return broken(document.place(item), `${key} must hold plain names`)
+    if (item.type === 'PLAIN' && notAlwaysText.test(item.value))
+      return broken(document.place(item), `${key} holds ${item.value}, which is text only between quotes`)
     texts.push({ text: item.value, at: document.place(item) })
   }
   return { kind: 'read', value: texts }

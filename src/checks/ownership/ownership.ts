@@ -8,6 +8,7 @@ import type { Check, CheckInput, CheckOutcome, Waiting } from '../check.ts'
 import { questionKey } from '../questions.ts'
 import type { AnswerTo, Answers, Question } from '../questions.ts'
 import { objections } from './approvals.ts'
+import { coverageOf, type Coverage } from './coverage.ts'
 import { readAuthority } from './authority.ts'
 import type { Authority } from './authority.ts'
 import { Consents } from './consent.ts'
@@ -18,6 +19,7 @@ import { people } from './people.ts'
 import type { Account, Holds, Unanswered } from './people.ts'
 import { loginOf, principalName } from './principal.ts'
 import type { Principal } from './principal.ts'
+import { approvedSomethingElse as approvedSomethingElseRule } from './rules/approved-something-else.ts'
 import { changeRefused } from './rules/change-refused.ts'
 import { changesRequested } from './rules/changes-requested.ts'
 import { consentMissing } from './rules/consent-missing.ts'
@@ -31,7 +33,8 @@ import { ownerSourceBroken } from './rules/owner-source-broken.ts'
 import { ownerUnknown } from './rules/owner-unknown.ts'
 import { findSuspiciousPaths } from './suspicious-paths.ts'
 
-export { approvalsFromReviews, coverage } from './approvals.ts'
+export { approvalsFromReviews } from './approvals.ts'
+export { coverageOfFiles, hasSameFiles, isAgreedTo, type Coverage } from './coverage.ts'
 export { ownerFilePaths, ownerFilesOf } from './owner-files.ts'
 export { principalName } from './principal.ts'
 export { readAuthority } from './authority.ts'
@@ -92,8 +95,9 @@ export interface Standing {
 
 /** The standing of accounts towards one pull request. */
 export function standingIn(input: CheckInput, answers: Answers): Standing {
-  const { authority, demands } = survey(input)
-  const { everybody, consents } = accountsIn(input, answers, authority)
+  const surveyed = survey(input)
+  const { demands } = surveyed
+  const { everybody, consents } = accountsIn(input, answers, surveyed)
   return {
     hasSay: (account) => consents.hasSay(account, demands),
     isMaintainer: (account) => everybody.isMaintainer(account),
@@ -105,6 +109,8 @@ interface Survey extends Demands {
   readonly authority: Authority
   /** How many packages they are about. */
   readonly packages: number
+  /** What the change does, as text. */
+  readonly covers: () => Coverage
 }
 
 /** What a survey is made of. */
@@ -125,20 +131,27 @@ function survey(input: CheckInput): Survey {
     outside,
     findings: [...findSuspiciousPaths(input), ...findings],
     packages: new Set(demands.map((demand) => demand.package)).size,
+    covers: lazily(() => coverageOf(input.change, demands)),
   }
   surveys.set(input.change, { of: input, survey: made })
   return made
 }
 
+/** What the change does, for a yes to be kept with, and compared with. */
+export function coverage(input: CheckInput): Coverage {
+  return survey(input).covers()
+}
+
 /** Accounts and their rights, as far as the answers tell. */
-function accountsIn(input: CheckInput, answers: Answers, authority: Authority) {
+function accountsIn(input: CheckInput, answers: Answers, { authority, covers }: Survey) {
   const everybody = people(answers, input.accounts ?? new Map(), authority.maintainers, input.config)
-  return { everybody, consents: new Consents(input, everybody) }
+  return { everybody, consents: new Consents(input, everybody, covers) }
 }
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
-  const { authority, demands, outside, findings: impossible, packages } = survey(input)
-  const { consents } = accountsIn(input, answers, authority)
+  const surveyed = survey(input)
+  const { authority, demands, outside, findings: impossible, packages } = surveyed
+  const { consents } = accountsIn(input, answers, surveyed)
   // A file that several catalogs or blobs make demands on says the same once.
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.take(impossible)
@@ -187,6 +200,12 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   findings.take(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
+
+  if (open.length > 0 || push.waiting.length > 0) {
+    const again = approvedSomethingElse(input, consents, demands)
+    findings.take(again.findings)
+    waiting.push(...again.waiting)
+  }
 
   for (const { at, problem } of authority.problems())
     findings.add(ownerSourceBroken, at, { path: at.file, problem })
@@ -351,6 +370,32 @@ function foreignPusher(
     waiting: [{ what: `somebody confirms ${head.slice(0, 12)}, which ${name} pushed`, who }],
     unanswered: [],
   }
+}
+
+/** A yes of somebody with a say that was for something else than this head does now: it is asked for again. */
+function approvedSomethingElse(
+  input: CheckInput,
+  consents: Consents,
+  demands: readonly Demand[],
+): { findings: Finding[]; waiting: Waiting[] } {
+  const { author, head } = input.snapshot
+  const found = consents
+    .forSomethingElse()
+    .filter(({ account }) => account.id === author?.id || consents.hasSay(account, demands).kind === 'yes')
+  return {
+    findings: found.map(({ account, differences }) =>
+      finding(approvedSomethingElseRule, undefined, { approver: account.login, head, differences }),
+    ),
+    waiting: found.map(({ account }) => ({
+      what: `${account.login} approves again: it was approved for something else`,
+      who: [account.login],
+    })),
+  }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 function count(number: number, noun: string): string {

@@ -1,5 +1,6 @@
 // Every rule of the ownership check, in the order of their ids. A plain array: no discovery, no registration.
 import type { AnyRule } from '../../findings/rule.ts'
+import { approvedSomethingElse } from './rules/approved-something-else.ts'
 import { changeRefused } from './rules/change-refused.ts'
 import { changesRequested } from './rules/changes-requested.ts'
 import { confusableName } from './rules/confusable-name.ts'
@@ -18,6 +19,7 @@ import { ownerUnknown } from './rules/owner-unknown.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 
 export const ownershipRules: readonly AnyRule[] = [
+  approvedSomethingElse,
   changeRefused,
   changesRequested,
   confusableName,

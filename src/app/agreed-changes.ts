@@ -1,0 +1,117 @@
+// What each approving review agreed to: what the change was to its reviewer, not what it is by now. GitHub tells a
+// review's commit and time alone, and the same commit can do something else when the merge base moves. Remembered with
+// the first look, and never made anew. Decides on nobody's rights.
+import { createHash } from 'node:crypto'
+import type { CommitSha } from '../change/ids.ts'
+import type { PathChange } from '../change/path-change.ts'
+import type { Review, Snapshot } from '../change/snapshot.ts'
+import { coverageOfFiles, hasSameFiles, type Coverage } from '../checks/ownership/ownership.ts'
+import type { ShownHead } from '../gate/commands.ts'
+import { isGitError } from '../git/git-error.ts'
+import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
+import type { Repository } from '../ports/repository.ts'
+
+/** A change under the id by which comments and memory call it. */
+export function describedChange(covers: Coverage): DescribedChange {
+  const id = createHash('sha256')
+    .update(JSON.stringify([...covers]))
+    .digest('hex')
+    .slice(0, 40)
+  return { id, covers }
+}
+
+export interface AgreedOptions {
+  readonly snapshot: Snapshot
+  readonly epoch: number
+  /** The epoch in which each review was first seen. */
+  readonly seen: ReadonlyMap<number, number>
+  /** What the change does now. */
+  readonly now: DescribedChange
+  readonly shown: readonly ShownHead[]
+  readonly memory: PullMemory
+  readonly repository: Pick<Repository, 'mergeBases' | 'wasTip' | 'treeOf' | 'diff'>
+}
+
+/** What the approving reviews of this state agreed to, by their ids. Rejects with a StoreError or GitError. */
+export async function agreedChanges(options: AgreedOptions): Promise<ReadonlyMap<number, Coverage>> {
+  const { snapshot, epoch, seen, now, memory } = options
+  const { repository, pull, head } = snapshot
+  const reviews = snapshot.reviews.filter(
+    ({ id, state, commit }) => state === 'approved' && commit === head && (seen.get(id) ?? epoch) === epoch,
+  )
+  if (reviews.length === 0) return new Map()
+  if (!memory.firstSeenApprovals || !memory.keepChange || !memory.keptChanges)
+    return new Map(reviews.map(({ id }) => [id, now.covers]))
+  let known = await memory.firstSeenApprovals(repository, pull, new Map())
+  const fresh = reviews.filter(({ id }) => !known.has(id))
+  if (fresh.length > 0) {
+    const bound = new Map<number, string>()
+    for (const review of fresh) bound.set(review.id, await changeShownTo(review, options))
+    known = await memory.firstSeenApprovals(repository, pull, bound)
+  }
+  const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
+  const kept = await memory.keptChanges(repository, pull, [...new Set(ids.values())])
+  return new Map(
+    [...ids].flatMap(([review, id]) => {
+      const covers = kept.get(id)
+      return covers ? [[review, covers] as const] : []
+    }),
+  )
+}
+
+/** The id of the change that a reviewer saw: as our comment had said it, or else as GitHub showed it. */
+async function changeShownTo(review: Review, options: AgreedOptions): Promise<string> {
+  const { snapshot, epoch, now, shown, memory } = options
+  const { repository, pull, head } = snapshot
+  // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
+  const last = shown
+    .filter(({ at }) => at < review.submittedAt)
+    .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+    .at(-1)
+  if (last?.change !== undefined && last.head === head && last.epoch === epoch) return last.change
+  const page = await githubsPage(options)
+  const saw = page !== undefined && hasSameFiles(now.covers, page) ? now : describedChange(page ?? new Map())
+  await memory.keepChange?.(repository, pull, saw)
+  return saw.id
+}
+
+const pages = new WeakMap<Snapshot, Promise<Coverage | undefined>>()
+
+/** What GitHub's page of a pull request shows of its files; undefined where that cannot be told. */
+function githubsPage(options: AgreedOptions): Promise<Coverage | undefined> {
+  const known = pages.get(options.snapshot) ?? readPage(options)
+  pages.set(options.snapshot, known)
+  return known
+}
+
+/**
+ * GitHub compares the head with the commit where it last met the base branch, as that was when the head was pushed
+ * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
+ * Only one such commit, the same then and now, tells what everybody saw who has looked since. One that a merge brought
+ * into the base may have come after the review: then nothing is known.
+ */
+async function readPage({ snapshot, repository }: AgreedOptions): Promise<Coverage | undefined> {
+  const { base, head, shownBase } = snapshot
+  if (shownBase === undefined) return undefined
+  const [met, ...others] = await repository.mergeBases(base, head)
+  if (met === undefined || others.length > 0 || !(await repository.wasTip(base, met))) return undefined
+  const before = await metBefore(repository, shownBase, head)
+  if (before.length !== 1 || before[0] !== met) return undefined
+  const [old, now] = await Promise.all([repository.treeOf(met), repository.treeOf(head)])
+  const files: readonly PathChange[] = await repository.diff(old, now)
+  return coverageOfFiles(files)
+}
+
+/** A base branch that was rewritten since may have left nothing of the commit. */
+async function metBefore(
+  repository: AgreedOptions['repository'],
+  shownBase: CommitSha,
+  head: CommitSha,
+): Promise<readonly CommitSha[]> {
+  try {
+    return await repository.mergeBases(shownBase, head)
+  } catch (error) {
+    if (isGitError(error)) return []
+    throw error
+  }
+}

@@ -1,0 +1,126 @@
+// What a change does, as text that can be kept beside a yes and compared later: files with their modes and contents on
+// both sides, and what that means for packages and their owners. A yes is for this text (T19): the same head can do
+// something else when the merge base moves, and the same files can when owners are listed elsewhere.
+import type { Change, TouchedPath } from '../../change/change.ts'
+import type { Demand } from './demands.ts'
+import { principalName } from './principal.ts'
+
+/** By package directory; what belongs to none is under ''. */
+export type Coverage = ReadonlyMap<string, string>
+
+/**
+ * Lines that begin with `=` say what becomes of a file, lines that begin with `+` what that does. A file's line stands
+ * under every directory whose owners it concerns, so what is under one directory is all that its owners agree to.
+ */
+export function coverageOf(change: Change, demands: readonly Demand[]): Coverage {
+  const lines = new Map<string, Set<string>>()
+  const add = (directory: string, line: string): void => {
+    const known = lines.get(directory)
+    if (known) known.add(line)
+    else lines.set(directory, new Set([line]))
+  }
+  const files = new Map(change.paths.map((path) => [path.path, fileLine(path)]))
+  for (const { path, role } of change.paths)
+    add('directory' in role ? (role.directory ?? '') : '', files.get(path) ?? '')
+  for (const demand of demands) {
+    const file = files.get(demand.path)
+    if (file !== undefined) add(demand.directory, file)
+    for (const effect of effects(demand))
+      add(demand.directory, `+ ${JSON.stringify(demand.path)} ${JSON.stringify(effect)}`)
+  }
+  return new Map(
+    [...lines]
+      .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([directory, list]) => [directory, [...list].toSorted().join('\n')]),
+  )
+}
+
+/** What a pull request's files alone say, as its reviewers see them on GitHub. */
+export function coverageOfFiles(paths: readonly Pick<TouchedPath, 'path' | 'before' | 'after'>[]): Coverage {
+  return new Map([['', paths.map(fileLine).toSorted().join('\n')]])
+}
+
+/**
+ * Whether all that a change does now was agreed to: exactly the same files, and nothing that they did not do then.
+ * Less is agreed to as well: a catalog that is not new any more needs no other yes.
+ */
+export function isAgreedTo(now: Coverage, agreed: Coverage): boolean {
+  return isWithin(linesOf(now), linesOf(agreed))
+}
+
+/** The same for what concerns one directory. */
+export function isDirectoryAgreedTo(directory: string, now: Coverage, agreed: Coverage): boolean {
+  const [present, then] = [now.get(directory), agreed.get(directory)]
+  if (present === undefined || then === undefined) return false
+  return present === then || isWithin(new Set(present.split('\n')), new Set(then.split('\n')))
+}
+
+/** Whether two texts say the same of the same files, whatever that does. */
+export function hasSameFiles(one: Coverage, other: Coverage): boolean {
+  const files = (coverage: Coverage) => new Set([...linesOf(coverage)].filter(isFile))
+  return isWithin(files(one), files(other))
+}
+
+/** What a change does otherwise than what was agreed to, a phrase for each path, sorted; none when it was agreed to. */
+export function differences(now: Coverage, agreed: Coverage): readonly string[] {
+  const [present, then] = [linesOf(now), linesOf(agreed)]
+  if (isWithin(present, then)) return []
+  if (then.size === 0) return ['what was shown then is not known']
+  const filesNow = pathsOf([...present].filter(isFile))
+  const filesThen = pathsOf([...then].filter(isFile))
+  const found = new Map<string, string>()
+  for (const path of filesThen.keys()) if (!filesNow.has(path)) found.set(path, 'is not changed any more')
+  for (const [path, line] of filesNow) {
+    const before = filesThen.get(path)
+    if (before === undefined) found.set(path, 'is changed now')
+    else if (before !== line) found.set(path, 'is changed otherwise')
+  }
+  for (const line of present)
+    if (!isFile(line) && !then.has(line)) {
+      const { path, rest } = parts(line)
+      const effect = String(JSON.parse(rest))
+      found.set(path, found.has(path) ? `${found.get(path)}, ${effect}` : effect)
+    }
+  return [...found].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([path, what]) => `${path}: ${what}`)
+}
+
+function isWithin(now: ReadonlySet<string>, agreed: ReadonlySet<string>): boolean {
+  for (const line of now) if (!agreed.has(line)) return false
+  for (const line of agreed) if (isFile(line) && !now.has(line)) return false
+  return true
+}
+
+function linesOf(coverage: Coverage): ReadonlySet<string> {
+  const lines = new Set<string>()
+  for (const text of coverage.values()) for (const line of text.split('\n')) if (line !== '') lines.add(line)
+  return lines
+}
+
+const isFile = (line: string): boolean => line.startsWith('= ')
+
+function pathsOf(lines: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(lines.map((line) => [parts(line).path, line]))
+}
+
+function parts(line: string): { path: string; rest: string } {
+  const [quoted = '""'] = /"(?:[^"\\]|\\.)*"/.exec(line) ?? []
+  return { path: String(JSON.parse(quoted)), rest: line.slice(2 + quoted.length + 1) }
+}
+
+function fileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' | 'after'>): string {
+  const text = (entry: TouchedPath['before']): string => (entry ? `${entry.mode} ${entry.oid}` : 'none')
+  return `= ${JSON.stringify(path)} ${text(before)} ${text(after)}`
+}
+
+/** One phrase for each thing, so that less can be told from something else. */
+function effects({ package: name, kinds, ownerEdit }: Demand): readonly string[] {
+  const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
+  if (ownerEdit === undefined) return ofPackage
+  const listed = /^(?:adds|removes) /
+  return [
+    ...ofPackage,
+    ...ownerEdit.added.map((principal) => `adds ${principalName(principal)}`),
+    ...ownerEdit.removed.map((principal) => `removes ${principalName(principal)}`),
+    ...ownerEdit.words.split('; ').filter((word) => !listed.test(word)),
+  ]
+}

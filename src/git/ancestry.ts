@@ -1,0 +1,30 @@
+// Where two commits have their history in common, and whether one was ever the tip of a branch. Reads commits only.
+import { commitSha, type CommitSha } from '../change/ids.ts'
+import type { LocalGit } from './local-git.ts'
+
+/** The best common ancestors of two commits: none for unrelated ones, several after criss-cross merges, sorted. */
+export async function mergeBases(
+  git: LocalGit,
+  one: CommitSha,
+  other: CommitSha,
+): Promise<readonly CommitSha[]> {
+  const { stdout } = await git(['merge-base', '--all', one, other], { answers: [0, 1] })
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '')
+    .toSorted()
+    .map(commitSha)
+}
+
+/**
+ * Whether a commit lies on the chain of first parents that ends in `tip`. What a merge brought in lies beside it: only
+ * the merge itself was ever the branch's tip.
+ */
+export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: CommitSha): Promise<boolean> {
+  if (tip === commit) return true
+  const range = ['--first-parent', '--parents', tip, `^${commit}`]
+  const { stdout } = await git(['rev-list', ...range])
+  const [, parent] = stdout.toString('latin1').trimEnd().split('\n').at(-1)?.split(' ') ?? []
+  return parent === commit
+}
