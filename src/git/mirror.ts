@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { blobSha, commitSha, treeSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
+import { readCarried } from './carried-commits.ts'
 import { readCommit } from './commits.ts'
 import { fetchRefs } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
@@ -121,6 +122,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       const args = ['merge-base', '--is-ancestor', commitSha(ancestor), commitSha(commit)]
       return (await local(args, { answers: [0, 1] })).code === 0
     },
+    carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
     diff: async (before, after) => diff(treeSha(before), treeSha(after)),
     list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix),
     entry: async (tree, path) => findEntry(objects, treeSha(tree), path),
