@@ -13,7 +13,7 @@ while read -r old new ref; do
   for commit in $(git rev-list "$new" --not --branches --tags); do
     file=$(git diff-tree -r -c --root --no-commit-id --name-only "$commit" -- .github/workflows | head -n 1)
     test -z "$file" && continue
-    echo "refusing to allow a GitHub App to create or update workflow \\`$file\\` without \\`workflows\\` permission" >&2
+    printf 'refusing to allow a GitHub App to create or update workflow \`%s\` without \`workflows\` permission\\n' "$file" >&2
     exit 1
   done
 done
