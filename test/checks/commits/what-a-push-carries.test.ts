@@ -340,6 +340,9 @@ describe('an edit of workflows', () => {
     const stale = commit({ [mine]: 'two\n' }, [feature, tip])
     const undone = world.origin.commit({ ...newer, [mine]: 'two\n' }, [stale])
     expect(judged(await look(undone, { base: tip }))).toEqual(blocked('workflow-edit-in-history'))
+    // Taken back by a merge as well: no commit has what none of its parents has.
+    const merged = world.origin.commit({ ...newer, [mine]: 'two\n' }, [stale, tip])
+    expect(judged(await look(merged, { base: tip }))).toEqual(blocked('workflow-edit-in-history'))
   })
 
   test('is none where a merge brings those of a newer base, or the history begins below one', async () => {
