@@ -27,6 +27,7 @@ const who = 'test/ownership/threats-people.test.ts'
 const agreed = 'test/ownership/agreed-changes.test.ts'
 const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
+const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -597,6 +598,80 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/ownership/ambiguous-lists.test.ts', 'some readers alone'],
+  },
+  {
+    number: 70,
+    bug: 'close the pull request of somebody else without its content',
+    edits: [
+      {
+        file: 'src/app/closed-pulls.ts',
+        search: 'if (entry?.oid !== after?.oid || entry?.mode !== after?.mode) return false',
+        replace: '',
+      },
+    ],
+    test: [carried, 'drops its content'],
+  },
+  {
+    number: 71,
+    bug: 'land a pull request that is held back inside another one',
+    edits: [
+      {
+        file: 'src/checks/commits/carried.ts',
+        search: 'isOwn || (isKept && heldBack === undefined)',
+        replace: 'isOwn || isKept',
+      },
+    ],
+    test: [carried, 'hold it back'],
+  },
+  {
+    number: 72,
+    bug: 'let a merge take workflow files from any of its parents',
+    edits: [
+      {
+        file: 'src/git/carried-commits.ts',
+        search: 'before.size === 1 ? before : await workflowsOfBase(git, base, id)',
+        replace: 'before',
+      },
+    ],
+    test: [carried, 'older state'],
+  },
+  {
+    number: 73,
+    bug: 'judge the tree alone, not the commits',
+    edits: [
+      {
+        file: 'src/checks/ownership/ownership.ts',
+        search: '  findings.take(judgeCarried(input))\n',
+        replace: '',
+      },
+    ],
+    test: [carried, 'taken back'],
+  },
+  {
+    number: 74,
+    bug: 'take the title of a pull request as it is written, whatever it normalises to',
+    edits: [{ file: 'src/messages/escape.ts', search: "title.normalize('NFKC')", replace: 'title' }],
+    test: ['test/messages/escape.test.ts', 'merge commit'],
+  },
+  {
+    number: 75,
+    bug: 'take the magic words out of a title once',
+    edits: [
+      { file: 'src/messages/escape.ts', search: 'if (tamed === text) return text', replace: 'return tamed' },
+    ],
+    test: ['test/messages/escape.test.ts', 'merge commit'],
+  },
+  {
+    number: 76,
+    bug: 'judge no catalog whose links lead to what changes',
+    edits: [
+      {
+        file: 'src/app/examine.ts',
+        search: '...links.filter(({ path }) => isReadAsCatalog(path, layout))',
+        replace: '',
+      },
+    ],
+    test: ['test/app/changed-links.test.ts', 'breaks the catalog'],
   },
 ]
 

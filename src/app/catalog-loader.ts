@@ -111,13 +111,15 @@ export function catalogLoader(
         const { path } = entry
         if (entry.mode.startsWith('100')) files.push({ path, oid: entry.oid, leadsOut: false })
         if (entry.mode !== linkMode) continue
-        const { file, leadsOut, circles } = await followed(entry)
+        const { file, leadsOut, error } = await followed(entry)
         if (file !== undefined) files.push({ path, oid: file, leadsOut })
         else {
-          const why = circles ? 'too many levels of symbolic links' : 'no such file or directory'
+          // opm has opened a directory before it finds out.
+          const said =
+            error === 'is a directory' ? `read ${path}: ${error}` : `open ${below(path)}: ${error ?? ''}`
           dead.push({
             path,
-            facts: linkedFacts(unreadableFile(`open ${below(path)}: ${why}`), path, leadsOut),
+            facts: linkedFacts(unreadableFile(said), path, leadsOut),
           })
         }
       }

@@ -42,7 +42,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
     if (verdict.permit === undefined) return
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
-    const outcome = await landPull(snapshot, verdict.permit, {
+    const outcome = await landPull(examination, verdict.permit, {
       repository: place.repository,
       forge: place.forge,
       store,
@@ -97,6 +97,7 @@ async function look(pull: PullNumber, place: Workplace): Promise<Examination | u
     loader: app.loader,
     ask: askTheWorld(forge, app.registries.forOneLook(), app.store),
     memory: app.store,
+    openPulls: () => forge.openPulls(),
     stopped: await app.store.landingsStopped(forge.repository),
   })
   const examined = Math.round(performance.now() - started)

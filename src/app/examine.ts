@@ -7,11 +7,12 @@ import { allRules } from '../checks/all-rules.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
 import { questionKey } from '../checks/questions.ts'
 import { withEnds } from '../catalog/ends.ts'
+import type { CarriedCommits } from '../change/carried-commits.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
 import type { BlobSha, TreeSha, UserId } from '../change/ids.ts'
-import { catalogOf, foldersOf, type Layout } from '../change/layout.ts'
+import { catalogOf, foldersAbove, foldersOf, type Layout } from '../change/layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/reference-list.ts'
 import { withNewCatalogs } from '../change/recognise-layout.ts'
@@ -32,11 +33,14 @@ import {
 import { decide, type MergeOutcome } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { commitTitle } from '../messages/escape.ts'
+import type { OpenPull } from '../ports/forge.ts'
 import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { ReadTree, Repository } from '../ports/repository.ts'
 import { isGitError } from '../git/git-error.ts'
 import { agreedChanges, describedChange } from './agreed-changes.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
+import { changedLinks } from './changed-links.ts'
+import { closedPulls, mayMeetPulls, pullsMet, type MetPull } from './closed-pulls.ts'
 import { findLayout } from './find-layout.ts'
 import { lookAtTrees } from './look-at-trees.ts'
 import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
@@ -53,6 +57,10 @@ export interface ExamineOptions {
   /** What is remembered about this pull request: epochs, shown heads, commands. */
   readonly memory: PullMemory
   readonly stopped?: string | undefined
+  /** The open pull requests of the repository. Absent: nobody can say, as in an offline check. */
+  readonly openPulls?: () => Promise<readonly OpenPull[]>
+  /** Whether the rules of the base branch demand that every commit is signed. */
+  readonly demandsSignatures?: boolean
 }
 
 export interface Examination {
@@ -62,6 +70,8 @@ export interface Examination {
   readonly layout: Layout
   readonly merge: MergeOutcome
   readonly change: Change
+  /** The commits that landing would carry, and the other pull requests that they would close. Absent: it cannot land. */
+  readonly carried?: { readonly commits: CarriedCommits; readonly met: readonly MetPull[] }
   readonly verdict: Verdict
   readonly epoch: number
   /** Commands in comments that were decided on now: to be recorded and answered. */
@@ -80,7 +90,7 @@ const nothingChanged: Change = { paths: [], catalogs: [], references: [] }
 export async function examine(given: Snapshot, options: ExamineOptions): Promise<Examination> {
   const { repository, memory } = options
   const baseTree = await repository.treeOf(given.base)
-  const { config, digest: configDigest, findings: configFindings } = await readConfig(repository, baseTree)
+  const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
   const snapshot = await withPusher(given, config, memory)
   const { head, baseRef } = snapshot
   const epoch = await memory.observe(snapshot.repository, snapshot.pull, {
@@ -96,6 +106,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   ])
   const basePaths = entries.map((entry) => entry.path)
   const baseLayout = await findLayout(repository, entries, config.catalogs)
+  const configFindings = isBehindLink(configPath, basePaths) ? findingsOf(notAFile) : findings
   // As it was given: landing compares it with what GitHub says then, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
@@ -113,21 +124,37 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     }
   }
 
-  const [paths, resultEntries] = await Promise.all([
+  const [paths, resultEntries, carried] = await Promise.all([
     repository.diff(baseTree, merge.tree),
     repository.list(merge.tree),
+    findCarried(snapshot, options),
   ])
   const resultPaths = applied(basePaths, paths)
   const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
-  const blobs = changedBlobs(repository, paths, layout)
   const trees = new Map([
     [baseTree, entries],
     [merge.tree, resultEntries],
   ])
+  const links = await changedLinks(lookAtTrees(repository, { trees, blobs: new Map() }), {
+    base: baseTree,
+    entries,
+    result: merge.tree,
+    differing: new Set(paths.map(({ path }) => path)),
+  })
+  const reading = [...paths, ...links.filter(({ path }) => isReadAsCatalog(path, layout))]
+  const blobs = changedBlobs(repository, reading, layout)
   const look = lookAtTrees(repository, { trees, blobs })
-  const catalogs = await loadTouched(layout, paths, baseTree, merge.tree, look, options.loader)
-  const texts = await changedTexts(paths, blobs)
-  const change = describeChange({ paths, layout, catalogs, texts })
+  const pulls = await closedPulls(carried.met, snapshot, {
+    repository,
+    look,
+    memory,
+    blockingLabels: config.merge.blockingLabels,
+    baseTree,
+    result: merge.tree,
+  })
+  const catalogs = await loadTouched(layout, reading, baseTree, merge.tree, look, options.loader)
+  const texts = await changedTexts(reading, blobs)
+  const change = describeChange({ paths: reading, layout, catalogs, texts })
   const places = { repository: look, loader: options.loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
   const published = await publishedBundles(change, layout, basePaths, places)
@@ -162,7 +189,10 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     published,
     ownerFiles: await readOwnerFiles(look, { base: baseTree, result: merge.tree }, ownerPaths),
     approvals: [],
+    carried: { ...carried.commits, pulls },
+    demandsSignatures: options.demandsSignatures ?? false,
     templates: await readTemplates(change, layout, {
+      links: links.map(({ path }) => path),
       repository: look,
       loader: options.loader,
       config,
@@ -210,6 +240,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     ...known,
     layout,
     change,
+    carried,
     verdict,
     commands: decisions,
     records,
@@ -231,6 +262,16 @@ async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory
   if (pusher !== undefined) return { ...snapshot, pusher }
   const waits = config.approvals.confirmUnknownPushes || (await memory.hasSeenPushes?.(repository, pull))
   return waits === true ? { ...snapshot, pusher: null } : snapshot
+}
+
+/** What the push would carry, and which other open pull requests it meets. */
+async function findCarried(
+  snapshot: Snapshot,
+  { repository, openPulls }: ExamineOptions,
+): Promise<NonNullable<Examination['carried']>> {
+  const commits = await repository.carried(snapshot.base, snapshot.head)
+  const open = openPulls !== undefined && mayMeetPulls(commits) ? await openPulls() : []
+  return { commits, met: pullsMet(open, commits, snapshot) }
 }
 
 /** Both sides of every catalog that a path lies in. */
@@ -268,10 +309,28 @@ export async function readConfig(
 ): Promise<{ config: Config; digest: string; findings: readonly Finding[] }> {
   const entry = await repository.entry(tree, configPath)
   if (entry === undefined) return { config: defaultConfig, digest: 'default', findings: [] }
-  const text = entry.mode.startsWith('100') ? await readConfigText(repository, entry.oid) : '- not a file'
+  const text = entry.mode.startsWith('100') ? await readConfigText(repository, entry.oid) : notAFile
   const parsed = parseConfig(text)
   const findings = parsed.kind === 'config' ? findUnknownRules(text, ruleIds) : parsed.findings
-  return { config: parsed.kind === 'config' ? parsed.config : defaultConfig, digest: entry.oid, findings }
+  return {
+    config: parsed.kind === 'config' ? parsed.config : defaultConfig,
+    digest: entry?.oid ?? 'behind a link',
+    findings,
+  }
+}
+
+/** No configuration can be read from it. */
+const notAFile = '- not a file'
+
+function findingsOf(text: string): readonly Finding[] {
+  const parsed = parseConfig(text)
+  return parsed.kind === 'config' ? [] : parsed.findings
+}
+
+/** A directory that is a link, or a submodule, has the file on a checkout, and GitHub sees none: no absence to trust. */
+function isBehindLink(path: string, paths: readonly string[]): boolean {
+  const above = new Set(foldersAbove(path))
+  return paths.some((other) => above.has(other))
 }
 
 /** What is too large to be read is not read as if nothing were there. */
@@ -333,7 +392,7 @@ function changedBlobs(
 ): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
-    if (catalogOf(path, layout) === undefined && !mayListReferences(path)) continue
+    if (!isReadAsCatalog(path, layout)) continue
     for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
   }
   return new Map(
@@ -344,6 +403,11 @@ function changedBlobs(
       return [oid, bytes]
     }),
   )
+}
+
+/** Whether what stands at a path is read for what it says of packages and images. */
+function isReadAsCatalog(path: string, layout: Layout): boolean {
+  return catalogOf(path, layout) !== undefined || mayListReferences(path)
 }
 
 /** What tells an edited bundle from a moved one. */

@@ -1,11 +1,14 @@
 // The catalogs of a tree: told by its paths in nearly every repository, and only where they tell none by what is in the
 // files. Give a tree of the base branch: a layout found in a pull request would let its author choose who owns what.
 import type { Config } from '../config/config.ts'
-import type { Layout } from '../change/layout.ts'
+import type { CatalogRoot, Layout } from '../change/layout.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { recogniseLayout } from '../change/recognise-layout.ts'
+import { treeSha } from '../change/ids.ts'
 import { GitError } from '../git/git-error.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree, Repository } from '../ports/repository.ts'
+import { lookAtTrees } from './look-at-trees.ts'
+import { pathEnd } from './linked-file.ts'
 
 /** A larger file is not opened to learn what it is. */
 const mostBytes = 32 * 1024 * 1024
@@ -23,6 +26,7 @@ export async function findLayout(
 ): Promise<Layout> {
   const paths = entries.map(({ path }) => path)
   const told = recogniseLayout(paths, configured)
+  if (configured.length > 0) return { ...told, catalogs: await withoutLinks(told.catalogs, entries, read) }
   if (told.catalogs.length > 0) return told
   const files = new Map(
     entries.filter(({ mode }) => mode.startsWith('100')).map(({ path, oid }) => [path, oid]),
@@ -53,6 +57,35 @@ export async function findLayout(
     }
   }
 }
+
+/**
+ * The catalogs where they are: a configured directory may be a link, or lie below one, and opm follows it. What is in
+ * it changes by the paths below its end.
+ */
+async function withoutLinks(
+  catalogs: readonly CatalogRoot[],
+  entries: readonly ({ readonly path: string } & TreeEntry)[],
+  read: Repository['read'],
+): Promise<readonly CatalogRoot[]> {
+  const links = new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path))
+  if (links.size === 0) return catalogs
+  const look = lookAtTrees({ read } as ReadTree, { trees: new Map([[anyTree, entries]]), blobs: new Map() })
+  const found = new Map<string, CatalogRoot>()
+  for (const catalog of catalogs) {
+    const end = await pathEnd(look, anyTree, catalog.root)
+    const root = end.links.length === 0 ? catalog.root : (end.path ?? catalog.root)
+    const before = found.get(root)
+    if (root === catalog.root && before === undefined) found.set(root, catalog)
+    else {
+      const names = [...(before ? (before.names ?? [before.root]) : []), catalog.root]
+      found.set(root, { ...catalog, ...before, root, names })
+    }
+  }
+  return [...found.values()]
+}
+
+/** The entries are those of one tree, whichever it is. */
+const anyTree = treeSha('0'.repeat(40))
 
 /** What says of a file whether it belongs to a catalog, wherever in it that stands. */
 function schemasIn(bytes: Uint8Array = new Uint8Array()): string {

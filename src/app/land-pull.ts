@@ -5,7 +5,9 @@ import type { MergePermit } from '../gate/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Intent, Lease, Store } from '../ports/store.ts'
+import { mayMeetPulls, pullsMet } from './closed-pulls.ts'
 import { crashPoint } from './crash-point.ts'
+import type { Examination } from './examine.ts'
 
 export type LandingOutcome =
   | { readonly kind: 'landed' }
@@ -22,6 +24,9 @@ export interface LandOptions {
   readonly leaseSeconds: number
 }
 
+/** What the permit was made out for. */
+export type Examined = Pick<Examination, 'snapshot' | 'carried'>
+
 /** The lease under which everything that moves a branch happens, one at a time over all instances. */
 export function leaseName(repository: RepositoryName, branch: string): string {
   return `land ${repository.owner}/${repository.name} ${branch}`
@@ -29,7 +34,7 @@ export function leaseName(repository: RepositoryName, branch: string): string {
 
 /** Rejects with a GitError or ForgeError when the outcome is not known: the intent stays open and is resolved later. */
 export async function landPull(
-  snapshot: Snapshot,
+  examined: Examined,
   permit: MergePermit,
   options: LandOptions,
 ): Promise<LandingOutcome> {
@@ -38,14 +43,14 @@ export async function landPull(
   const lease = await store.acquireLease(leaseName(landing.repository, landing.baseRef), leaseSeconds)
   if (lease === undefined) return { kind: 'busy' }
   try {
-    return await landUnderLease(snapshot, permit, lease, options)
+    return await landUnderLease(examined, permit, lease, options)
   } finally {
     await store.releaseLease(lease)
   }
 }
 
 async function landUnderLease(
-  snapshot: Snapshot,
+  examined: Examined,
   permit: MergePermit,
   lease: Lease,
   options: LandOptions,
@@ -58,8 +63,10 @@ async function landUnderLease(
   if (stopped !== undefined) return { kind: 'again', why: `landings were stopped: ${stopped}` }
   if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
   const fresh = await forge.readSnapshot(landing.pull)
-  if (fresh === null || !saysTheSame(fresh, snapshot))
+  if (fresh === null || !saysTheSame(fresh, examined.snapshot))
     return { kind: 'again', why: 'the pull request changed meanwhile' }
+  if (!(await meetsTheSame(examined, forge)))
+    return { kind: 'again', why: 'it would close other pull requests than those that were judged' }
   crashPoint('before-intent')
   const intent = await store.beginLanding(lease, landing)
   if (intent === undefined) return { kind: 'again', why: 'the lease was lost' }
@@ -114,6 +121,18 @@ async function audit(intent: Intent, repository: Repository, store: Store): Prom
 /** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */
 export function saysTheSame(a: Snapshot, b: Snapshot): boolean {
   return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b))
+}
+
+/**
+ * Whether the pull requests that the landing would close are those that were judged, in the state in which they were.
+ * One that is opened or pushed to between this and the push is closed unseen: GitHub offers no such condition for a push.
+ */
+async function meetsTheSame({ snapshot, carried }: Examined, forge: Forge): Promise<boolean> {
+  if (carried === undefined || !mayMeetPulls(carried.commits)) return true
+  const now = pullsMet(await forge.openPulls(), carried.commits, snapshot)
+  const facts = (met: typeof now) =>
+    JSON.stringify(met.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
+  return facts(now) === facts(carried.met)
 }
 
 function comparable(snapshot: Snapshot) {

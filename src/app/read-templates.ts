@@ -9,6 +9,7 @@ import type { Config } from '../config/config.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
+import { pathEnd } from './linked-file.ts'
 
 export interface TemplatePlaces {
   readonly repository: ReadTree
@@ -16,6 +17,8 @@ export interface TemplatePlaces {
   readonly config: Config
   readonly base: Side
   readonly result: Side
+  /** Links that lead to something else than before: a template can be one. */
+  readonly links?: readonly string[]
 }
 
 interface Side {
@@ -40,8 +43,8 @@ export async function readTemplates(
   layout: Layout,
   places: TemplatePlaces,
 ): Promise<readonly TemplateState[]> {
-  const { repository, loader, config, base, result } = places
-  const touched = change.paths.map(({ path }) => path)
+  const { repository, loader, config, base, result, links = [] } = places
+  const touched = [...change.paths.map(({ path }) => path), ...links]
   const pairs = touchedTemplatePairs(
     {
       paths: [...new Set([...base.paths, ...result.paths])],
@@ -126,11 +129,13 @@ async function readTemplate(
   tree: TreeSha,
   path: string,
 ): Promise<TemplateState['source']> {
+  // New links are refused by the ownership check (T07); what renders the template follows those that are there.
   const entry = await repository.entry(tree, path)
-  // Links and submodules are refused by the ownership check (T07).
-  if (entry?.mode.startsWith('100') !== true) return undefined
+  const isFile = entry?.mode.startsWith('100') === true
+  const { file } = isFile ? { file: entry.oid } : await pathEnd(repository, tree, path)
+  if (file === undefined) return undefined
   try {
-    return await repository.read(entry.oid, largestTemplate)
+    return await repository.read(file, largestTemplate)
   } catch (error) {
     if (isGitError(error, 'too-large')) return 'too-large'
     throw error

@@ -1,7 +1,8 @@
 // The duty "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
 // workflow or event, once per commit, and the outcome is reported on the commit.
 import type { CommitSha } from '../change/ids.ts'
-import { isBelow } from '../change/layout.ts'
+import { isBelow, type CatalogRoot } from '../change/layout.ts'
+import { changedLinks } from './changed-links.ts'
 import { findLayout } from './find-layout.ts'
 import type { Config } from '../config/config.ts'
 import { ForgeError } from '../github/forge-error.ts'
@@ -11,6 +12,7 @@ import type { Job } from '../ports/store.ts'
 import { crashPoint } from './crash-point.ts'
 import { readConfig } from './examine.ts'
 import { leaseName } from './land-pull.ts'
+import { lookAtTrees } from './look-at-trees.ts'
 import { withDigest } from './publish-report.ts'
 import type { Workplace } from './workplace.ts'
 
@@ -96,14 +98,30 @@ async function changedCatalogs(
   { repository }: Workplace,
 ): Promise<readonly string[]> {
   const after = await repository.treeOf(to)
-  const { catalogs } = await findLayout(repository, await repository.list(after), config.catalogs)
+  const entries = await repository.list(after)
+  const { catalogs } = await findLayout(repository, entries, config.catalogs)
   const before = await repository.treeOf(from).catch(() => undefined)
   // A forced push may leave the old tip unknown here: then everything may have changed.
-  if (before === undefined) return catalogs.map(({ root }) => root)
+  if (before === undefined) return catalogs.flatMap(namesOf)
   const changes = await repository.diff(before, after)
+  // Seen from the new state, so that the entries at hand are those of the base.
+  const links = await changedLinks(
+    lookAtTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
+    {
+      base: after,
+      entries,
+      result: before,
+      differing: new Set(changes.map(({ path }) => path)),
+    },
+  )
   return catalogs
-    .filter(({ root }) => changes.some(({ path }) => isBelow(path, root)))
-    .map(({ root }) => root)
+    .filter(({ root }) => [...changes, ...links].some(({ path }) => isBelow(path, root)))
+    .flatMap(namesOf)
+}
+
+/** What its builders call a catalog. */
+function namesOf({ root, names = [root] }: CatalogRoot): readonly string[] {
+  return names
 }
 
 /** Takes a rebuild one step on. Undefined when it has come to its end. */

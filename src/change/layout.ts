@@ -12,6 +12,8 @@ export interface CatalogRoot {
   readonly root: string
   /** Platform version it serves, such as `4.20`; absent where the layout does not say. */
   readonly version?: string
+  /** What the configuration calls it, where that is not `root` alone: it may name a link that leads there. */
+  readonly names?: readonly string[]
 }
 
 /** Whether `path` lies below `root`. A root of '' holds everything. */

@@ -5,6 +5,7 @@ import { modelRules } from '../catalog/model-rules/all.ts'
 import { fileRules } from '../catalog/file-rules.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { AnyRule } from '../findings/rule.ts'
+import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
 import { opmReleaseUnknown } from './validation/opm-release-unknown.ts'
@@ -15,6 +16,7 @@ import { rules } from './validation/rules.ts'
 export const allRules: readonly AnyRule[] = [
   configUnreadable,
   ...ownershipRules,
+  ...commitRules,
   ...fileRules,
   ...loadRules,
   ...modelRules,

@@ -2,6 +2,7 @@
 // fetches that; `judge` turns the answers into an outcome. Both are pure, so every check is tested without a world.
 import type { BundleBlob } from '../catalog/catalog.ts'
 import type { Config } from '../config/config.ts'
+import type { Carried } from '../change/carried-commits.ts'
 import type { Change } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
@@ -41,6 +42,10 @@ export interface CheckInput {
   readonly published?: readonly PublishedBundle[]
   /** Templates with the catalogs rendered from them, where the change touches either. Absent: none. */
   readonly templates?: readonly TemplateState[]
+  /** What the push would carry besides the tree. Absent: not looked. */
+  readonly carried?: Carried
+  /** Whether the rules of the base branch demand that every commit is signed. Absent: they do not. */
+  readonly demandsSignatures?: boolean
 }
 
 /** A bundle of the base, and the root of the catalog that has it. */

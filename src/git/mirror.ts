@@ -7,6 +7,7 @@ import { blobSha, commitSha, treeSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
 import { isOnFirstParents, mergeBases } from './ancestry.ts'
+import { readCarried } from './carried-commits.ts'
 import { readCommit } from './commits.ts'
 import { fetchRefs } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
@@ -124,6 +125,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     },
     mergeBases: async (one, other) => mergeBases(local, commitSha(one), commitSha(other)),
     wasTip: async (tip, commit) => isOnFirstParents(local, commitSha(tip), commitSha(commit)),
+    carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
     diff: async (before, after) => diff(treeSha(before), treeSha(after)),
     list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix),
     entry: async (tree, path) => findEntry(objects, treeSha(tree), path),

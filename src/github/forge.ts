@@ -1,5 +1,5 @@
 // GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
-import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { commitSha, pullNumber, userId, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
 import { commentMarker } from '../messages/report.ts'
@@ -155,6 +155,9 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           pull: pullNumber(pull.number),
           head: commitSha(pull.head.sha),
           baseRef: pull.base.ref,
+          author: pull.user === null ? null : userId(pull.user.id),
+          draft: pull.draft === true,
+          labels: pull.labels.map(({ name }) => name),
           updatedAt: pull.updated_at,
         }))
       }),

@@ -46,14 +46,37 @@ export function plain(text: string, limit = 600): string {
 }
 
 /**
- * A title for a commit message: one line of plain words. Closing keywords work through `#n` and issue addresses,
- * so neither survives.
+ * A title for a commit message: one line of plain words, in which neither GitHub nor those who build what it is told
+ * find a word to act on. What people see in a title stays, as far as it is words.
  */
 export function commitTitle(title: string): string {
-  return oneLine(title, 100)
-    .replace(/[#@]/g, '')
-    .replace(/\b[a-z][a-z0-9+.-]*:\/\/\S*/gi, '')
-    .replace(/\bGH-\d+/gi, '')
-    .replace(/\s+/g, ' ')
-    .trim()
+  // Full-width and other compatibility letters are what whoever normalises takes them for, so they are that first.
+  let text = oneLine(title.normalize('NFKC'), 100)
+  // What is taken away can join what stood beside it to the next such word: until nothing is left to take.
+  for (;;) {
+    const tamed = withoutMagic(text)
+    if (tamed === text) return text
+    text = tamed
+  }
+}
+
+/** One round. Every step shortens the text or takes away characters that none brings back: the rounds come to an end. */
+function withoutMagic(text: string): string {
+  return (
+    text
+      // `[skip ci]`, `[ci skip]`, `[no ci]`, `[skip actions]`, `[skip azp]` and whatever else stands in brackets to be obeyed.
+      .replace(/[^\P{Ps}(]/gu, '(')
+      .replace(/[^\P{Pe})]/gu, ')')
+      // `#12`, `owner/repository#12`, `@somebody`, `***NO_CI***`.
+      .replace(/[#@*]/g, '')
+      // Addresses, also those without a scheme that lead to an issue or a pull request.
+      .replace(/\S*:\/\/\S*/g, ' ')
+      .replace(/\S*\/(?:issues?|pulls?|discussions|commits?)\/\S*/gi, ' ')
+      // `GH-12`. Behind a plain letter or figure it is none: `high-12`.
+      .replace(/(?<![a-z0-9])GH\p{Pd}+\p{N}+/giu, ' ')
+      // What would be a trailer on a line of its own.
+      .replace(/((?:\p{L}+\p{Pd})+by|skip\p{Pd}checks|change\p{Pd}id|\bcc)\s*:/giu, '$1')
+      .replace(/\s+/g, ' ')
+      .trim()
+  )
 }

@@ -1,6 +1,6 @@
 // GitHub in our own words: one read, one way to act. Octokit's types never pass this port. Merging is not here:
 // landing goes through Repository.land() alone.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
 import type { ReportedCheck } from '../messages/report.ts'
@@ -80,6 +80,10 @@ export interface OpenPull {
   readonly pull: PullNumber
   readonly head: CommitSha
   readonly baseRef: string
+  /** Null when the account was deleted. */
+  readonly author: UserId | null
+  readonly draft: boolean
+  readonly labels: readonly string[]
   /** Moves with pushes, reviews, comments, labels and edits. */
   readonly updatedAt: string
 }

@@ -1,6 +1,7 @@
 // One repository's git content, in our own words: what the git floor offers to the rest.
 // Blobs are read, never checked out; no method takes a ref name that a pull request could choose.
 import type { BlobSha, CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
+import type { CarriedCommits } from '../change/carried-commits.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 
@@ -51,6 +52,8 @@ export interface Repository {
    * was not brought in by a merge.
    */
   wasTip(tip: CommitSha, commit: CommitSha): Promise<boolean>
+  /** What landing `head` on `base` makes reachable besides the tree, as far as it can be looked at in bounded time. */
+  carried(base: CommitSha, head: CommitSha): Promise<CarriedCommits>
   /** Tree to tree, rename detection off, modes included, sorted by path. */
   diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
   /** Every file of a tree below `prefix` ('' for all), recursively, sorted by path. */

@@ -14,6 +14,7 @@ import { Refusal } from './route.ts'
 import type { RequestRecord } from './router.ts'
 import { repoByName } from './world.ts'
 import type { Repo } from './world.ts'
+import { guardWorkflows, workflowsVariable } from './workflow-guard.ts'
 
 const address = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
@@ -65,7 +66,8 @@ export async function handleGit(
     return
   }
   const serve = async (): Promise<void> => {
-    const answer = await backend(repo, request, url, service, nameOf(caller))
+    if (service === 'git-receive-pack') await guardWorkflows(repo.path)
+    const answer = await backend(repo, request, url, service, caller)
     if (service === 'git-receive-pack') await followRefs(state, repo, actorOf(caller))
     if (fault !== undefined) {
       // Applied; only the answer goes wrong.
@@ -107,7 +109,7 @@ async function backend(
   request: IncomingMessage,
   url: URL,
   service: string,
-  user: string,
+  caller: Caller,
 ): Promise<Answer> {
   const child = spawn('git', ['http-backend'], {
     env: {
@@ -119,7 +121,8 @@ async function backend(
       REQUEST_METHOD: request.method ?? 'GET',
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-      REMOTE_USER: user,
+      REMOTE_USER: nameOf(caller),
+      ...(mayWriteWorkflows(caller) && { [workflowsVariable]: 'write' }),
       REMOTE_ADDR: '127.0.0.1',
     },
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -134,6 +137,14 @@ async function backend(
     child.once('close', resolve)
   })
   return parseCgi(Buffer.concat(chunks))
+}
+
+/** People may; of Apps those that were granted it. */
+function mayWriteWorkflows(caller: Caller): boolean {
+  return (
+    caller.kind !== 'installation' ||
+    [caller.permissions, caller.installation.permissions].every((held) => held['workflows'] === 'write')
+  )
 }
 
 function parseCgi(output: Buffer): Answer {

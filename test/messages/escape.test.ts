@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { mergeMessage } from '../../src/app/examine.ts'
 import { code, commitTitle, oneLine, plain } from '../../src/messages/escape.ts'
+import { aSnapshot } from '../gate/build.ts'
 
 const hostile = [
   '[click](https://evil.example)',
@@ -70,5 +72,116 @@ describe('escaping', () => {
     expect(commitTitle('Fixes #12, closes https://github.com/a/b/issues/3 and GH-4 for @bob')).toBe(
       'Fixes 12, closes and for bob',
     )
+  })
+})
+
+/**
+ * What acts in a commit message, by the documents of those who act: GitHub (skipping workflow runs, linking a pull
+ * request to an issue, autolinked references, mentions, commits with several authors), GitLab, Azure Pipelines, Travis CI.
+ */
+const magic: readonly RegExp[] = [
+  /\[[^\]]*(?:skip|no)[^\]]*\]/i,
+  /\*\*\*\s*NO_CI/i,
+  /skip-checks\s*:/i,
+  /(?:^|[^\w])#\d/,
+  /[\w.-]+\/[\w.-]+#\d/,
+  /(?:^|[^a-z0-9])gh-\d/i,
+  /:\/\//,
+  /\/(?:issues|pull)\/\d/i,
+  /@[a-z0-9]/i,
+  /(?:co-authored|signed-off|reviewed|acked|tested|reported|helped|on-behalf-of)(?:-by)?\s*:/i,
+]
+
+/** As whoever normalises would read it: the forms that count as equal, without what shows nothing. */
+function readings(text: string): readonly string[] {
+  const bare = text.replace(/\p{Default_Ignorable_Code_Point}|\p{Cf}/gu, '')
+  return [text, text.normalize('NFKC'), bare, bare.normalize('NFKC').normalize('NFC')]
+}
+
+function actsIn(message: string): readonly string[] {
+  return magic.filter((word) => readings(message).some((text) => word.test(text))).map(String)
+}
+
+const words = [
+  ...['[skip ci]', '[ci skip]', '[no ci]', '[skip actions]', '[actions skip]', '[azp skip]', '[skip-ci]'],
+  ...['***NO_CI***', 'skip-checks: true', 'skip-checks:true', 'Co-authored-by: Eve <eve@x.example>'],
+  ...['Signed-off-by: Eve', 'fixes #12', 'Closes: #12', 'resolved owner/repo#1', 'fix GH-12', 'gh-1'],
+  ...['closes https://github.com/a/b/issues/3', 'fix github.com/a/b/pull/3', '@acme/owners', '@eve'],
+]
+const glue = [
+  ' ',
+  '\u200b',
+  '\u2028',
+  '\r',
+  '\u000b',
+  '\u0085',
+  '\ufeff',
+  '\u00ad',
+  '#',
+  '@',
+  '*',
+  '[',
+  ']',
+  '-',
+  '1',
+  'GH',
+  '://',
+]
+
+/** The same word as fewer would recognise it. */
+const disguises: readonly ((word: string) => string)[] = [
+  (word) => word,
+  (word) => word.toUpperCase(),
+  (word) => word.replace(/[!-~]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
+  (word) => [...word].join('\u200b'),
+  (word) => [...word].join('#'),
+  (word) => word.replaceAll('s', '\u017f').replaceAll('k', '\u212a'),
+  (word) => word.replaceAll(' ', '\u00a0'),
+  (word) => `${word}${word}`,
+  (word) => word.slice(0, 3) + word + word.slice(3),
+]
+
+describe('the message of a merge commit', () => {
+  test.each(words.flatMap((word) => disguises.map((disguise) => disguise(word))))(
+    'is not obeyed for %j in a title',
+    (title) => {
+      expect(actsIn(mergeMessage(aSnapshot({ title })))).toEqual([])
+    },
+  )
+
+  test('is obeyed by nobody, whatever a title is put together from', () => {
+    const part = fc.oneof(
+      fc.constantFrom(...words),
+      fc.constantFrom(...glue),
+      fc
+        .tuple(fc.constantFrom(...words), fc.constantFrom(...disguises))
+        .map(([word, disguise]) => disguise(word)),
+      fc
+        .tuple(fc.constantFrom(...words), fc.nat(30), fc.nat(30))
+        .map(([word, from, to]) => word.slice(from, to)),
+      fc.string({ unit: 'binary', maxLength: 5 }),
+    )
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 9 }), (parts) => {
+        const message = mergeMessage(aSnapshot({ title: parts.join('') }))
+        expect(actsIn(message)).toEqual([])
+        expect(message.split(/\r\n|[\n\r\u000b\u000c\u0085\u2028\u2029]/)).toHaveLength(4)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('ends no keyword of the title with words of our own', () => {
+    for (const keyword of ['fixes', 'closes:', 'resolves owner/repo', 'GH-', 'skip-checks:', '@'])
+      expect(actsIn(mergeMessage(aSnapshot({ title: keyword })))).toEqual([])
+  })
+
+  test.each([
+    ['operator foo-operator (1.2.3): update', 'operator foo-operator (1.2.3): update'],
+    ['Add high-12 availability, 50% < 60 & "quotes"', 'Add high-12 availability, 50% < 60 & "quotes"'],
+    ['feat(lighthouse): a new lamp', 'feat(lighthouse): a new lamp'],
+    ['Grüße, 世界', 'Grüße, 世界'],
+  ])('says %j as it stands', (title, said) => {
+    expect(commitTitle(title)).toBe(said)
   })
 })

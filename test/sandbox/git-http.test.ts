@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { full, furnish, git, name } from './furnished.ts'
 import type { Furnished } from './furnished.ts'
@@ -65,6 +65,20 @@ describe('pushing', () => {
     it.github.archive(full)
     await expect(push(folder, await it.token(), 'HEAD:refs/heads/no')).rejects.toThrow('403')
     it.github.archive(full, false)
+  })
+
+  test('of a commit that touches workflows is for people, and for Apps that may, though it is taken back', async () => {
+    const folder = await worked(await it.token())
+    await mkdir(join(folder, '.github', 'workflows'), { recursive: true })
+    await writeFile(join(folder, '.github', 'workflows', 'evil.yml'), 'on: push\n')
+    await git(folder, undefined, 'add', '.')
+    await git(folder, undefined, 'commit', '-qm', 'Edit')
+    await git(folder, undefined, 'rm', '-q', '.github/workflows/evil.yml')
+    await git(folder, undefined, 'commit', '-qm', 'Take it back')
+    await expect(push(folder, await it.token(), 'HEAD:refs/heads/no')).rejects.toThrow(
+      'refusing to allow a GitHub App to create or update workflow `.github/workflows/evil.yml` without `workflows` permission',
+    )
+    await push(folder, it.github.tokenFor('maintainer'), 'HEAD:refs/heads/workflows')
   })
 
   test('to a protected branch is refused and changes nothing', async () => {

@@ -5,6 +5,7 @@ import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome, Waiting } from '../check.ts'
+import { judgeCarried } from '../commits/carried.ts'
 import { questionKey } from '../questions.ts'
 import type { AnswerTo, Answers, Question } from '../questions.ts'
 import { objections } from './approvals.ts'
@@ -155,6 +156,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   // A file that several catalogs or blobs make demands on says the same once.
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.take(impossible)
+  findings.take(judgeCarried(input))
   const unanswered: Unanswered[] = []
   const open: { demand: Demand; met: Extract<Met, { kind: 'open' }> }[] = []
 

@@ -1,0 +1,19 @@
+// Every rule about the commits that a push carries, in the order of their ids.
+import type { AnyRule } from '../../findings/rule.ts'
+import { closesOtherPull } from './rules/closes-other-pull.ts'
+import { landsOtherPull } from './rules/lands-other-pull.ts'
+import { oversizedFileInHistory } from './rules/oversized-file-in-history.ts'
+import { tooManyCommits } from './rules/too-many-commits.ts'
+import { unreadableCommit } from './rules/unreadable-commit.ts'
+import { unsignedCommit } from './rules/unsigned-commit.ts'
+import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
+
+export const commitRules: readonly AnyRule[] = [
+  closesOtherPull,
+  landsOtherPull,
+  oversizedFileInHistory,
+  tooManyCommits,
+  unreadableCommit,
+  unsignedCommit,
+  workflowEditInHistory,
+]

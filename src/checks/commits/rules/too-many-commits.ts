@@ -1,0 +1,14 @@
+import { mostCarried } from '../../../change/carried-commits.ts'
+import type { Rule } from '../../../findings/rule.ts'
+
+export const tooManyCommits: Rule<object> = {
+  id: 'too-many-commits',
+  check: 'ownership',
+  severity: 'error',
+  title: `A pull request brings at most ${mostCarried} commits`,
+  say: () => ({
+    what: `the pull request brings more than ${mostCarried} commits, or more than can be looked at`,
+    why: 'GitHub lists no more of them, so nobody could see what lands; and all of them stay for ever.',
+    fix: 'Squash the commits, or rebase onto the base branch if most of them are not yours.',
+  }),
+}

@@ -1,0 +1,162 @@
+// Reads the commits that a landing would make reachable: how many, what they do to workflow files on their way, what
+// their messages close, what in them no server takes. However long the history, a bounded part of it is looked at.
+import { blobSha, commitSha, type BlobSha, type CommitSha } from '../change/ids.ts'
+import {
+  largestCommit,
+  largestPushed,
+  mostCarried,
+  type CarriedCommit,
+  type CarriedCommits,
+} from '../change/carried-commits.ts'
+import { closedByWords } from '../change/closing-words.ts'
+import { GitError, isGitError } from './git-error.ts'
+import type { LocalGit } from './local-git.ts'
+import type { Objects } from './object-reader.ts'
+
+export interface CarriedTools {
+  readonly git: LocalGit
+  readonly objects: Objects
+  /** Files above so many bytes are named. Default: what GitHub takes. */
+  readonly largest?: number
+}
+
+/** See Repository.carried. Rejects with GitError `missing` when one of the commits is not here. */
+export async function readCarried(
+  { git, objects, largest = largestPushed }: CarriedTools,
+  base: CommitSha,
+  head: CommitSha,
+): Promise<CarriedCommits> {
+  const links = await parentsOf(git, base, head)
+  if (links === undefined) return tooMuch
+  const edits = await findWorkflowEdits(git, base, links)
+  const largeFiles = links.size < 2 ? [] : await findLargeFiles(git, base, head, largest)
+  if (largeFiles === undefined) return tooMuch
+  const commits: CarriedCommit[] = []
+  for (const id of links.keys())
+    commits.push({ id, editsWorkflows: edits.has(id), ...(await readMessage(objects, id)) })
+  return { isWhole: true, commits, largeFiles }
+}
+
+const tooMuch: CarriedCommits = { isWhole: false, commits: [], largeFiles: [] }
+
+/** Each commit with its parents, children before them; undefined when there are too many. */
+async function parentsOf(
+  git: LocalGit,
+  base: CommitSha,
+  head: CommitSha,
+): Promise<ReadonlyMap<CommitSha, readonly CommitSha[]> | undefined> {
+  const { stdout } = await git([
+    'rev-list',
+    '--topo-order',
+    '--parents',
+    `--max-count=${mostCarried + 1}`,
+    head,
+    `^${base}`,
+  ])
+  const lines = stdout.toString('latin1').split('\n').filter(Boolean)
+  if (lines.length > mostCarried) return undefined
+  return new Map(
+    lines.map((line) => {
+      const [id = '', ...parents] = line.split(' ')
+      return [commitSha(id), parents.map(commitSha)]
+    }),
+  )
+}
+
+/** GitHub lets no App without a permission of its own push commits that touch files there. */
+const workflows = '.github/workflows'
+
+/**
+ * The commits whose workflow files are not those of the base's commit below them. A merge may take them from a newer
+ * commit of the base that it brings, and from nowhere else: a merge that takes an older state, or that of none of its
+ * parents, shows in no difference to its first parent.
+ */
+async function findWorkflowEdits(
+  git: LocalGit,
+  base: CommitSha,
+  links: ReadonlyMap<CommitSha, readonly CommitSha[]>,
+): Promise<ReadonlySet<CommitSha>> {
+  const state = await workflowsAt(git, new Set([...links.keys(), ...[...links.values()].flat()]))
+  const edits = new Set<CommitSha>()
+  for (const [id, parents] of links) {
+    // A history that begins anew had none before.
+    const before = new Set(parents.length === 0 ? [none] : parents.map((parent) => state.get(parent)))
+    const allowed = before.size === 1 ? before : await workflowsOfBase(git, base, id)
+    if (!allowed.has(state.get(id))) edits.add(id)
+  }
+  return edits
+}
+
+const none = 'none'
+
+/** What stands at the workflows' place in each commit: the id of a tree or of whatever else it is, or `none`. */
+async function workflowsAt(
+  git: LocalGit,
+  commits: ReadonlySet<CommitSha>,
+): Promise<ReadonlyMap<CommitSha, string>> {
+  const ids = [...commits]
+  const { stdout } = await git(['cat-file', '--batch-check=%(objectname)'], {
+    input: ids.map((id) => `${id}:${workflows}\n`).join(''),
+  })
+  const answers = stdout.toString('latin1').split('\n').slice(0, -1)
+  if (answers.length !== ids.length) throw new GitError('failed', 'git cat-file answers otherwise than asked')
+  return new Map(ids.map((id, at) => [id, /^[0-9a-f]+$/.exec(answers[at] ?? '')?.[0] ?? none]))
+}
+
+/** The states of the newest commits of the base below a merge whose parents differ. */
+async function workflowsOfBase(
+  git: LocalGit,
+  base: CommitSha,
+  merge: CommitSha,
+): Promise<ReadonlySet<string | undefined>> {
+  const { stdout } = await git(['merge-base', '--all', base, merge], { answers: [0, 1] })
+  const bases = stdout.toString('latin1').split('\n').filter(Boolean).map(commitSha)
+  return new Set((await workflowsAt(git, new Set(bases))).values())
+}
+
+/** Not asked of a single commit: what that brings stands in the tree that lands. Undefined where there is too much to list. */
+async function findLargeFiles(
+  git: LocalGit,
+  base: CommitSha,
+  head: CommitSha,
+  largest: number,
+): Promise<readonly BlobSha[] | undefined> {
+  try {
+    const { stdout } = await git([
+      'rev-list',
+      '--objects',
+      '--no-object-names',
+      `--filter=blob:limit=${largest + 1}`,
+      '--filter-print-omitted',
+      head,
+      `^${base}`,
+    ])
+    return stdout
+      .toString('latin1')
+      .split('\n')
+      .filter((line) => line.startsWith('~'))
+      .map((line) => blobSha(line.slice(1)))
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return undefined
+    throw error
+  }
+}
+
+async function readMessage(
+  objects: Objects,
+  id: CommitSha,
+): Promise<Pick<CarriedCommit, 'isSigned' | 'closes'>> {
+  try {
+    const { bytes } = await objects.read(id, largestCommit)
+    const end = bytes.indexOf('\n\n')
+    const headers = bytes.subarray(0, end < 0 ? bytes.length : end).toString('latin1')
+    const isSigned = /^gpgsig(?:-sha256)? /m.test(headers)
+    const encoding = /^encoding (.*)$/m.exec(headers)?.[1] ?? 'utf-8'
+    const isReadable = /^(?:utf-?8|us-ascii|ascii|iso-?8859-?1|latin-?1)$/i.test(encoding.trim())
+    const message = end < 0 ? '' : bytes.subarray(end + 2).toString('utf8')
+    return { isSigned, closes: isReadable ? closedByWords(message) : undefined }
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return { isSigned: false, closes: undefined }
+    throw error
+  }
+}
