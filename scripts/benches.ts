@@ -15,6 +15,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
   'fuzz:reader': ['--seconds', '60'],
+  'fuzz:archives': ['--seconds', '60'],
 }
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
@@ -29,7 +30,9 @@ for (const script of Object.keys(scripts).filter((name) => /^(bench|fuzz):/.test
     cwd: root,
     stdio: 'inherit',
   })
-  if (status !== 0) {
+  if (script === 'fuzz:archives' && status === 2)
+    console.log('LEFT OUT: the comparison with Go. There is no go here.')
+  else if (status !== 0) {
     console.error(`${script} ended with ${signal ?? status}`)
     process.exit(1)
   }

@@ -673,6 +673,108 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/app/changed-links.test.ts', 'breaks the catalog'],
   },
+  {
+    number: 120,
+    bug: `go on behind the size of an entry that has no content`,
+    edits: [{ file: 'src/registry/tar-reader.ts', search: `if (size !== 0)`, replace: `if (size < 0)` }],
+    test: ['test/registry/hidden-in-archives.test.ts', `with a size`],
+  },
+  {
+    number: 121,
+    bug: `read on after an empty block`,
+    edits: [
+      {
+        file: 'src/registry/tar-reader.ts',
+        search: `if (sawZeroBlock) throw refused('it goes on after an empty block')`,
+        replace: `sawZeroBlock = false`,
+      },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', `empty block between`],
+  },
+  {
+    number: 122,
+    bug: `believe a global header`,
+    edits: [
+      { file: 'src/registry/pax-records.ts', search: `if (key !== 'comment')`, replace: `if (key === '')` },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', `a global`],
+  },
+  {
+    number: 123,
+    bug: `write through a linked directory`,
+    edits: [
+      {
+        file: 'src/registry/layered-files.ts',
+        search: `if (child.kind === 'symlink') throw refused(\`something is written through the link \${place()}\`)`,
+        replace: `if (child.kind === 'symlink') directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer }))`,
+      },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', `through a link`],
+  },
+  {
+    number: 124,
+    bug: `names that are no UTF-8 as replacement characters`,
+    edits: [
+      {
+        file: 'src/registry/tar-header.ts',
+        search: `new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })`,
+        replace: `new TextDecoder('utf-8', { ignoreBOM: true })`,
+      },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', `not UTF-8`],
+  },
+  {
+    number: 125,
+    bug: `unpack what is an archive without unpacking, too`,
+    edits: [
+      {
+        file: 'src/registry/unpack-layers.ts',
+        search: `found !== 'none' && isTarHeader`,
+        replace: `found === 'none' && isTarHeader`,
+      },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', `gzip stream that is a tar archive`],
+  },
+  {
+    number: 126,
+    bug: `compare keys of documents with their case`,
+    edits: [
+      { file: 'src/registry/strict-json.ts', search: `known.name !== key`, replace: `known.name === ''` },
+    ],
+    test: ['test/registry/misbehaving-registries.test.ts', `in another case|long s`],
+  },
+  {
+    number: 127,
+    bug: `of a key that is there twice the last counts`,
+    edits: [
+      { file: 'src/registry/strict-json.ts', search: `if (keys.has(key))`, replace: `if (key === '')` },
+    ],
+    test: ['test/registry/misbehaving-registries.test.ts', `a key twice`],
+  },
+  {
+    number: 128,
+    bug: `any digest in a descriptor`,
+    edits: [
+      {
+        file: 'src/registry/manifest.ts',
+        search: `if (!isStrongDigest(digest))`,
+        replace: `if (digest === '')`,
+      },
+    ],
+    test: ['test/registry/misbehaving-registries.test.ts', `md5|nobody knows|capital letters`],
+  },
+  {
+    number: 129,
+    bug: `a manifest exists when a HEAD says so`,
+    edits: [
+      {
+        file: 'src/registry/open-registry.ts',
+        search: `if (meteredHosts.has(reference.host))`,
+        replace: `if (reference.host !== '')`,
+      },
+    ],
+    test: ['test/registry/misbehaving-registries.test.ts', `does not exist as an image`],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -7,6 +7,8 @@ import { RegistryError } from './registry-error.ts'
 const shortWait = 60
 const limitWait = 300
 const longWait = 600
+// What registries say is believed within bounds: 0 would be asked for ever, and some say years.
+const [shortestWait, longestWait] = [5, 6 * 3600]
 
 /** Throws again what is not a RegistryError: that is our own fault. */
 export function answerOf(error: unknown): ImageAnswer {
@@ -22,7 +24,7 @@ export function answerOf(error: unknown): ImageAnswer {
     case 'private':
       return { kind: 'missing-or-private', reason }
     case 'rate-limited':
-      return { kind: 'unknown', reason, retryAfter: error.retryAfter ?? limitWait }
+      return { kind: 'unknown', reason, retryAfter: waitOf(error, limitWait) }
     case 'tls':
     case 'credentials':
     case 'too-large':
@@ -33,6 +35,10 @@ export function answerOf(error: unknown): ImageAnswer {
     case 'server':
     case 'bad-reply':
     case 'aborted':
-      return { kind: 'unknown', reason, retryAfter: error.retryAfter ?? shortWait }
+      return { kind: 'unknown', reason, retryAfter: waitOf(error, shortWait) }
   }
+}
+
+function waitOf({ retryAfter }: RegistryError, usual: number): number {
+  return retryAfter === undefined ? usual : Math.min(Math.max(retryAfter, shortestWait), longestWait)
 }

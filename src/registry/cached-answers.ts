@@ -34,7 +34,8 @@ export interface CacheOptions {
   readonly lives?: AnswerLives
 }
 
-const space = 'image-answers'
+// The number is raised when what counts as an answer changes: old ones are never looked at again.
+const space = 'image-answers 2'
 
 export function cachedAnswers(registry: Registry, options: CacheOptions): CachedRegistry {
   const lives = options.lives ?? defaultLives

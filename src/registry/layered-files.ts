@@ -1,12 +1,19 @@
 // The files of an image as its layers leave them: later layers over earlier ones, whiteouts applied, links followed
-// inside the image only. A tree in memory; nothing here knows a disk.
-import { RegistryError } from './registry-error.ts'
+// inside the image only. A tree in memory; nothing here knows a disk. What opm, which unpacks onto a disk, would find
+// otherwise is refused.
+import { refused } from './tar-header.ts'
 import type { TarEntry } from './tar-reader.ts'
 
-type Node =
+type Leaf =
   | { readonly kind: 'file'; readonly bytes: Uint8Array }
   | { readonly kind: 'symlink'; readonly target: string }
-  | { readonly kind: 'dropped' | 'directory' }
+  | { readonly kind: 'dropped' | 'special' }
+interface Directory {
+  readonly kind: 'directory'
+  readonly children: Map<string, Placed>
+}
+/** With the last layer that brought it, or something below it. */
+type Placed = (Leaf | Directory) & { layer: number }
 
 /** Longer chains of links are loops, or made to be annoying. */
 const longestChain = 8
@@ -17,6 +24,7 @@ const whiteout = '.wh.'
 export interface LayeredFiles {
   /** Begins the next layer, from the bottom up. */
   beginLayer(): void
+  /** Throws a RegistryError `unsupported` for what opm would do otherwise, or not at all. */
   add(entry: TarEntry): void
   /** Everything that is there, directories too. */
   paths(): Iterable<string>
@@ -25,106 +33,200 @@ export interface LayeredFiles {
 }
 
 export function layeredFiles(): LayeredFiles {
-  const tree = new Map<string, Node>()
-  // Paths that this layer brought: a whiteout hides what lies below the layer, never what is in it.
-  let inLayer = new Set<string>()
+  let layer = 0
+  const root: Directory & { layer: number } = { kind: 'directory', children: new Map(), layer }
+  // Paths that this layer has entries for: opm's idea of what an opaque directory keeps.
+  let entered = new Set<string>()
+  let madeOpaque = new Set<string>()
 
-  function remove(path: string, keepOwn: boolean): void {
-    for (const known of [...tree.keys()])
-      if ((known === path || known.startsWith(`${path}/`)) && !(keepOwn && inLayer.has(known)))
-        tree.delete(known)
+  /** The directory that holds a path, made where it is missing. A link or file in its place is never written through. */
+  function parentOf(path: string): Directory {
+    let directory: Directory & { layer: number } = root
+    const parts = path.split('/')
+    for (const [index, part] of parts.slice(0, -1).entries()) {
+      const place = () => JSON.stringify(parts.slice(0, index + 1).join('/'))
+      if (part.startsWith(whiteout)) throw refused(`${place()} is named like a whiteout and has content`)
+      let child = directory.children.get(part)
+      if (!child) directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer }))
+      if (child.kind === 'symlink') throw refused(`something is written through the link ${place()}`)
+      if (child.kind !== 'directory') throw refused(`something lies below ${place()}, which is no directory`)
+      child.layer = layer
+      directory = child
+    }
+    return directory
   }
 
-  function put(path: string, node: Node): void {
-    const parts = path.split('/')
-    // Whatever stood where a directory is needed now makes room for it: a link there is never written through.
-    for (let length = 1; length < parts.length; length += 1) {
-      const parent = parts.slice(0, length).join('/')
-      const known = tree.get(parent)
-      if (known?.kind !== 'directory') tree.set(parent, { kind: 'directory' })
-      inLayer.add(parent)
+  function put(path: string, node: Leaf | Omit<Directory, 'children'>): void {
+    const { children } = parentOf(path)
+    const name = baseName(path)
+    entered.add(path)
+    const known = children.get(name)
+    if (node.kind !== 'directory') children.set(name, { ...node, layer })
+    else if (known?.kind === 'directory') known.layer = layer
+    else children.set(name, { kind: 'directory', children: new Map(), layer })
+  }
+
+  function hardLink(path: string, target: string): void {
+    // Whoever makes a link takes away first what has its name, the target too.
+    parentOf(path).children.delete(baseName(path))
+    let source: Placed | undefined = root
+    for (const part of target.split('/')) {
+      if (source?.kind === 'symlink') break
+      source = source?.kind === 'directory' ? source.children.get(part) : undefined
     }
-    const known = tree.get(path)
-    if (known?.kind === 'directory' && node.kind !== 'directory') remove(path, false)
-    tree.set(path, node)
-    inLayer.add(path)
+    if (source?.kind === 'symlink')
+      throw refused(`the hard link ${JSON.stringify(path)} leads to another link`)
+    if (source === undefined || source.kind === 'directory')
+      throw refused(`the hard link ${JSON.stringify(path)} leads nowhere`)
+    put(path, source)
+  }
+
+  /** Hides what lower layers have. Where its own layer has it too, the order of entries would decide for opm. */
+  function hide(path: string, name: string): void {
+    const hidden = name.slice(whiteout.length)
+    if (hidden === '' || hidden === '.' || hidden === '..')
+      throw refused(`${JSON.stringify(path)} hides nothing`)
+    const { children } = parentOf(path)
+    if (children.get(hidden)?.layer === layer)
+      throw refused(`${JSON.stringify(path)} hides what its own layer brings`)
+    children.delete(hidden)
+  }
+
+  function makeOpaque(path: string): void {
+    const directory = path.slice(0, -opaque.length)
+    if (madeOpaque.has(directory)) throw refused(`${JSON.stringify(path)} is there twice`)
+    madeOpaque.add(directory)
+    keepEntered(parentOf(path), directory)
+  }
+
+  /** opm keeps what has an entry of its own, with all directories above it. */
+  function keepEntered({ children }: Directory, prefix: string): void {
+    for (const [name, child] of children) {
+      const path = prefix + name
+      if (entered.has(path)) {
+        if (child.kind === 'directory') keepEntered(child, `${path}/`)
+      } else if (child.layer === layer)
+        throw refused(`${JSON.stringify(prefix)} is made opaque after its content`)
+      else children.delete(name)
+    }
   }
 
   /** The node behind a path, every link on the way followed inside the tree. */
-  function follow(path: string, depth = 0): { readonly path: string; readonly node: Node } | undefined {
-    const parts = path.split('/')
-    for (let length = 1; length <= parts.length; length += 1) {
-      const here = parts.slice(0, length).join('/')
-      const node = tree.get(here)
-      if (node?.kind === 'symlink') {
+  function follow(path: string, depth = 0): { readonly path: string; readonly node: Placed } | undefined {
+    const parts = path === '' ? [] : path.split('/')
+    let node: Placed = root
+    for (const [index, part] of parts.entries()) {
+      const child: Placed | undefined = node.kind === 'directory' ? node.children.get(part) : undefined
+      if (!child) return undefined
+      if (child.kind === 'symlink') {
         if (depth >= longestChain) return undefined
-        const target = resolveLink(here, node.target)
-        const rest = parts.slice(length)
-        return target === undefined ? undefined : follow([...target, ...rest].join('/'), depth + 1)
+        const here = parts.slice(0, index)
+        const found = follow(
+          [...resolveLink(here, part, child.target), ...parts.slice(index + 1)].join('/'),
+          depth + 1,
+        )
+        // To the system `file/` is no file.
+        const isBelow = /\/\.?$/.test(child.target) && index === parts.length - 1
+        return isBelow && found?.node.kind !== 'directory' ? undefined : found
       }
-      if (length === parts.length && node) return { path: here, node }
+      node = child
     }
-    return undefined
+    return { path, node }
   }
 
   return {
     beginLayer() {
-      inLayer = new Set()
+      layer += 1
+      entered = new Set()
+      madeOpaque = new Set()
     },
     add(entry) {
-      const slash = entry.path.lastIndexOf('/')
-      const [folder, name] = [entry.path.slice(0, Math.max(slash, 0)), entry.path.slice(slash + 1)]
-      if (name === opaque) {
-        for (const known of [...tree.keys()])
-          if ((folder === '' || known.startsWith(`${folder}/`)) && !inLayer.has(known)) tree.delete(known)
-      } else if (name.startsWith(whiteout)) {
-        const hidden = name.slice(whiteout.length)
-        if (hidden === '' || hidden === '.' || hidden === '..') return
-        remove(folder === '' ? hidden : `${folder}/${hidden}`, true)
-      } else if (entry.kind === 'file') put(entry.path, { kind: 'file', bytes: entry.bytes })
-      else if (entry.kind === 'symlink') put(entry.path, { kind: 'symlink', target: entry.target })
-      else if (entry.kind === 'hardlink') {
-        const source = follow(entry.target)?.node
-        if (source?.kind === 'file') put(entry.path, source)
-        else put(entry.path, { kind: 'symlink', target: `/${entry.target}` })
-      } else put(entry.path, { kind: entry.kind })
+      const { path } = entry
+      const name = baseName(path)
+      if (entry.kind === 'global') {
+        // opm removes what has the name of such a header.
+        if (path === '' || name.startsWith(whiteout) || parentOf(path).children.has(name))
+          throw refused(`a global header has the name ${JSON.stringify(path)}`)
+        entered.add(path)
+      } else if (name === opaque) makeOpaque(path)
+      else if (name.startsWith(whiteout)) hide(path, name)
+      else if (entry.kind === 'hardlink') hardLink(path, entry.target)
+      else put(path, entry)
     },
-    paths: () => tree.keys(),
+    paths: () => pathsBelow(root, ''),
     filesBelow(directories) {
       const found = new Map<string, Uint8Array>()
       for (const directory of directories) {
-        const root = directory === '' ? undefined : follow(directory)
-        if (directory !== '' && root?.node.kind !== 'directory') continue
-        const prefix = root === undefined ? '' : `${root.path}/`
-        for (const path of [...tree.keys()]) {
-          if (!path.startsWith(prefix)) continue
-          const shown = root === undefined ? path : directory + path.slice(root.path.length)
-          const node = tree.get(path)
-          if (node?.kind === 'directory') continue
-          const target = follow(path)?.node
-          if (target?.kind === 'directory') continue
-          if (target?.kind !== 'file')
-            throw new RegistryError(
-              'unsupported',
-              `the archive is refused: ${JSON.stringify(shown)} leads nowhere`,
-            )
-          found.set(shown, target.bytes)
+        const start = follow(directory)
+        if (!start) {
+          // Not there is one thing; a link there that leads nowhere is another: for others it may lead somewhere.
+          if (!isMissing(root, directory)) throw refused(`${JSON.stringify(directory)} leads nowhere`)
+          continue
+        }
+        if (start.node.kind !== 'directory') continue
+        const prefix = start.path === '' ? '' : `${start.path}/`
+        for (const path of pathsBelow(start.node, prefix)) {
+          const shown = directory === '' ? path : `${directory}/${path.slice(prefix.length)}`
+          const bytes = contentOf(path, shown)
+          if (bytes) found.set(shown, bytes)
         }
       }
       return found
     },
   }
+
+  /** Undefined for a directory. */
+  function contentOf(path: string, shown: string): Uint8Array | undefined {
+    const end = follow(path)
+    if (end?.node.kind === 'file') return end.node.bytes
+    if (end?.node.kind === 'directory') {
+      if (end.path === path) return undefined
+      // opm passes over it; who unpacks the bundle elsewhere may not.
+      throw refused(`${JSON.stringify(shown)} is a link to a directory`)
+    }
+    if (end?.node.kind === 'special') throw refused(`${JSON.stringify(shown)} is a device or a pipe`)
+    throw refused(`${JSON.stringify(shown)} leads nowhere`)
+  }
 }
 
-/** Where a link leads, from the root of the tree; undefined when it leads out of it. */
-function resolveLink(path: string, target: string): readonly string[] | undefined {
-  const parts = target.startsWith('/') ? [] : path.split('/').slice(0, -1)
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
+}
+
+function* pathsBelow(directory: Directory, prefix: string): Generator<string> {
+  for (const [name, child] of directory.children) {
+    yield prefix + name
+    if (child.kind === 'directory') yield* pathsBelow(child, `${prefix}${name}/`)
+  }
+}
+
+/** Whether a path ends where nothing is, without any link on the way. */
+function isMissing(root: Directory, path: string): boolean {
+  let node: Placed | Directory | undefined = root
+  for (const part of path.split('/')) {
+    if (node?.kind === 'symlink') return false
+    node = node?.kind === 'directory' ? node.children.get(part) : undefined
+  }
+  return node === undefined
+}
+
+/** Where a link in a directory leads, from the root of the tree. Throws for one that means something else to others. */
+function resolveLink(directory: readonly string[], name: string, target: string): readonly string[] {
+  const link = JSON.stringify([...directory, name].join('/'))
+  // From the root of the image in a container, from that of the machine for opm.
+  if (target.startsWith('/'))
+    throw refused(`the link ${link} leads nowhere for opm: its target begins with "/"`)
+  const parts = [...directory]
+  let isDown = false
   for (const part of target.split('/')) {
     if (part === '' || part === '.') continue
-    if (part === '..') {
-      if (parts.length === 0) return undefined
-      parts.pop()
-    } else parts.push(part)
+    if (part !== '..') {
+      parts.push(part)
+      isDown = true
+    } else if (isDown)
+      throw refused(`the link ${link} leads down and up again, through what may be a link itself`)
+    else if (parts.length === 0) throw refused(`the link ${link} leads nowhere: out of the image`)
+    else parts.pop()
   }
   return parts
 }

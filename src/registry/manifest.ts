@@ -1,5 +1,7 @@
 // Manifests and indexes as documents: media types, type confusion, platforms. Pure text to data.
+import { configShape, manifestShape } from './document-shapes.ts'
 import { RegistryError } from './registry-error.ts'
+import { parseStrictJson } from './strict-json.ts'
 
 export const mediaTypes = {
   ociIndex: 'application/vnd.oci.image.index.v1+json',
@@ -52,24 +54,33 @@ export function bareMediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
+export interface ImageConfig {
+  readonly labels: Readonly<Record<string, string>>
+  /** The digests of the layers' archives before their compression. */
+  readonly diffIds: readonly string[]
+  /** Undefined when it does not say. */
+  readonly platform?: Platform
+}
+
 /**
  * Reads a manifest that came with a Content-Type. Throws a RegistryError: `unsupported` for schema 1 and unknown
  * types, `bad-reply` for a document that contradicts its type or could be read as two kinds (GHSA-mc8v-mgrf-8f4m).
  */
 export function parseManifest(body: Uint8Array, contentType: string): Manifest {
-  const data = parseObject(body)
+  const data = parseStrictJson(body, manifestShape)
   if (data['schemaVersion'] === 1 || isSchema1(contentType))
     throw new RegistryError(
       'unsupported',
       'it is in the old schema 1 format, which no cluster pulls any more',
     )
-  const declared = data['mediaType']
-  if (declared !== undefined && typeof declared !== 'string') throw badReply('its mediaType is not text')
+  if (data['schemaVersion'] !== 2) throw badReply('its schemaVersion is not 2')
+  const declared = data['mediaType'] as string | undefined
   if (declared !== undefined && isManifestType(contentType) && declared !== contentType)
-    throw badReply(`it came as ${contentType} and calls itself ${declared}`)
+    throw badReply(`it came as ${contentType} and calls itself ${declared.slice(0, 100)}`)
   const isIndex = 'manifests' in data
-  const isImage = 'layers' in data || 'config' in data || 'fsLayers' in data
-  if (isIndex && isImage) throw badReply('it can be read as an image and as an index')
+  if (isIndex && ('layers' in data || 'config' in data))
+    throw badReply('it can be read as an image and as an index')
+  if ('fsLayers' in data || 'history' in data) throw badReply('it can be read as an image of schema 1, too')
   const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
   // A document without any type of its own is OCI's by its shape (mediaType is optional there).
   const type = mediaType ?? (isIndex ? mediaTypes.ociIndex : mediaTypes.ociManifest)
@@ -96,9 +107,26 @@ export function platformText(platform: Platform): string {
   return shown ? `${os}/${architecture}` : `${os}/${architecture}/${variant}`
 }
 
-/** The platform of an image's config document; undefined when it does not say. */
-export function configPlatform(body: Uint8Array): Platform | undefined {
-  return readPlatform(parseObject(body))
+/**
+ * Reads an image's config, which its digest vouches for. Throws a RegistryError `unsupported`: what is wrong with it will
+ * not become better by waiting.
+ */
+export function parseConfig(body: Uint8Array): ImageConfig {
+  try {
+    const data = parseStrictJson(body, configShape)
+    const { Labels: labels = {} } = (data['config'] ?? {}) as { Labels?: Record<string, string> }
+    const { diff_ids: diffIds = [] } = (data['rootfs'] ?? {}) as { diff_ids?: string[] }
+    const platform = readPlatform(data)
+    return { labels, diffIds, ...(platform && { platform }) }
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error
+    throw new RegistryError('unsupported', `its config is refused: ${error.message}`, { cause: error })
+  }
+}
+
+/** Whether a digest is of a kind that container runtimes know and nobody can forge. */
+export function isStrongDigest(digest: string): boolean {
+  return /^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/.test(digest)
 }
 
 /** The platforms of an index, each once, attestations (`unknown/unknown`) left out. */
@@ -107,18 +135,6 @@ export function indexPlatforms(manifests: readonly IndexEntry[]): readonly strin
     platform && platform.os !== 'unknown' ? [platformText(platform)] : [],
   )
   return [...new Set(known)]
-}
-
-export function parseObject(body: Uint8Array): Record<string, unknown> {
-  let data: unknown
-  try {
-    data = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body))
-  } catch (cause) {
-    throw new RegistryError('bad-reply', 'its document is not JSON', { cause })
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw badReply('its document is not an object')
-  return data as Record<string, unknown>
 }
 
 function readIndexEntry(value: unknown): IndexEntry {
@@ -132,10 +148,13 @@ function readDescriptor(value: unknown): Descriptor {
     string,
     unknown
   >
-  if (typeof digest !== 'string' || !/^[a-z0-9]+:[0-9a-f]{32,128}$/.test(digest))
-    throw badReply('one of its descriptors has no valid digest')
-  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0)
-    throw badReply('one of its descriptors has no valid size')
+  if (typeof digest !== 'string') throw badReply('one of its descriptors has no digest')
+  if (!isStrongDigest(digest))
+    throw new RegistryError(
+      'unsupported',
+      `one of its descriptors has the digest ${JSON.stringify(digest.slice(0, 100))}, which is none of sha256 or sha512`,
+    )
+  if (typeof size !== 'number' || size < 0) throw badReply('one of its descriptors has no valid size')
   return { mediaType: typeof mediaType === 'string' ? mediaType : '', digest, size }
 }
 

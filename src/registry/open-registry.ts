@@ -7,7 +7,7 @@ import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
-import { authorizedExchange } from './authorized-exchange.ts'
+import { authorizedExchange, type RegistryRequest } from './authorized-exchange.ts'
 import { closableClock } from './closable-clock.ts'
 import { credentialIdentity } from './credential-identity.ts'
 import { findCredential, type CredentialSource } from './credentials.ts'
@@ -17,16 +17,17 @@ import type { Resolve } from './guarded-connector.ts'
 import {
   acceptManifests,
   bareMediaType,
-  configPlatform,
   indexPlatforms,
   isManifestType,
   isSchema1,
+  isStrongDigest,
+  parseConfig,
   parseManifest,
   platformText,
   type Descriptor,
   type Manifest,
 } from './manifest.ts'
-import { defaultPatience, patientExchange, type Patience } from './patient-exchange.ts'
+import { defaultPatience, patientExchange, type Patience, type RequestKind } from './patient-exchange.ts'
 import { readBundle } from './read-bundle.ts'
 import { RegistryError } from './registry-error.ts'
 import { openTokenService } from './token-service.ts'
@@ -80,6 +81,9 @@ export interface RegistryClient extends Registry {
 const manifestLimit = 4 * 1024 * 1024
 const configLimit = 4 * 1024 * 1024
 
+// Docker Hub counts a GET of a manifest as a pull, and takes no manifest that is none.
+const meteredHosts: ReadonlySet<string> = new Set(['docker.io'])
+
 const manifestHeaders = { accept: acceptManifests }
 
 export function openRegistry(options: RegistryOptions): RegistryClient {
@@ -101,47 +105,61 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
   async function get(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
     const wanted = reference.digest
     const fetchOnce = async (): Promise<FetchedManifest | undefined> => {
-      const reply = await exchange(manifestRequest('GET', endpoint, reference, signal), 'manifest')
+      const reply = await plainReply(manifestRequest('GET', endpoint, reference, signal), 'manifest').catch(
+        refuseLargeManifest,
+      )
       const digest = digestOf(reply.body, wanted)
       const contentType = bareMediaType(reply.headers.get('content-type')?.[0])
       if (wanted !== undefined && digest !== wanted) {
         // A page of a proxy is no wrong image: it says nothing of the image at all.
-        if (!isManifestType(contentType) && !isSchema1(contentType))
+        if (!isManifestType(contentType))
           throw new RegistryError(
             'bad-reply',
             `${endpoint.name} answered with "${contentType}", not a manifest`,
           )
+        checkTransfer(reply, endpoint)
         return undefined
       }
+      const said = strongDigestIn(reply)
+      const isVouchedFor = wanted !== undefined || (said !== undefined && said === digestOf(reply.body, said))
+      // Whoever asks by tag is given that digest, and asks for it next.
+      if (!isVouchedFor && said !== undefined)
+        throw new RegistryError('bad-reply', `${endpoint.name} calls the bytes that it serves ${said}`)
       try {
         const manifest = parseManifest(reply.body, contentType)
         return { manifest, digest, bytes: reply.body, mediaType: manifest.mediaType }
       } catch (error) {
-        // Bytes that the digest vouches for will not become better by waiting.
-        if (wanted !== undefined && error instanceof RegistryError && error.code === 'bad-reply')
+        // Bytes that a digest vouches for will not become better by waiting.
+        if (isVouchedFor && error instanceof RegistryError && error.code === 'bad-reply')
           throw new RegistryError('unsupported', error.message, { cause: error })
         throw error
       }
     }
     // A mismatch blames the image for good, so one bad transfer is not enough for it.
     const fetched = (await fetchOnce()) ?? (await fetchOnce())
-    if (!fetched)
-      throw new RegistryError(
-        'digest-mismatch',
-        `${endpoint.name} serves other bytes than ${wanted} under that name`,
-      )
+    if (!fetched) throw otherBytes(endpoint, wanted ?? '')
     return fetched
   }
 
+  /** What answers the whole of a question: no part of it, no "accepted". */
+  async function plainReply(request: RegistryRequest, kind: RequestKind): Promise<Reply> {
+    const reply = await exchange(request, kind)
+    if (reply.status === 200) return reply
+    throw new RegistryError(
+      'bad-reply',
+      `${request.endpoint.name} answered ${reply.status} to a plain question`,
+    )
+  }
+
   async function head(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
-    const reply = await exchange(manifestRequest('HEAD', endpoint, reference, signal), 'head')
+    const reply = await plainReply(manifestRequest('HEAD', endpoint, reference, signal), 'head')
     const mediaType = bareMediaType(reply.headers.get('content-type')?.[0])
     if (isSchema1(mediaType))
       throw new RegistryError(
         'unsupported',
         'it is in the old schema 1 format, which no cluster pulls any more',
       )
-    const digest = headDigest(reply)
+    const digest = strongDigestIn(reply)
     const length = reply.headers.get('content-length')?.[0] ?? ''
     const agrees = digest !== undefined && (reference.digest === undefined || reference.digest === digest)
     if (!agrees || !isManifestType(mediaType) || !/^\d{1,9}$/.test(length)) return undefined
@@ -154,6 +172,36 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     signal?: AbortSignalLike,
   ): Promise<ImageAnswer> {
     if (options.platforms) return withPlatforms(endpoint, reference, signal)
+    if (meteredHosts.has(reference.host)) return askSparingly(endpoint, reference, signal)
+    try {
+      const { digest, mediaType, bytes } = await get(endpoint, reference, signal)
+      return { kind: 'ok', digest, mediaType, size: bytes.length }
+    } catch (error) {
+      if (!(error instanceof RegistryError) || error.code !== 'missing') throw error
+      await confirmMissing(endpoint, reference, signal)
+      throw error
+    }
+  }
+
+  /** Rejects when a HEAD finds what a GET did not, or nobody knows. */
+  async function confirmMissing(endpoint: Endpoint, reference: ImageReference, signal?: AbortSignalLike) {
+    try {
+      await head(endpoint, reference, signal)
+    } catch (error) {
+      // Those who do not answer HEAD have answered GET.
+      const silent: readonly string[] = ['missing', 'private', 'server', 'bad-reply']
+      if (error instanceof RegistryError && silent.includes(error.code)) return
+      throw error
+    }
+    throw new RegistryError('server', `${endpoint.name} answers HEAD as if it had it, and GET with 404`)
+  }
+
+  /** By HEAD where a GET counts as a pull. The manifest is not seen: only for registries that take none but good ones. */
+  async function askSparingly(
+    endpoint: Endpoint,
+    reference: ImageReference,
+    signal?: AbortSignalLike,
+  ): Promise<ImageAnswer> {
     let refusedByHead = false
     if (!brokenHead.has(endpoint.host)) {
       try {
@@ -179,7 +227,7 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     const answer = { kind: 'ok', digest, mediaType, size: bytes.length } as const
     if (manifest.kind === 'index') return { ...answer, platforms: indexPlatforms(manifest.manifests) }
     if (manifest.config.size > configLimit) return { ...answer, platforms: [] }
-    const platform = configPlatform(await blob(endpoint, manifest.config, signal))
+    const { platform } = parseConfig(await blob(endpoint, manifest.config, signal))
     return { ...answer, platforms: platform ? [platformText(platform)] : [] }
   }
 
@@ -188,24 +236,35 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     descriptor: Descriptor,
     signal?: AbortSignalLike,
   ): Promise<Uint8Array> {
-    const { body } = await exchange(
-      {
-        endpoint,
-        method: 'GET',
-        path: `blobs/${descriptor.digest}`,
-        headers: { accept: '*/*' },
-        bodyLimit: descriptor.size,
-        redirects: 5,
-        signal,
-      },
-      'blob',
-    )
-    if (body.length !== descriptor.size || digestOf(body, descriptor.digest) !== descriptor.digest)
-      throw new RegistryError(
-        'digest-mismatch',
-        `${endpoint.name} serves other bytes than ${descriptor.digest} under that name`,
-      )
-    return body
+    const { digest, size } = descriptor
+    const request = {
+      endpoint,
+      method: 'GET' as const,
+      path: `blobs/${digest}`,
+      headers: { accept: '*/*' },
+      bodyLimit: size,
+      redirects: 5,
+      signal,
+    }
+    const fetchOnce = async (): Promise<Uint8Array | undefined> => {
+      let reply: Reply
+      try {
+        reply = await plainReply(request, 'blob')
+      } catch (error) {
+        if (!(error instanceof RegistryError) || error.code !== 'too-large') throw error
+        checkIsNoPage(error.contentType, endpoint)
+        return undefined
+      }
+      const { body } = reply
+      if (body.length === size && digestOf(body, digest) === digest) return body
+      checkIsNoPage(reply.headers.get('content-type')?.[0], endpoint)
+      checkTransfer(reply, endpoint)
+      return undefined
+    }
+    // More bytes or fewer than the manifest says, or others: for good, so one bad transfer is not enough for it.
+    const found = (await fetchOnce()) ?? (await fetchOnce())
+    if (!found) throw otherBytes(endpoint, `${digest} of ${size} bytes`)
+    return found
   }
 
   /** Mirrors first; whatever goes wrong there, the registry itself has the last word. */
@@ -213,6 +272,8 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
     reference: ImageReference,
     work: (endpoint: Endpoint) => Promise<Result>,
   ): Promise<Result> {
+    if (reference.digest !== undefined && !isStrongDigest(reference.digest))
+      throw new RegistryError('unsupported', 'its digest is none of sha256 or sha512')
     const failures: string[] = []
     for (const endpoint of endpointsOf(reference, options.rules ?? [])) {
       try {
@@ -311,11 +372,46 @@ function digestOf(bytes: Uint8Array, like: string | undefined): string {
   return `${algorithm}:${createHash(algorithm).update(bytes).digest('hex')}`
 }
 
-function headDigest(reply: Reply): string | undefined {
+function strongDigestIn(reply: Reply): string | undefined {
   const digest = reply.headers.get('docker-content-digest')?.[0]
-  return digest !== undefined && /^sha(?:256:[0-9a-f]{64}|384:[0-9a-f]{96}|512:[0-9a-f]{128})$/.test(digest)
-    ? digest
-    : undefined
+  return digest !== undefined && isStrongDigest(digest) ? digest : undefined
+}
+
+function otherBytes(endpoint: Endpoint, wanted: string): RegistryError {
+  return new RegistryError(
+    'digest-mismatch',
+    `${endpoint.name} serves other bytes than ${wanted} under that name`,
+  )
+}
+
+/** Throws for bytes that may have become others on their way: nothing is said of the image by them. */
+function checkTransfer({ headers }: Reply, { name }: Endpoint): void {
+  const encoding = headers.get('content-encoding')?.[0] ?? 'identity'
+  if (encoding.toLowerCase() !== 'identity')
+    throw new RegistryError(
+      'bad-reply',
+      `${name} answered in the encoding "${encoding}", which nobody asked for`,
+    )
+  // Only the end of the connection says that these are all.
+  if (!headers.get('content-length') && !headers.get('transfer-encoding'))
+    throw new RegistryError('network', `${name} closed the connection, perhaps before all bytes had come`)
+}
+
+function checkIsNoPage(contentType: string | undefined, { name }: Endpoint): void {
+  const type = bareMediaType(contentType)
+  if (type === 'text/html' || type === 'application/xhtml+xml')
+    throw new RegistryError('bad-reply', `${name} answered with a page`)
+}
+
+function refuseLargeManifest(error: unknown): never {
+  const isManifest =
+    error instanceof RegistryError &&
+    error.code === 'too-large' &&
+    isManifestType(bareMediaType(error.contentType))
+  if (!isManifest) throw error
+  throw new RegistryError('unsupported', `its manifest is larger than ${manifestLimit} bytes`, {
+    cause: error,
+  })
 }
 
 function definedOnly<T extends object>(value: T): T {

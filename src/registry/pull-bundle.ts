@@ -3,7 +3,7 @@
 import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { parseObject, type IndexEntry, type Manifest } from './manifest.ts'
+import { parseConfig, type IndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './open-registry.ts'
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
@@ -147,7 +147,7 @@ async function pullLayers(
   const { digest, image } = await findImage(registry, reference, signal)
   const { layers, config } = image
   if (config.size > largestConfig) throw refused(`its config is larger than ${largestConfig} bytes`)
-  const { labels, diffIds } = readConfig(await registry.fetchBlob(reference, config, signal))
+  const { labels, diffIds } = parseConfig(await registry.fetchBlob(reference, config, signal))
   const wanted = contentOf(labels)
   const { limits } = wanted
   if (layers.length > limits.layers) throw refused(`it has more than ${limits.layers} layers`)
@@ -212,20 +212,6 @@ function chooseImage(manifests: readonly IndexEntry[]): IndexEntry {
     images.find(({ platform }) => platform?.os === 'linux' && platform.architecture === 'amd64') ?? images[0]
   if (!chosen) throw refused('it is an index without images')
   return chosen
-}
-
-function readConfig(bytes: Uint8Array): { labels: Record<string, string>; diffIds: readonly string[] } {
-  const top = parseObject(bytes)
-  const { Labels: labels } = (top['config'] ?? {}) as { Labels?: unknown }
-  const { diff_ids: diffIds } = (top['rootfs'] ?? {}) as { diff_ids?: unknown }
-  return {
-    labels: Object.fromEntries(
-      Object.entries((typeof labels === 'object' && labels) || {}).filter(
-        (entry): entry is [string, string] => typeof entry[1] === 'string',
-      ),
-    ),
-    diffIds: (Array.isArray(diffIds) ? (diffIds as unknown[]) : []).filter((id) => typeof id === 'string'),
-  }
 }
 
 function refused(reason: string, cause?: unknown): RegistryError {

@@ -34,6 +34,8 @@ export class RegistryError extends Error {
   readonly retryAfter: number | undefined
   /** Of the HTTP reply behind it, where there was one. */
   readonly status: number | undefined
+  /** What the reply said it was: a page of a proxy says nothing of an image. */
+  readonly contentType: string | undefined
 
   constructor(
     code: RegistryErrorCode,
@@ -42,6 +44,7 @@ export class RegistryError extends Error {
       readonly cause?: unknown
       readonly retryAfter?: number | undefined
       readonly status?: number | undefined
+      readonly contentType?: string | undefined
     } = {},
   ) {
     super(message, { cause: options.cause })
@@ -49,6 +52,7 @@ export class RegistryError extends Error {
     this.retryable = retryableCodes.has(code)
     this.retryAfter = options.retryAfter
     this.status = options.status
+    this.contentType = options.contentType
   }
 }
 

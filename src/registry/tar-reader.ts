@@ -1,13 +1,20 @@
-// Reads a tar archive from a stranger, piece by piece: USTAR, PAX and GNU long names. Gives entries with clean
-// names and bounded content; refuses what cannot be told apart safely. Writes nothing anywhere.
-import { RegistryError } from './registry-error.ts'
+// Reads a tar archive from a stranger, piece by piece: USTAR, PAX and GNU long names. Gives entries with clean names and
+// bounded content, exactly those that Go's archive/tar gives; refuses whatever that one could read otherwise, or not at
+// all. Writes nothing anywhere.
+import { checkGlobalRecords, readPaxRecords, type PaxRecords } from './pax-records.ts'
+import { readTarHeader, refused, tarBlock, textOf, untilNul, type TarHeader } from './tar-header.ts'
 
 export type TarEntry =
   | { readonly kind: 'file'; readonly path: string; readonly bytes: Uint8Array }
   | { readonly kind: 'directory'; readonly path: string }
-  | { readonly kind: 'symlink' | 'hardlink'; readonly path: string; readonly target: string }
+  | { readonly kind: 'symlink'; readonly path: string; readonly target: string }
+  | { readonly kind: 'hardlink'; readonly path: string; readonly target: string }
   /** A file that `keep` did not want: it was there, its content is gone. */
   | { readonly kind: 'dropped'; readonly path: string }
+  /** A device or a pipe. */
+  | { readonly kind: 'special'; readonly path: string }
+  /** A header for all entries to come, which says nothing; but who unpacks takes away what has its name. */
+  | { readonly kind: 'global'; readonly path: string }
 
 export interface TarLimits {
   /** Entries in one archive, headers of any kind counted. */
@@ -20,10 +27,9 @@ export interface TarLimits {
 
 export const defaultTarLimits: TarLimits = { entries: 20_000, file: 8 * 1024 * 1024, extension: 65_536 }
 
-const block = 512
-
-// Linux's own bound. Longer ones cannot be made on any disk, and cost much to take apart.
+// Linux's own bounds. Longer ones cannot be made on any disk, and cost much to take apart.
 const longestPath = 4096
+const longestPart = 255
 
 export interface TarReader {
   /** Takes the next piece. Throws a RegistryError `unsupported` at the first thing that is refused. */
@@ -32,10 +38,7 @@ export interface TarReader {
   end(): void
 }
 
-/**
- * `keep` says whether a file's content is wanted, before it is read. `onEntry` gets each entry in order.
- * Devices and pipes are passed over.
- */
+/** `keep` says whether a file's content is wanted, before it is read. `onEntry` gets each entry in order. */
 export function tarReader(
   onEntry: (entry: TarEntry) => void,
   keep: (path: string, size: number) => boolean,
@@ -49,13 +52,15 @@ export function tarReader(
   let sink: { readonly pieces: Uint8Array[] | undefined; finish: (bytes: Uint8Array) => void } | undefined
   let dataLeft = 0
   let paddingLeft = 0
-  let extended: Map<string, string> = new Map()
-  let globally: Map<string, string> = new Map()
+  // What was said of the entry to come, by a PAX header or by GNU's.
+  let pax: PaxRecords | undefined
+  let longName: string | undefined
+  let longLink: string | undefined
 
   function push(piece: Uint8Array): void {
     let at = 0
     while (at < piece.length) {
-      if (ended) return
+      if (ended) return checkRest(piece.subarray(at))
       if (dataLeft > 0) {
         const take = Math.min(dataLeft, piece.length - at)
         sink?.pieces?.push(piece.slice(at, at + take))
@@ -67,16 +72,16 @@ export function tarReader(
         paddingLeft -= take
         at += take
       } else {
-        const take = Math.min(block - pending.length, piece.length - at)
+        const take = Math.min(tarBlock - pending.length, piece.length - at)
         const joined = new Uint8Array(pending.length + take)
         joined.set(pending)
         joined.set(piece.subarray(at, at + take), pending.length)
         pending = joined
         at += take
-        if (pending.length === block) {
+        if (pending.length === tarBlock) {
           const header = pending
           pending = new Uint8Array(0)
-          readHeader(header)
+          readBlock(header)
         }
       }
     }
@@ -88,53 +93,70 @@ export function tarReader(
     done?.finish(done.pieces === undefined ? new Uint8Array(0) : concatenate(done.pieces))
   }
 
-  function readHeader(header: Uint8Array): void {
-    if (header.every((byte) => byte === 0)) {
+  function readBlock(block: Uint8Array): void {
+    if (block.every((byte) => byte === 0)) {
+      if (isExtended()) throw refused('it ends behind an extended header')
       if (sawZeroBlock) ended = true
       sawZeroBlock = true
       return
     }
-    sawZeroBlock = false
+    // Some readers end at one empty block, some go on, Go gives up.
+    if (sawZeroBlock) throw refused('it goes on after an empty block')
     entries += 1
     if (entries > limits.entries) throw refused(`it has more than ${limits.entries} entries`)
-    checkSum(header)
-    const type = String.fromCharCode(header[156] ?? 0)
-    const pax = new Map([...globally, ...extended])
-    const size = sizeOf(header, type === 'x' || type === 'g' ? undefined : pax.get('size'))
-    if (type === 'x' || type === 'g' || type === 'L' || type === 'K') {
-      if (size > limits.extension)
-        throw refused(`an extended header is larger than ${limits.extension} bytes`)
-      expectData(size, true, (bytes) => readExtension(type, bytes))
-      return
-    }
-    extended = new Map()
-    if (type === 'S' || [...pax.keys()].some((key) => key.startsWith('GNU.sparse.')))
-      throw refused('it has sparse files')
-    const path = cleanPath(pax.get('path') ?? nameOf(header))
-    const target = pax.get('linkpath') ?? text(header.subarray(157, 257))
-    switch (type) {
-      case '0':
-      case '\0':
-      case '7':
-        // A name that ends in a slash is a directory in archives older than the type for it.
-        if (path.isDirectory) return emitAndSkip({ kind: 'directory', path: path.name }, size)
-        return readFile(path.name, size)
-      case '5':
-        return emitAndSkip({ kind: 'directory', path: path.name }, size)
-      case '1':
-        return emitAndSkip({ kind: 'hardlink', path: path.name, target: cleanPath(target).name }, size)
-      case '2':
-        if (target.includes('\0')) throw refused(`the link ${shown(path.name)} has a NUL in its target`)
-        return emitAndSkip({ kind: 'symlink', path: path.name, target }, size)
-      default:
-        // Devices, pipes and what nobody knows: nothing that a bundle is made of.
-        return expectData(size, false, () => undefined)
-    }
+    const header = readTarHeader(block)
+    if ('xgLK'.includes(header.type)) readExtension(header)
+    else readEntry(header)
   }
 
-  function emitAndSkip(entry: TarEntry, size: number): void {
-    expectData(size, false, () => undefined)
-    if (entry.path !== '') onEntry(entry)
+  function isExtended(): boolean {
+    return pax !== undefined || longName !== undefined || longLink !== undefined
+  }
+
+  function readExtension({ type, name, size }: TarHeader): void {
+    if (size > limits.extension) throw refused(`an extended header is larger than ${limits.extension} bytes`)
+    // Readers differ in which of several counts, in which order, and what a global one does between them.
+    const isSecond =
+      type === 'L' ? longName !== undefined : type === 'K' ? longLink !== undefined : isExtended()
+    if (isSecond || pax !== undefined) throw refused('an entry has several extended headers')
+    expectData(size, true, (bytes) => {
+      if (type === 'x') pax = readPaxRecords(bytes)
+      else if (type === 'L') longName = longText(bytes)
+      else if (type === 'K') longLink = longText(bytes)
+      else {
+        checkGlobalRecords(bytes)
+        onEntry({ kind: 'global', path: cleanPath(textOf(name)) })
+      }
+    })
+  }
+
+  function readEntry({ type, name, link, size }: TarHeader): void {
+    // Sizes that a header has room for are there: what a record adds to them is for another reader.
+    if ((pax?.size ?? size) !== size) throw refused('an entry has two sizes')
+    const written = pax?.path ?? longName ?? textOf(name)
+    const target = () => pax?.linkpath ?? longLink ?? textOf(link)
+    const path = cleanPath(written)
+    const isFile = type === '0' || (type === '\0' && !written.endsWith('/'))
+    // Go takes them for files without the slash, others for directories.
+    if (type === '0' && written.endsWith('/'))
+      throw refused(`the file ${shown(written)} is called a directory`)
+    if (isFile) readFile(path, size)
+    else readBodiless(type, path, size, target)
+    pax = longName = longLink = undefined
+  }
+
+  /** What has no content. Where a size is written all the same, some readers go on behind so many bytes, Go does not. */
+  function readBodiless(type: string, path: string, size: number, target: () => string): void {
+    if (type === 'S') throw refused('it has sparse files')
+    const kind = bodiless[type]
+    if (kind === undefined)
+      throw refused(`${shown(path)} is of the type ${shown(type)}, which nobody unpacks`)
+    if (size !== 0) throw refused(`${shown(path)} has a size, and its type has no content`)
+    if (path === '') {
+      if (kind !== 'directory') throw refused('a link or device has no name')
+    } else if (kind === 'hardlink') onEntry({ kind, path, target: cleanPath(target()) })
+    else if (kind === 'symlink') onEntry({ kind, path, target: linkTarget(path, target()) })
+    else onEntry({ kind, path })
   }
 
   function readFile(path: string, size: number): void {
@@ -148,94 +170,63 @@ export function tarReader(
 
   function expectData(size: number, kept: boolean, finish: (bytes: Uint8Array) => void): void {
     dataLeft = size
-    paddingLeft = (block - (size % block)) % block
+    paddingLeft = (tarBlock - (size % tarBlock)) % tarBlock
     sink = { pieces: kept ? [] : undefined, finish }
     if (size === 0) finishData()
-  }
-
-  function readExtension(type: string, bytes: Uint8Array): void {
-    if (type === 'L') extended.set('path', text(bytes))
-    else if (type === 'K') extended.set('linkpath', text(bytes))
-    else if (type === 'x') extended = new Map([...extended, ...paxRecords(bytes)])
-    else globally = new Map([...globally, ...paxRecords(bytes)])
   }
 
   return {
     push,
     end() {
-      if (dataLeft > 0 || pending.length > 0) throw refused('it ends in the middle of an entry')
+      if (dataLeft > 0 || paddingLeft > 0 || pending.length > 0 || isExtended())
+        throw refused('it ends in the middle of an entry')
     },
   }
 }
 
-/** A path without `./`, leading `/` and double slashes. Throws for one that leads elsewhere. */
-function cleanPath(name: string): { readonly name: string; readonly isDirectory: boolean } {
+const bodiless: Readonly<Record<string, 'hardlink' | 'symlink' | 'special' | 'directory'>> = {
+  '1': 'hardlink',
+  '2': 'symlink',
+  '3': 'special',
+  '4': 'special',
+  '5': 'directory',
+  '6': 'special',
+  // Older than the type for directories: a name that ends in a slash.
+  '\0': 'directory',
+}
+
+/** Archives are filled up with zeros; an archive behind the archive is for another reader. */
+function checkRest(bytes: Uint8Array): void {
+  if (bytes.some((byte) => byte !== 0)) throw refused('it goes on after its end')
+}
+
+/** Of a GNU header: it ends with a NUL. */
+function longText(bytes: Uint8Array): string {
+  const text = untilNul(bytes)
+  if (text.length === 0 || bytes.subarray(text.length).some((byte) => byte !== 0))
+    throw refused('a long name of GNU’s form is damaged')
+  return textOf(text)
+}
+
+function linkTarget(path: string, target: string): string {
+  if (target.includes('\0')) throw refused(`the link ${shown(path)} has a NUL in its target`)
+  if (target === '' || target.length > longestPath)
+    throw refused(`the link ${shown(path)} has no valid target`)
+  return target
+}
+
+/** A path without `./`, leading `/` and double slashes; empty for the root. Throws for one that leads elsewhere. */
+function cleanPath(name: string): string {
   if (name.length > longestPath) throw refused(`a name is longer than ${longestPath} characters`)
   if (name.includes('\0')) throw refused('a name has a NUL in it')
   if (name.startsWith('\\') || /^[A-Za-z]:/.test(name))
     throw refused(`${shown(name)} is a name of another system`)
   const parts = name.split('/').filter((part) => part !== '' && part !== '.')
   if (parts.includes('..')) throw refused(`${shown(name)} leads out of the archive`)
-  return { name: parts.join('/'), isDirectory: name.endsWith('/') }
-}
-
-function nameOf(header: Uint8Array): string {
-  const name = text(header.subarray(0, 100))
-  const isUstar = text(header.subarray(257, 262)) === 'ustar' && header[262] === 0
-  const prefix = isUstar ? text(header.subarray(345, 500)) : ''
-  return prefix === '' ? name : `${prefix}/${name}`
-}
-
-function sizeOf(header: Uint8Array, pax: string | undefined): number {
-  if (pax !== undefined) {
-    if (!/^\d{1,15}$/.test(pax)) throw refused('an entry has no valid size')
-    return Number(pax)
-  }
-  const field = header.subarray(124, 136)
-  // GNU's base-256, for sizes from 8 GiB on; the sign bit makes it negative.
-  if (((field[0] ?? 0) & 0x80) !== 0) {
-    let value = (field[0] ?? 0) & 0x7f
-    for (const byte of field.subarray(1)) value = value * 256 + byte
-    if (field[0] === 0xff || !Number.isSafeInteger(value)) throw refused('an entry has no valid size')
-    return value
-  }
-  const digits = text(field).trim()
-  if (!/^[0-7]{0,12}$/.test(digits)) throw refused('an entry has no valid size')
-  return digits === '' ? 0 : Number.parseInt(digits, 8)
-}
-
-function checkSum(header: Uint8Array): void {
-  const written = text(header.subarray(148, 156)).trim()
-  let sum = 0
-  for (let at = 0; at < block; at += 1) sum += at >= 148 && at < 156 ? 32 : (header[at] ?? 0)
-  if (!/^[0-7]{1,7}$/.test(written) || Number.parseInt(written, 8) !== sum)
-    throw refused('a header of it is damaged')
-}
-
-/** `LENGTH KEY=VALUE\n`, the length counting itself. */
-function paxRecords(bytes: Uint8Array): Map<string, string> {
-  const records = new Map<string, string>()
-  for (let at = 0; at < bytes.length;) {
-    const space = bytes.indexOf(0x20, at)
-    const length = space < 0 ? Number.NaN : Number(text(bytes.subarray(at, space)))
-    const end = at + length
-    if (!Number.isSafeInteger(length) || end > bytes.length || end <= space + 1 || bytes[end - 1] !== 0x0a)
-      throw refused('an extended header of it is damaged')
-    const record = decoder.decode(bytes.subarray(space + 1, end - 1))
-    const equals = record.indexOf('=')
-    if (equals < 1) throw refused('an extended header of it is damaged')
-    records.set(record.slice(0, equals), record.slice(equals + 1))
-    at = end
-  }
-  return records
-}
-
-const decoder = new TextDecoder()
-
-/** Text up to the first NUL. */
-function text(bytes: Uint8Array): string {
-  const end = bytes.indexOf(0)
-  return decoder.decode(end < 0 ? bytes : bytes.subarray(0, end))
+  // Characters outside ASCII have up to three bytes.
+  if (parts.some((part) => part.length > longestPart / 3 && Buffer.byteLength(part) > longestPart))
+    throw refused(`a name has a part of more than ${longestPart} bytes`)
+  return parts.join('/')
 }
 
 function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
@@ -250,8 +241,4 @@ function concatenate(pieces: readonly Uint8Array[]): Uint8Array {
 
 function shown(path: string): string {
   return JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path)
-}
-
-function refused(reason: string): RegistryError {
-  return new RegistryError('unsupported', `the archive is refused: ${reason}`)
 }

@@ -120,7 +120,10 @@ export function openTransport(
           onResponseData(controller, piece) {
             length += piece.length
             if (length <= limit) return void pieces.push(piece)
-            const error = new RegistryError('too-large', `the reply is larger than ${limit} bytes`)
+            const contentType = received.get('content-type')?.[0]
+            const error = new RegistryError('too-large', `the reply is larger than ${limit} bytes`, {
+              contentType,
+            })
             // Of an error's text the beginning is enough.
             if (isSuccess(status)) reject(error)
             else succeed()

@@ -6,6 +6,7 @@ import { createGunzip } from 'node:zlib'
 import { Decompress } from 'fzstd'
 import { layeredFiles } from './layered-files.ts'
 import { RegistryError } from './registry-error.ts'
+import { isTarHeader, refused, tarBlock } from './tar-header.ts'
 import { defaultTarLimits, tarReader, type TarLimits } from './tar-reader.ts'
 import { largestWindow } from './zstd-frames.ts'
 
@@ -65,7 +66,8 @@ export async function unpackLayers(
   for (const { bytes, diffId } of layers) {
     files.beginLayer()
     const archive = tarReader((entry) => files.add(entry), keep, limits)
-    const hash = createHash('sha256')
+    const algorithm = diffId.startsWith('sha512:') ? 'sha512' : 'sha256'
+    const hash = createHash(algorithm)
     let layerBytes = 0
     for await (const piece of decompressed(bytes)) {
       layerBytes += piece.length
@@ -78,7 +80,7 @@ export async function unpackLayers(
       archive.push(piece)
     }
     archive.end()
-    if (`sha256:${hash.digest('hex')}` !== diffId)
+    if (`${algorithm}:${hash.digest('hex')}` !== diffId)
       throw new RegistryError(
         'digest-mismatch',
         'a layer is not the one that the image was built with (diff id)',
@@ -102,12 +104,19 @@ async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   }
 }
 
-// By what the bytes are: media types of layers are often wrong, and the digests say nothing about them.
-function compressionOf([a, b, c, d]: Uint8Array): 'gzip' | 'zstd' | 'none' {
-  if (a === 0x1f && b === 0x8b) return 'gzip'
-  if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return 'zstd'
-  const isSkippable = a !== undefined && (a & 0xf0) === 0x50 && b === 0x2a && c === 0x4d && d === 0x18
-  return isSkippable ? 'zstd' : 'none'
+// By what the bytes are: media types of layers are often wrong, opm goes by the bytes too, and the digests say nothing
+// about them. What is an archive with and without unpacking is refused: some readers do go by the media type.
+function compressionOf(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
+  const begins = (...magic: number[]) => magic.every((byte, index) => bytes[index] === byte)
+  if (begins(0x42, 0x5a, 0x68) || begins(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
+    throw refused('it is compressed with bzip2 or xz, which only some readers know')
+  // containerd sees zstd there, containers/image (and so opm) sees none.
+  if (((bytes[0] ?? 0) & 0xf0) === 0x50 && bytes[1] === 0x2a && bytes[2] === 0x4d && bytes[3] === 0x18)
+    throw refused('it begins with a part that only some readers skip')
+  const found = begins(0x1f, 0x8b) ? 'gzip' : begins(0x28, 0xb5, 0x2f, 0xfd) ? 'zstd' : 'none'
+  if (found !== 'none' && isTarHeader(bytes.subarray(0, tarBlock)))
+    throw refused(`it is one archive to those who unpack ${found}, and another one to those who do not`)
+  return found
 }
 
 async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -115,6 +124,9 @@ async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   const gunzip = createGunzip({ chunkSize: 65_536 })
   try {
     for await (const piece of pieces.pipe(gunzip)) yield piece as Uint8Array
+    // Zeros behind the last member end its reading without a word, whatever follows them.
+    if (gunzip.bytesWritten !== bytes.length)
+      throw refused('its compression is damaged (it goes on after its end)')
   } finally {
     gunzip.destroy()
     pieces.destroy()
@@ -138,8 +150,4 @@ function* unzstd(bytes: Uint8Array): Generator<Uint8Array> {
 // Small pieces in, so that a budget is exceeded by little.
 function* slices(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
-}
-
-function refused(reason: string, cause?: unknown): RegistryError {
-  return new RegistryError('unsupported', `the archive is refused: ${reason}`, { cause })
 }

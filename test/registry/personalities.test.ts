@@ -308,8 +308,8 @@ describe('ECR', () => {
     expect(await client.resolve(at('team/app:1'))).toMatchObject({ kind: 'ok', digest })
     registry.requests.length = 0
     expect(await client.resolve(at('team/other:1'))).toMatchObject({ kind: 'ok' })
-    // HEAD and GET, both with the password at once: what the host wants is remembered.
-    expect(registry.requests).toHaveLength(2)
+    // With the password at once: what the host wants is remembered.
+    expect(registry.requests).toHaveLength(1)
     expect(await client.resolve(at('team/app:2'))).toMatchObject({ kind: 'missing' })
     expect(registry.requests.some(({ path }) => path.includes('token'))).toBe(false)
   })
@@ -443,7 +443,7 @@ describe('Harbor', () => {
       kind: 'ok',
       mediaType: mediaTypes.ociManifest,
     })
-    expect(asked('GET', '/manifests/')).toBe(0)
+    expect(asked('HEAD', '/manifests/')).toBe(0)
     expect(await client.resolve(at('quay-proxy/org/app:2'))).toMatchObject({ kind: 'missing' })
     expect(await open().resolve(at('quay-proxy/org/app:1'))).toMatchObject({ kind: 'missing-or-private' })
   })
@@ -464,12 +464,13 @@ describe('Nexus', () => {
     registry.add('hosted/app', '1')
     registry.add('hosted/app', '2')
   })
-  test('is asked by GET once its HEAD has been caught out, and is believed when both say no', async () => {
+  test('is asked by GET, and is believed when both say no', async () => {
     const client = open(login('u', 'p'))
     expect(await client.resolve(at('hosted/none:1'))).toMatchObject({ kind: 'missing' })
-    expect(await client.resolve(at('hosted/app:1'))).toMatchObject({ kind: 'ok' })
     const heads = asked('HEAD', '/manifests/')
-    expect(await client.resolve(at('hosted/app:2'))).toMatchObject({ kind: 'ok' })
+    expect(heads).toBeGreaterThan(0)
+    for (const tag of ['1', '2'])
+      expect(await client.resolve(at(`hosted/app:${tag}`))).toMatchObject({ kind: 'ok' })
     expect(asked('HEAD', '/manifests/')).toBe(heads)
   })
   test('its own trouble is trouble', async () => {

@@ -1,7 +1,7 @@
 // Tar archives for tests, honest and hostile: every field can be set to something else.
 
 export interface TarPart {
-  readonly name: string
+  readonly name: string | Uint8Array
   readonly type?: string
   readonly data?: Uint8Array | string
   readonly link?: string
@@ -9,6 +9,12 @@ export interface TarPart {
   /** Instead of the data's length. */
   readonly size?: number | string | Uint8Array
   readonly breakChecksum?: boolean
+  /** Of signed bytes, as Sun's tar made it. */
+  readonly signedChecksum?: boolean
+  /** Magic and version: `ustar\u000000` unless told otherwise. */
+  readonly magic?: string
+  /** Written over the header before its checksum is made: place and bytes. */
+  readonly over?: readonly (readonly [number, string | Uint8Array])[]
 }
 
 export function tar(parts: readonly TarPart[], options: { readonly end?: boolean } = {}): Buffer {
@@ -35,10 +41,12 @@ export function pax(records: Readonly<Record<string, string>>, type = 'x'): TarP
   return { name: 'PaxHeader', type, data }
 }
 
-function part({ name, type = '0', data = '', link = '', prefix = '', size, breakChecksum }: TarPart): Buffer {
+function part(one: TarPart): Buffer {
+  const { name, type = '0', data = '', link = '', prefix = '', size, magic = 'ustar\u000000' } = one
   const content = Buffer.from(data)
   const header = Buffer.alloc(512)
-  header.write(name, 0, 100, 'utf8')
+  if (typeof name === 'string') header.write(name, 0, 100, 'utf8')
+  else header.set(name.subarray(0, 100))
   header.write('0000644\0', 100)
   header.write('0000000\0', 108)
   header.write('0000000\0', 116)
@@ -47,12 +55,20 @@ function part({ name, type = '0', data = '', link = '', prefix = '', size, break
   else header.write(typeof length === 'string' ? length : `${length.toString(8).padStart(11, '0')}\0`, 124)
   header.write('00000000000\0', 136)
   header.write('        ', 148)
-  header.write(type, 156)
+  header.write(type, 156, 'latin1')
   header.write(link, 157, 100, 'utf8')
-  header.write('ustar\u000000', 257, 'latin1')
+  header.write(magic, 257, 'latin1')
   header.write(prefix, 345, 155, 'utf8')
-  let sum = 0
-  for (const byte of header) sum += byte
-  header.write(`${(sum + (breakChecksum ? 1 : 0)).toString(8).padStart(6, '0')}\0 `, 148)
+  for (const [at, bytes] of one.over ?? []) header.set(Buffer.from(bytes as string, 'latin1'), at)
+  const sum = checkSum(header, one.signedChecksum === true) + (one.breakChecksum ? 1 : 0)
+  header.write(`${Math.max(sum, 0).toString(8).padStart(6, '0')}\0 `, 148)
   return Buffer.concat([header, content, Buffer.alloc((512 - (content.length % 512)) % 512)])
+}
+
+/** Of a header, its own field taken for spaces. */
+export function checkSum(header: Buffer, isSigned = false): number {
+  let sum = 0
+  for (const [at, byte] of header.entries())
+    sum += at >= 148 && at < 156 ? 32 : isSigned && byte > 127 ? byte - 256 : byte
+  return sum
 }

@@ -1,0 +1,70 @@
+// The program beside this file, built and asked: what Go's own readers make of an image's layers or of a document.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export interface GoAnswer {
+  readonly error?: string
+  /** Path to base64. */
+  readonly files?: Readonly<Record<string, string>>
+  readonly read?: unknown
+}
+
+export interface GoReaders {
+  unpack(layers: readonly Uint8Array[]): Promise<GoAnswer>
+  read(kind: 'manifest' | 'index' | 'config', document: Uint8Array): Promise<GoAnswer>
+  close(): Promise<void>
+}
+
+/** The `go` that is here; undefined where there is none. */
+export function goCommand(): string | undefined {
+  const found = ['go', '/usr/local/go/bin/go'].find((go) => spawnSync(go, ['version']).status === 0)
+  return found
+}
+
+/** Builds the program, in half a minute or less, and starts it. */
+export function openGoReaders(go: string): GoReaders {
+  const directory = mkdtempSync(join(tmpdir(), 'go-readers-'))
+  const program = join(directory, 'go-readers')
+  const built = spawnSync(go, ['build', '-o', program, '.'], {
+    cwd: fileURLToPath(new URL('.', import.meta.url)),
+    encoding: 'utf8',
+    env: {
+      GOCACHE: join(directory, 'cache'),
+      ...process.env,
+      GOTOOLCHAIN: 'local',
+      CGO_ENABLED: '0',
+      GOFLAGS: '',
+    },
+  })
+  if (built.status !== 0) {
+    rmSync(directory, { recursive: true })
+    throw new Error(`the Go readers could not be built: ${built.stderr}`)
+  }
+  // Files in memory where there is a place for them.
+  const scratch = existsSync('/dev/shm') ? '/dev/shm' : directory
+  const child = spawn(program, { stdio: ['pipe', 'pipe', 'inherit'], env: { TMPDIR: scratch } })
+  const waiting: ((answer: GoAnswer) => void)[] = []
+  createInterface({ input: child.stdout }).on('line', (line) =>
+    waiting.shift()?.(JSON.parse(line) as GoAnswer),
+  )
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const ask = (question: object) =>
+    new Promise<GoAnswer>((resolve) => {
+      waiting.push(resolve)
+      child.stdin.write(`${JSON.stringify(question)}\n`)
+    })
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
+  return {
+    unpack: (layers) => ask({ Layers: layers.map(base64) }),
+    read: (kind, document) => ask({ Kind: kind, Document: base64(document) }),
+    async close() {
+      child.stdin.end()
+      await ended
+      rmSync(directory, { recursive: true })
+    },
+  }
+}

@@ -1,0 +1,98 @@
+// What we make of an image or of a document, held against what Go makes of it: refused by us, or the same.
+import { isDeepStrictEqual } from 'node:util'
+import { createHash } from 'node:crypto'
+import {
+  mediaTypes,
+  parseConfig,
+  parseManifest,
+  type Descriptor,
+  type Platform,
+} from '../../src/registry/manifest.ts'
+import { RegistryError } from '../../src/registry/registry-error.ts'
+import { unpackLayers } from '../../src/registry/unpack-layers.ts'
+import type { GoReaders } from '../go-readers/go-readers.ts'
+import { packedLayer, type RandomLayer } from './random-archives.ts'
+import type { RandomDocument } from './random-documents.ts'
+
+export interface Comparison {
+  readonly refused: boolean
+  /** Why, for people. */
+  readonly reason?: string
+  readonly difference?: string
+}
+
+export async function compareImage(readers: GoReaders, image: readonly RandomLayer[]): Promise<Comparison> {
+  const layers = image.map(packedLayer)
+  const ours = await outcome(() =>
+    unpackLayers(
+      layers.map(({ archive, bytes }) => ({
+        bytes,
+        diffId: `sha256:${createHash('sha256').update(archive).digest('hex')}`,
+      })),
+      ['manifests', 'metadata'],
+    ),
+  )
+  // What is refused need not be read: what Go makes of it is nobody's business.
+  if ('refused' in ours) return ours
+  const { error, files = {} } = await readers.unpack(layers.map(({ bytes }) => bytes))
+  const read = Object.fromEntries(
+    [...ours.value].map(([path, bytes]) => [path, Buffer.from(bytes).toString('base64')]),
+  )
+  return compared(read, error, files)
+}
+
+export async function compareDocument(
+  readers: GoReaders,
+  { kind, body }: RandomDocument,
+): Promise<Comparison> {
+  const ours = await outcome(() => Promise.resolve(understood(kind, body)))
+  if ('refused' in ours) return ours
+  const { error, read } = await readers.read(kind, body)
+  return compared(ours.value, error, withoutOwnType(read))
+}
+
+function compared(ours: unknown, error: string | undefined, theirs: unknown): Comparison {
+  if (error !== undefined)
+    return { refused: false, difference: `Go does not read it (${error}), we do: ${JSON.stringify(ours)}` }
+  if (isDeepStrictEqual(ours, theirs)) return { refused: false }
+  return { refused: false, difference: `we read ${JSON.stringify(ours)}, Go reads ${JSON.stringify(theirs)}` }
+}
+
+type Outcome<Value> = { readonly value: Value } | { readonly refused: true; readonly reason: string }
+
+/** Only what is refused on purpose is refused. */
+async function outcome<Value>(read: () => Promise<Value>): Promise<Outcome<Value>> {
+  try {
+    return { value: await read() }
+  } catch (error) {
+    const isDefinite =
+      error instanceof RegistryError && ['unsupported', 'bad-reply', 'digest-mismatch'].includes(error.code)
+    if (!isDefinite) throw error
+    return { refused: true, reason: error.message }
+  }
+}
+
+function understood(kind: RandomDocument['kind'], body: Uint8Array): unknown {
+  if (kind === 'config') {
+    const { labels, diffIds, platform } = parseConfig(body)
+    return { labels, diffIds, platform: placed(platform) }
+  }
+  const read = parseManifest(body, kind === 'index' ? mediaTypes.ociIndex : mediaTypes.ociManifest)
+  return read.kind === 'index'
+    ? { version: 2, manifests: read.manifests.map(described) }
+    : { version: 2, config: described(read.config), layers: read.layers.map(described) }
+}
+
+/** What a document calls itself is told by what it came as, where it does not say. */
+function withoutOwnType(read: unknown): unknown {
+  const { mediaType: _, ...rest } = (read ?? {}) as Record<string, unknown>
+  return rest
+}
+
+function described({ mediaType, digest, size, platform }: Descriptor & { readonly platform?: Platform }) {
+  return { digest, mediaType, platform: placed(platform), size }
+}
+
+function placed(platform: Platform | undefined): string {
+  return platform ? `${platform.os}/${platform.architecture}/${platform.variant ?? ''}` : ''
+}
