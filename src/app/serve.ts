@@ -139,7 +139,7 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: E
           response.writeHead(200, { 'content-type': type }).end(text)
           return true
         }
-        switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+        switch (request.url?.split('?')[0]) {
           case '/healthz':
             return answer('ok\n')
           case '/metrics':
