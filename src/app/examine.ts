@@ -5,7 +5,7 @@ import { imagesCheck } from '../checks/images/images.ts'
 import { validationCheck } from '../checks/validation/validation.ts'
 import { allRules } from '../checks/all-rules.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { questionKey } from '../checks/questions.ts'
+import { questionKey, type Question } from '../checks/questions.ts'
 import { withEnds } from '../catalog/ends.ts'
 import type { Change } from '../change/change.ts'
 import type { Texts } from '../change/blob-text.ts'
@@ -28,7 +28,7 @@ import {
   type CommandDecision,
   type CommandRecord,
 } from '../gate/commands.ts'
-import { decide, type MergeOutcome } from '../gate/decide.ts'
+import { decide, type GateInput, type MergeOutcome } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { commitTitle } from '../messages/escape.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
@@ -36,6 +36,7 @@ import type { ReadTree, Repository } from '../ports/repository.ts'
 import { isGitError } from '../git/git-error.ts'
 import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { findLayout } from './find-layout.ts'
+import { tooMany, TooLarge, usualBudget, type LookBudget } from './look-budget.ts'
 import { lookAtTrees } from './look-at-trees.ts'
 import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
 import { readTemplates } from './read-templates.ts'
@@ -51,6 +52,8 @@ export interface ExamineOptions {
   /** What is remembered about this pull request: epochs, shown heads, commands. */
   readonly memory: PullMemory
   readonly stopped?: string | undefined
+  /** What the look may cost. */
+  readonly budget?: LookBudget
 }
 
 export interface Examination {
@@ -60,6 +63,8 @@ export interface Examination {
   readonly layout: Layout
   readonly merge: MergeOutcome
   readonly change: Change
+  /** What the verdict was made of: whoever gives the same to decide() gets it again, with a permit of their own. */
+  readonly gate: GateInput
   readonly verdict: Verdict
   readonly epoch: number
   /** Commands in comments that were decided on now: to be recorded and answered. */
@@ -70,9 +75,12 @@ export interface Examination {
 
 const nothingChanged: Change = { paths: [], catalogs: [], references: [] }
 
-/** Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError. */
+/**
+ * Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError, and
+ * with TooLarge where the pull request is larger than its budget.
+ */
 export async function examine(given: Snapshot, options: ExamineOptions): Promise<Examination> {
-  const { repository, memory } = options
+  const { repository, memory, budget = usualBudget } = options
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings: configFindings } = await readConfig(repository, baseTree)
   const snapshot = await withPusher(given, config, memory)
@@ -95,17 +103,26 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
   if (merge.kind !== 'clean' || configFindings.length > 0) {
     const outcomes = configFindings.length > 0 ? [configOutcome(configFindings)] : []
-    const verdict = decide({ ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord)?.login })
-    return { ...known, layout: baseLayout, change: nothingChanged, verdict, commands: [], records: onRecord }
+    const whole = { ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord)?.login }
+    return {
+      ...known,
+      layout: baseLayout,
+      change: nothingChanged,
+      gate: whole,
+      verdict: decide(whole),
+      commands: [],
+      records: onRecord,
+    }
   }
 
   const [paths, resultEntries] = await Promise.all([
     repository.diff(baseTree, merge.tree),
     repository.list(merge.tree),
   ])
+  if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
   const resultPaths = applied(basePaths, paths)
   const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
-  const blobs = changedBlobs(repository, paths, layout)
+  const blobs = changedBlobs(repository, paths, layout, budget.changedBytes)
   const trees = new Map([
     [baseTree, entries],
     [merge.tree, resultEntries],
@@ -128,6 +145,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const accounts = await memory.firstSeenAccounts(snapshot.repository, new Map())
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, Answer>()
+  const allow = withinBudget(budget)
   const ask: Ask = async (question) => {
     const answer = await options.ask(question)
     // What nobody could say a moment ago may be known by the next round.
@@ -163,6 +181,8 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
     unapproved,
     ask,
+    new Map(),
+    allow,
   )
   const { decisions } = decideCommands(commandInput, asked)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
@@ -172,17 +192,32 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   ]
   // Checks know again what they have judged: the same value, where there is nothing to judge anew.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
-  const answers = await gatherAnswers(checks, input, ask, answered)
+  const answers = await gatherAnswers(checks, input, ask, answered, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   const outcomes = checks.map((check) => withFoundEnds(check.judge(input, answers), texts))
-  const verdict = decide({
+  const whole = {
     ...gate,
     changedPaths: paths.length,
     outcomes,
     heldBy: heldBy(records)?.login,
     requestedBy: mergeRequestedBy(records, input)?.login,
-  })
-  return { ...known, layout, change, verdict, commands: decisions, records }
+  }
+  return { ...known, layout, change, gate: whole, verdict: decide(whole), commands: decisions, records }
+}
+
+/** Counts questions before any of them is asked: what does not fit into the budget costs nobody a request. */
+function withinBudget(budget: LookBudget): (questions: readonly Question[]) => void {
+  const asked = { people: new Set<string>(), images: new Set<string>() }
+  return (questions) => {
+    for (const question of questions) {
+      const isImage = question.kind === 'image' || question.kind === 'bundle'
+      asked[isImage ? 'images' : 'people'].add(questionKey(question))
+    }
+    if (asked.people.size > budget.people)
+      throw tooMany(asked.people.size, 'questions to GitHub about people', budget.people)
+    if (asked.images.size > budget.images)
+      throw tooMany(asked.images.size, 'images to look up', budget.images)
+  }
 }
 
 /**
@@ -295,7 +330,16 @@ function changedBlobs(
   repository: Repository,
   paths: readonly PathChange[],
   layout: Layout,
+  mostBytes: number,
 ): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
+  let size = 0
+  const read = async (oid: BlobSha) => {
+    if (size > mostBytes) throw tooMuch(mostBytes)
+    const bytes = await repository.read(oid)
+    size += bytes.length
+    if (size > mostBytes) throw tooMuch(mostBytes)
+    return bytes
+  }
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
     if (catalogOf(path, layout) === undefined && !mayListReferences(path)) continue
@@ -303,12 +347,16 @@ function changedBlobs(
   }
   return new Map(
     [...wanted].map((oid) => {
-      const bytes = repository.read(oid)
+      const bytes = read(oid)
       // Whoever waits for it is told; until somebody does, a failure is no end of the process.
       bytes.catch(() => undefined)
       return [oid, bytes]
     }),
   )
+}
+
+function tooMuch(mostBytes: number): TooLarge {
+  return new TooLarge(`its changed files have more than ${Math.floor(mostBytes / 1024 / 1024)} MB together`)
 }
 
 /** What tells an edited bundle from a moved one. */

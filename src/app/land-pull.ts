@@ -57,7 +57,7 @@ async function landUnderLease(
   const stopped = await store.landingsStopped(landing.repository)
   if (stopped !== undefined) return { kind: 'again', why: `landings were stopped: ${stopped}` }
   if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
-  const fresh = await forge.readSnapshot(landing.pull)
+  const fresh = await forge.readSnapshot(landing.pull, { anew: true })
   if (fresh === null || !saysTheSame(fresh, snapshot))
     return { kind: 'again', why: 'the pull request changed meanwhile' }
   crashPoint('before-intent')

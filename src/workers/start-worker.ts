@@ -77,7 +77,7 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
   })
   letRest(child)
 
-  const send = (message: WorkerOrder<Order>) => child.send(message as object)
+  const send = (message: WorkerOrder<Order>) => child.send(message)
   let open = 0
   let callBack: CallBack | undefined
   let stopwatch: Stopwatch | undefined
