@@ -19,8 +19,8 @@ export interface LookPool {
 }
 
 /** Milliseconds of work in the quick lane where nobody waits: enough for a large catalog that was seen before. */
-const quickTime = 10_000
-/** Milliseconds in the quick lane while somebody waits. Most looks take a tenth of that. */
+const quickTime = 20_000
+/** Milliseconds of the processor in the quick lane while somebody waits: twice what starting a process and a small look take. */
 const shortTime = 1500
 /** Megabytes of heap in the quick lane: there are several of them at once. */
 const quickHeap = 1024

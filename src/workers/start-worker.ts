@@ -1,6 +1,7 @@
 // One process for work that the bytes of strangers may make endless: what it uses up is taken from it, not from ours.
 // Never a thread: V8 gives up the whole process when a thread asks for much memory at once that it may not have.
 import { fork, type ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { setPriority } from 'node:os'
@@ -14,6 +15,8 @@ export interface Worker<Order, Answer> {
    * process waits for what it asked of `callBack`.
    */
   ask(order: Order, milliseconds: number, callBack?: CallBack): Promise<Answer>
+  /** Milliseconds of the processor that it has used so far; undefined where the system does not tell. */
+  used(): number | undefined
   /** Ends the process with this as the reason. */
   stop(why: WorkerFault): void
   /** Resolves when the process is gone. What it works on is rejected as `closed`. */
@@ -120,6 +123,7 @@ export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answ
         letRest(child)
       }
     },
+    used: () => (child.pid === undefined ? undefined : processorTime(child.pid)),
     stop: (why) => void stop(why),
     async end() {
       stop(new WorkerFault('closed', 'the process was ended: nobody waits for it any more'))
@@ -154,6 +158,19 @@ function startStopwatch(milliseconds: number, over: () => void): Stopwatch {
       since = performance.now()
       clock = setTimeout(over, Math.max(0, left))
     },
+  }
+}
+
+/** Linux counts in hundredths of a second. */
+const tick = 10
+
+function processorTime(pid: number): number | undefined {
+  try {
+    // After the name, which may hold anything, the 12th and 13th field: user and system time.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return (Number(fields[11]) + Number(fields[12])) * tick
+  } catch {
+    return undefined
   }
 }
 

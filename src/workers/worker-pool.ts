@@ -26,7 +26,10 @@ export interface WorkerPoolOptions extends WorkerKind {
   readonly longestRest: number
   /** Times that an order is tried, each in a new process: a machine may have been busy with something else. */
   readonly mostTries?: number
-  /** Milliseconds after which an order's process is ended as `displaced` when another order waits. Absent: never. */
+  /**
+   * Milliseconds of the processor after which an order's process is ended as `displaced` when another order waits; or four
+   * times as many of the clock, also where it only waits for others. Absent: never.
+   */
   readonly displacedAfter?: number
 }
 
@@ -35,6 +38,8 @@ interface Place<Order, Answer> {
   orders: number
   /** When it took the order that it works on. */
   since: number
+  /** What its process had used of the processor then. */
+  usedBefore: number
   clock?: NodeJS.Timeout
 }
 
@@ -84,22 +89,25 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
   /** Ends what has worked longest, as soon as it has worked long enough, while somebody waits. */
   function displace(): void {
     if (displacedAfter === undefined || displacing || queue.length === 0) return
-    const oldest = [...atWork].reduce<Place<Order, Answer> | undefined>(
-      (first, place) => (first && first.since <= place.since ? first : place),
-      undefined,
-    )
-    const left = oldest ? oldest.since + displacedAfter - performance.now() : displacedAfter
-    if (oldest && left <= 0) {
-      atWork.delete(oldest)
-      oldest.worker.stop(new WorkerFault('displaced', 'others waited'))
+    let longest: { place: Place<Order, Answer>; worked: number } | undefined
+    for (const place of atWork) {
+      const worked = workedBy(place)
+      if (longest === undefined || worked > longest.worked) longest = { place, worked }
     }
-    displacing = setTimeout(
-      () => {
-        displacing = undefined
-        displace()
-      },
-      Math.max(left, 10),
-    ).unref()
+    if (longest && longest.worked >= displacedAfter) {
+      atWork.delete(longest.place)
+      longest.place.worker.stop(new WorkerFault('displaced', 'others waited'))
+    }
+    displacing = setTimeout(() => {
+      displacing = undefined
+      displace()
+    }, 50).unref()
+  }
+
+  function workedBy({ worker, since, usedBefore }: Place<Order, Answer>): number {
+    const passed = performance.now() - since
+    const used = worker.used()
+    return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
   function takePlace(): Place<Order, Answer> {
@@ -108,7 +116,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
       if (!place.worker.isGone) return place
       places.delete(place)
     }
-    const place = { worker: startWorker<Order, Answer>(options), orders: 0, since: 0 }
+    const place = { worker: startWorker<Order, Answer>(options), orders: 0, since: 0, usedBefore: 0 }
     places.add(place)
     return place
   }
@@ -128,6 +136,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
   async function tryOnce(order: Order, milliseconds: number, callBack?: CallBack): Promise<Answer> {
     const place = takePlace()
     place.since = performance.now()
+    place.usedBefore = place.worker.used() ?? 0
     atWork.add(place)
     try {
       const answer = await place.worker.ask(order, milliseconds, callBack)
