@@ -69,9 +69,21 @@ export function rememberedDiffs(
   mostPaths: number,
 ): (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]> {
   const known = new Map<string, Promise<readonly PathChange[]>>()
+  const counts = new Map<TreeSha, Promise<void>>()
+  const small = (tree: TreeSha) => {
+    const found = counts.get(tree) ?? refuseLarge(git, tree, mostPaths)
+    found.catch(() => counts.delete(tree))
+    counts.set(tree, found)
+    for (const oldest of counts.keys()) if (counts.size > rememberedCounts) counts.delete(oldest)
+    return found
+  }
+  const diffSmall = async (before: TreeSha, after: TreeSha) => {
+    if (before !== after) await Promise.all([small(before), small(after)])
+    return diffTrees(git, before, after, mostPaths)
+  }
   return (before, after) => {
     const key = `${before} ${after}`
-    const found = known.get(key) ?? diffTrees(git, before, after, mostPaths)
+    const found = known.get(key) ?? diffSmall(before, after)
     known.delete(key)
     known.set(key, found)
     for (const oldest of known.keys()) if (known.size > rememberedDifferences) known.delete(oldest)
@@ -85,6 +97,22 @@ export function rememberedDiffs(
   }
 }
 
+/**
+ * Counts the paths of a tree while git lists them. `diff-tree` prints nothing before it has walked through all of both
+ * trees and holds every difference in memory: what is too large has to be known before.
+ */
+async function refuseLarge(git: LocalGit, tree: TreeSha, mostPaths: number): Promise<void> {
+  await counted(
+    () =>
+      git(
+        ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
+        bounded(mostPaths),
+      ),
+    `a tree holds more than ${amount(mostPaths)} paths`,
+  )
+}
+
+const rememberedCounts = 100
 /** One look at a pull request needs two. */
 const rememberedDifferences = 2
 /** Paths of one difference: a few megabytes. */
