@@ -85,7 +85,7 @@ const memory = (async () => {
   }
 })()
 try {
-  const pulls = []
+  const pulls: { title: string; pull: Awaited<ReturnType<typeof coast.github.openPull>> }[] = []
   for (const [title, changes] of Object.entries(hostile)) {
     const pull = await coast.github.openPull({
       repository: repositoryName,
