@@ -775,6 +775,62 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/registry/misbehaving-registries.test.ts', `does not exist as an image`],
   },
+  {
+    number: 81,
+    bug: 'label measurements by what an unsigned header says',
+    edits: [
+      {
+        file: 'src/app/deliveries.ts',
+        search: "let label = 'unverified'",
+        replace: "let label = event ?? 'none'",
+      },
+    ],
+    test: ['test/app/deliveries.test.ts', 'counts nothing'],
+  },
+  {
+    number: 82,
+    bug: 'believe remembered comments without counting them',
+    edits: [
+      { file: 'src/github/read-comments.ts', search: 'now.comments.size === count', replace: 'count >= 0' },
+    ],
+    test: ['test/github/read-comments.test.ts', 'deleted'],
+  },
+  {
+    number: 83,
+    bug: 'let a landing rest on remembered comments',
+    edits: [{ file: 'src/github/read-comments.ts', search: 'anew ? undefined : ', replace: '' }],
+    test: ['test/github/read-comments.test.ts', 'for a landing'],
+  },
+  {
+    number: 84,
+    bug: 'ask GitHub about as many people as a file names',
+    edits: [
+      {
+        file: 'src/app/examine.ts',
+        search: 'asked.people.size > budget.people',
+        replace: 'asked.people.size < 0',
+      },
+    ],
+    test: ['test/app/look-pool.test.ts', 'names more people'],
+  },
+  {
+    number: 85,
+    bug: 'wait for all that git lists',
+    edits: [{ file: 'src/git/run-git.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
+    test: ['test/app/look-pool.test.ts', 'billion paths'],
+  },
+  {
+    number: 86,
+    bug: 'show what could not be checked as neutral, which GitHub takes for a yes',
+    edits: [
+      {
+        file: 'src/messages/report.ts',
+        search: "isTooLarge ? 'failure' : 'neutral'",
+        replace: "isTooLarge ? 'neutral' : 'neutral'",
+      },
+    ],
+    test: ['test/messages/too-large.test.ts', ''],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -5,7 +5,7 @@ import type { Catalog, FileFacts } from '../catalog/catalog.ts'
 import { factsVersion } from '../catalog/facts-version.ts'
 import { unreadableFile } from '../catalog/read-file.ts'
 import { ignoreFileText } from '../catalog/indexignore.ts'
-import { isIgnoreFile, selectFiles } from '../catalog/select-files.ts'
+import { isIgnoreFile, selectFiles, type Selection } from '../catalog/select-files.ts'
 import { linkLeadsOut } from '../catalog/file-rules.ts'
 import { finding, subjectOf } from '../findings/rule.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
@@ -98,10 +98,12 @@ export function catalogLoader(
         const oid = entry.mode === linkMode ? (await followed(entry)).file : entry.oid
         if (oid !== undefined) ignores.set(below(entry.path), ignoreFileText(await repository.read(oid)))
       }
-      const selection = selectFiles(
-        entries.map((entry) => below(entry.path)),
-        ignores,
-      )
+      const selection =
+        tooManyPatterns(ignores, entries.length) ??
+        selectFiles(
+          entries.map((entry) => below(entry.path)),
+          ignores,
+        )
       const selected = new Set(selection.files)
       // New links and submodules are refused by the ownership check (T07); opm opens those that are there already.
       const files: (Pick<Entry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
@@ -138,6 +140,30 @@ export function catalogLoader(
     },
   }
 }
+
+/** Each pattern is held against each path: some seconds' worth of that. No catalog has more than a few patterns. */
+const mostComparisons = 10_000_000
+
+/** Ignore files that cannot be followed in reasonable time read as one that cannot be read: the catalog is not valid. */
+function tooManyPatterns(ignores: ReadonlyMap<string, string>, paths: number): Selection | undefined {
+  let [patterns, length] = [0, 0]
+  for (const [file, text] of ignores) {
+    length += text.length
+    patterns += text.split('\n').length
+    if (patterns * paths > mostComparisons || length > longestIgnores)
+      return {
+        files: [],
+        loadError: {
+          file,
+          message: `too many ignore patterns: ${patterns.toLocaleString('en')} for ${paths.toLocaleString('en')} paths`,
+        },
+      }
+  }
+  return undefined
+}
+
+/** Of all ignore files of a catalog. */
+const longestIgnores = 8 * 1024 * 1024
 
 /** What a file says, and that it is not the catalog that says it. */
 function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {

@@ -89,7 +89,7 @@ async function reasonToWait(
   const blocking = new Set(blockingLabels.map((label) => label.toLowerCase()))
   const label = open.labels.find((name) => blocking.has(name.toLowerCase()))
   if (label !== undefined) return `the label "${label}" holds it back`
-  const holder = heldBy(await memory.commands(repository, open.pull))
+  const holder = heldBy(await memory.commands(repository, open.pull), undefined)
   return holder && `${holder.login} holds it back with /hold`
 }
 

@@ -3,11 +3,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Store } from '../ports/store.ts'
-import { jobsOfDelivery } from './jobs-of-delivery.ts'
+import { jobsOfDelivery, labelOfEvent } from './jobs-of-delivery.ts'
 import { pushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
 const maxBody = 25 * 1024 * 1024
+/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest. */
+const mostUnverified = 8 * maxBody
 
 export const deliveryPath = '/api/github/webhooks'
 
@@ -15,23 +17,28 @@ export interface DeliveryEdge {
   readonly store: Pick<Store, 'accept'>
   /** The current secret first, then the one before it, if any. */
   readonly secrets: readonly string[]
+  /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
 export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
+  const room = { left: mostUnverified }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
     const event = single(request.headers['x-github-event'])
     const guid = single(request.headers['x-github-delivery'])
-    const body = await readBody(request)
+    const signature = single(request.headers['x-hub-signature-256'])
+    let label = 'unverified'
     const answer = (status: number, text: string, outcome: 'new' | 'duplicate' | 'refused') => {
       response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
-      onAccepted(outcome, event ?? 'none', performance.now() - started)
+      onAccepted(outcome, label, performance.now() - started)
       return true
     }
-    if (body === undefined) return answer(413, 'the delivery is too large', 'refused')
+    const body = await readBody(request, room)
+    if (body === 'too-large') return answer(413, 'the delivery is too large', 'refused')
+    if (body === 'crowded') return answer(503, 'too many deliveries at once: send it again', 'refused')
     if (
       !/^[a-z_]{1,64}$/.test(event ?? '') ||
       !/^[\w-]{8,64}$/.test(guid ?? '') ||
@@ -39,8 +46,8 @@ export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
       guid === undefined
     )
       return answer(400, 'this is not a GitHub delivery', 'refused')
-    if (!isSigned(body, single(request.headers['x-hub-signature-256']), secrets))
-      return answer(401, 'the signature does not fit', 'refused')
+    if (!isSigned(body, signature, secrets)) return answer(401, 'the signature does not fit', 'refused')
+    label = labelOfEvent(event)
     const payload = parseJson(body)
     if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
     const outcome = await store.accept(
@@ -65,14 +72,23 @@ export function isSigned(
   )
 }
 
-/** The whole body, or undefined as soon as it is longer than GitHub ever sends. */
-async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+/** The whole body, unless it is longer than GitHub ever sends, or others' bodies have taken the room. */
+async function readBody(
+  request: IncomingMessage,
+  room: { left: number },
+): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length
-    if (length > maxBody) return undefined
-    chunks.push(chunk)
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      length += chunk.length
+      room.left -= chunk.length
+      if (length > maxBody) return 'too-large'
+      if (room.left < 0) return 'crowded'
+      chunks.push(chunk)
+    }
+  } finally {
+    room.left += length
   }
   return Buffer.concat(chunks)
 }

@@ -3,19 +3,17 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { Verdict } from '../gate/verdict.ts'
-import { changeAsMermaid } from '../change/draw-change.ts'
-import { changeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
-import { describeCommands } from '../messages/describe-commands.ts'
 import { composeReport } from '../messages/report.ts'
 import type { Job } from '../ports/store.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from './crash-point.ts'
-import { examine, readConfig, type Examination } from './examine.ts'
-import { askTheWorld } from './gather-answers.ts'
+import { readConfig } from './examine.ts'
 import { landPull, settleLandings } from './land-pull.ts'
+import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport } from './publish-report.ts'
 import { requestReviews } from './request-reviews.ts'
 import { rememberBranch } from './watch-branch.ts'
+import type { Told } from './what-to-tell.ts'
 import type { Workplace } from './workplace.ts'
 
 /** Seconds after which a landing that met another one is tried again. */
@@ -31,11 +29,10 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
     if (examination === undefined) return
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
-    const told = whatToTell(examination)
-    await store.recordVerdict(recordOf(examination, told, place.app.clock.now()))
+    await store.recordVerdict(recordOf(examination, place.app.clock.now()))
     crashPoint('verdict-recorded')
     if (!(await answerCommands(examination, place))) continue
-    await report(examination, told, place)
+    await report(examination, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
@@ -51,7 +48,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
-        await report(examination, told, place, verdict.permit.landing.commit)
+        await report(examination, place, verdict.permit.landing.commit)
         crashPoint('landing-reported')
         await store.enqueue({
           kind: 'branch',
@@ -74,8 +71,8 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: Workplace): Promise<Examination | undefined> {
-  const { forge, repository, app } = place
+async function look(pull: PullNumber, place: Workplace): Promise<Seen | undefined> {
+  const { forge, app } = place
   const snapshot = await forge.readSnapshot(pull)
   if (snapshot === null) return undefined
   if (snapshot.state !== 'open') {
@@ -92,14 +89,7 @@ async function look(pull: PullNumber, place: Workplace): Promise<Examination | u
     return undefined
   }
   const started = performance.now()
-  const examination = await examine(fetched, {
-    repository,
-    loader: app.loader,
-    ask: askTheWorld(forge, app.registries.forOneLook(), app.store),
-    memory: app.store,
-    openPulls: () => forge.openPulls(),
-    stopped: await app.store.landingsStopped(forge.repository),
-  })
+  const examination = await lookAtPull(fetched, place)
   const examined = Math.round(performance.now() - started)
   app.log.info(
     { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },
@@ -168,31 +158,12 @@ async function finishClosed(snapshot: Snapshot, place: Workplace): Promise<void>
   })
 }
 
-/** What is said of an examination beside its verdict. */
-interface Told {
-  readonly changeLines: readonly string[]
-  readonly commandLines: readonly string[]
-  readonly graph?: string | undefined
-  /** The id of what the change does. */
-  readonly change?: string | undefined
-}
-
 /** What the store keeps of a verdict: enough to say it again, word for word. */
 interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-function whatToTell({ change, records, snapshot, epoch, described, isYesToThis }: Examination): Told {
-  return {
-    changeLines: change.paths.length === 0 ? [] : changeAsMarkdown(describeChangeLines(change)),
-    commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
-    graph: changeAsMermaid(change),
-    change: described?.id,
-  }
-}
-
-function recordOf(examination: Examination, told: Told, decidedAt: number) {
-  const { snapshot, verdict, configDigest } = examination
+function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number) {
   const { permit: _permit, ...plain } = verdict
   const kept: StoredReport = { verdict: plain, ...told }
   return {
@@ -209,12 +180,11 @@ function recordOf(examination: Examination, told: Told, decidedAt: number) {
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
 async function report(
-  examination: Examination,
-  told: Told,
+  seen: Seen,
   place: Workplace,
   landed?: string,
 ): Promise<void> {
-  const { snapshot, verdict, epoch, described } = examination
+  const { snapshot, verdict, epoch, told, described } = seen
   const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
   const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
   if (at === undefined) return
@@ -233,10 +203,7 @@ async function report(
  * Records each command before it has any effect, then answers it. False when another instance was faster: then the
  * decision rests on less than is on record, and is made anew.
  */
-async function answerCommands(
-  { snapshot, commands }: Examination,
-  { app, forge }: Workplace,
-): Promise<boolean> {
+async function answerCommands({ snapshot, commands }: Seen, { app, forge }: Workplace): Promise<boolean> {
   for (const { record, reaction } of commands) {
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false

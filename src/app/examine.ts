@@ -5,7 +5,7 @@ import { imagesCheck } from '../checks/images/images.ts'
 import { validationCheck } from '../checks/validation/validation.ts'
 import { allRules } from '../checks/all-rules.ts'
 import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
-import { questionKey } from '../checks/questions.ts'
+import { questionKey, type Question } from '../checks/questions.ts'
 import { withEnds } from '../catalog/ends.ts'
 import type { CarriedCommits } from '../change/carried-commits.ts'
 import type { Change } from '../change/change.ts'
@@ -30,7 +30,7 @@ import {
   type CommandDecision,
   type CommandRecord,
 } from '../gate/commands.ts'
-import { decide, type MergeOutcome } from '../gate/decide.ts'
+import { decide, type GateInput, type MergeOutcome } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { commitTitle } from '../messages/escape.ts'
 import type { OpenPull } from '../ports/forge.ts'
@@ -42,6 +42,7 @@ import { readText, type CatalogLoader } from './catalog-loader.ts'
 import { changedLinks } from './changed-links.ts'
 import { closedPulls, mayMeetPulls, pullsMet, type MetPull } from './closed-pulls.ts'
 import { findLayout } from './find-layout.ts'
+import { tooMany, TooLarge, usualBudget, type LookBudget } from './look-budget.ts'
 import { lookAtTrees } from './look-at-trees.ts'
 import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
 import { readTemplates } from './read-templates.ts'
@@ -61,6 +62,8 @@ export interface ExamineOptions {
   readonly openPulls?: () => Promise<readonly OpenPull[]>
   /** Whether the rules of the base branch demand that every commit is signed. */
   readonly demandsSignatures?: boolean
+  /** What the look may cost. */
+  readonly budget?: LookBudget
 }
 
 export interface Examination {
@@ -72,6 +75,8 @@ export interface Examination {
   readonly change: Change
   /** The commits that landing would carry, and the other pull requests that they would close. Absent: it cannot land. */
   readonly carried?: { readonly commits: CarriedCommits; readonly met: readonly MetPull[] }
+  /** What the verdict was made of: whoever gives the same to decide() gets it again, with a permit of their own. */
+  readonly gate: GateInput
   readonly verdict: Verdict
   readonly epoch: number
   /** Commands in comments that were decided on now: to be recorded and answered. */
@@ -86,9 +91,12 @@ export interface Examination {
 
 const nothingChanged: Change = { paths: [], catalogs: [], references: [] }
 
-/** Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError. */
+/**
+ * Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError, and
+ * with TooLarge where the pull request is larger than its budget.
+ */
 export async function examine(given: Snapshot, options: ExamineOptions): Promise<Examination> {
-  const { repository, memory } = options
+  const { repository, memory, budget = usualBudget } = options
   const baseTree = await repository.treeOf(given.base)
   const { config, digest: configDigest, findings } = await readConfig(repository, baseTree)
   const snapshot = await withPusher(given, config, memory)
@@ -112,12 +120,13 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const gate = { snapshot, config, configDigest, merge, stopped: options.stopped }
   if (merge.kind !== 'clean' || configFindings.length > 0) {
     const outcomes = configFindings.length > 0 ? [configOutcome(configFindings)] : []
-    const verdict = decide({ ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord, undefined) })
+    const whole = { ...gate, changedPaths: 1, outcomes, heldBy: heldBy(onRecord, undefined) }
     return {
       ...known,
       layout: baseLayout,
       change: nothingChanged,
-      verdict,
+      gate: whole,
+      verdict: decide(whole),
       commands: [],
       records: onRecord,
       isYesToThis: () => false,
@@ -129,6 +138,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     repository.list(merge.tree),
     findCarried(snapshot, options),
   ])
+  if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
   const resultPaths = applied(basePaths, paths)
   const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
   const trees = new Map([
@@ -142,7 +152,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     differing: new Set(paths.map(({ path }) => path)),
   })
   const reading = [...paths, ...links.filter(({ path }) => isReadAsCatalog(path, layout))]
-  const blobs = changedBlobs(repository, reading, layout)
+  const blobs = changedBlobs(repository, reading, layout, budget.changedBytes)
   const look = lookAtTrees(repository, { trees, blobs })
   const pulls = await closedPulls(carried.met, snapshot, {
     repository,
@@ -169,6 +179,7 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const accounts = await memory.firstSeenAccounts(snapshot.repository, new Map())
   const seenNow = new Map<string, UserId>()
   const answered = new Map<string, Answer>()
+  const allow = withinBudget(budget)
   const ask: Ask = async (question) => {
     const answer = await options.ask(question)
     // What nobody could say a moment ago may be known by the next round.
@@ -214,6 +225,8 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
     [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
     unapproved,
     ask,
+    new Map(),
+    allow,
   )
   const { decisions, open } = decideCommands(commandInput, asked)
   const records = [...onRecord, ...decisions.map(({ record }) => record)]
@@ -224,28 +237,44 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   ]
   // Checks know again what they have judged: the same value, where there is nothing to judge anew.
   const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
-  const answers = await gatherAnswers(checks, input, ask, answered)
+  const answers = await gatherAnswers(checks, input, ask, answered, allow)
   if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
   const outcomes = checks.map((check) =>
     withOpenCommands(withFoundEnds(check.judge(input, answers), texts), open),
   )
-  const verdict = decide({
+  const whole = {
     ...gate,
     changedPaths: paths.length,
     outcomes,
     heldBy: heldBy(records, input),
     requestedBy: mergeRequestedBy(records, input)?.login,
-  })
+  }
   return {
     ...known,
     layout,
     change,
     carried,
-    verdict,
+    gate: whole,
+    verdict: decide(whole),
     commands: decisions,
     records,
     described,
     isYesToThis: (record) => isYesTo(record, input),
+  }
+}
+
+/** Counts questions before any of them is asked: what does not fit into the budget costs nobody a request. */
+function withinBudget(budget: LookBudget): (questions: readonly Question[]) => void {
+  const asked = { people: new Set<string>(), images: new Set<string>() }
+  return (questions) => {
+    for (const question of questions) {
+      const isImage = question.kind === 'image' || question.kind === 'bundle'
+      asked[isImage ? 'images' : 'people'].add(questionKey(question))
+    }
+    if (asked.people.size > budget.people)
+      throw tooMany(asked.people.size, 'questions to GitHub about people', budget.people)
+    if (asked.images.size > budget.images)
+      throw tooMany(asked.images.size, 'images to look up', budget.images)
   }
 }
 
@@ -389,7 +418,16 @@ function changedBlobs(
   repository: Repository,
   paths: readonly PathChange[],
   layout: Layout,
+  mostBytes: number,
 ): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
+  let size = 0
+  const read = async (oid: BlobSha) => {
+    if (size > mostBytes) throw tooMuch(mostBytes)
+    const bytes = await repository.read(oid)
+    size += bytes.length
+    if (size > mostBytes) throw tooMuch(mostBytes)
+    return bytes
+  }
   const wanted = new Set<BlobSha>()
   for (const { path, before, after } of paths) {
     if (!isReadAsCatalog(path, layout)) continue
@@ -397,7 +435,7 @@ function changedBlobs(
   }
   return new Map(
     [...wanted].map((oid) => {
-      const bytes = repository.read(oid)
+      const bytes = read(oid)
       // Whoever waits for it is told; until somebody does, a failure is no end of the process.
       bytes.catch(() => undefined)
       return [oid, bytes]
@@ -408,6 +446,10 @@ function changedBlobs(
 /** Whether what stands at a path is read for what it says of packages and images. */
 function isReadAsCatalog(path: string, layout: Layout): boolean {
   return catalogOf(path, layout) !== undefined || mayListReferences(path)
+}
+
+function tooMuch(mostBytes: number): TooLarge {
+  return new TooLarge(`its changed files have more than ${Math.floor(mostBytes / 1024 / 1024)} MB together`)
 }
 
 /** What tells an edited bundle from a moved one. */

@@ -15,12 +15,16 @@ export type Ask = (question: Question) => Promise<Answer>
 const maxRounds = 6
 const parallel = 32
 
-/** Asks until nobody has another question. What was `answered` before, by question, is not asked again. */
+/**
+ * Asks until nobody has another question. What was `answered` before, by question, is not asked again. `allow` sees each
+ * round before it is asked, and throws when it is too much.
+ */
 export async function gatherAnswers(
   checks: readonly Pick<Check, 'ask'>[],
   input: CheckInput,
   ask: Ask,
   answered: ReadonlyMap<string, Answer> = new Map(),
+  allow: (questions: readonly Question[]) => void = () => undefined,
 ): Promise<Answers> {
   const known = new Map(answered)
   for (let round = 0; round < maxRounds; round++) {
@@ -32,6 +36,7 @@ export async function gatherAnswers(
         if (!known.has(key)) open.set(key, question)
       }
     if (open.size === 0) break
+    allow([...open.values()])
     await eachOf([...open], parallel, async ([key, question]) => {
       known.set(key, await ask(question))
     })
@@ -39,10 +44,20 @@ export async function gatherAnswers(
   return answersFrom(known)
 }
 
-/** Seconds for which GitHub's word about people is kept: rights may be this stale at a landing. */
-const peopleSeconds = 30
+/** Seconds for which GitHub's word about people's rights is kept: they may be this stale at a landing. */
+const rightsSeconds = 30
+/**
+ * Which account has a login gives nobody a right that it lost: the account that acts is told anew each time, and one that
+ * gave its login up does not have it any more. A login that nobody had may be had soon.
+ */
+const accountSeconds = { person: 3600, nobody: 300 } as const
 
-/** Answers from GitHub and registries, people's remembered for half a minute. */
+function secondsToKeep(question: Question, answer: Answer): number {
+  if (question.kind !== 'user') return rightsSeconds
+  return answer.kind === 'person' || answer.kind === 'nobody' ? accountSeconds[answer.kind] : rightsSeconds
+}
+
+/** Answers from GitHub and registries: people's rights remembered for half a minute, their accounts for an hour. */
 export function askTheWorld(
   forge: Forge,
   askRegistries: AskRegistries,
@@ -57,7 +72,8 @@ export function askTheWorld(
     const cached = (await store.getCached(space, [key])).get(key) as Answer | undefined
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
-    if (answer.kind !== 'unknown') await store.putCached(space, new Map([[key, answer]]), peopleSeconds)
+    if (answer.kind !== 'unknown')
+      await store.putCached(space, new Map([[key, answer]]), secondsToKeep(question, answer))
     return answer
   }
 }

@@ -41,6 +41,11 @@ const payloads = {
   }),
 }
 
+/** The name of a verified delivery's event for measuring: one of those that mean something here, or `other`. */
+export function labelOfEvent(event: string): string {
+  return Object.hasOwn(payloads, event) ? event : 'other'
+}
+
 const pullActions = new Set([
   'opened',
   'synchronize',

@@ -25,7 +25,9 @@ export interface LandOptions {
 }
 
 /** What the permit was made out for. */
-export type Examined = Pick<Examination, 'snapshot' | 'carried'>
+export interface Examined extends Pick<Examination, 'snapshot'> {
+  readonly carried?: Examination['carried'] | undefined
+}
 
 /** The lease under which everything that moves a branch happens, one at a time over all instances. */
 export function leaseName(repository: RepositoryName, branch: string): string {
@@ -62,7 +64,7 @@ async function landUnderLease(
   const stopped = await store.landingsStopped(landing.repository)
   if (stopped !== undefined) return { kind: 'again', why: `landings were stopped: ${stopped}` }
   if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
-  const fresh = await forge.readSnapshot(landing.pull)
+  const fresh = await forge.readSnapshot(landing.pull, { anew: true })
   if (fresh === null || !saysTheSame(fresh, examined.snapshot))
     return { kind: 'again', why: 'the pull request changed meanwhile' }
   if (!(await meetsTheSame(examined, forge)))

@@ -2,4 +2,4 @@
 import { readFile } from '../catalog/read-file.ts'
 import { answerOrders } from '../workers/answer-orders.ts'
 
-answerOrders(readFile)
+answerOrders((bytes: Uint8Array) => readFile(bytes))

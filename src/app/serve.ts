@@ -1,11 +1,12 @@
 // Puts the App together and runs it: HTTP edge, queue, sweep. Everything it holds open is closed by `close()`.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { openMirror, type Mirror } from '../git/mirror.ts'
+import { openCommentMemory } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -13,6 +14,7 @@ import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from './catalog-loader.ts'
 import { deliveryHandler } from './deliveries.ts'
+import { openLookPool } from './look-pool.ts'
 import { openMetrics } from './metrics.ts'
 import { openReaderPool } from './reader-pool.ts'
 import { openRegistries } from './registries.ts'
@@ -60,7 +62,8 @@ export async function serve(
     log,
   })
   const loader = catalogLoader(pool, store)
-  const app: App = { settings, store, registries, loader, metrics, clock, log }
+  const looks = openLookPool(settings.budget, settings.concurrency)
+  const app: App = { settings, store, registries, loader, looks, metrics, clock, log }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(
@@ -113,7 +116,7 @@ export async function serve(
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await workplaces.close()
-      await Promise.all([pool.close(), registries.close()])
+      await Promise.all([pool.close(), looks.close(), registries.close()])
       await store.close()
     },
   }
@@ -139,7 +142,7 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: E
           response.writeHead(200, { 'content-type': type }).end(text)
           return true
         }
-        switch (new URL(request.url ?? '/', 'http://localhost').pathname) {
+        switch (request.url?.split('?')[0] ?? '') {
           case '/healthz':
             return answer('ok\n')
           case '/metrics':
@@ -169,17 +172,22 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: E
 /** One mirror per repository, opened when first needed. */
 function openWorkplaces(app: App, github: GitHubApp) {
   const mirrors = new Map<string, Promise<Mirror>>()
+  const acting = {
+    ...github,
+    comments: openCommentMemory(app.clock),
+    mostComments: app.settings.budget.comments,
+  }
+
+  const folderOf = ({ owner, name }: RepositoryName) =>
+    resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())
 
   function mirrorOf(installation: number, repository: RepositoryName): Promise<Mirror> {
     const key = `${repository.owner}/${repository.name}`.toLowerCase()
     const known = mirrors.get(key)
     if (known !== undefined) return known
     const opened = openMirror({
-      directory: join(
-        app.settings.dataDirectory,
-        'mirrors',
-        `${repository.owner}.${repository.name}.git`.toLowerCase(),
-      ),
+      directory: folderOf(repository),
+      mostPaths: app.settings.budget.paths,
       url: `${app.settings.gitUrl}/${repository.owner}/${repository.name}.git`,
       repository,
       credential: async () => ({
@@ -196,8 +204,9 @@ function openWorkplaces(app: App, github: GitHubApp) {
     open: async (job: { installation: number; repository: RepositoryName }): Promise<Workplace> => ({
       app,
       installation: job.installation,
-      forge: openForge(await github.octokit(job.installation), job.repository, github),
+      forge: openForge(await github.octokit(job.installation), job.repository, acting),
       repository: await mirrorOf(job.installation, job.repository),
+      mirror: folderOf(job.repository),
     }),
     close: async () => {
       for (const mirror of mirrors.values()) await mirror.then((open) => open.close()).catch(() => undefined)

@@ -1,8 +1,12 @@
 // The operator's settings, from the environment: everything that is not the repository's to say. Read once at start.
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
+import { usualBudget, type LookBudget } from './look-budget.ts'
 
 const seconds = z.coerce.number().int().min(1)
+
+const count = z.coerce.number().int().min(1)
+const megabyte = 1024 * 1024
 
 const schema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
@@ -24,6 +28,15 @@ const schema = z.object({
   SECOND_LOOK_SECONDS: seconds.default(3600),
   CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
   LEASE_SECONDS: seconds.default(60),
+  /** What one pull request may cost before it is too large to check: see LookBudget. */
+  MAX_PATHS: count.default(usualBudget.paths),
+  MAX_CHANGED_PATHS: count.default(usualBudget.changedPaths),
+  MAX_CHANGED_MEGABYTES: count.default(usualBudget.changedBytes / megabyte),
+  MAX_PEOPLE: count.default(usualBudget.people),
+  MAX_IMAGES: count.default(usualBudget.images),
+  MAX_COMMENTS: count.default(usualBudget.comments),
+  MAX_CHECK_SECONDS: count.default(usualBudget.time / 1000),
+  MAX_CHECK_MEGABYTES: count.min(256).default(usualBudget.memory),
   /** Where the rules' pages can be read; findings link to `<RULES_URL>/<rule>.md`. */
   RULES_URL: z.url().optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
@@ -54,6 +67,7 @@ export interface Settings {
   /** An image that a scan does not find counts as gone when it is still not there after this long. */
   readonly secondLookSeconds: number
   readonly concurrency: number
+  readonly budget: LookBudget
   readonly leaseSeconds: number
   readonly rulesUrl: string | undefined
   readonly logLevel: string
@@ -95,6 +109,16 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     scanSeconds: values.SCAN_SECONDS,
     secondLookSeconds: values.SECOND_LOOK_SECONDS,
     concurrency: values.CONCURRENCY,
+    budget: {
+      paths: values.MAX_PATHS,
+      changedPaths: values.MAX_CHANGED_PATHS,
+      changedBytes: values.MAX_CHANGED_MEGABYTES * megabyte,
+      people: values.MAX_PEOPLE,
+      images: values.MAX_IMAGES,
+      comments: values.MAX_COMMENTS,
+      time: values.MAX_CHECK_SECONDS * 1000,
+      memory: values.MAX_CHECK_MEGABYTES,
+    },
     leaseSeconds: values.LEASE_SECONDS,
     rulesUrl: values.RULES_URL?.replace(/\/$/, ''),
     logLevel: values.LOG_LEVEL,

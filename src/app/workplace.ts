@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Store } from '../ports/store.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
+import type { LookPool } from './look-pool.ts'
 import type { Metrics } from './metrics.ts'
 import type { Registries } from './registries.ts'
 import type { Settings } from './settings.ts'
@@ -14,6 +15,7 @@ export interface App {
   readonly store: Store
   readonly registries: Registries
   readonly loader: CatalogLoader
+  readonly looks: LookPool
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger
@@ -24,4 +26,6 @@ export interface Workplace {
   readonly installation: number
   readonly forge: Forge
   readonly repository: Repository
+  /** The folder of the repository's mirror, for processes that look into it. */
+  readonly mirror: string
 }

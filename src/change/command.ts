@@ -18,7 +18,7 @@ export type ParsedComment =
   | { readonly kind: 'unclear'; readonly reason: string }
 
 /** Commands stand at the top: whoever quotes a long mail below does not command by it. */
-const linesRead = 20
+export const linesRead = 20
 
 const commandLine = /^\/(?<name>[a-z]+)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitPrefix = /^[0-9a-f]{7,64}$/

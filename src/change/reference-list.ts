@@ -3,6 +3,7 @@
 // and the file stays a maintainer's matter. Decides nobody's rights.
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
 import type { Mark } from '../catalog/catalog.ts'
+import { repeatedKey } from '../config/repeated-key.ts'
 import { isTemplatePath } from './template-path.ts'
 
 export interface ListedReference {
@@ -54,11 +55,14 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     schema: 'failsafe',
-    uniqueKeys: true,
+    // In linear time below: repeatedKey says why.
+    uniqueKeys: false,
+    prettyErrors: false,
     strict: true,
   })
   const [document, ...more] = Array.isArray(documents) ? documents : []
   if (!document || more.length > 0 || document.errors.length + document.warnings.length > 0) return undefined
+  if (repeatedKey(document) !== undefined) return undefined
   let indirect = false
   visit(document, (_, node) => {
     const said = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null

@@ -39,6 +39,8 @@ export interface Snapshot {
   /** Latest first is not assumed: the full history, in the order given (T28). */
   readonly reviews: readonly Review[]
   readonly comments: readonly Comment[]
+  /** Why comments or reviews were not all read: there are too many. Then nothing is decided on the rest. */
+  readonly excess?: string
   /**
    * Who pushed the head (T24). Null: GitHub does not say. Absent: nobody asked, as in an offline check.
    * Never taken from commits: their authors are free text (T22).

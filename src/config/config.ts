@@ -1,6 +1,7 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the base tip: its schema, its defaults, its parsing.
 // A catalog repository works with none at all. Whatever is unknown or of the wrong type is refused as a whole:
 // a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
+import { repeatedKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { finding } from '../findings/rule.ts'
@@ -186,7 +187,11 @@ export type ParsedConfig =
  */
 export function findUnknownRules(text: string, known: ReadonlySet<string>): readonly Finding[] {
   const lines = new LineCounter()
-  const rules: unknown = parseDocument(text, { lineCounter: lines }).getIn(['rules'], true)
+  const rules: unknown = parseDocument(text, {
+    lineCounter: lines,
+    uniqueKeys: false,
+    prettyErrors: false,
+  }).getIn(['rules'], true)
   if (!isMap(rules)) return []
   return rules.items.flatMap(({ key }) => {
     const id = isScalar(key) ? String(key.value) : ''
@@ -204,13 +209,19 @@ export function findUnknownRules(text: string, known: ReadonlySet<string>): read
 export function parseConfig(text: string | undefined): ParsedConfig {
   if (text === undefined) return { kind: 'config', config: defaultConfig }
   const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, strict: true })
   const divided = findDividing(text)
   if (divided !== undefined) {
     const before = text.slice(0, divided.offset).split('\n')
     const at = { file: configPath, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
     return unreadable([{ at, problem: `it holds ${divided.name}, where readers may end a line or the text` }])
   }
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    // In linear time below: repeatedKey says why.
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: true,
+  })
   const place = (offset: number): Location => {
     const { line, col } = lines.linePos(offset)
     return { file: configPath, line: Math.max(line, 1), column: Math.max(col, 1) }
@@ -222,6 +233,9 @@ export function parseConfig(text: string | undefined): ParsedConfig {
         problem: error.message.split('\n')[0] ?? error.message,
       })),
     )
+  const repeated = repeatedKey(document) as { range?: [number, number, number] } | undefined
+  if (repeated !== undefined)
+    return unreadable([{ at: place(repeated.range?.[0] ?? 0), problem: 'Map keys must be unique' }])
   let value: unknown
   try {
     value = document.toJS({ maxAliasCount: 0 }) ?? {}

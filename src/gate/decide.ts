@@ -82,6 +82,26 @@ export function decide(input: GateInput): Verdict {
   }
 }
 
+/**
+ * The verdict on what is too large to be checked. Final: it needs a change, and asking again makes no sense. Never a
+ * permit: nothing of it was judged.
+ */
+export function refuseTooLarge(
+  { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
+  why: string,
+): Verdict {
+  return {
+    kind: 'blocked',
+    reasons: [{ code: 'too-large', text: `this pull request is too large to check: ${why}` }],
+    head: snapshot.head,
+    base: snapshot.base,
+    baseRef: snapshot.baseRef,
+    config: configDigest,
+    outcomes: [],
+    waiting: [],
+  }
+}
+
 function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: GateInput): Generator<Weighed> {
   if (snapshot.state !== 'open') yield reason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)

@@ -30,6 +30,7 @@ export type ReasonCode =
   | 'author-unknown'
   | 'snapshot-stale'
   | 'empty'
+  | 'too-large'
   | 'all-checks-passed'
 
 export interface Verdict {

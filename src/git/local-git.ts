@@ -3,10 +3,15 @@ import { runGit, type GitCall, type GitOutput } from './run-git.ts'
 
 export type LocalGit = (
   args: readonly string[],
-  more?: Pick<GitCall, 'input' | 'answers' | 'environment'>,
+  more?: Partial<Pick<GitCall, 'input' | 'answers' | 'environment' | 'records' | 'limit'>>,
 ) => Promise<GitOutput>
 
-export function localGit(options: { directory: string; timeout: number; signal: AbortSignal }): LocalGit {
+export function localGit(options: {
+  directory: string
+  timeout: number
+  signal: AbortSignal
+  staysInGroup?: boolean | undefined
+}): LocalGit {
   // A listing of a million paths has about 150 MB; above twice that something is wrong.
   return (args, more = {}) => runGit({ args, limit: 300 * 1024 * 1024, ...options, ...more })
 }

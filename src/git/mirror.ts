@@ -34,6 +34,13 @@ export interface MirrorOptions {
   /** Author and committer of merge commits. */
   readonly signature?: Signature
   readonly timeouts?: Partial<Timeouts>
+  /** Most paths of one tree, or of one difference: more end in GitError `too-large`. */
+  readonly mostPaths?: number | undefined
+  /**
+   * Another process has this folder open and looks after it: it is only read here (merges leave objects in it), never
+   * made, fetched into or pushed from. What git runs ends with our process group.
+   */
+  readonly isGuest?: boolean | undefined
 }
 
 /** Milliseconds. */
@@ -50,6 +57,8 @@ export interface Mirror extends Repository {
   readonly version: string
   /** The running object reader's process, if one runs: for tests that end it. */
   readonly readerPid: number | undefined
+  /** Tells that objects here are damaged, as a guest saw: the next fetch begins from nothing. */
+  distrust(): void
   /** Stops every command that runs (they reject with GitError `aborted`) and lets no other start. */
   close(): Promise<void>
 }
@@ -62,6 +71,9 @@ const defaultSignature: Signature = { name: 'catalog-bot', email: 'catalog-bot@n
 /** The largest catalogs are single files of some 60 MB; GitHub takes none above 100 MB. */
 const blobLimit = 128 * 1024 * 1024
 
+/** Some four times what the largest public catalog repository has. */
+export const usualMostPaths = 300_000
+
 /**
  * Opens the mirror in `directory`, made empty when it is not there; fetches nothing yet.
  * Rejects with GitError `unsupported` (no git, or older than 2.38) or `refused` (the address, the signature).
@@ -71,8 +83,9 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const signature = checkSignature(options.signature ?? defaultSignature)
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const directory = resolve(options.directory)
+  const { isGuest: staysInGroup = false, mostPaths = usualMostPaths } = options
   const version = await gitVersion()
-  await prepare(directory)
+  if (!staysInGroup) await prepare(directory)
 
   const closing = new AbortController()
   const { signal } = closing
@@ -86,11 +99,11 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       throw error
     }
   }
-  const git = localGit({ directory, timeout: timeouts.local, signal })
+  const git = localGit({ directory, timeout: timeouts.local, signal, staysInGroup })
   const local: LocalGit = (args, more) => noticing(git(args, more))
-  const reader = openObjectReader({ directory, timeout: timeouts.local })
+  const reader = openObjectReader({ directory, timeout: timeouts.local, staysInGroup })
   const objects: Objects = { read: (id, limit) => noticing(reader.read(id, limit)) }
-  const diff = rememberedDiffs(local)
+  const diff = rememberedDiffs(local, mostPaths)
   const { repository } = options
   // Fetches one after the other: two of them would only wait for each other's locks.
   let fetches: Promise<unknown> = Promise.resolve()
@@ -100,7 +113,11 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     get readerPid() {
       return reader.pid
     },
+    distrust: () => {
+      isDamaged = true
+    },
     fetch: (branch, pull) => {
+      if (staysInGroup) return Promise.reject(guestError())
       const fetched = fetches.then(async () => {
         if (isDamaged) {
           await discard(directory)
@@ -127,15 +144,17 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     wasTip: async (tip, commit) => isOnFirstParents(local, commitSha(tip), commitSha(commit)),
     carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
     diff: async (before, after) => diff(treeSha(before), treeSha(after)),
-    list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix),
+    list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix, mostPaths),
     entry: async (tree, path) => findEntry(objects, treeSha(tree), path),
     read: async (blob, limit = blobLimit) => {
       const { type, bytes } = await objects.read(blobSha(blob), limit)
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
       return bytes
     },
-    land: (permit) =>
-      land({ directory, remote, timeout: timeouts.push, signal, objects, repository }, permit),
+    land: async (permit) => {
+      if (staysInGroup) throw guestError()
+      return land({ directory, remote, timeout: timeouts.push, signal, objects, repository }, permit)
+    },
     close: async () => {
       closing.abort()
       reader.close()
@@ -143,6 +162,8 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     },
   }
 }
+
+const guestError = () => new GitError('refused', 'a guest neither fetches nor pushes')
 
 /** A folder appears whole or not at all: a process that dies meanwhile leaves no half repository behind. */
 async function prepare(directory: string): Promise<void> {

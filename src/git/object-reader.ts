@@ -50,7 +50,14 @@ interface Expected {
   readonly step: 'info' | 'contents'
 }
 
-export function openObjectReader(options: { directory: string; timeout: number }): ObjectReader {
+interface ReaderOptions {
+  readonly directory: string
+  readonly timeout: number
+  /** Whether git belongs to the process group of ours, and ends with it. */
+  readonly staysInGroup?: boolean | undefined
+}
+
+export function openObjectReader(options: ReaderOptions): ObjectReader {
   let worker: Worker | undefined
   let closed = false
 
@@ -88,7 +95,7 @@ interface Worker {
 }
 
 function startWorker(
-  { directory, timeout }: { directory: string; timeout: number },
+  { directory, timeout, staysInGroup = false }: ReaderOptions,
   lost: (request: Request, error: GitError) => void,
 ): Worker {
   const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(
@@ -98,7 +105,7 @@ function startWorker(
       cwd: directory,
       env: { ...gitEnvironment('none'), GIT_DIR: directory },
       stdio: ['pipe', 'pipe', 'pipe'],
-      detached: true,
+      detached: !staysInGroup,
     },
   )
   // The reader alone must not keep the process from ending.
@@ -113,7 +120,8 @@ function startWorker(
     if (!alive) return
     alive = false
     clearTimeout(silence)
-    signalGroup(child.pid, 'SIGKILL')
+    if (staysInGroup) child.kill('SIGKILL')
+    else signalGroup(child.pid, 'SIGKILL')
     for (const request of new Set(expected.map(({ request }) => request))) lost(request, error)
     expected.length = 0
   }

@@ -19,6 +19,10 @@ export interface GitCall {
   readonly timeout: number
   /** Most bytes of standard output. */
   readonly limit: number
+  /** Most records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
+  readonly records?: number | undefined
+  /** Whether it belongs to the process group of ours, and ends with it. Not for what talks to a server. */
+  readonly staysInGroup?: boolean | undefined
   /** Exit codes that are answers; every other is an error. Default: 0. */
   readonly answers?: readonly number[]
   readonly environment?: Readonly<Record<string, string>>
@@ -66,6 +70,8 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
       throw new GitError('timeout', `${command}: no end after ${call.timeout} ms`)
     case 'too-large':
       throw new GitError('too-large', `${command}: more than ${call.limit} bytes of output`)
+    case 'too-many':
+      throw new GitError('too-large', `${command}: more than ${call.records} records of output`)
     case 'aborted':
       throw new GitError('aborted', `${command}: the mirror was closed`)
     case undefined:
@@ -81,7 +87,7 @@ interface Ended {
   readonly signal: string | null
   readonly stdout: Buffer
   readonly stderr: string
-  readonly stopped: 'timeout' | 'too-large' | 'aborted' | undefined
+  readonly stopped: 'timeout' | 'too-large' | 'too-many' | 'aborted' | undefined
 }
 
 function start(
@@ -95,20 +101,25 @@ function start(
     ...(call.directory === undefined ? {} : { GIT_DIR: call.directory }),
     ...call.environment,
   }
+  const { staysInGroup = false, records = Infinity } = call
+  const send = (signal: NodeJS.Signals) => {
+    if (staysInGroup) child.kill(signal)
+    else signalGroup(child.pid, signal)
+  }
   const child = spawn('git', call.args, {
     cwd: call.directory ?? '/',
     env: environment,
     stdio: ['pipe', 'pipe', 'pipe', credential ? 'pipe' : 'ignore'],
     // A group of its own, so that stopping it stops its transport helpers too.
-    detached: true,
+    detached: !staysInGroup,
   })
   let stopped: Ended['stopped']
   let kill: NodeJS.Timeout | undefined
   const stop = (why: NonNullable<Ended['stopped']>) => {
     if (stopped) return
     stopped = why
-    signalGroup(child.pid, 'SIGTERM')
-    kill = setTimeout(() => signalGroup(child.pid, 'SIGKILL'), grace)
+    send('SIGTERM')
+    kill = setTimeout(() => send('SIGKILL'), grace)
   }
   const abort = () => stop('aborted')
   const timer = setTimeout(() => stop('timeout'), call.timeout)
@@ -121,9 +132,13 @@ function start(
 
   const out: Buffer[] = []
   let outBytes = 0
+  let outRecords = 0
   child.stdout?.on('data', (chunk: Buffer) => {
+    if (stopped) return
     outBytes += chunk.length
+    if (records < Infinity) outRecords += countNul(chunk)
     if (outBytes > call.limit) stop('too-large')
+    else if (outRecords > records) stop('too-many')
     else out.push(chunk)
   })
   let err = Buffer.alloc(0)
@@ -149,6 +164,12 @@ function start(
     settle()
     resolve({ code, signal, stdout: Buffer.concat(out), stderr: err.toString('utf8'), stopped })
   })
+}
+
+function countNul(chunk: Buffer): number {
+  let count = 0
+  for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) count += 1
+  return count
 }
 
 /** Signals a child's whole process group; one that has ended already is fine. */

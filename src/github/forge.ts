@@ -2,12 +2,12 @@
 import { commitSha, pullNumber, userId, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
-import { commentMarker } from '../messages/report.ts'
 import type { Action, CheckRun, Forge, ForgeQuestion, Present, WorkflowRun } from '../ports/forge.ts'
 import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
@@ -36,17 +36,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     return runs.filter((run) => run.app?.id === appId)
   }
 
-  async function ownComment(pull: PullNumber) {
-    const comments = await octokit.paginate(octokit.rest.issues.listComments, {
-      ...target,
-      issue_number: pull,
-      per_page: 100,
-    })
-    // Anyone can write our marker into a comment: only what our App wrote is ours (T56).
-    return comments.find(
-      (comment) => comment.performed_via_github_app?.id === appId && comment.body?.startsWith(commentMarker),
-    )
-  }
+  const commentReader = { octokit, repository, appId, memory: acting.comments }
+  const ownComment = (pull: PullNumber) => findOwnComment(commentReader, pull)
 
   async function putCheck(head: CommitSha, run: CheckRun): Promise<void> {
     const existing = (await ownChecks(head)).find((candidate) => candidate.name === run.name)
@@ -143,7 +134,13 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
 
   return {
     repository,
-    readSnapshot: (pull) => readSnapshot(octokit, repository, pull),
+    readSnapshot: (pull, options) =>
+      readSnapshot(octokit, repository, pull, {
+        appId,
+        memory: acting.comments,
+        most: acting.mostComments,
+        ...options,
+      }),
     openPulls: () =>
       asking('list the open pull requests', async () => {
         const pulls = await octokit.paginate(octokit.rest.pulls.list, {
@@ -181,7 +178,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         ])
         return {
           checks: checks.map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
-          ...(comment?.body !== undefined && {
+          ...(comment !== undefined && {
             comment: { body: comment.body, updatedAt: comment.updated_at },
           }),
           requestedUsers: requested.data.users.map((user) => user.login),

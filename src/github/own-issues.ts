@@ -1,11 +1,17 @@
 // Issues that our App wrote: found again, opened, edited, closed, commented on. What anybody else wrote is never
 // taken for ours, whatever it says.
 import type { Action, OwnIssue } from '../ports/forge.ts'
+import type { CommentMemory } from './comment-memory.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
 
 /** The App that acts: its id, and the login under which it writes (`catalog-bot[bot]`). */
-export type ActingApp = Pick<GitHubApp, 'appId' | 'login'>
+export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
+  /** What was read of comments before. Absent: nothing is remembered. */
+  readonly comments?: CommentMemory
+  /** More comments, or reviews, of one pull request are not read. */
+  readonly mostComments?: number
+}
 
 interface Target {
   readonly owner: string

@@ -1,16 +1,33 @@
 // One read of all that is needed to decide on a pull request, such that its parts agree: the pull request is read
 // before and after the lists, and a change in between makes the read be repeated (T45).
-import { commitSha, pullNumber, userId, type PullNumber } from '../change/ids.ts'
-import type { Comment, Person, RepositoryName, Review, Snapshot } from '../change/snapshot.ts'
+import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
+import type { RepositoryName, Review, Snapshot } from '../change/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
+import type { CommentMemory } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
+import { toPerson, type Account } from './person.ts'
+import { readComments } from './read-comments.ts'
+
+export { toPerson } from './person.ts'
 
 const attempts = 3
+
+export interface ReadOptions {
+  /** By which our own comment is known. */
+  readonly appId?: number
+  /** What was read of comments before. Absent: all are read. */
+  readonly memory?: CommentMemory | undefined
+  /** Nothing remembered counts: for a landing. */
+  readonly anew?: boolean | undefined
+  /** More comments, or reviews, are not read. */
+  readonly most?: number | undefined
+}
 
 export async function readSnapshot(
   octokit: Octokit,
   repository: RepositoryName,
   pull: PullNumber,
+  { appId = 0, memory, anew = false, most = Infinity }: ReadOptions = {},
 ): Promise<Snapshot | null> {
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
@@ -18,9 +35,10 @@ export async function readSnapshot(
     for (let attempt = 0; attempt < attempts; attempt++) {
       const before = await readPull(octokit, target, pull)
       if (before === null) return null
+      const isTalkative = commentsOf(before) > most
       const [reviews, comments, base] = await Promise.all([
-        octokit.paginate(octokit.rest.pulls.listReviews, { ...target, pull_number: pull, per_page: 100 }),
-        octokit.paginate(octokit.rest.issues.listComments, { ...target, issue_number: pull, per_page: 100 }),
+        readReviews(octokit, { ...target, pull_number: pull }, most),
+        isTalkative ? [] : readComments({ octokit, repository, appId, memory }, pull, before.comments, anew),
         octokit.rest.git.getRef({ ...target, ref: `heads/${before.base.ref}` }),
       ])
       const after = await readPull(octokit, target, pull)
@@ -29,8 +47,10 @@ export async function readSnapshot(
         before.head.sha === after.head.sha &&
         before.base.ref === after.base.ref &&
         before.state === after.state &&
+        before.comments === after.comments &&
         before.updated_at === after.updated_at
       if (!agrees) continue
+      const excess = excessOf(commentsOf(after), reviews.length, most)
       return {
         repository,
         pull: pullNumber(after.number),
@@ -48,7 +68,8 @@ export async function readSnapshot(
             : { owner: after.head.repo.owner.login, name: after.head.repo.name },
         labels: after.labels.map((label) => label.name),
         reviews: reviews.map(toReview),
-        comments: comments.map(toComment),
+        comments,
+        ...(excess !== undefined && { excess }),
         stacked: 'stack' in after && after.stack !== null && after.stack !== undefined,
       }
     }
@@ -66,18 +87,6 @@ async function readPull(octokit: Octokit, target: { owner: string; repo: string 
     if (failure.code === 'not-found') return null
     throw failure
   }
-}
-
-interface Account {
-  readonly id: number
-  readonly login: string
-  readonly type?: string
-}
-
-/** Null accounts ("ghost") stay null: nobody has their rights. */
-export function toPerson(account: Account | null | undefined): Person | null {
-  if (account === null || account === undefined) return null
-  return { id: userId(account.id), login: account.login, kind: account.type === 'Bot' ? 'bot' : 'user' }
 }
 
 function toReview(review: {
@@ -102,20 +111,28 @@ function toReview(review: {
   }
 }
 
-function toComment(comment: {
-  id: number
-  node_id?: string
-  user: Account | null
-  body?: string
-  created_at: string
-  updated_at: string
-}): Comment {
-  return {
-    id: comment.id,
-    ...(comment.node_id !== undefined && { node: comment.node_id }),
-    author: toPerson(comment.user),
-    body: comment.body ?? '',
-    createdAt: comment.created_at,
-    updatedAt: comment.updated_at,
-  }
+/** A pull request that a list shows has no such number. */
+function commentsOf({ comments = 0 }: { comments?: number }): number {
+  return comments
+}
+
+/** Up to one page more than `most`: there is no number that tells how many there are. */
+async function readReviews(
+  octokit: Octokit,
+  target: { owner: string; repo: string; pull_number: PullNumber },
+  most: number,
+) {
+  let read = 0
+  return octokit.paginate(octokit.rest.pulls.listReviews, { ...target, per_page: 100 }, ({ data }, done) => {
+    read += data.length
+    if (read > most) done()
+    return data
+  })
+}
+
+function excessOf(comments: number, reviews: number, most: number): string | undefined {
+  const [what, count] = comments > most ? ['comments', comments] : ['reviews', reviews]
+  return count > most
+    ? `it has ${comments > most ? '' : 'more than '}${(comments > most ? count : most).toLocaleString('en')} ${what}; at most ${most.toLocaleString('en')} are read`
+    : undefined
 }

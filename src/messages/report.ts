@@ -77,11 +77,13 @@ function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): Rep
   const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
   if (outcome === undefined) {
     const why = verdict.reasons.map((reason) => reason.text).join('; ')
+    // GitHub takes neutral for a yes where a check is required: what could not be checked must not look like that.
+    const isTooLarge = verdict.reasons.some((reason) => reason.code === 'too-large')
     return {
       name,
       status: 'completed',
-      conclusion: 'neutral',
-      title: 'Not checked',
+      conclusion: isTooLarge ? 'failure' : 'neutral',
+      title: isTooLarge ? 'Too large to check' : 'Not checked',
       summary: plain(why),
       annotations: [],
     }
@@ -196,7 +198,9 @@ function nextSteps(verdict: Verdict, options: ReportOptions): string {
       return [
         ...reasons,
         '',
-        'Push a fix to this branch: it is checked again within seconds.',
+        verdict.reasons.some((reason) => reason.code === 'too-large')
+          ? 'Split it into smaller ones, or push a smaller one to this branch: that is checked within seconds. It is not tried again as it is.'
+          : 'Push a fix to this branch: it is checked again within seconds.',
         ...whoCanUnblock(verdict),
       ].join('\n')
     case 'unknown':

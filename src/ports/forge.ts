@@ -91,8 +91,11 @@ export interface OpenPull {
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
 export interface Forge {
   readonly repository: RepositoryName
-  /** All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist. */
-  readSnapshot(pull: PullNumber): Promise<Snapshot | null>
+  /**
+   * All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist.
+   * `anew`: what was remembered of comments does not count; a landing rests on nothing that is only remembered.
+   */
+  readSnapshot(pull: PullNumber, options?: { readonly anew?: boolean }): Promise<Snapshot | null>
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>

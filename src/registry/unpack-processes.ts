@@ -44,6 +44,7 @@ function asRegistryError(cause: WorkerFault, milliseconds: number): Error {
     // So is the rest: what ends a process from outside says nothing of the archive.
     case 'ended':
     case 'not-started':
+    case 'displaced':
     case 'crowded':
     case 'closed':
       return new RegistryError('timeout', `unpacking the image was ended early: ${cause.message}`, { cause })

@@ -8,6 +8,13 @@ import type { Jobs, Taken } from './jobs.ts'
 const poll = 1000
 /** Milliseconds between two signs of life. */
 const beat = 3000
+/**
+ * Milliseconds after which a look at a pull request leaves its place to the next one and goes on beside it: what one
+ * pull request makes slow keeps no other waiting.
+ */
+const patience = 1500
+/** Times as many jobs as there are places, at once. */
+const mostBeside = 10
 /** Seconds of silence after which a job is taken to be a dead process's: five beats, for a process that is only busy. */
 const silence = 15
 
@@ -28,7 +35,7 @@ export interface WorkerOptions {
 }
 
 export function startWorker({ jobs, clock, handler, concurrency, problem }: WorkerOptions): Worker {
-  const running = new Map<string, { taken: Taken; done: Promise<void> }>()
+  const running = new Map<string, { taken: Taken; since: number; done: Promise<void> }>()
   const stopping = new AbortController()
   const { signal } = stopping
   let calls = 0
@@ -56,15 +63,24 @@ export function startWorker({ jobs, clock, handler, concurrency, problem }: Work
     wake()
   }
 
+  /** How many more may be taken now. */
+  const roomLeft = (): number => {
+    const soon = clock.now() - patience
+    const inPlace = [...running.values()].filter(
+      ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
+    ).length
+    return Math.min(concurrency - inPlace, concurrency * mostBeside - running.size)
+  }
+
   const loop = async (): Promise<void> => {
     while (!signal.aborted) {
       const seen = calls
       try {
-        const room = concurrency - running.size
+        const room = roomLeft()
         const taken = room > 0 ? await jobs.take(room) : []
-        for (const one of taken) running.set(one.id, { taken: one, done: run(one) })
+        for (const one of taken) running.set(one.id, { taken: one, since: clock.now(), done: run(one) })
         // As many as asked for: there may be more, and others may have ended meanwhile.
-        if (taken.length > 0 && running.size < concurrency) continue
+        if (taken.length > 0 && roomLeft() > 0) continue
       } catch (error) {
         problem(error)
       }

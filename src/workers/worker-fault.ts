@@ -12,6 +12,8 @@ export type WorkerFaultCode =
   | 'ended'
   /** The system could not start a process. */
   | 'not-started'
+  /** Others wait, and it has worked for longer than it may while they do. */
+  | 'displaced'
   /** More orders wait already than may. */
   | 'crowded'
   | 'closed'

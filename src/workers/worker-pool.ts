@@ -1,23 +1,21 @@
 // Orders to processes of which there are never more than so many: the others wait in turn, and are refused where too many
 // wait already. Whatever goes wrong in a process ends it; the next order gets another one.
-import { startWorker, type Worker } from './start-worker.ts'
+import type { CallBack } from './answer-orders.ts'
+import { startWorker, type Worker, type WorkerKind } from './start-worker.ts'
 import { WorkerFault } from './worker-fault.ts'
 
 export interface WorkerPool<Order, Answer> {
   /**
    * Rejects with a WorkerFault; `milliseconds` count from the moment when a process takes the order. Nothing else is done
-   * in that process meanwhile: what is wrong there comes of this order.
+   * in that process meanwhile: what is wrong there comes of this order. `callBack` answers what the process asks; the
+   * clock stands still meanwhile. Of orders that wait, one goes first whose `key` has none under way.
    */
-  run(order: Order, milliseconds: number): Promise<Answer>
+  run(order: Order, milliseconds: number, callBack?: CallBack, key?: string): Promise<Answer>
   /** Ends all processes; what waits is rejected as `closed`. Resolves when they are gone. */
   close(): Promise<void>
 }
 
-export interface WorkerPoolOptions {
-  /** The module that a process runs: it calls answerOrders(). */
-  readonly script: URL
-  /** Megabytes of heap for each process. */
-  readonly heap: number
+export interface WorkerPoolOptions extends WorkerKind {
   /** At once. They are started when there is work for them. */
   readonly processes: number
   /** Orders that may wait for a process: each of them lies in our memory. */
@@ -28,40 +26,88 @@ export interface WorkerPoolOptions {
   readonly longestRest: number
   /** Times that an order is tried, each in a new process: a machine may have been busy with something else. */
   readonly mostTries?: number
+  /**
+   * Milliseconds of the processor after which an order's process is ended as `displaced` when another order waits; or four
+   * times as many of the clock, also where it only waits for others. Absent: never.
+   */
+  readonly displacedAfter?: number
 }
 
 interface Place<Order, Answer> {
   readonly worker: Worker<Order, Answer>
   orders: number
+  /** When it took the order that it works on. */
+  since: number
+  /** What its process had used of the processor then. */
+  usedBefore: number
   clock?: NodeJS.Timeout
 }
 
 export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): WorkerPool<Order, Answer> {
-  const { script, heap, processes, mostWaiting, mostOrders = Infinity, longestRest, mostTries = 1 } = options
+  const {
+    processes,
+    mostWaiting,
+    mostOrders = Infinity,
+    longestRest,
+    mostTries = 1,
+    displacedAfter,
+  } = options
   const places = new Set<Place<Order, Answer>>()
   /** The last that worked is the first to work again, so that the others may end. */
   const resting: Place<Order, Answer>[] = []
-  const queue: PromiseWithResolvers<void>[] = []
+  const atWork = new Set<Place<Order, Answer>>()
+  const queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
+  /** Orders under way, by key. */
+  const underWay = new Map<string, number>()
   let working = 0
   let closed = false
+  let displacing: NodeJS.Timeout | undefined
 
-  function enter(): Promise<void> {
-    if (closed) return Promise.reject(closedFault())
-    if (working < processes) {
-      working += 1
-      return Promise.resolve()
+  async function enter(key: string): Promise<void> {
+    if (closed) throw closedFault()
+    if (working < processes) working += 1
+    else {
+      if (queue.length >= mostWaiting) throw new WorkerFault('crowded', `${mostWaiting} others wait already`)
+      const turn = Promise.withResolvers<void>()
+      queue.push({ turn, key })
+      displace()
+      await turn.promise
     }
-    if (queue.length >= mostWaiting)
-      return Promise.reject(new WorkerFault('crowded', `${mostWaiting} others wait already`))
-    const turn = Promise.withResolvers<void>()
-    queue.push(turn)
-    return turn.promise
+    underWay.set(key, (underWay.get(key) ?? 0) + 1)
   }
 
-  function leave(): void {
-    const next = queue.shift()
-    if (next) next.resolve()
+  function leave(key: string): void {
+    const others = (underWay.get(key) ?? 1) - 1
+    if (others > 0) underWay.set(key, others)
+    else underWay.delete(key)
+    const fair = queue.findIndex((waiting) => !underWay.has(waiting.key))
+    const [next] = queue.splice(Math.max(fair, 0), 1)
+    if (next) next.turn.resolve()
     else working -= 1
+  }
+
+  /** Ends what has worked longest, as soon as it has worked long enough, while somebody waits. */
+  function displace(): void {
+    if (displacedAfter === undefined || displacing || queue.length === 0) return
+    let longest: { place: Place<Order, Answer>; worked: number } | undefined
+    for (const place of atWork) {
+      const worked = workedBy(place)
+      if (longest === undefined || worked > longest.worked) longest = { place, worked }
+    }
+    if (longest && longest.worked >= displacedAfter) {
+      atWork.delete(longest.place)
+      longest.place.worker.stop(new WorkerFault('displaced', 'others waited'))
+    }
+    displacing = setTimeout(() => {
+      displacing = undefined
+      displace()
+    }, 50).unref()
+  }
+
+  function workedBy({ worker, since, usedBefore }: Place<Order, Answer>): number {
+    const passed = performance.now() - since
+    const used = worker.used()
+    return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
   function takePlace(): Place<Order, Answer> {
@@ -70,7 +116,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
       if (!place.worker.isGone) return place
       places.delete(place)
     }
-    const place = { worker: startWorker<Order, Answer>(script, heap), orders: 0 }
+    const place = { worker: startWorker<Order, Answer>(options), orders: 0, since: 0, usedBefore: 0 }
     places.add(place)
     return place
   }
@@ -87,39 +133,45 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
     }, longestRest).unref()
   }
 
-  async function tryOnce(order: Order, milliseconds: number): Promise<Answer> {
+  async function tryOnce(order: Order, milliseconds: number, callBack?: CallBack): Promise<Answer> {
     const place = takePlace()
+    place.since = performance.now()
+    place.usedBefore = place.worker.used() ?? 0
+    atWork.add(place)
     try {
-      const answer = await place.worker.ask(order, milliseconds)
+      const answer = await place.worker.ask(order, milliseconds, callBack)
       place.orders += 1
+      atWork.delete(place)
       if (place.orders < mostOrders) rest(place)
       else dismiss(place)
       return answer
     } catch (error) {
+      atWork.delete(place)
       dismiss(place)
       throw error
     }
   }
 
   return {
-    async run(order, milliseconds) {
-      await enter()
+    async run(order, milliseconds, callBack, key = '') {
+      await enter(key)
       try {
         for (let tries = 1; ; tries += 1) {
           if (closed) throw closedFault()
           try {
-            return await tryOnce(order, milliseconds)
+            return await tryOnce(order, milliseconds, callBack)
           } catch (error) {
             if (tries >= mostTries || !(error instanceof WorkerFault)) throw error
           }
         }
       } finally {
-        leave()
+        leave(key)
       }
     },
     async close() {
       closed = true
-      for (const turn of queue.splice(0)) turn.reject(closedFault())
+      clearTimeout(displacing)
+      for (const { turn } of queue.splice(0)) turn.reject(closedFault())
       await Promise.all([...places].map(({ worker, clock }) => (clearTimeout(clock), worker.end())))
     },
   }

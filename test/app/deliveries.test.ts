@@ -18,6 +18,7 @@ const opened = JSON.stringify({ ...about, action: 'opened', pull_request: { numb
 describe('the edge', () => {
   let server: Server
   let url: string
+  const labels: string[] = []
   const accepted: { delivery: Delivery; jobs: readonly Job[]; push?: SeenPush | undefined }[] = []
 
   beforeAll(async () => {
@@ -30,7 +31,7 @@ describe('the edge', () => {
         },
       },
       secrets: [secret, previous],
-      onAccepted: () => undefined,
+      onAccepted: (_outcome, event) => void labels.push(event),
     })
     server = createServer((request, response) => {
       void handler(request, response).then((handled) => {
@@ -43,6 +44,7 @@ describe('the edge', () => {
   afterAll(() => void server.close())
   beforeEach(() => {
     accepted.length = 0
+    labels.length = 0
   })
 
   const send = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
@@ -61,6 +63,20 @@ describe('the edge', () => {
       { kind: 'pull', installation: 5, repository: { owner: 'coast', name: 'operators' }, pull: 7 },
     ])
     expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(opened)
+  })
+
+  test('counts nothing under a name that a stranger chose, nor under one that nobody here knows', async () => {
+    for (let count = 0; count < 20; count += 1)
+      expect(
+        await send(opened, {
+          'x-github-event': `event_${'x'.repeat(count)}`,
+          'x-hub-signature-256': sign('x'),
+        }),
+      ).toBe(401)
+    expect(await send(opened, { 'x-github-event': 'NOT A NAME' })).toBe(400)
+    expect(await send(opened, { 'x-github-event': 'star' })).toBe(202)
+    expect(await send(opened)).toBe(202)
+    expect([...new Set(labels)]).toEqual(['unverified', 'other', 'pull_request'])
   })
 
   test('stores who brought a head with the delivery that says so (T24)', async () => {

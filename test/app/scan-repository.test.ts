@@ -122,6 +122,7 @@ async function openScene(
   const place: Workplace = {
     installation: it.installation.id,
     repository: mirror,
+    mirror: '',
     forge: openForge(await app.octokit(it.installation.id), repository, app),
     app: {
       settings: readSettings(given),
@@ -136,6 +137,7 @@ async function openScene(
         close: async () => undefined,
       },
       loader: catalogLoader(loaded, store),
+      looks: { look: () => Promise.reject(new Error('nobody looks here')), close: () => Promise.resolve() },
       metrics: openMetrics(),
       clock,
       log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),

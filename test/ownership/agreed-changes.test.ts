@@ -43,7 +43,9 @@ const harmless = { 'operators/mine/notes.md': '2\n' }
 const at = (minute: number) => `2026-01-01T00:${String(minute).padStart(2, '0')}:00Z`
 
 let pulls = 500
-beforeEach(() => (pulls += 1))
+beforeEach(() => {
+  pulls += 1
+})
 
 interface Look {
   readonly base: CommitSha

@@ -235,3 +235,12 @@ describe('the queue', () => {
     await expect(pid()).rejects.toMatchObject(refusal('closed'))
   })
 })
+
+describe('others that wait', () => {
+  test('make what works for long give way, and only then', async () => {
+    open({ displacedAfter: 100 })
+    const long = run({ kind: 'spin' }).catch((error: unknown) => error)
+    expect(await run({ kind: 'say', value: 'quick' })).toBe('quick')
+    expect(await long).toMatchObject({ code: 'displaced' })
+  })
+})

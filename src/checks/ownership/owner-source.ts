@@ -2,6 +2,7 @@
 // is not understood at all: half-read lists of owners are how squatters get in (T27).
 import type { Location } from '../../findings/finding.ts'
 import { isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit } from 'yaml'
+import { repeatedKey } from '../../config/repeated-key.ts'
 import type { Node } from 'yaml'
 import { findDividing, findUnseen, foldedKey } from '../../config/odd-characters.ts'
 import { parseLogin } from './principal.ts'
@@ -52,7 +53,9 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   const documents = parseAllDocuments(text, {
     lineCounter: lines,
     schema: 'failsafe',
-    uniqueKeys: true,
+    // The library holds each key against all before it, and cuts the whole text for each error: both are quadratic.
+    uniqueKeys: false,
+    prettyErrors: false,
     strict: true,
   })
   const place = (node: unknown): Location => {
@@ -95,6 +98,8 @@ export function readOwnerYaml(file: string, text: string): Read<OwnerDocument> {
   })
   if (odd !== undefined) return broken(place(odd), 'it uses an alias, an anchor or a tag')
   if (unseen !== undefined) return broken(place(unseen), 'the name of a key holds something that nobody sees')
+  const repeated = repeatedKey(document)
+  if (repeated !== undefined) return broken(place(repeated), 'Map keys must be unique')
   if (!isMap(root)) return broken(place(root), 'it must be a mapping')
   const entries = new Map<string, Node | null>()
   for (const pair of root.items) {

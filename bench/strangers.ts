@@ -1,0 +1,131 @@
+// Ten pull requests of strangers made to keep the bot busy, all open at once, and a harmless one after them: how long it
+// takes until that is merged, how long /healthz takes meanwhile, and what memory all processes take together.
+// usage: npm run bench:strangers
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { startBot } from '../src/demo/bot-process.ts'
+import { openCoast, repositoryName } from '../src/demo/coast.ts'
+import { stories } from '../src/demo/stories.ts'
+
+const numbered = (count: number, line: (at: number) => string) =>
+  Array.from({ length: count }, (_, at) => line(at)).join('')
+const keys = numbered(16_000, (at) => `key${at}: [a]\n`)
+const logins = `---\nreviewers:\n${numbered(1500, (at) => `  - somebody-${at}\n`)}`
+const catalog = 'catalogs/v4.20'
+
+/** What a stranger's pull request changes, by what it is. */
+const hostile: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'owner files of 16,000 keys': Object.fromEntries(
+    numbered(6, (at) => `${catalog}/lighthouse/d${at}/OWNERS `)
+      .trim()
+      .split(' ')
+      .map((path) => [path, keys]),
+  ),
+  'catalog owners of 16,000 keys': { [`${catalog}/lighthouse/CATALOG_OWNERS`]: keys },
+  'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': logins },
+  'a reference list of 40,000 keys': {
+    'catalogs.yaml': numbered(40_000, (at) => `key${at}: b\n`),
+  },
+  'a list nested 100,000 deep': { [`${catalog}/lighthouse/OWNERS`]: 'a: ' + '['.repeat(100_000) },
+  '100,000 syntax errors on a line': { [`${catalog}/tidepool/OWNERS`]: 'a: ' + '"x" "y" @ '.repeat(20_000) },
+  '100,000 ignore patterns': {
+    [`${catalog}/.indexignore`]: numbered(100_000, (at) => `a*${at}*b*c\n`),
+    ...Object.fromEntries(
+      Array.from({ length: 1500 }, (_, at) => [`${catalog}/lighthouse/f${at}.yaml`, 'schema: x\n']),
+    ),
+  },
+  '3,000 files': Object.fromEntries(
+    Array.from({ length: 3000 }, (_, at) => [
+      `${catalog}/p${at}/catalog.yaml`,
+      `schema: olm.package\nname: p${at}\n`,
+    ]),
+  ),
+  'a channel of 60,000 entries': {
+    [`${catalog}/lighthouse/more.yaml`]: `schema: olm.channel\npackage: lighthouse\nname: c\nentries:\n${numbered(60_000, (at) => `- name: a.v${at + 1}.0.0\n  replaces: a.v${at}.0.0\n`)}`,
+  },
+  '3,000 comments': { 'README.md': 'hello\n' },
+}
+
+/** Megabytes resident of a process and all that it started. */
+function memoryOf(root: number): number {
+  const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((row) => row.trim().split(/\s+/).map(Number) as [number, number, number])
+  const ours = new Set([root])
+  for (let before = 0; before !== ours.size;) {
+    before = ours.size
+    for (const [pid, parent] of rows) if (ours.has(parent)) ours.add(pid)
+  }
+  return rows.reduce((sum, [pid, , size]) => sum + (ours.has(pid) ? size / 1024 : 0), 0)
+}
+
+const directory = await mkdtemp(join(tmpdir(), 'strangers-'))
+const coast = await openCoast({ directory })
+const bot = await startBot({
+  environment: coast.environment,
+  ...(process.env['BENCH_LOG'] && { onLog: console.error }),
+})
+let [slowest, most, isOver] = [0, 0, false]
+const health = (async () => {
+  while (!isOver) {
+    const started = performance.now()
+    await fetch(`${bot.address}/healthz`).then((answer) => answer.text())
+    slowest = Math.max(slowest, performance.now() - started)
+    await pause(20)
+  }
+})()
+const memory = (async () => {
+  while (!isOver) {
+    most = Math.max(most, memoryOf(bot.process.pid ?? 0))
+    await pause(250)
+  }
+})()
+try {
+  const pulls: { title: string; pull: Awaited<ReturnType<typeof coast.github.openPull>> }[] = []
+  for (const [title, changes] of Object.entries(hostile)) {
+    const pull = await coast.github.openPull({
+      repository: repositoryName,
+      author: 'mallory',
+      title,
+      changes,
+    })
+    pulls.push({ title, pull })
+    if (title === '3,000 comments')
+      for (let count = 0; count < 3000; count += 1) coast.github.comment(pull, 'mallory', `/approve ${count}`)
+  }
+  const good = stories.find(({ id }) => id === 'good update')
+  if (!good) throw new Error('the demo has no good update')
+  const harmless = await coast.github.openPull(good.open(coast))
+  // All at once, as one hostile minute.
+  coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+  slowest = 0
+  const started = performance.now()
+  const send = async (number: number) =>
+    coast.github.comment(
+      pulls.find(({ pull }) => pull.number === number)?.pull ?? harmless,
+      'mallory',
+      'look',
+    )
+  for (const { pull } of pulls) await send(pull.number)
+  await send(harmless.number)
+  while (harmless.merged === null && performance.now() - started < 300_000) await pause(20)
+  const merged = performance.now() - started
+  process.stdout.write(
+    `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${(merged / 1000).toFixed(1)} s\n` +
+      `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
+  )
+  await pause(20_000)
+  process.stdout.write(
+    `20 s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
+  )
+} finally {
+  isOver = true
+  await Promise.all([health, memory])
+  await bot.kill('SIGKILL')
+  await coast.stop()
+  await rm(directory, { recursive: true, force: true })
+}

@@ -1,0 +1,79 @@
+// Facts of files kept on disk by the ids of their blobs, for processes that have no store. A cache: what cannot be read or
+// written is read again from the file itself.
+import { createHash, randomUUID } from 'node:crypto'
+import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export interface KeptFacts {
+  getCached(space: string, keys: readonly string[]): Promise<ReadonlyMap<string, unknown>>
+  putCached(space: string, values: ReadonlyMap<string, unknown>): Promise<void>
+}
+
+const keptDays = 30
+const day = 24 * 60 * 60 * 1000
+
+/** Keys must be object ids. What another version of the reader kept goes at the first writing. */
+export function openKeptFacts(directory: string): KeptFacts {
+  let swept: Promise<void> | undefined
+  const folderOf = (space: string) => join(directory, space.replaceAll(/[^a-z0-9]/gi, '-'))
+  return {
+    async getCached(space, keys) {
+      const found = new Map<string, unknown>()
+      for (const key of keys) {
+        const value = await readEntry(join(folderOf(space), `${key}.json`))
+        if (value !== undefined) found.set(key, value)
+      }
+      return found
+    },
+    async putCached(space, values) {
+      swept ??= sweep(directory, folderOf(space))
+      await swept
+      for (const [key, value] of values)
+        if (/^[0-9a-f]{40,64}$/.test(key)) await writeEntry(join(folderOf(space), `${key}.json`), value)
+    },
+  }
+}
+
+/** A line with the digest of what follows, then the facts: what was cut short or damaged is not read. */
+async function readEntry(path: string): Promise<unknown> {
+  try {
+    const entry = await readFile(path, 'utf8')
+    const lineEnd = entry.indexOf('\n')
+    const json = entry.slice(lineEnd + 1)
+    return digestOf(json) === entry.slice(0, lineEnd) ? JSON.parse(json) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Written beside its place and moved there, so that no other process ever sees half of it. */
+async function writeEntry(path: string, value: unknown): Promise<void> {
+  const draft = `${path}.${randomUUID()}`
+  try {
+    const json = JSON.stringify(value)
+    await writeFile(draft, `${digestOf(json)}\n${json}`, { mode: 0o600, flag: 'wx' })
+    await rename(draft, path)
+  } catch {
+    await rm(draft, { force: true }).catch(() => undefined)
+  }
+}
+
+async function sweep(directory: string, folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    for (const name of await readdir(directory)) {
+      const path = join(directory, name)
+      if (path !== folder) await rm(path, { recursive: true, force: true })
+    }
+    for (const name of await readdir(folder)) {
+      const path = join(folder, name)
+      if (Date.now() - (await stat(path)).mtimeMs > keptDays * day) await rm(path, { force: true })
+    }
+  } catch {
+    // Another process may sweep at the same time; what is left lies there until the next time.
+  }
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}

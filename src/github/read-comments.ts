@@ -1,0 +1,152 @@
+// The comments of a pull request, all of them, though only those are asked for that changed since the last time. What was
+// deleted is told by the number of comments that GitHub gives: where it does not fit, all are read again.
+import { linesRead } from '../change/command.ts'
+import type { PullNumber } from '../change/ids.ts'
+import type { Comment, RepositoryName } from '../change/snapshot.ts'
+import { commentMarker } from '../messages/report.ts'
+import type { CommentMemory, KeptComments } from './comment-memory.ts'
+import type { Octokit } from './github-app.ts'
+import { toPerson, type Account } from './person.ts'
+
+export interface CommentReader {
+  readonly octokit: Octokit
+  readonly repository: RepositoryName
+  readonly appId: number
+  /** Absent: nothing is remembered. */
+  readonly memory?: CommentMemory | undefined
+}
+
+interface CommentView {
+  readonly id: number
+  readonly node_id?: string
+  readonly user: Account | null
+  readonly body?: string
+  readonly created_at: string
+  readonly updated_at: string
+  readonly issue_url?: string
+  readonly performed_via_github_app?: { readonly id?: number } | null
+}
+
+/** GitHub's lists may lag behind what was written a moment before. */
+const lag = 120_000
+
+/**
+ * All comments. `count`: how many there are, by the pull request itself; undefined where it does not say: then all are
+ * read. `anew`: nothing remembered counts.
+ */
+export async function readComments(
+  reader: CommentReader,
+  pull: PullNumber,
+  count: number | undefined,
+  anew: boolean,
+): Promise<readonly Comment[]> {
+  const kept = anew ? undefined : reader.memory?.get(keyOf(reader, pull))
+  if (kept !== undefined && count !== undefined) {
+    const now = await readSince(reader, pull, kept)
+    if (now.comments.size === count) return [...now.comments.values()]
+  }
+  return [...(await readAll(reader, pull)).comments.values()]
+}
+
+/** Our own report on a pull request, as it is now. Anyone can write our marker: only what our App wrote is ours (T56). */
+export async function findOwnComment(
+  reader: CommentReader,
+  pull: PullNumber,
+): Promise<{ id: number; body: string; updated_at: string } | undefined> {
+  const { octokit, repository, memory } = reader
+  const before = memory?.get(keyOf(reader, pull))
+  const kept = before && (await readSince(reader, pull, before))
+  const id = (kept ?? (await readAll(reader, pull))).own
+  if (id === undefined) return undefined
+  try {
+    const { data } = await octokit.rest.issues.getComment({
+      owner: repository.owner,
+      repo: repository.name,
+      comment_id: id,
+    })
+    if (isOwn(data, reader.appId) && data.issue_url.endsWith(`/issues/${pull}`))
+      return { id, body: data.body ?? '', updated_at: data.updated_at }
+  } catch (error) {
+    if ((error as { status?: unknown }).status !== 404) throw error
+  }
+  // Somebody took it away: whatever else was remembered may be gone, too.
+  memory?.forget(keyOf(reader, pull))
+  return undefined
+}
+
+async function readAll(reader: CommentReader, pull: PullNumber): Promise<Omit<KeptComments, 'readAt'>> {
+  const read = taken(reader, new Map(), await list(reader, pull))
+  reader.memory?.set(keyOf(reader, pull), read)
+  return read
+}
+
+async function readSince(reader: CommentReader, pull: PullNumber, kept: KeptComments) {
+  const last = [...kept.comments.values()].reduce(
+    (latest, { updatedAt }) => Math.max(latest, Date.parse(updatedAt)),
+    0,
+  )
+  const since = new Date(Math.max(0, last - lag)).toISOString()
+  const read = taken(reader, kept.comments, await list(reader, pull, since), kept.own)
+  reader.memory?.set(keyOf(reader, pull), { ...read, readAt: kept.readAt })
+  return read
+}
+
+function taken(
+  { appId }: CommentReader,
+  known: ReadonlyMap<number, Comment>,
+  views: readonly CommentView[],
+  own?: number,
+): Omit<KeptComments, 'readAt'> {
+  const comments = new Map(known)
+  for (const view of views) {
+    comments.set(view.id, toComment(view))
+    if (isOwn(view, appId)) own ??= view.id
+  }
+  return { comments, own }
+}
+
+function list(
+  { octokit, repository }: CommentReader,
+  pull: PullNumber,
+  since?: string,
+): Promise<readonly CommentView[]> {
+  return octokit.paginate(octokit.rest.issues.listComments, {
+    owner: repository.owner,
+    repo: repository.name,
+    issue_number: pull,
+    per_page: 100,
+    ...(since !== undefined && { since }),
+  })
+}
+
+function isOwn(view: Pick<CommentView, 'body' | 'performed_via_github_app'>, appId: number): boolean {
+  return view.performed_via_github_app?.id === appId && view.body?.startsWith(commentMarker) === true
+}
+
+function keyOf({ repository }: CommentReader, pull: PullNumber): string {
+  return `${repository.owner}/${repository.name}#${pull}`.toLowerCase()
+}
+
+function toComment(view: CommentView): Comment {
+  return {
+    id: view.id,
+    ...(view.node_id !== undefined && { node: view.node_id }),
+    author: toPerson(view.user),
+    body: opening(view.body ?? ''),
+    createdAt: view.created_at,
+    updatedAt: view.updated_at,
+  }
+}
+
+/** Longer first lines are nobody's command. */
+const longestOpening = 8192
+
+/**
+ * The lines in which a command can stand: the rest of a comment of 64 KB is not kept. What is cut in the middle of them
+ * could look like another command, and is none.
+ */
+export function opening(body: string): string {
+  const lines = body.slice(0, longestOpening).split(/\r\n|\n|\r/)
+  if (lines.length > linesRead) return lines.slice(0, linesRead).join('\n')
+  return body.length > longestOpening ? '' : body
+}

@@ -1,0 +1,128 @@
+// Comments are not read again and again, and yet nothing that became of them is missed.
+import { describe, expect, test } from '@jest/globals'
+import { pullNumber } from '../../src/change/ids.ts'
+import { openCommentMemory } from '../../src/github/comment-memory.ts'
+import type { Octokit } from '../../src/github/github-app.ts'
+import { findOwnComment, opening, readComments } from '../../src/github/read-comments.ts'
+import { commentMarker } from '../../src/messages/report.ts'
+
+interface Told {
+  id: number
+  body: string
+  updated_at: string
+  user: { id: number; login: string }
+  performed_via_github_app?: { id: number }
+}
+
+const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
+
+/** A pull request with comments, and the clock by which what is remembered of them grows old. */
+function github(count: number) {
+  const told: Told[] = Array.from({ length: count }, (_, id) => ({
+    id,
+    body: `comment ${id}`,
+    updated_at: at(id * 60),
+    user: { id: 1, login: 'alice' },
+  }))
+  let requests = 0
+  let now = Date.UTC(2026, 0, 2)
+  const view = (one: Told) => ({ ...one, created_at: one.updated_at, issue_url: 'https://x/issues/7' })
+  const octokit = {
+    paginate: async (_route: unknown, { since = '' }: { since?: string }) => {
+      const found = told.filter(({ updated_at }) => updated_at >= since).map(view)
+      requests += Math.max(1, Math.ceil(found.length / 100))
+      return found
+    },
+    rest: {
+      issues: {
+        listComments: {},
+        getComment: async ({ comment_id }: { comment_id: number }) => {
+          requests += 1
+          const found = told.find(({ id }) => id === comment_id)
+          if (!found) throw Object.assign(new Error('gone'), { status: 404 })
+          return { data: view(found) }
+        },
+      },
+    },
+  } as unknown as Octokit
+  const reader = {
+    octokit,
+    appId: 5,
+    repository: { owner: 'coast', name: 'operators' },
+    memory: openCommentMemory({ now: () => now, sleep: () => Promise.resolve() }),
+  }
+  return {
+    told,
+    reader,
+    later: (milliseconds: number) => (now += milliseconds),
+    requests: () => [requests, (requests = 0)][0],
+    read: async (anew = false) =>
+      (await readComments(reader, pullNumber(7), told.length, anew)).map(({ id, body, author }) => ({
+        id,
+        body,
+        author: author?.id,
+      })),
+  }
+}
+
+describe('thousands of comments', () => {
+  test('are read once, and then only what is new', async () => {
+    const world = github(3000)
+    expect(await world.read()).toHaveLength(3000)
+    expect(world.requests()).toBe(30)
+    world.told.push({ id: 3000, body: '/hold', updated_at: at(200_000), user: { id: 2, login: 'bob' } })
+    expect((await world.read()).at(-1)).toEqual({ id: 3000, body: '/hold', author: 2 })
+    expect(world.requests()).toBe(1)
+  })
+  test('of which one was deleted are read anew', async () => {
+    const world = github(250)
+    await world.read()
+    world.told.splice(10, 1)
+    expect((await world.read()).some(({ id }) => id === 10)).toBe(false)
+  })
+  test('of which one was deleted and another written meanwhile are read anew', async () => {
+    const world = github(250)
+    await world.read()
+    world.told.splice(10, 1)
+    world.told.push({ id: 900, body: 'new', updated_at: at(90_000), user: { id: 2, login: 'bob' } })
+    const ids = (await world.read()).map(({ id }) => id)
+    expect([ids.includes(10), ids.includes(900)]).toEqual([false, true])
+  })
+  test('of which an old one was edited say what they say now', async () => {
+    const world = github(250)
+    await world.read()
+    Object.assign(world.told[3] ?? {}, { body: 'edited', updated_at: at(90_000) })
+    expect((await world.read()).find(({ id }) => id === 3)?.body).toBe('edited')
+  })
+  test('count for a landing only as they are now, and for nobody longer than an hour', async () => {
+    const world = github(250)
+    await world.read()
+    // Changes no time: an account that is gone.
+    Object.assign(world.told[3] ?? {}, { user: null })
+    expect((await world.read(true)).find(({ id }) => id === 3)?.author).toBeUndefined()
+    Object.assign(world.told[4] ?? {}, { user: null })
+    world.later(3600_000)
+    expect((await world.read()).find(({ id }) => id === 4)?.author).toBeUndefined()
+  })
+  test('among which ours is are not read to find it, and a copy of our marker is not ours', async () => {
+    const world = github(1000)
+    Object.assign(world.told[5] ?? {}, { body: `${commentMarker} forged` })
+    Object.assign(world.told[6] ?? {}, { body: `${commentMarker} ours`, performed_via_github_app: { id: 5 } })
+    await world.read()
+    world.requests()
+    expect(await findOwnComment(world.reader, pullNumber(7))).toMatchObject({ id: 6 })
+    expect(world.requests()).toBe(2)
+    world.told.splice(6, 1)
+    expect(await findOwnComment(world.reader, pullNumber(7))).toBeUndefined()
+  })
+})
+
+describe('what is kept of a comment', () => {
+  test('are the lines in which a command can stand', () => {
+    expect(opening(`/approve\n${'word\n'.repeat(100)}`).split('\n')).toHaveLength(20)
+    expect(opening('/hold')).toBe('/hold')
+  })
+  test('is nothing where those lines would have to be cut', () => {
+    expect(opening(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
+  })
+})
