@@ -1,7 +1,8 @@
 // How a test or the demo registers and installs apps on the sandbox's GitHub, and changes what they may do.
 import { randomBytes } from 'node:crypto'
+import { RuleSettings } from './branch-rules/rule-settings.ts'
 import { hourlyLimit } from './router.ts'
-import { Settings, newPrivateKey } from './settings.ts'
+import { newPrivateKey } from './settings.ts'
 import { installationView, nodeId } from './views/account-view.ts'
 import { fullName } from './views/repository-view.ts'
 import { accountByLogin } from './world.ts'
@@ -19,7 +20,7 @@ export interface NewApp {
   readonly webhookTarget?: string
 }
 
-export class AppSettings extends Settings {
+export class AppSettings extends RuleSettings {
   /** Registers an app and installs it on these repositories (`owner/name`), with one installation for each owner. */
   installApp(
     app: NewApp,

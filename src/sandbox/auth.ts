@@ -176,6 +176,23 @@ function grants(caller: Caller & { kind: 'installation' }, wanted: Permissions):
   })
 }
 
+/** Whether a caller may write a repository's contents. */
+export function mayWrite(world: World, caller: Caller, repo: Repo): boolean {
+  if (caller.kind === 'user') return mayPush(world, repo, caller.account)
+  return caller.kind === 'installation' && reaches(caller, repo) && grants(caller, { contents: 'write' })
+}
+
+/** Whether a caller may change a repository's settings, or with 'read' only see what administrators see. */
+export function mayAdminister(
+  world: World,
+  caller: Caller,
+  repo: Repo,
+  level: 'read' | 'write' = 'write',
+): boolean {
+  if (caller.kind === 'user') return roleOf(world, repo, caller.account) === 'admin'
+  return caller.kind === 'installation' && reaches(caller, repo) && grants(caller, { administration: level })
+}
+
 /** Throws unless the caller may use a route; for repository routes `repo` is the one that the path names. */
 export function authorize(world: World, caller: Caller, needs: Needs, repo: Repo | undefined): void {
   if (needs === 'anyone') return

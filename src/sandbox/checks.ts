@@ -54,6 +54,7 @@ function apply(state: GitHubState, run: CheckRun, body: Payload): void {
     string | undefined
   >
   const output = (body['output'] ?? {}) as Output
+  run.changedAt = state.world.now()
   if (name !== undefined) run.name = name
   if (status !== undefined) run.status = status
   if (started_at !== undefined) run.startedAt = started_at
@@ -94,6 +95,7 @@ export async function createRun(
     name: '',
     status: 'queued',
     conclusion: null,
+    changedAt: world.now(),
     startedAt: world.timestamp(),
     completedAt: null,
     detailsUrl: null,
@@ -128,6 +130,7 @@ async function emitRun(
   only?: App,
 ): Promise<void> {
   const { suite } = run
+  state.queueDue(suite.repo)
   suite.updatedAt = state.world.timestamp()
   const check_run = { ...runView(state.world, run), check_suite: await suiteView(state.world, suite) }
   state.webhooks.emit('check_run', action, suite.repo, by, { check_run, ...more }, only)
@@ -185,8 +188,10 @@ export async function addStatus(
     targetUrl: target_url,
     creator,
     createdAt: world.timestamp(),
+    changedAt: world.now(),
   }
   repo.statuses.push(status)
+  state.queueDue(repo)
   const commit = commitView(world, repo, await readCommit(repo.path, sha))
   state.webhooks.emit('status', null, repo, creator, {
     ...statusView(world, repo, status),

@@ -6,6 +6,8 @@ import { createGunzip } from 'node:zlib'
 import { demand, maySee, nameOf } from './auth.ts'
 import type { Caller } from './auth.ts'
 import type { Faults } from './faults.ts'
+import { judgePush } from './branch-rules/judge-push.ts'
+import { rewriteReport } from './branch-rules/receive-pack.ts'
 import { closedEnvironment } from './git-store.ts'
 import { actorOf } from './github-state.ts'
 import type { GitHubState } from './github-state.ts'
@@ -14,7 +16,6 @@ import { Refusal } from './route.ts'
 import type { RequestRecord } from './router.ts'
 import { repoByName } from './world.ts'
 import type { Repo } from './world.ts'
-import { guardWorkflows, workflowsVariable } from './workflow-guard.ts'
 
 const address = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
@@ -65,10 +66,10 @@ export async function handleGit(
     refuse(response, status, error.message)
     return
   }
+  const body = await bodyOf(request)
   const serve = async (): Promise<void> => {
-    if (service === 'git-receive-pack') await guardWorkflows(repo.path)
-    const answer = await backend(repo, request, url, service, caller)
-    if (service === 'git-receive-pack') await followRefs(state, repo, actorOf(caller))
+    const asked = { repo, request, body, url, service, user: nameOf(caller) }
+    const answer = service === 'git-receive-pack' ? await receive(state, caller, asked) : await backend(asked)
     if (fault !== undefined) {
       // Applied; only the answer goes wrong.
       log(nameOf(caller), 'applyThenFail' in fault ? fault.applyThenFail : 0)
@@ -98,22 +99,49 @@ function refuse(response: ServerResponse, status: number, message: string): void
   response.writeHead(status, headers).end(`${message}\n`)
 }
 
+/** A push: judged by the branch's rules, then taken by git, then followed by all that GitHub does on one. */
+async function receive(state: GitHubState, caller: Caller, asked: Asked): Promise<Answer> {
+  const { repo, body } = asked
+  const judged = await judgePush(state.world, repo, caller, body)
+  try {
+    const answer = await backend(asked, judged.environment)
+    await followRefs(state, repo, actorOf(caller))
+    return judged.reasons.size === 0
+      ? answer
+      : { ...answer, body: rewriteReport(answer.body, judged.reasons) }
+  } finally {
+    await judged.end()
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const packed = request.headers['content-encoding'] === 'gzip'
+  const chunks: Buffer[] = []
+  for await (const chunk of packed ? request.pipe(createGunzip()) : request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+interface Asked {
+  readonly repo: Repo
+  readonly request: IncomingMessage
+  readonly body: Buffer
+  readonly url: URL
+  readonly service: string
+  readonly user: string
+}
+
 interface Answer {
   readonly status: number
   readonly headers: Record<string, string>
   readonly body: Buffer
 }
 
-async function backend(
-  repo: Repo,
-  request: IncomingMessage,
-  url: URL,
-  service: string,
-  caller: Caller,
-): Promise<Answer> {
+async function backend(asked: Asked, more: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const { repo, request, body, url, service, user } = asked
   const child = spawn('git', ['http-backend'], {
     env: {
       ...closedEnvironment,
+      ...more,
       GIT_PROJECT_ROOT: repo.path,
       GIT_HTTP_EXPORT_ALL: '1',
       PATH_INFO: `/${service}`,
@@ -121,15 +149,13 @@ async function backend(
       REQUEST_METHOD: request.method ?? 'GET',
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-      REMOTE_USER: nameOf(caller),
-      ...(mayWriteWorkflows(caller) && { [workflowsVariable]: 'write' }),
+      REMOTE_USER: user,
       REMOTE_ADDR: '127.0.0.1',
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   child.stdin.on('error', () => undefined)
-  const input = request.headers['content-encoding'] === 'gzip' ? request.pipe(createGunzip()) : request
-  input.pipe(child.stdin)
+  child.stdin.end(body)
   const chunks: Buffer[] = []
   child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
   await new Promise((resolve, reject) => {
@@ -137,14 +163,6 @@ async function backend(
     child.once('close', resolve)
   })
   return parseCgi(Buffer.concat(chunks))
-}
-
-/** People may; of Apps those that were granted it. */
-function mayWriteWorkflows(caller: Caller): boolean {
-  return (
-    caller.kind !== 'installation' ||
-    [caller.permissions, caller.installation.permissions].every((held) => held['workflows'] === 'write')
-  )
 }
 
 function parseCgi(output: Buffer): Answer {

@@ -249,29 +249,23 @@ export async function mergedTree(path: string, base: string, head: string): Prom
   }
 }
 
+const personLine = ({ name, email, at }: Signature): string =>
+  `${name} <${email}> ${Math.floor(at / 1000)} +0000`
+
 export async function commitTree(
   path: string,
   tree: string,
   parents: readonly string[],
   message: string,
-  by: Signature,
+  author: Signature,
+  committer = author,
 ): Promise<string> {
-  const who = `${by.name} <${by.email}> ${Math.floor(by.at / 1000)} +0000`
-  const text = [`tree ${tree}`, ...parents.map((it) => `parent ${it}`), `author ${who}`, `committer ${who}`]
+  const text = [
+    `tree ${tree}`,
+    ...parents.map((it) => `parent ${it}`),
+    `author ${personLine(author)}`,
+    `committer ${personLine(committer)}`,
+  ]
   const object = Buffer.from(`${text.join('\n')}\n\n${message}\n`)
   return (await gitBytes(path, ['hash-object', '-t', 'commit', '-w', '--stdin'], [object])).toString().trim()
-}
-
-const updateHook = `#!/bin/sh
-if grep -qxF -- "$1" "$GIT_DIR/protected-branches"; then
-  echo "error: GH006: Protected branch update failed for $1." >&2
-  exit 1
-fi
-`
-
-/** Makes pushes to these branches be refused, as a protection rule does: by a hook, with GitHub's code in the message. */
-export async function protectBranches(path: string, branches: Iterable<string>): Promise<void> {
-  await writeFile(join(path, 'protected-branches'), [...branches].map((it) => `refs/heads/${it}\n`).join(''))
-  await mkdir(join(path, 'hooks'), { recursive: true })
-  await writeFile(join(path, 'hooks', 'update'), updateHook, { mode: 0o755 })
 }

@@ -8,6 +8,8 @@ export class GitHubState {
   readonly world: World
   readonly credentials: Credentials
   readonly webhooks: Webhooks
+  /** Called when something changed that a merge queue may wait for: a check, a ref, a pull request. */
+  queueDue: (repo: Repo) => void = () => undefined
   readonly #lines = new WeakMap<Repo, Promise<unknown>>()
   readonly #work = new Set<Promise<unknown>>()
 

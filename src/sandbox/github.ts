@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Credentials } from './auth.ts'
+import { advanceQueues } from './branch-rules/merge-queue.ts'
 import { Faults, rateLimited } from './faults.ts'
 import type { Matcher, Outcome } from './faults.ts'
 import { handleGit, isGitRequest } from './git-http.ts'
@@ -16,10 +17,12 @@ import type { Exchange, RequestRecord } from './router.ts'
 import { actionRoutes } from './routes/action-routes.ts'
 import { appRoutes } from './routes/app-routes.ts'
 import { checkRoutes } from './routes/check-routes.ts'
-import { graphqlRoutes } from './graphql.ts'
 import { issueRoutes } from './routes/issue-routes.ts'
 import { pullRoutes } from './routes/pull-routes.ts'
 import { repositoryRoutes } from './routes/repository-routes.ts'
+import { ruleRoutes } from './routes/rule-routes.ts'
+import { gitWriteRoutes } from './routes/git-write-routes.ts'
+import { graphqlRoutes } from './routes/graphql-routes.ts'
 import { Webhooks } from './webhooks.ts'
 import { createWorld } from './world.ts'
 import type { Installation, World } from './world.ts'
@@ -124,12 +127,26 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   const target = { url: options.webhookTarget }
   const credentials = new Credentials(world)
   const state = new GitHubState(world, credentials, new Webhooks(world, () => target.url))
+  state.queueDue = (repo) => {
+    const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
+    if (waits) state.later(state.inLine(repo, () => advanceQueues(state, repo)))
+  }
   const faults = new Faults()
   const requests: RequestRecord[] = []
   const violations: string[] = []
   const record = (it: RequestRecord): void => void requests.push(it)
-  const makers = [appRoutes, repositoryRoutes, pullRoutes, issueRoutes, checkRoutes, actionRoutes]
-  const routes = [...makers.flatMap((make) => make(state)), ...graphqlRoutes(world)]
+  const makers = [
+    appRoutes,
+    repositoryRoutes,
+    gitWriteRoutes,
+    ruleRoutes,
+    graphqlRoutes,
+    pullRoutes,
+    issueRoutes,
+    checkRoutes,
+    actionRoutes,
+  ]
+  const routes = makers.flatMap((make) => make(state))
   let observe: ((exchange: Exchange) => void) | undefined
   if (options.validateTraffic === true) {
     const { trafficValidator } = await import('./traffic-validator.ts')
@@ -161,6 +178,8 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
       response.end(String(error))
     })
   })
+  // Node closes an idle connection after five seconds; a client on a busy machine uses it just then, and is cut off.
+  server.keepAliveTimeout = 60_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port ?? 0, '127.0.0.1', resolve)

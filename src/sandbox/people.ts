@@ -3,6 +3,8 @@
 import { askRun, askSuite, addStatus } from './checks.ts'
 import type { NewStatus } from './checks.ts'
 import { addComment, changeComment, removeComment } from './comments.ts'
+import { advanceQueues, dequeue, emitGroup, entryOf } from './branch-rules/merge-queue.ts'
+import type { DequeueReason } from './branch-rules/merge-queue.ts'
 import { commitFiles, createBare, deleteRef, mergedTree, commitTree, setRef } from './git-store.ts'
 import type { Files } from './git-store.ts'
 import { AppSettings } from './app-settings.ts'
@@ -20,7 +22,7 @@ import { createIssue, editIssue } from './issues.ts'
 import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
 import { followRefs } from './pushes.ts'
-import { readCommit, shortCommitView } from './views/commit-view.ts'
+import { signCommit } from './signing.ts'
 import type {
   Account,
   CheckRun,
@@ -46,6 +48,8 @@ export interface OpenPull {
   /** What to change, in one commit on the base's tip... */
   readonly changes?: Files
   readonly message?: string
+  /** Signed by the author, with a key that GitHub knows. */
+  readonly signed?: boolean
   /** ...or a commit that is in the repository's network already. */
   readonly commit?: string
 }
@@ -89,9 +93,10 @@ export class People extends AppSettings {
     const base = request.base ?? repo.defaultBranch
     const headRepo = (request.fork ?? repo.owner !== author) ? await this.fork(repository, login) : repo
     const headRef = request.branch ?? `patch-${this.state.world.nextId()}`
-    const sha =
+    const made =
       commit ??
       (await commitFiles(repo.path, this.#tip(repo, base), changes, message, this.signature(author)))
+    const sha = request.signed === true ? await signCommit(this.state.world, repo.path, made) : made
     const { body = null, draft = false } = request
     return await this.state.inLine(repo, async () => {
       await setRef(headRepo.path, `refs/heads/${headRef}`, sha)
@@ -274,27 +279,29 @@ export class People extends AppSettings {
       await followRefs(this.state, repo, bot)
     })
     const group = { repository: `${repo.owner.login}/${repo.name}`, branch, headSha, baseSha }
-    await this.#emitGroup(group, 'checks_requested', baseRef)
+    await emitGroup(this.state, repo, { ...group, baseRef }, 'checks_requested')
     return group
   }
 
   async dissolve(group: MergeGroup, reason: 'merged' | 'invalidated' | 'dequeued'): Promise<void> {
-    await this.#emitGroup(group, 'destroyed', group.branch.split('/')[1] ?? '', reason)
+    const baseRef = group.branch.split('/')[1] ?? ''
+    await emitGroup(this.state, this.repository(group.repository), { ...group, baseRef }, 'destroyed', reason)
     await this.deleteBranch(group.repository, group.branch)
   }
 
-  async #emitGroup(group: MergeGroup, action: string, baseRef: string, reason?: string): Promise<void> {
-    const repo = this.repository(group.repository)
-    const merge_group = {
-      head_sha: group.headSha,
-      head_ref: `refs/heads/${group.branch}`,
-      base_sha: group.baseSha,
-      base_ref: `refs/heads/${baseRef}`,
-      head_commit: shortCommitView(await readCommit(repo.path, group.headSha)),
-    }
-    this.state.webhooks.emit('merge_group', action, repo, repo.owner, {
-      merge_group,
-      ...(reason ? { reason } : {}),
+  /** Takes a pull request out of its queue, as its button does. */
+  async removeFromQueue(pull: Pull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
+    await this.state.inLine(pull.repo, async () => {
+      const entry = entryOf(pull)
+      if (entry === undefined) throw new Error(`#${pull.number} is in no queue`)
+      await dequeue(this.state, entry, reason, this.#by(pull.repo, by))
+      await advanceQueues(this.state, pull.repo)
     })
+  }
+
+  /** Lets the queues see that time has passed: a check that never came, a group that waited long enough. */
+  async passTimeInQueues(repository: string): Promise<void> {
+    const repo = this.repository(repository)
+    await this.state.inLine(repo, () => advanceQueues(this.state, repo))
   }
 }

@@ -54,6 +54,7 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
     headOwner: headRepo.owner,
     headRef,
     headSha,
+    lastPusher: author,
     baseRef,
     baseSha,
     createdAt: at,
@@ -66,6 +67,7 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
     requestedUsers: [],
     requestedTeams: [],
     reviews: [],
+    openConversations: 0,
     comments: [],
   }
   await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)

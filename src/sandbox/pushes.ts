@@ -1,6 +1,7 @@
 // What follows from a change of refs: push webhooks, synchronized and merged pull requests, check suites.
 // It compares the refs on disk with those last seen, so it does not matter who moved them: git, REST or a test.
 import { commitTree, deleteRef, isAncestor, git, mergedTree, refsOf, setRef } from './git-store.ts'
+import { dismissMoved, dismissStale } from './branch-rules/stale-approvals.ts'
 import type { GitHubState } from './github-state.ts'
 import { pullView } from './views/pull-view.ts'
 import { pushedCommitView, readCommits } from './views/commit-view.ts'
@@ -18,6 +19,7 @@ export async function followRefs(state: GitHubState, repo: Repo, by: Account): P
   const before = repo.known
   const after = await refsOf(repo.path)
   repo.known = after
+  state.queueDue(repo)
   for (const ref of new Set([...before.keys(), ...after.keys()])) {
     const old = before.get(ref)
     const now = after.get(ref)
@@ -30,7 +32,7 @@ export async function followRefs(state: GitHubState, repo: Repo, by: Account): P
     for (const pull of [...allPulls(state.world)].filter((it) => it.state === 'open')) {
       if (pull.headRepo === repo && pull.headRef === branch) await headMoved(state, pull, now, by)
       if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
-        await baseMoved(state, pull, now, by)
+        await baseMoved(state, pull, old, now, by)
     }
   }
 }
@@ -91,21 +93,27 @@ async function headMoved(
   if (now === undefined) return await closePull(state, pull, by)
   const before = pull.headSha
   pull.headSha = now
+  pull.lastPusher = by
+  // The head may lie in a fork, the queue never does.
+  state.queueDue(pull.repo)
   pull.baseSha = pull.repo.known.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
   pull.mergeable = undefined
   await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
   if (pull.headRepo !== pull.repo) await openSuites(state, pull.repo, now, pull.headRef, before, by)
   await emitPull(state, pull, 'synchronize', by, { before, after: now })
+  await dismissStale(state, pull, by, before)
 }
 
 async function baseMoved(
   state: GitHubState,
   pull: Pull,
+  old: string | undefined,
   now: string | undefined,
   by: Account,
 ): Promise<void> {
   if (now === undefined) return await closePull(state, pull, by)
   pull.mergeable = undefined
+  await dismissMoved(state, pull, by, old)
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
   // The commit of the base's own line that brought the head in.
   const line = await git(
@@ -126,6 +134,7 @@ export async function markMerged(state: GitHubState, pull: Pull, sha: string, by
 
 export async function closePull(state: GitHubState, pull: Pull, by: Account): Promise<void> {
   pull.state = 'closed'
+  state.queueDue(pull.repo)
   pull.closedAt = state.world.timestamp()
   await deleteRef(pull.repo.path, `refs/pull/${pull.number}/merge`)
   await emitPull(state, pull, 'closed', by)

@@ -1,12 +1,12 @@
 // How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, protection.
 import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
-import { commitFiles, createBare, filesOf, protectBranches, setRef } from './git-store.ts'
+import { commitFiles, createBare, filesOf, setRef } from './git-store.ts'
 import type { Files, Signature } from './git-store.ts'
 import type { GitHubState } from './github-state.ts'
 import { followRefs } from './pushes.ts'
 import { accountByLogin, repoByName } from './world.ts'
-import type { Account, Payload, Pull, Repo, Role, Team, Workflow, WorkflowOutcome } from './world.ts'
+import type { Account, Pull, Repo, Role, Team, Workflow, WorkflowOutcome } from './world.ts'
 
 export interface NewRepository {
   readonly files?: Files
@@ -153,8 +153,10 @@ export class Settings {
       statuses: [],
       workflows: [],
       runs: [],
-      protectedBranches: new Set(),
-      rules: new Map(),
+      rulesets: new Map(),
+      protections: new Map(),
+      mergeMethods: { merge: true, squash: true, rebase: true },
+      queues: new Map(),
       known: new Map(),
       createdAt: at,
       pushedAt: at,
@@ -201,19 +203,6 @@ export class Settings {
     }
     this.repository(repository).workflows.push(workflow)
     return workflow
-  }
-
-  /** Switches on or off that a branch refuses pushes. */
-  async protectBranch(repository: string, branch: string, on = true): Promise<void> {
-    const repo = this.repository(repository)
-    if (on) repo.protectedBranches.add(branch)
-    else repo.protectedBranches.delete(branch)
-    await protectBranches(repo.path, repo.protectedBranches)
-  }
-
-  /** What `GET /rules/branches/{branch}` answers. */
-  setRules(repository: string, branch: string, rules: Payload[]): void {
-    this.repository(repository).rules.set(branch, rules)
   }
 
   /** Switches a repository's issues on or off. */

@@ -82,7 +82,7 @@ export function trafficValidator(): TrafficValidator {
   const checkExchange: TrafficValidator['checkExchange'] = (exchange) => {
     const { method, template, query, requestBody, status, responseBody } = exchange
     const name = `${method} ${template}`
-    // Not of REST: what is asked there is checked by the route, field by field.
+    // GraphQL has a schema of its own, and its one address is not among REST's.
     if (name === 'POST /graphql') return []
     const operation = document.operations[name]
     if (operation === undefined)

@@ -181,6 +181,8 @@ export class Webhooks {
           method: 'POST',
           headers: { ...delivery.requestHeaders, 'content-length': body.length },
           timeout: patience,
+          // A connection of its own: one that was kept alive may be closed just as it is used again.
+          agent: false,
         },
         (response) => {
           const chunks: Buffer[] = []

@@ -1,6 +1,10 @@
 // The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
 // Plain records that the routes and the people's methods change; git objects live on disk, not here.
 
+import type { BranchProtection } from './branch-rules/branch-protection.ts'
+import type { QueueEntry } from './branch-rules/merge-queue.ts'
+import type { Ruleset } from './branch-rules/ruleset.ts'
+
 export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read'
 export type Payload = Record<string, unknown>
 
@@ -76,6 +80,8 @@ export interface Pull {
   readonly headOwner: Account
   headRef: string
   headSha: string
+  /** Who brought the head where it is: their own approval does not count as a second pair of eyes. */
+  lastPusher: Account
   baseRef: string
   /** The base's tip when the head or the base branch was last set: GitHub does not move it with the branch. */
   baseSha: string
@@ -90,6 +96,8 @@ export interface Pull {
   requestedUsers: Account[]
   requestedTeams: Team[]
   reviews: Review[]
+  /** Conversations on code that nobody has resolved yet. */
+  openConversations: number
   comments: IssueComment[]
 }
 
@@ -147,6 +155,8 @@ export interface CheckRun {
   name: string
   status: string
   conclusion: string | null
+  /** When GitHub was last told something of it, in milliseconds: rules see it only some time later. */
+  changedAt: number
   startedAt: string | null
   completedAt: string | null
   detailsUrl: string | null
@@ -167,6 +177,8 @@ export interface Status {
   readonly targetUrl: string | null
   readonly creator: Account
   readonly createdAt: string
+  /** As a check run's. */
+  readonly changedAt: number
 }
 
 export interface Workflow {
@@ -221,14 +233,19 @@ export interface Repo {
   readonly statuses: Status[]
   readonly workflows: Workflow[]
   readonly runs: WorkflowRun[]
-  /** Branches that refuse pushes. */
-  readonly protectedBranches: Set<string>
-  readonly rules: Map<string, Payload[]>
+  readonly rulesets: Map<number, Ruleset>
+  /** Classic branch protection by the pattern of its branches. */
+  readonly protections: Map<string, BranchProtection>
+  readonly mergeMethods: Record<MergeMethod, boolean>
+  /** Merge queues by branch, first to merge first. */
+  readonly queues: Map<string, QueueEntry[]>
   /** Branches as the sandbox last saw them: what a push changed is found by comparing. */
   known: ReadonlyMap<string, string>
   readonly createdAt: string
   pushedAt: string
 }
+
+export type MergeMethod = 'merge' | 'squash' | 'rebase'
 
 export type Permissions = Record<string, 'read' | 'write'>
 
@@ -269,6 +286,10 @@ export interface World {
   readonly repos: Set<Repo>
   readonly apps: Map<number, App>
   readonly installations: Map<number, Installation>
+  /** Commits whose signature GitHub knows, with the signature. */
+  readonly signatures: Map<string, string>
+  /** How many milliseconds pass until rules see a check or status that was just posted. */
+  checkDelay: number
   /** What converting a manifest's code will make: the app, once. */
   readonly manifests: Map<string, () => App>
   /** One counter for every kind of id, so that an id of the wrong kind is never right by accident. */
@@ -290,6 +311,8 @@ export function createWorld(directory: string, now: () => number): World {
     repos: new Set(),
     apps: new Map(),
     installations: new Map(),
+    signatures: new Map(),
+    checkDelay: 0,
     manifests: new Map(),
     nextId: () => ++last,
     now,

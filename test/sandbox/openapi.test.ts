@@ -18,9 +18,7 @@ beforeAll(async () => {
   github.setTeamRole(full, team, 'write')
   github.setRole(full, 'alice', 'triage')
   github.createWorkflow(full, 'rebuild.yml', { dispatchTypes: ['catalog-changed'], milliseconds: 2 })
-  github.setRules(full, 'main', [
-    { type: 'non_fast_forward', ruleset_source_type: 'Repository', ruleset_source: full, ruleset_id: 1 },
-  ])
+  github.addRules(full, [{ type: 'non_fast_forward' }])
   pull = await github.openPull({
     repository: full,
     author: 'alice',
@@ -87,6 +85,7 @@ test('every operation answers as the document says', async () => {
   const { data: commit } = await rest.git.getCommit({ ...name, commit_sha: sha })
   const { data: tree } = await rest.git.getTree({ ...name, tree_sha: commit.tree.sha, recursive: 'true' })
   await rest.git.getBlob({ ...name, file_sha: tree.tree.find((one) => one.type === 'blob')?.sha ?? '' })
+  await rest.git.createCommit({ ...name, message: 'Again', tree: commit.tree.sha, parents: [sha] })
   await rest.git.createRef({ ...name, ref: 'refs/heads/topic/one', sha: main.object.sha })
   await rest.git.updateRef({ ...name, ref: 'heads/topic/one', sha })
   await rest.checks.listForRef({ ...name, ref: 'topic/one' })
@@ -99,6 +98,44 @@ test('every operation answers as the document says', async () => {
     draft: true,
   })
   await rest.git.deleteRef({ ...name, ref: 'heads/topic/one' })
+
+  // Rules, as an administrator sets them and as the app sees them.
+  const admin = it.client(it.github.tokenFor('maintainer')).rest.repos
+  const protection = { ...name, branch: 'main' }
+  await admin.update({ ...name, allow_rebase_merge: false })
+  await admin.updateBranchProtection({
+    ...protection,
+    required_status_checks: {
+      strict: true,
+      contexts: [],
+      checks: [{ context: 'catalog-bot / images', app_id: it.app.id }],
+    },
+    enforce_admins: false,
+    required_pull_request_reviews: {
+      required_approving_review_count: 1,
+      bypass_pull_request_allowances: { users: ['alice'], teams: ['pushers'], apps: ['catalog-bot'] },
+    },
+    restrictions: { users: ['bob'], teams: ['pushers'], apps: ['catalog-bot'] },
+  })
+  await admin.createCommitSignatureProtection(protection)
+  await admin.getBranchProtection(protection)
+  await rest.repos.getBranch(protection)
+  await admin.deleteCommitSignatureProtection(protection)
+  await admin.deleteBranchProtection(protection)
+  const { data: ruleset } = await admin.createRepoRuleset({
+    ...name,
+    name: 'Only the bot merges',
+    enforcement: 'active',
+    conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
+    bypass_actors: [{ actor_type: 'Integration', actor_id: it.app.id, bypass_mode: 'always' }],
+    rules: [{ type: 'update' }],
+  })
+  const kept = { ...name, ruleset_id: ruleset.id }
+  await admin.updateRepoRuleset({ ...kept, name: 'Only the bot merges here' })
+  await rest.repos.getRepoRulesets(name)
+  await rest.repos.getRepoRuleset(kept)
+  await rest.repos.getBranchRules(protection)
+  await admin.deleteRepoRuleset(kept)
 
   // The pull request.
   await rest.pulls.list({ ...name, state: 'all', sort: 'updated', direction: 'desc', per_page: 100 })

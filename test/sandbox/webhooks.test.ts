@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readOpenApi } from '../../src/sandbox/traffic-validator.ts'
 import type { Pull } from '../../src/sandbox/world.ts'
+import { nodeId } from '../../src/sandbox/views/account-view.ts'
+import { checksRule, queueRule } from './branch-rules/landing-ground.ts'
 import { events, full, furnish, jwt, name, privateKey } from './furnished.ts'
 import type { Furnished } from './furnished.ts'
 
@@ -148,6 +150,14 @@ test('every webhook of the document is sent, in the shape of the document', asyn
   await github.rerunSuite(run.suite, 'bob')
   const group = await github.enqueue([pull])
   await github.dissolve(group, 'invalidated')
+  const rules = github.addRules(full, [queueRule(), checksRule([{ context: 'catalog-bot / images' }])], {
+    conditions: { ref_name: { include: ['~ALL'] } },
+  })
+  await github.setStatus(full, pull.headSha, 'bob', { context: 'catalog-bot / images', state: 'success' })
+  const mutation = `mutation ($id: ID!) { enqueuePullRequest(input: { pullRequestId: $id }) { clientMutationId } }`
+  await it.octokit.graphql(mutation, { id: nodeId('PullRequest', pull.id) })
+  await github.removeFromQueue(pull)
+  github.removeRuleset(full, rules)
   github.createWorkflow(full, 'rebuild.yml', { milliseconds: 2 })
   await it.octokit.rest.actions.createWorkflowDispatch({ ...name, workflow_id: 'rebuild.yml', ref: 'main' })
   await github.createRepository('catalogs', 'second')

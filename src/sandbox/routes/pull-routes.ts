@@ -1,11 +1,10 @@
-// REST routes of pull requests, their reviews and requested reviewers. The merge route exists so that a test
-// can show that nobody calls it.
-import { commitTree, mergedTree, setRef } from '../git-store.ts'
+// REST routes of pull requests, their reviews and requested reviewers.
+import { mergePull } from '../branch-rules/merge-pull.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { addReview, createPull, dismissReview, editPull, requestReviews, withdrawReviews } from '../pulls.ts'
 import type { ReviewEvent } from '../pulls.ts'
-import { computeMergeability, followRefs } from '../pushes.ts'
+import { computeMergeability } from '../pushes.ts'
 import {
   Refusal,
   created,
@@ -115,36 +114,10 @@ function listed({ repo, query }: RepoCall): Pull[] {
 function mergeRoute(state: GitHubState): Route {
   return repoRoute('PUT /pulls/{pull_number}/merge', { contents: 'write' }, async (call) => {
     const pull = pullOf(call)
-    const { repo } = pull
-    const by = actorOf(call.caller)
-    if (call.caller.kind === 'user' && !mayPush(state.world, repo, by)) throw notFound()
-    return await state.inLine(repo, async () => {
-      const {
-        sha,
-        commit_title,
-        merge_method = 'merge',
-      } = call.body as { sha?: string; commit_title?: string; merge_method?: string }
-      if (sha !== undefined && sha !== pull.headSha)
-        throw new Refusal(409, 'Head branch was modified. Review and try the merge again.')
-      if (pull.state !== 'open' || pull.draft) throw new Refusal(405, 'Pull Request is not mergeable')
-      if (repo.protectedBranches.has(pull.baseRef)) throw new Refusal(405, 'Repository rule violations found')
-      if (merge_method !== 'merge')
-        throw new Refusal(405, `${merge_method} merges are not allowed on this repository.`)
-      const base = repo.known.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
-      const tree = await mergedTree(repo.path, base, pull.headSha)
-      if (tree === undefined) throw new Refusal(405, 'Pull Request has merge conflicts')
-      const signature = {
-        name: by.login,
-        email: `${by.id}+${by.login}@users.noreply.github.invalid`,
-        at: state.world.now(),
-      }
-      const title =
-        commit_title ?? `Merge pull request #${pull.number} from ${pull.headOwner.login}/${pull.headRef}`
-      const commit = await commitTree(repo.path, tree, [base, pull.headSha], title, signature)
-      await setRef(repo.path, `refs/heads/${pull.baseRef}`, commit, base)
-      await followRefs(state, repo, by)
-      return ok({ sha: commit, merged: true, message: 'Pull Request successfully merged' })
-    })
+    if (call.caller.kind === 'user' && !mayPush(state.world, pull.repo, actorOf(call.caller)))
+      throw notFound()
+    const sha = await mergePull(state, pull, call.caller, call.body)
+    return ok({ sha, merged: true, message: 'Pull Request successfully merged' })
   })
 }
 

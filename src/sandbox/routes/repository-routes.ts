@@ -10,12 +10,17 @@ import {
   resolveCommit,
   setRef,
 } from '../git-store.ts'
+import { mayWrite } from '../auth.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
+import { judgeUpdate } from '../branch-rules/judge-update.ts'
+import { isRuled } from '../branch-rules/layers.ts'
+import { enforce } from '../branch-rules/verdict-texts.ts'
 import { followRefs } from '../pushes.ts'
 import { Refusal, created, invalid, noContent, notFound, ok, page, repoRoute, text } from '../route.ts'
 import type { RepoCall, Route } from '../route.ts'
 import { accountView, nodeId } from '../views/account-view.ts'
+import { protectionSummary } from '../views/rule-view.ts'
 import { commitView, gitCommitView, readCommit, readCommits, readFiles } from '../views/commit-view.ts'
 import { pullSummary } from '../views/pull-view.ts'
 import { apiUrl, fullRepositoryView, refView, webUrl } from '../views/repository-view.ts'
@@ -25,7 +30,9 @@ import type { Payload, Repo, World } from '../world.ts'
 export function repositoryRoutes(state: GitHubState): Route[] {
   const { world } = state
   return [
-    repoRoute('GET ', { metadata: 'read' }, ({ repo }) => ok(fullRepositoryView(world, repo))),
+    repoRoute('GET ', { metadata: 'read' }, ({ repo, caller }) =>
+      ok(fullRepositoryView(world, repo, mayWrite(world, caller, repo))),
+    ),
     repoRoute('GET /collaborators/{username}', { metadata: 'read' }, (call) => {
       const account = accountByLogin(world, call.params['username'] ?? '')
       if (account === undefined || strongerThanPublic(world, call.repo, account.id) === false)
@@ -73,30 +80,23 @@ function branchRoutes(world: World): Route[] {
         items.map(([ref, sha]) => {
           const name = ref.slice('refs/heads/'.length)
           const commit = { sha, url: `${apiUrl(world, repo)}/commits/${sha}` }
-          return { name, commit, protected: repo.protectedBranches.has(name) }
+          return { name, commit, protected: isRuled(repo, ref) }
         }),
       )
     }),
     repoRoute('GET /branches/{branch}', { contents: 'read' }, async (call) => {
       const { repo } = call
       const name = call.params['branch'] ?? ''
-      const guarded = repo.protectedBranches.has(name)
       const self = `${apiUrl(world, repo)}/branches/${encoded(name)}`
       return ok({
         name,
         commit: commitView(world, repo, await readCommit(repo.path, tipOf(call))),
         _links: { self, html: `${webUrl(world, repo)}/tree/${encoded(name)}` },
-        protected: guarded,
-        protection: {
-          enabled: guarded,
-          required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] },
-        },
+        protected: isRuled(repo, `refs/heads/${name}`),
+        protection: protectionSummary(repo, name),
         protection_url: `${self}/protection`,
       })
     }),
-    repoRoute('GET /rules/branches/{branch}', { metadata: 'read' }, (call) =>
-      page(call, call.repo.rules.get(call.params['branch'] ?? '') ?? []),
-    ),
   ]
 }
 
@@ -108,6 +108,11 @@ function refRoutes(state: GitHubState): Route[] {
     if (!/^[0-9a-f]{40}$/.test(sha) || (await resolveCommit(call.repo.path, sha)) === undefined)
       throw new Refusal(422, 'Object does not exist')
     return sha
+  }
+  /** A ref that REST moves is a push to the rules. */
+  const demandOfRules = async (call: RepoCall, ref: string, old?: string, now?: string): Promise<void> => {
+    const { repo, caller: by } = call
+    enforce(await judgeUpdate({ world, repo, path: repo.path, ref, old, now, by }), 422)
   }
   /** Refs of pull requests are readable too; they are not among those that `known` holds. */
   const allRefs = async (repo: Repo): Promise<Map<string, string>> => {
@@ -140,6 +145,7 @@ function refRoutes(state: GitHubState): Route[] {
       const sha = await shaIn(call)
       return await state.inLine(repo, async () => {
         if ((await refsOf(repo.path)).has(ref)) throw new Refusal(422, 'Reference already exists')
+        await demandOfRules(call, ref, undefined, sha)
         await setRef(repo.path, ref, sha, '')
         await followRefs(state, repo, actorOf(call.caller))
         return created(refView(world, repo, ref, sha))
@@ -152,10 +158,9 @@ function refRoutes(state: GitHubState): Route[] {
       return await state.inLine(repo, async () => {
         const old = (await refsOf(repo.path)).get(ref)
         if (old === undefined) throw new Refusal(422, 'Reference does not exist')
-        if (repo.protectedBranches.has(ref.replace('refs/heads/', '')))
-          throw new Refusal(422, 'Protected branch')
         if (call.body['force'] !== true && !(await isAncestor(repo.path, old, sha)))
           throw new Refusal(422, 'Update is not a fast forward')
+        await demandOfRules(call, ref, old, sha)
         await setRef(repo.path, ref, sha, old)
         await followRefs(state, repo, actorOf(call.caller))
         return ok(refView(world, repo, ref, sha))
@@ -164,7 +169,9 @@ function refRoutes(state: GitHubState): Route[] {
     repoRoute('DELETE /git/refs/{ref}', { contents: 'write' }, async (call) => {
       const { repo } = call
       return await state.inLine(repo, async () => {
-        if (!(await refsOf(repo.path)).has(refOf(call))) throw new Refusal(422, 'Reference does not exist')
+        const old = (await refsOf(repo.path)).get(refOf(call))
+        if (old === undefined) throw new Refusal(422, 'Reference does not exist')
+        await demandOfRules(call, refOf(call), old, undefined)
         await deleteRef(repo.path, refOf(call))
         await followRefs(state, repo, actorOf(call.caller))
         return noContent()

@@ -6,6 +6,14 @@ export function nodeId(kind: string, id: number | string): string {
   return Buffer.from(`${kind}:${id}`).toString('base64')
 }
 
+/** What `nodeId` was given, or undefined when it was another kind of thing. */
+export function idOfNode(kind: string, node: unknown): string | undefined {
+  const [found, id] = Buffer.from(typeof node === 'string' ? node : '', 'base64')
+    .toString()
+    .split(/:(.*)/s)
+  return found === kind ? id : undefined
+}
+
 /** An account; null when it was deleted ("ghost"). */
 export function accountView(world: World, account: Account): Payload | null {
   return account.deleted ? null : livingAccountView(world, account)

@@ -1,5 +1,6 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
 import { git, mergeBase } from '../git-store.ts'
+import { verificationOf } from '../signing.ts'
 import { accountByLogin, timestampOf } from '../world.ts'
 import type { Payload, Repo, World } from '../world.ts'
 import { accountView, nodeId } from './account-view.ts'
@@ -78,7 +79,7 @@ export function commitView(world: World, repo: Repo, commit: CommitData): Payloa
       tree: { sha: tree, url: `${apiUrl(world, repo)}/git/trees/${tree}` },
       url: `${apiUrl(world, repo)}/git/commits/${sha}`,
       comment_count: repo.commitComments.filter((it) => it.sha === sha).length,
-      verification: unsigned,
+      verification: verificationOf(world, sha),
     },
     url,
     html_url: `${webUrl(world, repo)}/commit/${sha}`,
@@ -93,14 +94,12 @@ export function commitView(world: World, repo: Repo, commit: CommitData): Payloa
   }
 }
 
-const unsigned = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
-
 /** A commit as `GET /git/commits` shows it: the git object. */
 export function gitCommitView(world: World, repo: Repo, commit: CommitData): Payload {
   const view = commitView(world, repo, commit)
-  const { author, committer, message, tree, url } = view['commit'] as Payload
+  const { author, committer, message, tree, url, verification } = view['commit'] as Payload
   const { sha, node_id, html_url, parents } = view
-  return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification: unsigned }
+  return { sha, node_id, url, html_url, author, committer, tree, message, parents, verification }
 }
 
 /** A commit in webhooks and check suites: short. */

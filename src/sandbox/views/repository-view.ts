@@ -114,9 +114,20 @@ export function repositoryView(world: World, repo: Repo): Payload {
 }
 
 /** What `GET /repos/{owner}/{repo}` adds. */
-export function fullRepositoryView(world: World, repo: Repo): Payload {
+export function fullRepositoryView(world: World, repo: Repo, mayWrite = false): Payload {
+  const { merge, squash, rebase } = repo.mergeMethods
   return {
     ...repositoryView(world, repo),
+    // Who cannot write is not told how pull requests are merged.
+    ...(mayWrite
+      ? {
+          allow_merge_commit: merge,
+          allow_squash_merge: squash,
+          allow_rebase_merge: rebase,
+          allow_auto_merge: false,
+          delete_branch_on_merge: false,
+        }
+      : {}),
     network_count: 0,
     subscribers_count: 0,
     ...(repo.parent === null

@@ -1,0 +1,210 @@
+// Who can see which rules of a branch, and what administrators set by the REST interface: the JSON that is imported.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Octokit } from '@octokit/rest'
+import { Ground, checksRule, pullRequestRule } from './landing-ground.ts'
+import type { Landing } from './landing-ground.ts'
+
+let ground: Ground
+let admin: Octokit
+beforeAll(async () => {
+  ground = await Ground.furnish()
+  admin = ground.it.client(ground.it.github.tokenFor('maintainer'))
+})
+afterAll(async () => ground.it.stop())
+afterEach(() => {
+  expect(ground.it.github.violations.splice(0)).toEqual([])
+})
+
+const main = ({ name }: Landing): { owner: string; repo: string; branch: string } => ({
+  ...name,
+  branch: 'main',
+})
+
+describe('rulesets', () => {
+  test('are imported as JSON, and their rules are in force at once', async () => {
+    const it = await ground.landing()
+    const checks = [{ context: 'catalog-bot / validation', integration_id: ground.it.app.id }]
+    const { data } = await admin.rest.repos.createRepoRuleset({
+      ...it.name,
+      name: 'Checks bind everyone',
+      target: 'branch',
+      enforcement: 'active',
+      conditions: { ref_name: { include: ['~DEFAULT_BRANCH'], exclude: [] } },
+      rules: [
+        { type: 'deletion' },
+        {
+          type: 'required_status_checks',
+          parameters: { strict_required_status_checks_policy: false, required_status_checks: checks },
+        },
+      ],
+    })
+    expect(await ground.pushMerge(it)).toMatchObject({ accepted: false })
+    const { data: rules } = await ground.it.octokit.rest.repos.getBranchRules(main(it))
+    expect(rules).toMatchObject([
+      { type: 'deletion', ruleset_id: data.id, ruleset_source: it.full, ruleset_source_type: 'Repository' },
+      { type: 'required_status_checks', parameters: { required_status_checks: checks } },
+    ])
+    await admin.rest.repos.updateRepoRuleset({ ...it.name, ruleset_id: data.id, enforcement: 'disabled' })
+    expect((await ground.it.octokit.rest.repos.getBranchRules(main(it))).data).toEqual([])
+    expect(await ground.pushMerge(it)).toMatchObject({ accepted: true })
+  })
+
+  test('are set by administrators alone', async () => {
+    const it = await ground.landing()
+    const request = { ...it.name, name: 'x', enforcement: 'active' as const }
+    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    await expect(bob.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({ status: 403 })
+    await expect(ground.it.octokit.rest.repos.createRepoRuleset(request)).rejects.toMatchObject({
+      status: 403,
+    })
+  })
+
+  test('say who may bypass them to those who may change them; to everyone, whether they can', async () => {
+    const it = await ground.landing()
+    const app = {
+      actor_type: 'Integration',
+      actor_id: ground.it.app.id,
+      bypass_mode: 'pull_request',
+    } as const
+    const { id } = ground.it.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    const read = { ...it.name, ruleset_id: id }
+    const { data } = await ground.it.octokit.rest.repos.getRepoRuleset(read)
+    expect(data).not.toHaveProperty('bypass_actors')
+    expect(data.current_user_can_bypass).toBe('pull_requests_only')
+    const { data: seen } = await admin.rest.repos.getRepoRuleset(read)
+    expect(seen).toMatchObject({ bypass_actors: [app], current_user_can_bypass: 'never' })
+    const { data: list } = await ground.it.octokit.rest.repos.getRepoRulesets(it.name)
+    expect(list).toMatchObject([{ id, enforcement: 'active' }])
+    expect(list[0]).not.toHaveProperty('rules')
+  })
+
+  test("of a person's repository take no app among those who bypass", async () => {
+    const it = await ground.landing({ owner: 'bob' })
+    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    const asked = bob.rest.repos.createRepoRuleset({
+      ...it.name,
+      name: 'x',
+      enforcement: 'active',
+      bypass_actors: [{ actor_type: 'Integration', actor_id: ground.it.app.id, bypass_mode: 'always' }],
+    })
+    expect(await ground.ask(asked)).toMatchObject({ status: 422 })
+  })
+
+  test('that the sandbox would not enforce are not taken', async () => {
+    const it = await ground.landing()
+    const rule = { type: 'commit_message_pattern', parameters: { operator: 'contains', pattern: 'x' } }
+    expect(() => ground.it.github.addRules(it.full, [rule])).toThrow('Validation Failed')
+    expect(() => ground.it.github.addRules(it.full, [{ type: 'pull_request' }])).toThrow('Validation Failed')
+  })
+
+  test.each([
+    ['RepositoryRole', 5, 'maintainer'],
+    ['OrganizationAdmin', 1, 'maintainer'],
+    ['User', undefined, 'bob'],
+    ['RepositoryRole', 4, 'bob'],
+  ] as const)('spare a %s that they name', async (actor_type, role, login) => {
+    const it = await ground.landing()
+    const actor_id = role ?? ground.it.github.account(login).id
+    const actor = { actor_type, actor_id, bypass_mode: 'always' } as const
+    ground.it.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [actor] })
+    expect(await ground.pushMerge(it)).toMatchObject({ accepted: false })
+    expect(await ground.pushMerge(it, ground.it.github.tokenFor(login))).toMatchObject({ accepted: true })
+  })
+})
+
+describe('a branch', () => {
+  test('is called protected by rulesets and by classic protection; only the latter has a summary', async () => {
+    const it = await ground.landing()
+    const read = async (): Promise<unknown> => (await ground.it.octokit.rest.repos.getBranch(main(it))).data
+    const off = {
+      enabled: false,
+      required_status_checks: { enforcement_level: 'off', contexts: [], checks: [] },
+    }
+    expect(await read()).toMatchObject({ protected: false, protection: off })
+    const ruleset = ground.it.github.addRules(it.full, [checksRule([{ context: 'ci' }])])
+    expect(await read()).toMatchObject({ protected: true, protection: off })
+    const missing = await ground.ask(admin.rest.repos.getBranchProtection(main(it)))
+    expect(missing).toEqual({ status: 404, message: 'Branch not protected' })
+    ground.it.github.removeRuleset(it.full, ruleset)
+    await admin.rest.repos.updateBranchProtection({
+      ...main(it),
+      required_status_checks: { strict: true, contexts: ['ci'] },
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: null,
+    })
+    const checks = {
+      enforcement_level: 'everyone',
+      contexts: ['ci'],
+      checks: [{ context: 'ci', app_id: null }],
+    }
+    expect(await read()).toMatchObject({
+      protected: true,
+      protection: { enabled: true, required_status_checks: checks },
+    })
+    expect((await ground.it.octokit.rest.repos.getBranchRules(main(it))).data).toEqual([])
+  })
+
+  test('shows its classic protection to administrators and to apps with the permission', async () => {
+    const it = await ground.landing()
+    ground.it.github.protect(it.full, 'main', {
+      required_status_checks: { strict: true, contexts: ['ci'] },
+      required_pull_request_reviews: { dismiss_stale_reviews: true },
+      restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
+    })
+    const { data } = await admin.rest.repos.getBranchProtection(main(it))
+    expect(data).toMatchObject({
+      required_status_checks: { strict: true },
+      required_pull_request_reviews: { dismiss_stale_reviews: true, required_approving_review_count: 1 },
+      restrictions: { apps: [{ slug: 'catalog-bot' }] },
+      enforce_admins: { enabled: false },
+    })
+    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    await expect(bob.rest.repos.getBranchProtection(main(it))).rejects.toMatchObject({ status: 404 })
+    const { github, installation, octokit } = ground.it
+    await expect(octokit.rest.repos.getBranchProtection(main(it))).rejects.toMatchObject({ status: 403 })
+    const before = installation.permissions
+    github.setPermissions(installation, { ...before, administration: 'read' })
+    const reader = ground.it.client(await ground.it.token())
+    expect((await reader.rest.repos.getBranchProtection(main(it))).data.url).toContain('/protection')
+    github.setPermissions(installation, before)
+  })
+
+  test('tells in GraphQL what binds the reader', async () => {
+    const it = await ground.landing()
+    const app = { actor_type: 'Integration', actor_id: ground.it.app.id, bypass_mode: 'always' } as const
+    ground.it.github.addRules(it.full, [{ type: 'update' }], { bypass_actors: [app] })
+    const rules = [{ type: 'required_linear_history' }, checksRule([{ context: 'ci' }])]
+    ground.it.github.addRules(it.full, [...rules, pullRequestRule({ required_approving_review_count: 2 })])
+    const query = `query ($owner: String!, $repo: String!) {
+      repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule {
+        requiredApprovingReviewCount requiredStatusCheckContexts requiresLinearHistory requiresSignatures viewerCanPush
+      } } }
+    }`
+    const read = async (client: Octokit): Promise<unknown> =>
+      (await client.graphql<{ repository: { ref: { refUpdateRule: unknown } } }>(query, it.name)).repository
+        .ref.refUpdateRule
+    const rule = {
+      requiredApprovingReviewCount: 2,
+      requiredStatusCheckContexts: ['ci'],
+      requiresLinearHistory: true,
+      requiresSignatures: false,
+    }
+    expect(await read(ground.it.octokit)).toEqual({ ...rule, viewerCanPush: true })
+    const bob = ground.it.client(ground.it.github.tokenFor('bob'))
+    expect(await read(bob)).toEqual({ ...rule, viewerCanPush: false })
+  })
+})
+
+test('a repository tells how it merges to those who may write', async () => {
+  const it = await ground.landing()
+  await admin.rest.repos.update({ ...it.name, allow_merge_commit: false })
+  const { data } = await ground.it.octokit.rest.repos.get(it.name)
+  expect(data).toMatchObject({
+    allow_merge_commit: false,
+    allow_squash_merge: true,
+    allow_rebase_merge: true,
+  })
+  const reader = ground.it.client(await ground.it.token({ permissions: { contents: 'read' } }))
+  expect((await reader.rest.repos.get(it.name)).data).not.toHaveProperty('allow_merge_commit')
+})
