@@ -7,7 +7,10 @@ const root = join(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/glossary.md'), 'utf8')
 const items = page.split('\n').filter((line) => line.startsWith('- '))
 const shape = /^- \*\*(?<term>[a-z ]+)\*\*: (?<words>.+) \[(?<name>\w+)\]\((?<file>\.\.\/src\/[^)]+\.ts)\)$/
-const terms = items.map((line) => ({ line, ...shape.exec(line)?.groups }))
+const terms = items.map((line) => {
+  const { term = '', words = '', name = '', file = '' } = shape.exec(line)?.groups ?? {}
+  return { line, term, words, name, file }
+})
 
 /** All that the sources say, without the words' endings mattering. */
 function sources(): string {
@@ -20,9 +23,9 @@ function sources(): string {
 describe('the glossary', () => {
   test('has one line for each term: the term, one sentence, and what it is in the code', () => {
     expect(items.length).toBeGreaterThan(50)
-    expect(terms.filter(({ name }) => name === undefined).map(({ line }) => line)).toEqual([])
+    expect(terms.filter(({ name }) => name === '').map(({ line }) => line)).toEqual([])
     // A sentence that ends before its end is two.
-    expect(terms.filter(({ words }) => !/^[^.]+(?:\.\w+`[^.]*)?\.$/.test(words ?? ''))).toEqual([])
+    expect(terms.filter(({ words }) => !/^[^.]+(?:\.\w+`[^.]*)?\.$/.test(words))).toEqual([])
   })
 
   test('explains each term once', () => {
@@ -32,7 +35,7 @@ describe('the glossary', () => {
 
   test('names only what its file exports', () => {
     const loose = terms.filter(({ name, file }) => {
-      const path = normalize(join(root, 'docs', file ?? ''))
+      const path = normalize(join(root, 'docs', file))
       const exported = new RegExp(
         `^export (?:async )?(?:type|interface|class|const|function\\*?) ${name}\\b`,
         'm',
@@ -44,7 +47,7 @@ describe('the glossary', () => {
 
   test('has no word that nobody uses', () => {
     const text = sources()
-    const unused = terms.filter(({ term = '' }) => {
+    const unused = terms.filter(({ term }) => {
       // `related image` may be `relatedImage` or `related images` in the code.
       const word = new RegExp(`\\b${term.replaceAll(' ', '[ -]?')}`, 'i')
       return !word.test(text)
