@@ -3,39 +3,23 @@
 // --check writes nothing and exits 1 when a page would change. CI runs it and wants an empty `git diff`.
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { AnyRule, CheckId } from '../src/findings/rule.ts'
 import { allRules } from '../src/checks/all-rules.ts'
-import { fixedRules } from '../src/checks/validation/validate-fully.ts'
+import { checks } from '../src/findings/checks.ts'
+import type { CheckId } from '../src/findings/checks.ts'
+import type { AnyRule } from '../src/findings/rule.ts'
 
-/** A rule as its page tells of it. */
-export interface PageRule extends AnyRule {
-  /** The release of catalog-bot that brought it. */
-  readonly since: string
-  /** `opm`: enforced by opm itself, no switch, no fixtures of its own. */
-  readonly origin: 'opm' | 'catalog-bot'
-}
-
-const since = '0.1.0'
-
-/** Every rule that has a page, sorted by id. */
-export const pageRules: readonly PageRule[] = [
-  ...allRules.map((rule): PageRule => ({
-    since,
-    ...rule,
-    origin: fixedRules.has(rule.id) ? 'opm' : 'catalog-bot',
-  })),
-].sort((a, b) => (a.id < b.id ? -1 : 1))
+/** Every rule, sorted by id: each has a page. */
+export const pageRules: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 const exampleMark = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
 /** A page with its box and examples renewed. Throws an Error that says what is missing, when one cannot be. */
-export function renewPage(text: string, rule: PageRule, fixtures: string): string {
+export function renewPage(text: string, rule: AnyRule, fixtures: string): string {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not begin with "# ${rule.id}"`)
   const body = text.indexOf('\n## ')
   if (body < 0) throw new Error(`docs/rules/${rule.id}.md has no "## What"`)
-  // Whether a rule needs an answer from the world is known to those who wrote its page.
-  const network = /\| (?<network>yes|no) +\|\n/.exec(text.slice(0, body))?.groups?.network ?? 'no'
+  const network = rule.network === true ? 'yes' : 'no'
   return [
     `# ${rule.id}\n\n${rule.title}.\n\n`,
     table(['check', 'severity', 'since', 'network'], [[rule.check, rule.severity, rule.since, network]]),
@@ -54,7 +38,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 }
 
 /** The fixture's documents that hold an offending line (all, where there is none), as a block of code. */
-function example(rule: PageRule, path: string, fixtures: string): string {
+function example(rule: AnyRule, path: string, fixtures: string): string {
   const file = join(fixtures, rule.id, path)
   if (!existsSync(file))
     throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
@@ -67,15 +51,15 @@ function example(rule: PageRule, path: string, fixtures: string): string {
   return [`<!-- example ${path} -->`, '', '```yaml', shown, '```', '', '<!-- /example -->'].join('\n')
 }
 
-/** The index of all pages. */
-export function renderIndex(all: readonly PageRule[]): string {
-  const list = (check: CheckId, origin: PageRule['origin']) =>
+/** The index of all pages: the rules of each check, and apart from them those that opm enforces itself. */
+export function renderIndex(all: readonly AnyRule[]): string {
+  const list = (check: CheckId, isFixed: boolean) =>
     table(
       ['rule', 'severity', 'what it demands'],
       all
-        .filter((rule) => rule.check === check && rule.origin === origin)
+        .filter((rule) => rule.check === check && (rule.fixed ?? false) === isFixed)
         .map((rule) => [`[${rule.id}](${rule.id}.md)`, rule.severity, rule.title]),
-    ).trimEnd()
+    )
   return [
     '# Rules',
     '',
@@ -92,24 +76,19 @@ export function renderIndex(all: readonly PageRule[]): string {
     '    ignore: [some-package, "catalogs/v4.16/**"]',
     '```',
     '',
-    '## Validation',
-    '',
-    list('validation', 'catalog-bot'),
-    '',
-    '## Validation: what opm itself refuses',
-    '',
-    'These cannot be switched off: a catalog that breaks one of them cannot be served.',
-    '',
-    list('validation', 'opm'),
-    '',
-    '## Images',
-    '',
-    list('images', 'catalog-bot'),
-    '',
-    '## Ownership',
-    '',
-    list('ownership', 'catalog-bot'),
-    '',
+    ...checks.flatMap(({ id }) => {
+      const heading = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
+      const ofOpm = all.some((rule) => rule.check === id && rule.fixed)
+        ? [
+            `## ${heading}: what opm itself refuses`,
+            '',
+            'These cannot be switched off: a catalog that breaks one of them cannot be served.',
+            '',
+            list(id, true),
+          ]
+        : []
+      return [`## ${heading}`, '', list(id, false), ...ofOpm]
+    }),
   ].join('\n')
 }
 
@@ -139,7 +118,7 @@ export function renderPages(root: string): Map<string, string> {
     const file = join(root, path)
     const text = existsSync(file)
       ? readFileSync(file, 'utf8')
-      : rule.origin === 'opm'
+      : rule.fixed === true
         ? opmPage(rule)
         : undefined
     if (text === undefined) throw new Error(`${path} is missing`)

@@ -2,17 +2,17 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { AnyRule } from '../../src/findings/rule.ts'
 import { pageRules, renderIndex, renderPages, renewPage, strayPages } from '../../scripts/rule-pages.ts'
-import type { PageRule } from '../../scripts/rule-pages.ts'
 
 const project = join(import.meta.dirname, '../..')
-const rule: PageRule = {
+const rule: AnyRule = {
   id: 'two-heads',
   check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   title: 'A channel has one head',
   since: '0.1.0',
-  origin: 'catalog-bot',
 }
 
 let fixtures: string
@@ -61,7 +61,7 @@ describe('pages of rules', () => {
   })
 
   test("the index tells opm's rules from ours", () => {
-    const index = renderIndex([rule, { ...rule, id: 'no-head', origin: 'opm' }])
+    const index = renderIndex([rule, { ...rule, id: 'no-head', fixed: true }])
     expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Validation: what opm'))
     expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Validation: what opm'))
   })

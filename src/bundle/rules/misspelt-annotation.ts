@@ -1,4 +1,5 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, objectOf } from '../fields.ts'
 
 const known = [
@@ -8,9 +9,13 @@ const known = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotation = bundleRule<{ found: string; wanted: string }>({
+export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, OfBundle>({
   id: 'misspelt-annotation',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'Annotations that OLM reads are spelt as it spells them',
   say: ({ found, wanted }) => ({
     what: `the annotation ${found} is not read: OLM looks for ${wanted}`,

@@ -1,6 +1,7 @@
 import { readFileSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { gather } from '../../../src/checks/validation/catalog-rule.ts'
 import { viewCatalog } from '../../../src/checks/validation/catalog-view.ts'
 import { rules } from '../../../src/checks/validation/rules.ts'
 import { FindingList } from '../../../src/findings/finding-list.ts'
@@ -14,7 +15,7 @@ const pages = join(import.meta.dirname, '../../../docs/rules')
 function findingsOf({ directory, limits }: FixtureCase) {
   const view = viewCatalog(loadCatalog(directory))
   const list = new FindingList()
-  for (const rule of rules) rule.gather(view, limits, list)
+  for (const rule of rules) gather(rule, view, limits, list)
   return list.sorted()
 }
 

@@ -1,11 +1,17 @@
 // A minKubeVersion that is no version: OLM never finds the requirement met.
+import { defineRule } from '../../../findings/rule.ts'
 import { parseVersion } from '../../../catalog/version.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { csvMetadataOf } from '../csv-metadata.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const brokenMinKubeVersion = catalogRule<{ bundle: string; version: string; problem: string }>({
+export const brokenMinKubeVersion = defineRule<
+  { bundle: string; version: string; problem: string },
+  OfCatalog
+>({
   id: 'broken-min-kube-version',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'minKubeVersion is a version',

@@ -1,15 +1,21 @@
 // A required version range that OLM cannot parse. opm parses skipRange only.
+import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/version-range.ts'
-import { catalogRule } from '../catalog-rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 
-export const brokenVersionRange = catalogRule<{
-  bundle: string
-  required: string
-  range: string
-  problem: string
-}>({
+export const brokenVersionRange = defineRule<
+  {
+    bundle: string
+    required: string
+    range: string
+    problem: string
+  },
+  OfCatalog
+>({
   id: 'broken-version-range',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Required version ranges can be parsed',

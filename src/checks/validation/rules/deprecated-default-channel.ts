@@ -1,8 +1,11 @@
 // The default channel is deprecated, the package is not: whoever chooses no channel gets a deprecated one.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-export const deprecatedDefaultChannel = catalogRule<{ channel: string; others: number }>({
+export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, OfCatalog>({
   id: 'deprecated-default-channel',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'The default channel is not deprecated',

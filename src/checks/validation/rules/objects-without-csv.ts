@@ -1,10 +1,13 @@
 // A bundle that is installed from its inline objects, and no ClusterServiceVersion among them.
+import { defineRule } from '../../../findings/rule.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const objectsWithoutCsv = catalogRule<{ bundle: string; objects: number; csvs: number }>({
+export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; csvs: number }, OfCatalog>({
   id: 'objects-without-csv',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle without an image carries exactly one ClusterServiceVersion',

@@ -1,15 +1,21 @@
 // A channel whose head becomes an older version: new installations get less than before.
+import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/version.ts'
 import { placeOf } from '../catalog-rule.ts'
-import { upgradeRule, versionOf } from './upgrade-rule.ts'
+import { versionOf, type OfChange } from './upgrade-rule.ts'
 
-export const headMovesBackwards = upgradeRule<{
-  channel: string
-  before: string
-  after: string
-  versions: readonly [before: string, after: string]
-}>({
+export const headMovesBackwards = defineRule<
+  {
+    channel: string
+    before: string
+    after: string
+    versions: readonly [before: string, after: string]
+  },
+  OfChange
+>({
   id: 'head-moves-backwards',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: "A channel's head never becomes an older version",
