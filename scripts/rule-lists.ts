@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 
 const mark = 'Made by `npm run rule-pages`'
 
-/** `/** The rules of ./rules, sorted by id. *​/` and the line after it. */
+/** Says which rules a list holds, and is followed by the list. */
 const block =
   /\/\*\* The rules of (?<source>\.\/[\w./-]*), (?<order>sorted by id|as they stand there)\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = \[[^\]]*\]\n/g
 

@@ -7,7 +7,7 @@ const whyNothingLoads =
 export const unreadableFile = defineRule<{ message: string }>({
   id: 'unreadable-file',
   check: 'validation',
-  judges: 'catalog',
+  judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
   fixed: true,
