@@ -106,7 +106,7 @@ function noise(length: number): string {
 }
 
 /** The text of a file of an example, '' where there is none. */
-export function textOf({ directory }: ExampleCase, file: string): string {
+export function textOf({ directory }: Pick<ExampleCase, 'directory'>, file: string): string {
   const path = join(directory, file)
   return existsSync(path) ? readFileSync(path, 'utf8') : ''
 }

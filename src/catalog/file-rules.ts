@@ -12,7 +12,7 @@ export const fileUnreadable = defineRule<{ error: string }>({
   say: ({ error }) => ({
     what: `the file cannot be read: ${error}`,
     why: 'opm opens every file that is not ignored, and loads no catalog when one of them fails.',
-    fix: 'Remove it, mend the link, or name it in .indexignore.',
+    fix: 'Remove it, repair the link, or name it in .indexignore.',
   }),
 })
 

@@ -30,7 +30,7 @@ export const yamlSyntax = defineRule<{ detail: string }>({
   say: ({ detail }) => ({
     what: `this cannot be read as YAML: ${detail}`,
     why: whyNothingLoads,
-    fix: 'Correct the syntax here or in the lines just before. If the file is no part of the catalog, name it in .indexignore.',
+    fix: 'Correct the syntax here or in the lines just before. If the file is not part of the catalog, name it in .indexignore.',
   }),
 })
 
@@ -75,7 +75,7 @@ export const notAnObject = defineRule<{ found: string }>({
   say: ({ found }) => ({
     what: `the document is ${article(found)}, not an object`,
     why: `A catalog is a series of objects that each say their schema. ${whyNothingLoads}`,
-    fix: 'Write the document as fields ("schema: ...", "name: ..."). A list of blobs becomes one document a blob, with "---" between them. If the file is no part of the catalog, name it in .indexignore.',
+    fix: 'Write the document as fields ("schema: ...", "name: ..."). Turn a list of blobs into one document for each blob, with "---" between them. If the file is not part of the catalog, name it in .indexignore.',
   }),
 })
 
@@ -122,7 +122,7 @@ export const missingSchema = defineRule<{ empty: boolean }>({
     why: `Without a schema a document means nothing to opm, and an empty one counts as a document. ${whyNothingLoads}`,
     fix: empty
       ? 'Remove the document separator ("---") that makes an empty document here: comments and blank lines alone are one too.'
-      : 'Add "schema: olm.package", "olm.channel", "olm.bundle" or "olm.deprecations". If the file is no part of the catalog, name it in .indexignore.',
+      : 'Add "schema: olm.package", "olm.channel", "olm.bundle" or "olm.deprecations". If the file is not part of the catalog, name it in .indexignore.',
   }),
 })
 

@@ -9,7 +9,7 @@ export const propertiesInAnnotation = defineRule<Record<never, never>, OfBundle>
   severity: 'info',
   since: '0.1.0',
   network: true,
-  title: 'Properties stand in metadata/properties.yaml',
+  title: 'Properties are in metadata/properties.yaml',
   say: () => ({
     what: 'properties are given in the annotation olm.properties',
     why: 'They win over metadata/properties.yaml, and a mistake in their JSON goes unnoticed.',

@@ -9,7 +9,7 @@ export const twoExampleAnnotations = defineRule<Record<never, never>, OfBundle>(
   severity: 'warning',
   since: '0.1.0',
   network: true,
-  title: 'Examples stand in one annotation',
+  title: 'Examples are in one annotation',
   say: () => ({
     what: 'there are both alm-examples and olm.examples',
     why: 'Only alm-examples is looked at.',

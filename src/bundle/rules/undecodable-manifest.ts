@@ -9,8 +9,8 @@ export const undecodableManifest = defineRule<{ file: string; reason: string }>(
   network: true,
   title: 'Every manifest is a Kubernetes object',
   say: ({ file, reason }) => ({
-    what: `${file} is no Kubernetes object: ${reason}`,
+    what: `${file} is not a Kubernetes object: ${reason}`,
     why: 'opm and OLM pass over it without a word: what it should have created will be missing.',
-    fix: 'Correct the file, or move what is no manifest out of manifests/.',
+    fix: 'Correct the file, or move files that are not manifests out of manifests/.',
   }),
 })

@@ -13,7 +13,7 @@ export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
   suite: 'operatorhub',
   title: 'The capability level is one of the five',
   say: ({ capability }) => ({
-    what: `"${capability}" is no capability level`,
+    what: `"${capability}" is not a capability level`,
     why: 'OperatorHub.io refuses the bundle.',
     fix: 'Write Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
   }),

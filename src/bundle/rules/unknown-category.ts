@@ -30,7 +30,7 @@ export const unknownCategory = defineRule<{ category: string }, OfBundle>({
   suite: 'operatorhub',
   title: 'Categories are those of OperatorHub.io',
   say: ({ category }) => ({
-    what: `"${category}" is no category of OperatorHub.io`,
+    what: `"${category}" is not a category of OperatorHub.io`,
     why: 'The Operator is not found under it.',
     fix: 'Choose among the categories that the page lists.',
   }),

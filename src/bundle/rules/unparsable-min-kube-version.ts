@@ -12,7 +12,7 @@ export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle
   network: true,
   title: 'minKubeVersion of a bundle is a version',
   say: ({ version }) => ({
-    what: `minKubeVersion is "${version}", which is no version`,
+    what: `minKubeVersion is "${version}", which is not a version`,
     why: 'OLM cannot compare it, and the requirement is never met.',
     fix: 'Write three numbers: 1.25.0.',
   }),

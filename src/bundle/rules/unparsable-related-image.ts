@@ -11,7 +11,7 @@ export const unparsableRelatedImage = defineRule<{ image: string; reason: string
   network: true,
   title: 'Related images are image references',
   say: ({ image, reason }) => ({
-    what: `the related image "${image}" is no image reference: ${reason}`,
+    what: `the related image "${image}" is not an image reference: ${reason}`,
     why: 'opm refuses a catalog with it, and mirrors cannot copy it.',
     fix: 'Write HOST/REPOSITORY@sha256:… or take the entry out.',
   }),

@@ -119,7 +119,7 @@ export const bundleInNoChannel = defineRule<OfBundle>({
   severity: 'error',
   since: '0.1.0',
   fixed: true,
-  title: 'Every bundle stands in a channel',
+  title: 'Every bundle is in a channel',
   say: (data) => ({
     what: `bundle ${quote(data.bundle)} is in no channel of package ${quote(data.package)}`,
     why: 'A bundle outside all channels can neither be installed nor upgraded to.',

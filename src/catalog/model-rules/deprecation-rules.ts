@@ -12,7 +12,7 @@ export const severalDeprecations = defineRule<{ package: string }>({
   title: 'A package has one olm.deprecations blob',
   say: (data) => ({
     what: `package ${quote(data.package)} has a second olm.deprecations blob`,
-    why: 'All deprecations of a package stand in one blob; two are not merged.',
+    why: 'All deprecations of a package belong in one blob; two are not merged.',
     fix: 'Join the entries in one olm.deprecations blob.',
   }),
 })

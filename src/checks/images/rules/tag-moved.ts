@@ -11,6 +11,6 @@ export const tagMoved = defineRule<{ reference: string; tag: string; digest: str
   say: ({ reference, tag, digest, now }) => ({
     what: `${reference} names ${digest}, but its tag "${tag}" now stands for ${now}`,
     why: 'The digest counts and is what clusters install. Readers see the tag and believe something else.',
-    fix: 'Use the digest that the tag stands for, or leave the tag away.',
+    fix: 'Use the digest that the tag stands for, or remove the tag.',
   }),
 })

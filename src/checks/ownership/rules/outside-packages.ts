@@ -9,8 +9,8 @@ export const outsidePackages = defineRule<{ path: string; unblock: readonly stri
   since: '0.1.0',
   title: 'Files outside packages are merged by a maintainer, by hand',
   say: ({ path, unblock }) => ({
-    what: `${path} lies outside all packages`,
-    why: 'Workflows, configuration and lists of owners rule over everybody, so the bot never lands a change to them.',
+    what: `${path} is outside all packages`,
+    why: 'Workflows, configuration and owner lists affect everybody, so the bot never merges a change to them.',
     fix: `Put it into a pull request of its own, which ${nameList(unblock)} merges by hand.`,
   }),
 })

@@ -9,7 +9,7 @@ export const ownerSourceBroken = defineRule<{ path: string; problem: string }>({
   title: 'The owner files of the base branch can be read, whole',
   say: ({ path, problem }) => ({
     what: `on the base branch, ${path} cannot be read as an owner file: ${problem}`,
-    why: 'What is read by half may leave out the line that takes rights away, so the file gives nobody authority.',
+    why: 'A file that is only partly understood may hide a line that takes rights away, so it gives nobody authority.',
     fix: 'A maintainer corrects the file on the base branch; until then other sources and maintainers decide.',
   }),
 })

@@ -11,11 +11,11 @@ export const packageContentMismatch = defineRule<{
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'A file speaks only of the packages that its directory holds',
+  title: 'A file declares only packages that its directory holds',
   say: ({ path, package: name, home, bundle }) => ({
     what:
       bundle === undefined
-        ? `${path} speaks of package ${name}, which belongs to ${home}`
+        ? `${path} declares content of package ${name}, which belongs to ${home}`
         : `${path} gives package ${name} the bundle ${bundle}, a name that package ${home} has already`,
     why: 'opm joins what all files say about a package, so such a file would define, extend or remove what others own.',
     fix: `Change it where it belongs, in ${home}, or correct the name in this file.`,

@@ -1,4 +1,4 @@
-// A minKubeVersion that is no version: OLM never finds the requirement met.
+// A minKubeVersion that is not a version: OLM never finds the requirement met.
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersion } from '../../../catalog/version.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
@@ -16,7 +16,7 @@ export const brokenMinKubeVersion = defineRule<
   since: '0.1.0',
   title: 'minKubeVersion is a version',
   say: ({ bundle, version, problem }) => ({
-    what: `minKubeVersion "${version}" of ${bundle} is no version: ${problem}`,
+    what: `minKubeVersion "${version}" of ${bundle} is not a version: ${problem}`,
     why: 'OLM compares it with the version of the cluster before it installs; one that does not parse is never met.',
     fix: 'Write three numbers, without a "v": 1.25.0.',
   }),

@@ -23,7 +23,7 @@ export const brokenVersionRange = defineRule<
     what:
       range === ''
         ? `${bundle} requires package "${required}" and gives no versionRange`
-        : `${bundle} requires package "${required}" in "${range}", which is no version range: ${problem}`,
+        : `${bundle} requires package "${required}" in "${range}", which is not a version range: ${problem}`,
     why: 'OLM parses it only when somebody installs the Operator, and then fails.',
     fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
   }),

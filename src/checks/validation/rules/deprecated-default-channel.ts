@@ -11,7 +11,7 @@ export const deprecatedDefaultChannel = defineRule<{ channel: string; others: nu
   title: 'The default channel is not deprecated',
   say: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
-    why: 'Everyone who subscribes without choosing a channel lands in the one that is to be left.',
+    why: 'Everyone who subscribes without choosing a channel gets the one that users are told to leave.',
     fix:
       others > 0
         ? 'Make another channel the default.'

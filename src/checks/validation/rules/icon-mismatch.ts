@@ -18,7 +18,7 @@ export const iconMismatch = defineRule<{ claims: string; looksLike: string; byte
   title: 'Icons are of the media type that they claim',
   say: ({ claims, looksLike, bytes }) => ({
     what: `the icon claims to be ${claims === '' ? 'of no media type' : `"${claims}"`}, and its bytes ${
-      bytes === 0 ? 'are missing' : looksLike === '' ? 'are no picture' : `are ${looksLike}`
+      bytes === 0 ? 'are missing' : looksLike === '' ? 'are not an image' : `are ${looksLike}`
     }`,
     why: 'Browsers trust the media type that the catalog serves, and then show a broken picture.',
     fix: looksLike.startsWith('image/')

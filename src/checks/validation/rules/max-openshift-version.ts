@@ -39,5 +39,5 @@ function problemOf(value: Json): string | undefined {
   // OpenShift's operator-lifecycle-manager parses it tolerantly: a patch version is allowed, though it means nothing.
   return /^v?\d+\.\d+(?:\.\d+)?$/.test(value.trim())
     ? undefined
-    : `is "${value}", which is no version of the platform`
+    : `is "${value}", which is not a version of the platform`
 }

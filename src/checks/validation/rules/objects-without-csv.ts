@@ -13,7 +13,7 @@ export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; c
   title: 'A bundle without an image carries exactly one ClusterServiceVersion',
   say: ({ bundle, objects, csvs }) => ({
     what: `${bundle} has no image, and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
-    why: 'Without an image OLM installs what stands in olm.bundle.object, and the ClusterServiceVersion is what it installs by.',
+    why: 'Without an image OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {

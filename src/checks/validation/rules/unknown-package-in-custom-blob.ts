@@ -13,9 +13,9 @@ export const unknownPackageInCustomBlob = defineRule<
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Custom blobs speak of packages that the catalog has',
+  title: 'Custom blobs name packages that the catalog has',
   say: ({ schema, name, near }) => ({
-    what: `a blob of schema "${schema}" speaks of package "${name}", which the catalog does not have`,
+    what: `a blob of schema "${schema}" names package "${name}", which the catalog does not have`,
     why: 'Whoever reads such blobs finds them by their package, so this one is never found.',
     fix: near === '' ? 'Correct the package, or remove the blob.' : `Did you mean "${near}"?`,
   }),

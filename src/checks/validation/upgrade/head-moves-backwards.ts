@@ -21,7 +21,7 @@ export const headMovesBackwards = defineRule<
   title: "A channel's head never becomes an older version",
   say: ({ channel, before, after, versions }) => ({
     what: `the head of channel "${channel}" goes back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
-    why: 'New installations get an older version than before, and an installed newer one is not taken back by itself.',
+    why: 'New installations get an older version than before, and clusters that have the newer one keep it: OLM does not downgrade.',
     fix: 'Publish the correction as a newer version; keep the withdrawn one in the channel and let the new head skip it.',
   }),
   *find({ channels }, sides) {
