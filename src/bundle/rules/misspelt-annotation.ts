@@ -19,8 +19,8 @@ export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, 
   title: 'Annotations that OLM reads are spelt as it spells them',
   say: ({ found, wanted }) => ({
     what: `the annotation ${found} is not read: OLM looks for ${wanted}`,
-    why: 'What it says has no effect, without a word.',
-    fix: 'Spell it so.',
+    why: 'OLM compares the names of annotations letter by letter. It ignores this one, and nobody is told.',
+    fix: 'Write it as OLM spells it.',
   }),
   *find({ csv }) {
     for (const found of Object.keys(objectOf(at(csv.data, 'metadata', 'annotations')))) {
