@@ -1,7 +1,7 @@
 // Judges a pull request that is a folder: `base/` is the tree of the base tip, `result/` the tree that would land. The
 // App's own journey (app/examine.ts), with a repository, a GitHub and registries that say what the example says.
 import { createHash } from 'node:crypto'
-import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogLoader } from '../../src/app/catalog-loader.ts'
 import { examine } from '../../src/app/examine.ts'
@@ -180,9 +180,4 @@ function memoryOf({ renamed = {} }: CaseSettings): PullMemory {
     firstSeenAccounts: async (_repository, accounts) =>
       new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, userId(id)] as const)]),
   }
-}
-
-/** Whether an example has the two trees of a pull request. */
-export function hasTrees(directory: string): boolean {
-  return existsSync(join(directory, 'base')) || existsSync(join(directory, 'result'))
 }
