@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/gate/decide.ts',
-        search: "requiredChecks: readonly CheckId[] = ['ownership', 'validation', 'images']",
+        search: 'requiredChecks: readonly CheckId[] = checkIds',
         replace: 'requiredChecks: readonly CheckId[] = []',
       },
     ],

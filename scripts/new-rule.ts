@@ -1,46 +1,92 @@
-// Starts a rule: its file, its page, a good and a bad fixture, and its line in the registry. What it writes runs and
-// fails its tests until someone says what the rule finds. `npm run new-rule ID`; overwrites nothing.
+// Starts a rule of any kind: its file, its page, a good and a bad example, and its line in the list of its folder. What it
+// writes runs, and fails its tests until someone says what the rule finds. `npm run new-rule ID [KIND]`; overwrites nothing.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { CheckId } from '../src/findings/checks.ts'
+import type { Judged } from '../src/findings/rule.ts'
+import { renderLists } from './rule-lists.ts'
 
-const registryPath = 'src/checks/validation/rules.ts'
+interface Kind {
+  readonly check: CheckId
+  readonly judges: Judged
+  /** The folder that gets a file, or the file that gets one more rule. */
+  readonly source: string
+  /** The kind of `Search`, and the module that has it; absent for rules that are words for code that decides elsewhere. */
+  readonly search?: { readonly type: string; readonly from: string; readonly find: string }
+  readonly isFixed?: true
+}
 
-/** Files of a new rule: path from the root to text. Throws a TypeError for an id that is not kebab-case. */
-export function filesOf(id: string): Map<string, string> {
+const byOpm = (source: string): Kind => ({ check: 'validation', judges: 'catalog', source, isFixed: true })
+
+/** What a rule can look at, for people who start one. */
+export const kinds: Readonly<Record<string, Kind>> = {
+  catalog: {
+    check: 'validation',
+    judges: 'catalog',
+    source: 'src/checks/validation/rules',
+    search: {
+      type: 'OfCatalog',
+      from: '../catalog-rule.ts',
+      find: `  *find({ catalog }) {
+    for (const { name, package: its, place } of catalog.bundles)
+      if (name === 'wrong') yield { at: placeOf(place), about: [its, name], data: { name } }
+  },
+`,
+    },
+  },
+  upgrade: {
+    check: 'validation',
+    judges: 'pull request',
+    source: 'src/checks/validation/upgrade',
+    search: {
+      type: 'OfChange',
+      from: './upgrade-rule.ts',
+      find: `  *find({ bundles }) {
+    for (const { name, place } of bundles.added)
+      if (name === 'wrong') yield { at: placeOf(place), about: [name], data: { name } }
+  },
+`,
+    },
+  },
+  bundle: {
+    check: 'images',
+    judges: 'bundle',
+    source: 'src/bundle/rules',
+    search: {
+      type: 'OfBundle',
+      from: '../bundle-rule.ts',
+      find: `  *find({ csv }) {
+    if (csv.name === 'wrong') yield { path: ['metadata', 'name'], data: { name: csv.name } }
+  },
+`,
+    },
+  },
+  template: { check: 'validation', judges: 'pull request', source: 'src/checks/validation/templates' },
+  image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules' },
+  ownership: { check: 'ownership', judges: 'pull request', source: 'src/checks/ownership/rules' },
+  'opm-load': byOpm('src/catalog/load-rules.ts'),
+  'opm-package': byOpm('src/catalog/model-rules/package-rules.ts'),
+  'opm-channel': byOpm('src/catalog/model-rules/channel-rules.ts'),
+  'opm-bundle': byOpm('src/catalog/model-rules/bundle-rules.ts'),
+  'opm-deprecation': byOpm('src/catalog/model-rules/deprecation-rules.ts'),
+}
+
+/** New files of a rule: path from the root to text. Throws a TypeError for an id that is not kebab-case, or no kind. */
+export function filesOf(id: string, kindName = 'catalog'): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`a rule's id is kebab-case, not "${id}"`)
-  const fixtures = `fixtures/rules/${id}`
+  const kind = kinds[kindName]
+  if (kind === undefined)
+    throw new TypeError(`a rule's kind is one of ${Object.keys(kinds).join(', ')}, not "${kindName}"`)
+  const examples = `fixtures/rules/${id}`
   return new Map([
-    [`src/checks/validation/rules/${id}.ts`, ruleText(id)],
+    ...(kind.source.endsWith('.ts') ? [] : [[`${kind.source}/${id}.ts`, ruleFile(id, kind)] as const]),
     [`docs/rules/${id}.md`, pageText(id)],
-    [`${fixtures}/good/plain/catalog.yaml`, fixtureText()],
-    [`${fixtures}/bad/rename-me/catalog.yaml`, fixtureText(id)],
+    ...exampleFiles(kind.judges).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
+    ...exampleFiles(kind.judges, id).map(
+      ([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const,
+    ),
   ])
-}
-
-/** The registry's text with one more rule, sorted by id. */
-export function register(registry: string, id: string): string {
-  const ids = [...registry.matchAll(/from '\.\/rules\/([a-z0-9-]+)\.ts'/g)].map((match) => match[1] ?? '')
-  if (ids.includes(id)) throw new Error(`${registryPath} has a rule "${id}" already`)
-  const head = registry.slice(0, registry.indexOf('import { '))
-  const rest = /import type [^\n]+\n/.exec(registry)?.[0] ?? ''
-  return renderRegistry([...ids, id], head, rest)
-}
-
-/** The registry for these ids. */
-export function renderRegistry(ids: readonly string[], head: string, typeImport: string): string {
-  const sorted = [...new Set(ids)].sort()
-  return [
-    head.trimEnd(),
-    ...sorted.map((id) => `import { ${exportOf(id)} } from './rules/${id}.ts'`),
-    typeImport.trimEnd(),
-    '',
-    '/** All rules of our own, sorted by id. */',
-    'export const rules: readonly CatalogRule[] = [',
-    ...sorted.map((id) => `  ${exportOf(id)},`),
-    ']',
-    '',
-  ].join('\n')
 }
 
 /** `two-heads` is exported as `twoHeads`. */
@@ -48,29 +94,38 @@ function exportOf(id: string): string {
   return id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 }
 
-function ruleText(id: string): string {
-  return `// What goes wrong, and why opm does not see it.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
-import { bundlesOf } from '../requirements.ts'
+function ruleFile(id: string, kind: Kind): string {
+  const up = '../'.repeat(kind.source.split('/').length - 1)
+  const places = kind.search && kind.judges !== 'bundle'
+  return [
+    '// What goes wrong, and who does not see it.',
+    `import { defineRule } from '${up}findings/rule.ts'`,
+    ...(places && kind.search.type === 'OfCatalog'
+      ? [`import { placeOf, type OfCatalog } from '${kind.search.from}'`]
+      : []),
+    ...(places && kind.search.type !== 'OfCatalog' ? ["import { placeOf } from '../catalog-rule.ts'"] : []),
+    ...(kind.search && kind.search.type !== 'OfCatalog'
+      ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
+      : []),
+    '',
+    ruleText(id, kind),
+  ].join('\n')
+}
 
-export const ${exportOf(id)} = catalogRule<{ bundle: string }>({
+function ruleText(id: string, { check, judges, search, isFixed }: Kind): string {
+  return `export const ${exportOf(id)} = defineRule<{ name: string }${search ? `, ${search.type}` : ''}>({
   id: '${id}',
-  severity: 'warning',
+  check: '${check}',
+  judges: '${judges}',
+  severity: '${isFixed ? 'error' : 'warning'}',
   since: '0.1.0',
-  title: 'What the rule demands',
-  say: ({ bundle }) => ({
-    what: \`\${bundle} is wrong\`,
+${isFixed ? '  fixed: true,\n' : ''}${judges === 'bundle' ? '  network: true,\n' : ''}  title: 'What the rule requires',
+  say: ({ name }) => ({
+    what: \`\${name} is wrong\`,
     why: 'Why it matters to those who install Operators.',
     fix: 'What to do about it.',
   }),
-  *find(catalog) {
-    for (const { package: its, bundle } of bundlesOf(catalog)) {
-      const { name, place } = bundle.blob
-      if (name !== 'wrong') continue
-      yield { at: placeOf(place), about: [its.name, name], data: { bundle: name } }
-    }
-  },
-})
+${search?.find ?? ''}})
 `
 }
 
@@ -85,15 +140,49 @@ function pageText(id: string): string {
 
 ## Example
 
-<!-- example bad/rename-me/catalog.yaml -->
+<!-- example bad/rename-me -->
 <!-- /example -->
 `
 }
 
+/** An example that no rule complains about; with an id, the place where the offence belongs is marked. */
+function exampleFiles(judges: Judged, id?: string): readonly (readonly [path: string, text: string])[] {
+  const catalog = (version: string) => catalogText(version, id)
+  switch (judges) {
+    case 'catalog':
+      return [['catalog.yaml', catalog('1.0.0')]]
+    case 'bundle':
+      return [
+        ['manifests/csv.yaml', csvText(id)],
+        ['metadata/annotations.yaml', annotationsText],
+      ]
+    case 'pull request':
+      return [
+        ['base/.github/catalog-bot.yml', configText],
+        ['result/.github/catalog-bot.yml', configText],
+        ['base/catalog/foo/catalog.yaml', catalogText('1.0.0')],
+        [
+          'result/catalog/foo/catalog.yaml',
+          catalog('1.0.0').replace('displayName: Foo', 'displayName: Foo Operator'),
+        ],
+        ['_case.json', '{\n  "reviews": { "maria": "approved" }\n}\n'],
+      ]
+  }
+}
+
+const configText = `catalogs:
+  - path: catalog
+owners:
+  packages:
+    foo: [alice, bob]
+  maintainers: [maria]
+rules:
+  bundle-metadata-edited: off
+`
+
 const image = `quay.io/example/foo@sha256:${'0123456789abcdef'.repeat(4)}`
 
-/** A package that no rule complains about; with an id, its bundle is marked as the offender. */
-function fixtureText(id?: string): string {
+function catalogText(version: string, id?: string): string {
   return `schema: olm.package
 name: foo
 defaultChannel: stable
@@ -102,18 +191,18 @@ schema: olm.channel
 package: foo
 name: stable
 entries:
-  - name: foo.v1.0.0
+  - name: foo.v${version}
 ---
 schema: olm.bundle${id === undefined ? '' : ` # ${id}`}
 package: foo
-name: foo.v1.0.0
+name: foo.v${version}
 image: ${image}
 relatedImages:
   - name: ''
     image: ${image}
 properties:
   - type: olm.package
-    value: { packageName: foo, version: 1.0.0 }
+    value: { packageName: foo, version: ${version} }
   - type: olm.csv.metadata
     value:
       displayName: Foo
@@ -121,27 +210,61 @@ properties:
 `
 }
 
-/** Writes a new rule below \`root\`; gives the paths written. Throws an Error when one of its files exists. */
-export function writeRule(root: string, id: string): string[] {
-  const files = filesOf(id)
+function csvText(id?: string): string {
+  return `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: foo.v1.0.0${id === undefined ? '' : ` # ${id}`}
+spec:
+  version: 1.0.0
+  displayName: Foo
+  installModes: [{ type: AllNamespaces, supported: true }]
+  install:
+    strategy: deployment
+    spec:
+      deployments: []
+`
+}
+
+const annotationsText = `annotations:
+  operators.operatorframework.io.bundle.mediatype.v1: registry+v1
+  operators.operatorframework.io.bundle.manifests.v1: manifests/
+  operators.operatorframework.io.bundle.metadata.v1: metadata/
+  operators.operatorframework.io.bundle.package.v1: foo
+  operators.operatorframework.io.bundle.channels.v1: stable
+`
+
+/** Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists. */
+export function writeRule(root: string, id: string, kindName = 'catalog'): string[] {
+  const files = filesOf(id, kindName)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
-  const registry = join(root, registryPath)
-  files.set(registryPath, register(readFileSync(registry, 'utf8'), id))
-  for (const [path, text] of files) {
+  const kind = kinds[kindName]
+  if (kind?.source.endsWith('.ts')) {
+    const text = readFileSync(join(root, kind.source), 'utf8')
+    if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} has a rule "${id}" already`)
+    files.set(kind.source, `${text}\n${ruleText(id, kind)}`)
+  }
+  const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  return [...files.keys()]
+  for (const [path, text] of files) write(path, text)
+  const lists = [...renderLists(root)].filter(
+    ([path, text]) => readFileSync(join(root, path), 'utf8') !== text,
+  )
+  for (const [path, text] of lists) write(path, text)
+  return [...files.keys(), ...lists.map(([path]) => path)]
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const id = process.argv[2]
+  const [id, kindName, root = join(import.meta.dirname, '..')] = process.argv.slice(2)
   if (id === undefined) {
-    process.stderr.write('usage: npm run new-rule ID [ROOT]\n')
+    process.stderr.write(`usage: npm run new-rule ID [KIND]\nKIND: ${Object.keys(kinds).join(', ')}\n`)
     process.exitCode = 2
   } else {
-    for (const path of writeRule(process.argv[3] ?? join(import.meta.dirname, '..'), id))
-      process.stdout.write(`${path}\n`)
-    process.stdout.write('next: say what it finds, rename the bad case for its reason, npm run rule-pages\n')
+    for (const path of writeRule(root, id, kindName)) process.stdout.write(`${path}\n`)
+    process.stdout.write(
+      'next: say what it finds, rename the bad example for its reason, npm run rule-pages\n',
+    )
   }
 }

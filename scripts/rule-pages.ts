@@ -1,45 +1,33 @@
-// Keeps the pages of rules true: the box (check, severity, since, network), the example, and the index.
-// Everything else on a page is written by people and left alone. `node scripts/rule-pages.ts [--check] [ROOT]`;
-// --check writes nothing and exits 1 when a page would change. CI runs it and wants an empty `git diff`.
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import type { AnyRule, CheckId } from '../src/findings/rule.ts'
+// Keeps the pages of rules true: the box (check, severity, since, network), the examples with the words of their
+// findings, and the index. Everything else on a page is written by people and left alone. See rules.ts.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { allRules } from '../src/checks/all-rules.ts'
-import { fixedRules } from '../src/checks/validation/validate-fully.ts'
+import { checks } from '../src/findings/checks.ts'
+import type { CheckId } from '../src/findings/checks.ts'
+import type { AnyRule } from '../src/findings/rule.ts'
+import { showExample } from './rule-examples/show-example.ts'
 
-/** A rule as its page tells of it. */
-export interface PageRule extends AnyRule {
-  /** The release of catalog-bot that brought it. */
-  readonly since: string
-  /** `opm`: enforced by opm itself, no switch, no fixtures of its own. */
-  readonly origin: 'opm' | 'catalog-bot'
-}
-
-const since = '0.1.0'
-
-/** Every rule that has a page, sorted by id. */
-export const pageRules: readonly PageRule[] = [
-  ...allRules.map((rule): PageRule => ({
-    since,
-    ...rule,
-    origin: fixedRules.has(rule.id) ? 'opm' : 'catalog-bot',
-  })),
-].sort((a, b) => (a.id < b.id ? -1 : 1))
+/** Every rule, sorted by id: each has a page. */
+export const pageRules: readonly AnyRule[] = allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 const exampleMark = /<!-- example (?<path>\S+) -->[\s\S]*?<!-- \/example -->/g
 
 /** A page with its box and examples renewed. Throws an Error that says what is missing, when one cannot be. */
-export function renewPage(text: string, rule: PageRule, fixtures: string): string {
+export async function renewPage(text: string, rule: AnyRule, fixtures: string): Promise<string> {
   if (!text.startsWith(`# ${rule.id}\n`))
     throw new Error(`docs/rules/${rule.id}.md does not begin with "# ${rule.id}"`)
   const body = text.indexOf('\n## ')
   if (body < 0) throw new Error(`docs/rules/${rule.id}.md has no "## What"`)
-  // Whether a rule needs an answer from the world is known to those who wrote its page.
-  const network = /\| (?<network>yes|no) +\|\n/.exec(text.slice(0, body))?.groups?.network ?? 'no'
+  const network = rule.network === true ? 'yes' : 'no'
+  const written = text.slice(body)
+  const examples = new Map<string, string>()
+  for (const [, path = ''] of written.matchAll(exampleMark))
+    examples.set(path, await showExample(rule, path, fixtures))
   return [
     `# ${rule.id}\n\n${rule.title}.\n\n`,
     table(['check', 'severity', 'since', 'network'], [[rule.check, rule.severity, rule.since, network]]),
-    text.slice(body).replace(exampleMark, (_match, path: string) => example(rule, path, fixtures)),
+    written.replace(exampleMark, (_match, path: string) => examples.get(path) ?? ''),
   ].join('')
 }
 
@@ -53,29 +41,15 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [head, widths.map((width) => '-'.repeat(width)), ...rows].map(line).join('')
 }
 
-/** The fixture's documents that hold an offending line (all, where there is none), as a block of code. */
-function example(rule: PageRule, path: string, fixtures: string): string {
-  const file = join(fixtures, rule.id, path)
-  if (!existsSync(file))
-    throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
-  const text = readFileSync(file, 'utf8').trimEnd()
-  const documents = text.split(/^---\n/m).filter((document) => document.trim() !== '')
-  const offending = documents.filter((document) => document.includes(`# ${rule.id}`))
-  const shown = (offending.length > 0 ? offending : documents)
-    .map((document) => document.trimEnd())
-    .join('\n---\n')
-  return [`<!-- example ${path} -->`, '', '```yaml', shown, '```', '', '<!-- /example -->'].join('\n')
-}
-
-/** The index of all pages. */
-export function renderIndex(all: readonly PageRule[]): string {
-  const list = (check: CheckId, origin: PageRule['origin']) =>
+/** The index of all pages: the rules of each check, and apart from them those that opm enforces itself. */
+export function renderIndex(all: readonly AnyRule[]): string {
+  const list = (check: CheckId, isFixed: boolean) =>
     table(
-      ['rule', 'severity', 'what it demands'],
+      ['rule', 'severity', 'what it requires'],
       all
-        .filter((rule) => rule.check === check && rule.origin === origin)
+        .filter((rule) => rule.check === check && (rule.fixed ?? false) === isFixed)
         .map((rule) => [`[${rule.id}](${rule.id}.md)`, rule.severity, rule.title]),
-    ).trimEnd()
+    )
   return [
     '# Rules',
     '',
@@ -92,58 +66,30 @@ export function renderIndex(all: readonly PageRule[]): string {
     '    ignore: [some-package, "catalogs/v4.16/**"]',
     '```',
     '',
-    '## Validation',
-    '',
-    list('validation', 'catalog-bot'),
-    '',
-    '## Validation: what opm itself refuses',
-    '',
-    'These cannot be switched off: a catalog that breaks one of them cannot be served.',
-    '',
-    list('validation', 'opm'),
-    '',
-    '## Images',
-    '',
-    list('images', 'catalog-bot'),
-    '',
-    '## Ownership',
-    '',
-    list('ownership', 'catalog-bot'),
-    '',
+    ...checks.flatMap(({ id }) => {
+      const heading = `${id.charAt(0).toUpperCase()}${id.slice(1)}`
+      const ofOpm = all.some((rule) => rule.check === id && rule.fixed)
+        ? [
+            `## ${heading}: what opm itself refuses`,
+            '',
+            'These cannot be switched off: a catalog that breaks one of them cannot be served.',
+            '',
+            list(id, true),
+          ]
+        : []
+      return [`## ${heading}`, '', list(id, false), ...ofOpm]
+    }),
   ].join('\n')
 }
 
-/** A page for one of opm's rules, whose finding already says all that there is to say. */
-function opmPage({ id }: AnyRule): string {
-  return `# ${id}
-
-## What
-
-\`opm validate\` refuses a catalog that breaks this rule, in these or in its own words. The finding names the object and what is wrong with it.
-
-## Why
-
-A catalog that opm refuses cannot be served. One such mistake takes all packages of the catalog away, not only the one it stands in.
-
-## Fix
-
-As the finding says. The rule cannot be switched off.
-`
-}
-
 /** The pages below `root` as they should be: path from the root to text. */
-export function renderPages(root: string): Map<string, string> {
+export async function renderPages(root: string): Promise<Map<string, string>> {
   const pages = new Map<string, string>()
   for (const rule of pageRules) {
     const path = `docs/rules/${rule.id}.md`
     const file = join(root, path)
-    const text = existsSync(file)
-      ? readFileSync(file, 'utf8')
-      : rule.origin === 'opm'
-        ? opmPage(rule)
-        : undefined
-    if (text === undefined) throw new Error(`${path} is missing`)
-    pages.set(path, renewPage(text, rule, join(root, 'fixtures/rules')))
+    if (!existsSync(file)) throw new Error(`${path} is missing`)
+    pages.set(path, await renewPage(readFileSync(file, 'utf8'), rule, join(root, 'fixtures/rules')))
   }
   pages.set('docs/rules/README.md', renderIndex(pageRules))
   return pages
@@ -154,20 +100,4 @@ export function strayPages(root: string): string[] {
   const known = new Set(['README.md', ...pageRules.map(({ id }) => `${id}.md`)])
   const directory = join(root, 'docs/rules')
   return existsSync(directory) ? readdirSync(directory).filter((name) => !known.has(name)) : []
-}
-
-if (process.argv[1] === import.meta.filename) {
-  const args = process.argv.slice(2)
-  const root = args.find((arg) => !arg.startsWith('--')) ?? join(import.meta.dirname, '..')
-  let changed = 0
-  for (const [path, text] of renderPages(root)) {
-    const file = join(root, path)
-    if (existsSync(file) && readFileSync(file, 'utf8') === text) continue
-    changed++
-    process.stdout.write(`${path}: ${args.includes('--check') ? 'is out of date' : 'renewed'}\n`)
-    if (args.includes('--check')) continue
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, text)
-  }
-  if (args.includes('--check') && changed > 0) process.exitCode = 1
 }

@@ -1,10 +1,9 @@
 // One pull request's journey from a snapshot to a verdict: merge, compare, load, ask, judge, decide. Reads the world,
 // changes nothing in it; the same for the App and for the command line.
-import { approvalsFromReviews, coverage, ownership, ownerFilePaths } from '../checks/ownership/ownership.ts'
-import { imagesCheck } from '../checks/images/images.ts'
-import { validationCheck } from '../checks/validation/validation.ts'
+import { approvalsFromReviews, coverage, ownerFilePaths } from '../checks/ownership/ownership.ts'
+import { allChecks as checks } from '../checks/all-checks.ts'
 import { allRules } from '../checks/all-rules.ts'
-import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
+import type { CheckInput, CheckOutcome } from '../checks/check.ts'
 import { questionKey, type Question } from '../checks/questions.ts'
 import { withEnds } from '../catalog/ends.ts'
 import type { CarriedCommits } from '../change/carried-commits.ts'
@@ -48,8 +47,6 @@ import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
 import { readTemplates } from './read-templates.ts'
 import { packagesByDirectory } from './packages-by-directory.ts'
 import { publishedBundles } from './published-bundles.ts'
-
-export const checks: readonly Check[] = [ownership, validationCheck, imagesCheck]
 
 export interface ExamineOptions {
   readonly repository: Repository

@@ -1,21 +1,10 @@
-// The one shape of rules about what a registry+v1 bundle says: a sentence, a severity, words, and `find` over the
-// bundle. A rule sees neither files nor other rules; places and words are added in one place.
+// Rules that search what a registry+v1 bundle says: what they are given, what they yield, and how a hit becomes a
+// finding. A rule sees neither files nor other rules; places and words are added in one place.
 import type { Finding } from '../findings/finding.ts'
-import { finding, type AnyRule, type Rule } from '../findings/rule.ts'
+import { finding, type SearchingRule } from '../findings/rule.ts'
+import { suites, type Suite } from '../findings/suites.ts'
 import type { BundlePlaces, Path } from './bundle-places.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
-
-/** Sets of rules that are asked for by name, after the optional validators of `operator-sdk bundle validate`. */
-export const suites = [
-  'operatorhub',
-  'good-practices',
-  'deprecated-apis',
-  'community',
-  'multiarch',
-  'objects',
-  'openshift',
-] as const
-export type Suite = (typeof suites)[number]
 
 /** What operator-sdk's selector `suite=operatorframework` stands for. */
 const operatorframework: readonly Suite[] = ['operatorhub', 'deprecated-apis', 'good-practices']
@@ -41,37 +30,25 @@ export function parseSuites(
   return { suites: [...found] }
 }
 
-export interface BundleRule extends AnyRule {
-  /** Without one, the rule is always asked. */
-  readonly suite?: Suite
-  readonly find: (bundle: RegistryBundle, placeOf: BundlePlaces) => Iterable<Finding>
-}
-
-interface Hit<Data extends object> {
-  /** The CSV's file, where it is left out. */
-  readonly file?: string
-  readonly path?: Path
-  readonly data: Data
-}
-
-interface BundleRuleText<Data extends object> extends Omit<Rule<Data>, 'check'> {
-  readonly suite?: Suite
-  find(bundle: RegistryBundle): Iterable<Hit<Data>>
-}
-
-/** Makes a rule: every hit becomes a finding with the rule's words. */
-export function bundleRule<Data extends object>(text: BundleRuleText<Data>): BundleRule {
-  const { id, severity, title, suite } = text
-  const rule: Rule<Data> = { id, check: 'images', severity, title, say: (data) => text.say(data) }
-  return {
-    id,
-    check: 'images',
-    severity,
-    title,
-    ...(suite !== undefined && { suite }),
-    find: function* (bundle, placeOf) {
-      for (const { file, path, data } of text.find(bundle))
-        yield finding(rule, placeOf(file ?? bundle.csv.file, path), data)
-    },
+/** The kind of rules that search a bundle. */
+export interface OfBundle {
+  readonly judges: 'bundle'
+  readonly given: readonly [bundle: RegistryBundle]
+  readonly hit: {
+    /** The CSV's file, where it is left out. */
+    readonly file?: string
+    readonly path?: Path
   }
+}
+
+export type BundleRule = SearchingRule<object, OfBundle>
+
+/** What a rule finds in a bundle: its words, and the places of its hits in the bundle's files. */
+export function* findInBundle(
+  rule: BundleRule,
+  bundle: RegistryBundle,
+  placeOf: BundlePlaces,
+): Generator<Finding> {
+  for (const { file, path, data } of rule.find(bundle))
+    yield finding(rule, placeOf(file ?? bundle.csv.file, path), data)
 }

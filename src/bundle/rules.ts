@@ -1,6 +1,5 @@
-// Every rule about the inside of a bundle, in the order of their ids. Plain arrays: no discovery, no registration.
+// Every rule about the inside of a bundle. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../findings/rule.ts'
-import type { BundleRule } from './bundle-rule.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'
 import { blockingDisruptionBudget } from './rules/blocking-disruption-budget.ts'
 import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
@@ -66,25 +65,39 @@ import { unservedOwnedCrd } from './rules/unserved-owned-crd.ts'
 import { unusableInstallModes } from './rules/unusable-install-modes.ts'
 import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
 
-/** Those about what a registry+v1 bundle says. */
-export const contentRules: readonly BundleRule[] = [
+/** The rules of ./rules, sorted by id. */
+export const bundleRules: readonly AnyRule[] = [
   apiWithoutExample,
   blockingDisruptionBudget,
+  bracesInPlainBundle,
+  brokenChart,
   brokenCrd,
   brokenDeployment,
+  brokenExamples,
   brokenIcon,
   brokenWebhook,
+  collidingFileNames,
   duplicateCrd,
   duplicateWebhook,
   exampleOfOtherApi,
   globalDefaultPriority,
+  hiddenBundleFile,
   incompleteLink,
   incompleteMaintainer,
+  invalidCsvName,
+  kindNotBundled,
+  labelsDisagree,
+  largeBundleContent,
+  malformedDependency,
   managesCrds,
+  misnamedAnnotationsFile,
+  missingBundleAnnotation,
   missingCsvField,
   missingFeatureAnnotation,
   misspeltAnnotation,
+  movedBundleDirectory,
   nameWithoutRelease,
+  nestedBundleDirectory,
   noCsvVersion,
   noDeployment,
   noIcon,
@@ -92,53 +105,30 @@ export const contentRules: readonly BundleRule[] = [
   noMinKubeVersion,
   noProvider,
   noResourceRequests,
+  oversizedBundleContent,
   oversizedManifest,
   platformNowhereScheduled,
   propertiesInAnnotation,
   removedApi,
   riskyPermission,
+  serviceAccountBundled,
+  severalCsvs,
+  severalDocumentsInManifest,
   twoExampleAnnotations,
   unconventionalChannel,
   unconventionalCsvName,
+  undecodableManifest,
   undescribedCrd,
   unknownCapability,
   unknownCategory,
   unknownCsvVersion,
   unknownServiceAccount,
+  unownedCrd,
   unparsableMinKubeVersion,
   unparsableRelatedImage,
+  unreadableBundle,
   unrelatedImage,
   unservedOwnedCrd,
-]
-
-export const bundleRules: readonly AnyRule[] = [
-  ...contentRules,
-  bracesInPlainBundle,
-  brokenChart,
-  brokenExamples,
-  collidingFileNames,
-  hiddenBundleFile,
-  invalidCsvName,
-  kindNotBundled,
-  labelsDisagree,
-  largeBundleContent,
-  malformedDependency,
-  misnamedAnnotationsFile,
-  missingBundleAnnotation,
-  movedBundleDirectory,
-  nestedBundleDirectory,
-  oversizedBundleContent,
-  serviceAccountBundled,
-  severalCsvs,
-  severalDocumentsInManifest,
-  undecodableManifest,
-  unownedCrd,
-  unreadableBundle,
   unusableInstallModes,
   wrongBundleFormat,
-].sort((a, b) => (a.id < b.id ? -1 : 1))
-
-/** Rules that are silent unless they are asked for, by their suite or by a severity in the configuration. */
-export const optionalRules: ReadonlySet<string> = new Set(
-  contentRules.filter(({ suite }) => suite !== undefined).map(({ id }) => id),
-)
+]

@@ -10,8 +10,9 @@ import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { laterProblems, readManifest } from './manifest-document.ts'
 import { annotationKeys, annotationsIn } from './bundle-metadata.ts'
 import { bundlePlaces } from './bundle-places.ts'
-import type { Suite } from './bundle-rule.ts'
-import { contentRules } from './rules.ts'
+import type { Suite } from '../findings/suites.ts'
+import { findInBundle } from './bundle-rule.ts'
+import { contentRules } from './content-rules.ts'
 import { collidingFileNames } from './rules/colliding-file-names.ts'
 import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
 import { labelsDisagree } from './rules/labels-disagree.ts'
@@ -65,8 +66,9 @@ export function validateBundle(files: BundleFiles, options: ValidateOptions = {}
         findings.push(finding(unreadableBundle, at && placeOf(at.file, at.path), { reason }))
       if (bundle) {
         findings.push(...validateCsv(bundle, placeOf))
-        for (const { suite, find } of contentRules)
-          if (suite === undefined || options.suites?.includes(suite)) findings.push(...find(bundle, placeOf))
+        for (const rule of contentRules)
+          if (rule.suite === undefined || options.suites?.includes(rule.suite))
+            findings.push(...findInBundle(rule, bundle, placeOf))
       }
     }
     if (options.packedSize) findings.push(...validateSize(files, options.packedSize))

@@ -7,7 +7,7 @@ import type { Change } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { TemplateState } from '../change/template-pairs.ts'
-import type { CheckId } from '../findings/rule.ts'
+import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout.ts'
 import type { Approval } from './approval.ts'
@@ -89,10 +89,8 @@ export interface CheckOutcome {
   readonly summary: string
 }
 
-export interface Check {
-  readonly id: CheckId
-  /** What GitHub shows behind `catalog-bot / `. */
-  readonly title: string
+export interface Check<Id extends CheckId = CheckId> {
+  readonly id: Id
   /** May be called again with more answers: questions can depend on earlier answers. Stops when nothing new is asked. */
   ask(input: CheckInput, answers: Answers): readonly Question[]
   judge(input: CheckInput, answers: Answers): CheckOutcome

@@ -1,13 +1,15 @@
-import type { Rule } from '../findings/rule.ts'
+import { defineRule } from '../findings/rule.ts'
 
-export const configUnreadable: Rule<{ problem: string }> = {
+export const configUnreadable = defineRule<{ problem: string }>({
   id: 'config-unreadable',
   check: 'ownership',
+  judges: 'pull request',
   severity: 'error',
+  since: '0.1.0',
   title: 'The configuration at the base branch can be read, whole and without unknown keys',
   say: ({ problem }) => ({
     what: `the configuration of this repository cannot be read: ${problem}`,
     why: 'Rules that are not understood protect nothing, so nothing is merged until they are.',
     fix: 'A maintainer corrects .github/catalog-bot.yml on the base branch; docs/configuration.md lists every key.',
   }),
-}
+})

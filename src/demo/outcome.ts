@@ -1,4 +1,5 @@
 // What became of a story's pull request, seen from GitHub alone, and whether it is what should have become of it.
+import { checkIds } from '../findings/checks.ts'
 import type { CheckRun, Pull } from '../sandbox/world.ts'
 import type { Coast } from './coast.ts'
 import type { Story } from './stories.ts'
@@ -72,7 +73,7 @@ export function commentOf(pull: Pull): string | undefined {
 }
 
 function reasonOf(coast: Coast, pull: Pull): string {
-  for (const check of ['ownership', 'validation', 'images']) {
+  for (const check of checkIds) {
     const run = latest(coast, pull.headSha, `catalog-bot / ${check}`)
     if (run === undefined || run.conclusion === 'success') continue
     const words = (run.summary ?? '').split('\n').find((line) => line.startsWith('- ')) ?? run.title ?? ''

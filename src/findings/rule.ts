@@ -1,22 +1,61 @@
-// A rule: one sentence inside a check. It owns its id, its default severity and its words;
-// a finding is made from it, so no renderer ever invents a sentence.
+// A rule: one sentence inside a check. It owns its id, its default severity, what it judges and its words; its page and
+// its examples are found by its id. A finding is made from it, so no renderer ever invents a sentence.
+import type { CheckId } from './checks.ts'
 import type { Finding, Location, Severity, Words } from './finding.ts'
+import type { Suite } from './suites.ts'
 
-/** The gates GitHub shows; a rule belongs to exactly one. */
-export type CheckId = 'ownership' | 'validation' | 'images' | 'install'
+/**
+ * What a rule judges, and so what its examples in `fixtures/rules/<id>/` are: the directory of a catalog, the files of
+ * a bundle, or a pull request as the trees of its base and its result.
+ */
+export type Judged = 'catalog' | 'bundle' | 'pull request'
 
 export interface Rule<Data = never> {
-  /** Named by the bad pattern, in kebab-case, so that "allow two-heads" reads well. */
+  /** Named by the bad pattern, in kebab-case, so that "allow two-heads" reads well. Never reused. */
   readonly id: string
   readonly check: CheckId
+  readonly judges: Judged
   readonly severity: Severity
+  /** The release of catalog-bot that brought it. */
+  readonly since: string
   /** One sentence, without a full stop: what the rule demands. */
   readonly title: string
+  /** The configuration has no switch for it: opm refuses a catalog that breaks it. */
+  readonly fixed?: true
+  /** It needs an answer of a registry or of GitHub. */
+  readonly network?: true
+  /** Silent unless this suite, or a severity in the configuration, asks for it. */
+  readonly suite?: Suite
   say(data: Data): Words
+}
+
+/** What rules of one kind are given to search, and what a hit says beside its data: where and about what. */
+export interface Search {
+  readonly judges: Judged
+  readonly given: readonly unknown[]
+  readonly hit: object
+}
+
+/** A rule that searches by itself. One without `find` is words for code that decides elsewhere. */
+export interface SearchingRule<Data extends object, Kind extends Search> extends Rule<Data> {
+  readonly judges: Kind['judges']
+  find(...given: Kind['given']): Iterable<Kind['hit'] & { readonly data: Data }>
 }
 
 /** A rule whose `data` type is not looked at: for lists of all rules (pages, switches, tests). */
 export type AnyRule = Omit<Rule, 'say'>
+
+/**
+ * Defines a rule, whatever it judges. The rule is the object that is given: nothing is registered, and nothing runs.
+ * With a second type, one of the kinds of `Search`, the rule has a `find`.
+ */
+export function defineRule<Data extends object>(rule: Rule<Data>): Rule<Data>
+export function defineRule<Data extends object, Kind extends Search>(
+  rule: SearchingRule<Data, Kind>,
+): SearchingRule<Data, Kind>
+export function defineRule<Data extends object>(rule: Rule<Data>): Rule<Data> {
+  return rule
+}
 
 /** Makes a finding of `rule` at a place (or of the whole, where `at` is undefined). */
 export function finding<Data extends object>(

@@ -5,12 +5,12 @@ import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { leftOutBy } from '../findings/finding-list.ts'
-import type { CheckId } from '../findings/rule.ts'
+import { checkIds, type CheckId } from '../findings/checks.ts'
 import { mint } from './merge-permit.ts'
 import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
 
 /** Every check that must have spoken before anything lands. A check that is absent is not a check that passed. */
-export const requiredChecks: readonly CheckId[] = ['ownership', 'validation', 'images']
+export const requiredChecks: readonly CheckId[] = checkIds
 
 export type MergeOutcome =
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }

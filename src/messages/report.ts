@@ -2,7 +2,7 @@
 // are made here from the same value. Renders; decides nothing.
 import type { CheckOutcome, Offer } from '../checks/check.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
-import type { CheckId } from '../findings/rule.ts'
+import { checkIds, type CheckId } from '../findings/checks.ts'
 import { unblockers } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { code, codeInCell, oneLine, plain } from './escape.ts'
@@ -61,8 +61,6 @@ export interface ReportOptions {
   /** Our own failure, with the id under which the log has it. */
   readonly traceId?: string | undefined
 }
-
-const checkIds: readonly CheckId[] = ['ownership', 'validation', 'images']
 
 /** Check runs and comment for a verdict. Every text of others in them is escaped. */
 export function composeReport(verdict: Verdict, options: ReportOptions): Report {

@@ -2,11 +2,11 @@
 // the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-process.ts.
 import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { suites } from '../bundle/bundle-rule.ts'
+import { suites } from '../findings/suites.ts'
 import { readRegistryBundle } from '../bundle/registry-bundle.ts'
 import { renderBundle } from '../bundle/render-bundle.ts'
 import { templateCsv } from '../bundle/template-csv.ts'
-import { optionalRules } from '../bundle/rules.ts'
+import { optionalRules } from '../bundle/content-rules.ts'
 import { unreadableBundle } from '../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
 import { bulkyProperties } from '../catalog/template/drift.ts'

@@ -3,9 +3,10 @@ import { describe, expect, test } from '@jest/globals'
 import { detectFormat } from '../../src/bundle/bundle-format.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import type { Suite } from '../../src/bundle/bundle-rule.ts'
-import { bundleRules, optionalRules } from '../../src/bundle/rules.ts'
+import { optionalRules } from '../../src/bundle/content-rules.ts'
+import { bundleRules } from '../../src/bundle/rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
+import type { Suite } from '../../src/findings/suites.ts'
 import { bundleFiles, crd, type Shape } from './bundle-shapes.ts'
 
 const modes = {

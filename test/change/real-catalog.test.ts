@@ -7,6 +7,7 @@ import { readFile } from '../../src/catalog/read-file.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
 import { blobSha } from '../../src/change/ids.ts'
 import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
+import { findIn } from '../../src/checks/validation/upgrade/upgrade-rule.ts'
 import { changeAsText, describeChangeLines } from '../../src/messages/describe-change.ts'
 import { sharedPath } from '../shared.ts'
 
@@ -48,7 +49,7 @@ function changeOf(path: string, edit: (text: string) => string) {
 const say = (change: ReturnType<typeof changeOf>) => changeAsText(describeChangeLines(change))
 const complaints = (change: ReturnType<typeof changeOf>) =>
   change.catalogs.flatMap((catalog) =>
-    upgradeRules.flatMap((rule) => [...rule.find(catalog)].map((found) => found.rule)),
+    upgradeRules.flatMap((rule) => [...findIn(rule, catalog)].map((found) => found.rule)),
   )
 
 const described = folder === undefined ? describe.skip : describe

@@ -7,6 +7,8 @@ let said = 0
 const rule: Rule<{ name: string }> = {
   id: 'r',
   check: 'validation',
+  judges: 'catalog',
+  since: '0.1.0',
   severity: 'warning',
   title: '',
   say: ({ name }) => {

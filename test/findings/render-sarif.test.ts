@@ -91,6 +91,8 @@ const schema = closed(
 const rule: AnyRule = {
   id: 'two-heads',
   check: 'validation',
+  judges: 'catalog',
+  since: '0.1.0',
   severity: 'error',
   title: 'A channel has one head',
 }

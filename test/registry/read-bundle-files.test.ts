@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
-import { optionalRules } from '../../src/bundle/rules.ts'
+import { optionalRules } from '../../src/bundle/content-rules.ts'
 import {
   bundleReaderVersion,
   chartDirectories,

@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { filesOf, register, writeRule } from '../../scripts/new-rule.ts'
+import { filesOf, kinds, writeRule } from '../../scripts/new-rule.ts'
 
 const project = join(import.meta.dirname, '../..')
 let root: string
@@ -19,38 +19,77 @@ afterEach(() => {
   rmSync(root, { recursive: true })
 })
 
+const idsIn = (list: string, name: string): string[] => {
+  const script = `const { ${name} } = await import(${JSON.stringify(join(root, list))})
+    console.log(${name}.map(({ id }) => id).join())`
+  return execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
+    encoding: 'utf8',
+  })
+    .trim()
+    .split(',')
+}
+
 describe('a new rule', () => {
-  test('has a file, a page, two fixtures and a place in the registry, and runs', () => {
-    expect(writeRule(root, 'three-heads')).toEqual([
-      'src/checks/validation/rules/three-heads.ts',
-      'docs/rules/three-heads.md',
-      'fixtures/rules/three-heads/good/plain/catalog.yaml',
-      'fixtures/rules/three-heads/bad/rename-me/catalog.yaml',
-      'src/checks/validation/rules.ts',
-    ])
-    const script = `const { rules } = await import(${JSON.stringify(join(root, 'src/checks/validation/rules.ts'))})
-      console.log(rules.map(({ id }) => id).join())`
-    const ids = execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
-      encoding: 'utf8',
-    }).trim()
-    expect(ids.split(',')).toContain('three-heads')
-    expect(ids.split(',')).toEqual(ids.split(',').sort())
-    expect(readFileSync(join(root, 'docs/rules/three-heads.md'), 'utf8')).toMatch(/^# three-heads\n/)
-    expect(readFileSync(join(root, 'fixtures/rules/three-heads/bad/rename-me/catalog.yaml'), 'utf8')).toMatch(
-      / # three-heads$/m,
-    )
+  test.each([
+    ['catalog', 'src/checks/validation/rules/three-heads.ts', 'src/checks/validation/rules.ts', 'rules'],
+    [
+      'upgrade',
+      'src/checks/validation/upgrade/three-heads.ts',
+      'src/checks/validation/upgrade/rules.ts',
+      'upgradeRules',
+    ],
+    ['bundle', 'src/bundle/rules/three-heads.ts', 'src/bundle/content-rules.ts', 'contentRules'],
+    [
+      'ownership',
+      'src/checks/ownership/rules/three-heads.ts',
+      'src/checks/ownership/rules.ts',
+      'ownershipRules',
+    ],
+    ['image', 'src/checks/images/rules/three-heads.ts', 'src/checks/images/rules.ts', 'imageRules'],
+    [
+      'template',
+      'src/checks/validation/templates/three-heads.ts',
+      'src/checks/validation/templates/rules.ts',
+      'templateRules',
+    ],
+    ['opm-load', 'src/catalog/load-rules.ts', 'src/catalog/rules.ts', 'loadRules'],
+    [
+      'opm-channel',
+      'src/catalog/model-rules/channel-rules.ts',
+      'src/catalog/model-rules/all.ts',
+      'modelRules',
+    ],
+  ])(
+    'of the kind %s has its words, a page, two examples and a place in a list, and loads',
+    (kind, file, list, name) => {
+      const written = writeRule(root, 'three-heads', kind)
+      expect(written).toContain(file)
+      expect(written).toContain('docs/rules/three-heads.md')
+      for (const example of ['good/plain', 'bad/rename-me'])
+        expect(written.some((path) => path.startsWith(`fixtures/rules/three-heads/${example}/`))).toBe(true)
+      expect(idsIn(list, name)).toContain('three-heads')
+      expect(idsIn('src/checks/all-rules.ts', 'allRules')).toContain('three-heads')
+      expect(readFileSync(join(root, 'docs/rules/three-heads.md'), 'utf8')).toMatch(/^# three-heads\n/)
+    },
+  )
+
+  test('keeps a list sorted by id', () => {
+    writeRule(root, 'three-heads')
+    const ids = idsIn('src/checks/validation/rules.ts', 'rules')
+    expect(ids).toEqual(ids.toSorted())
   })
 
   test('overwrites nothing', () => {
-    writeRule(root, 'three-heads')
-    expect(() => writeRule(root, 'three-heads')).toThrow(/exists already/)
-    expect(() => register("import { twoHeads } from './rules/two-heads.ts'\n", 'two-heads')).toThrow(
-      /already/,
-    )
+    for (const kind of ['catalog', 'opm-bundle']) {
+      writeRule(root, `of-${kind}`, kind)
+      expect(() => writeRule(root, `of-${kind}`, kind)).toThrow(/exists already/)
+    }
   })
 
-  test('is named in kebab-case', () => {
+  test('is named in kebab-case, and is of a kind that there is', () => {
     for (const id of ['TwoHeads', 'two_heads', '../escape', '', '-x', 'x-', '2-heads'])
       expect(() => filesOf(id)).toThrow(TypeError)
+    expect(() => filesOf('two-heads', 'song')).toThrow(/catalog, upgrade, bundle/)
+    expect(Object.keys(kinds)).toContain('ownership')
   })
 })

@@ -1,37 +1,28 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import type { AnyRule } from '../../src/findings/rule.ts'
 import { pageRules, renderIndex, renderPages, renewPage, strayPages } from '../../scripts/rule-pages.ts'
-import type { PageRule } from '../../scripts/rule-pages.ts'
 
 const project = join(import.meta.dirname, '../..')
-const rule: PageRule = {
+const rule: AnyRule = {
   id: 'two-heads',
   check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   title: 'A channel has one head',
   since: '0.1.0',
-  origin: 'catalog-bot',
 }
 
-let fixtures: string
-beforeAll(() => {
-  fixtures = mkdtempSync(join(tmpdir(), 'rule-pages-'))
-  const file = join(fixtures, 'two-heads/bad/forked/catalog.yaml')
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, 'a: 1\n---\nb: $& 2 # two-heads\n---\nc: 3\n')
-})
-afterAll(() => {
-  rmSync(fixtures, { recursive: true })
-})
+// The example is judged in earnest, so it is one of a rule that there is.
+const fixtures = join(project, 'fixtures/rules')
+const judged: AnyRule = { ...rule, id: 'several-heads' }
+const mark = (path: string) => `<!-- example ${path} -->\nold\n<!-- /example -->\n`
 
 describe('pages of rules', () => {
-  test('every page is as the script makes it, and none speaks of a rule that does not exist', () => {
-    for (const [path, text] of renderPages(project)) {
-      expect([path, existsSync(join(project, path))]).toEqual([path, true])
-      expect(readFileSync(join(project, path), 'utf8')).toBe(text)
-    }
+  test('every page is as the script makes it, and none speaks of a rule that does not exist', async () => {
+    for (const [path, text] of await renderPages(project))
+      expect({ path, text: readFileSync(join(project, path), 'utf8') }).toEqual({ path, text })
     expect(strayPages(project)).toEqual([])
   })
 
@@ -40,28 +31,42 @@ describe('pages of rules', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([])
   })
 
-  test('box and example are renewed, and what people wrote stays', () => {
-    const page = `# two-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy hand.\n\n<!-- example bad/forked/catalog.yaml -->\nold\n<!-- /example -->\n`
-    const renewed = renewPage(page, rule, fixtures)
-    expect(renewed).toContain('# two-heads\n\nA channel has one head.\n\n| check ')
-    expect(renewed).toContain('| validation | error    | 0.1.0 | yes     |\n\n## What\n')
-    expect(renewed).toContain('\n\nBy hand.\n\n')
-    expect(renewed).toContain('```yaml\nb: $& 2 # two-heads\n```')
+  test('box and example are renewed, and what people wrote stays', async () => {
+    const page = `# several-heads\n\nold\n\n| network |\n| --- |\n| yes |\n\n## What\n\nBy people.\n\n${mark('bad/fork')}`
+    const renewed = await renewPage(page, judged, fixtures)
+    expect(renewed).toContain('# several-heads\n\nA channel has one head.\n\n| check ')
+    expect(renewed).toContain('| validation | error    | 0.1.0 | no      |\n\n## What\n')
+    expect(renewed).toContain('\n\nBy people.\n\n')
+    // The document with the mark, the words of the finding, and those of opm.
+    expect(renewed).toContain('```yaml\nschema: olm.channel # several-heads\n')
+    expect(renewed).toContain(
+      '```text\nchannel "stable" of package "foo" has 2 heads: "foo.v1.1.0", "foo.v1.2.0"\n',
+    )
+    expect(renewed).toContain('multiple channel heads found in graph: foo.v1.1.0, foo.v1.2.0\n```')
+    expect(renewed).not.toContain('schema: olm.bundle')
     expect(renewed).not.toContain('old')
-    expect(renewPage(renewed, rule, fixtures)).toBe(renewed)
+    expect(await renewPage(renewed, judged, fixtures)).toBe(renewed)
   })
 
-  test('a page without a body, with another title, or with an example that is no fixture is refused', () => {
+  test('a pull request is shown as a diff', async () => {
+    const page = `# not-owner\n\n## What\n\n${mark('bad/a-stranger')}`
+    const renewed = await renewPage(page, { ...rule, id: 'not-owner' }, fixtures)
+    expect(renewed).toContain('```diff\n--- a/catalog/foo/catalog.yaml\n')
+    expect(renewed).toContain('which mallory does not own')
+  })
+
+  test('a page without a body, with another title, or with an example that is no fixture is refused', async () => {
     const body = '\n## What\n'
-    expect(() => renewPage('# two-heads\n', rule, fixtures)).toThrow(/no "## What"/)
-    expect(() => renewPage(`# other\n${body}`, rule, fixtures)).toThrow(/does not begin/)
-    expect(() =>
-      renewPage(`# two-heads\n${body}<!-- example bad/x/catalog.yaml -->\n<!-- /example -->`, rule, fixtures),
-    ).toThrow(/does not exist/)
+    await expect(renewPage('# two-heads\n', rule, fixtures)).rejects.toThrow(/no "## What"/)
+    await expect(renewPage(`# other\n${body}`, rule, fixtures)).rejects.toThrow(/does not begin/)
+    for (const path of ['bad/x', 'bad/fork/no-such-file.yaml'])
+      await expect(renewPage(`# several-heads\n${body}${mark(path)}`, judged, fixtures)).rejects.toThrow(
+        /does not exist/,
+      )
   })
 
   test("the index tells opm's rules from ours", () => {
-    const index = renderIndex([rule, { ...rule, id: 'no-head', origin: 'opm' }])
+    const index = renderIndex([rule, { ...rule, id: 'no-head', fixed: true }])
     expect(index.indexOf('[two-heads](two-heads.md)')).toBeLessThan(index.indexOf('## Validation: what opm'))
     expect(index.indexOf('[no-head](no-head.md)')).toBeGreaterThan(index.indexOf('## Validation: what opm'))
   })

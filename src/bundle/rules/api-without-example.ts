@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { examplesOf } from '../examples.ts'
 
-export const apiWithoutExample = bundleRule<{ api: string }>({
+export const apiWithoutExample = defineRule<{ api: string }, OfBundle>({
   id: 'api-without-example',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'info',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'Provided APIs have an example',
   say: ({ api }) => ({
     what: `there is no example of ${api}`,

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const blockingDisruptionBudget = bundleRule<{ name: string; field: string; value: string }>({
+export const blockingDisruptionBudget = defineRule<{ name: string; field: string; value: string }, OfBundle>({
   id: 'blocking-disruption-budget',
-  suite: 'objects',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'objects',
   title: 'Disruption budgets let nodes be drained',
   say: ({ name, field, value }) => ({
     what: `the PodDisruptionBudget ${name} has ${field} ${value}`,

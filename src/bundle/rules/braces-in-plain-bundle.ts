@@ -1,13 +1,16 @@
-import type { Rule } from '../../findings/rule.ts'
+import { defineRule } from '../../findings/rule.ts'
 
-export const bracesInPlainBundle: Rule<{ file: string }> = {
+export const bracesInPlainBundle = defineRule<{ file: string }>({
   id: 'braces-in-plain-bundle',
   check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'Plain bundles have no template braces',
   say: ({ file }) => ({
     what: `${file} has "{{" in it`,
     why: 'The plain provisioner wraps each object into a chart, so the text is evaluated as a template.',
     fix: 'Render the manifests before they are bundled.',
   }),
-}
+})

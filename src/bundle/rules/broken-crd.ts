@@ -1,11 +1,16 @@
+import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../catalog/catalog.ts'
 import type { Path } from '../bundle-places.ts'
-import { bundleRule } from '../bundle-rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, objectOf, textOf } from '../fields.ts'
 
-export const brokenCrd = bundleRule<{ crd: string; problem: string }>({
+export const brokenCrd = defineRule<{ crd: string; problem: string }, OfBundle>({
   id: 'broken-crd',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'CustomResourceDefinitions are such that an API server takes them',
   say: ({ crd, problem }) => ({
     what: `the CustomResourceDefinition ${crd} is refused by API servers: ${problem}`,

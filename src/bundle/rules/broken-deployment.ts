@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const brokenDeployment = bundleRule<{ deployment: string; problem: string }>({
+export const brokenDeployment = defineRule<{ deployment: string; problem: string }, OfBundle>({
   id: 'broken-deployment',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'Deployments of a bundle have names of their own',
   say: ({ deployment, problem }) => ({
     what: `the deployment "${deployment}" ${problem}`,

@@ -1,13 +1,16 @@
-import type { Rule } from '../../findings/rule.ts'
+import { defineRule } from '../../findings/rule.ts'
 
-export const brokenExamples: Rule<{ annotation: string }> = {
+export const brokenExamples = defineRule<{ annotation: string }>({
   id: 'broken-examples',
   check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'The examples of a ClusterServiceVersion are JSON',
   say: ({ annotation }) => ({
     what: `the annotation "${annotation}" is not a JSON list of objects`,
     why: 'Consoles show no form and no example for the Operator.',
     fix: 'Write a JSON list of objects with apiVersion, kind and metadata.',
   }),
-}
+})

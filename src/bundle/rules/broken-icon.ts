@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const brokenIcon = bundleRule<{ problem: string }>({
+export const brokenIcon = defineRule<{ problem: string }, OfBundle>({
   id: 'broken-icon',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'A bundle has one icon that can be shown',
   say: ({ problem }) => ({
     what: `the icon cannot be shown: ${problem}`,

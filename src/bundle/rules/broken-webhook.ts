@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const brokenWebhook = bundleRule<{ webhook: string; problem: string }>({
+export const brokenWebhook = defineRule<{ webhook: string; problem: string }, OfBundle>({
   id: 'broken-webhook',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'Webhooks belong to deployments and CRDs of the bundle',
   say: ({ webhook, problem }) => ({
     what: `the webhook "${webhook}" ${problem}`,

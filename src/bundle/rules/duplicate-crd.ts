@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { definedApis } from '../registry-bundle.ts'
 
-export const duplicateCrd = bundleRule<{ api: string; first: string }>({
+export const duplicateCrd = defineRule<{ api: string; first: string }, OfBundle>({
   id: 'duplicate-crd',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'A bundle defines each API once',
   say: ({ api, first }) => ({
     what: `the API ${api} is defined twice, in ${first} too`,

@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const duplicateWebhook = bundleRule<{ webhook: string }>({
+export const duplicateWebhook = defineRule<{ webhook: string }, OfBundle>({
   id: 'duplicate-webhook',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'Webhooks of a bundle have names of their own',
   say: ({ webhook }) => ({
     what: `there are two webhooks of one type named "${webhook}"`,

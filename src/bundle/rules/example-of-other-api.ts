@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { examplesOf } from '../examples.ts'
 
-export const exampleOfOtherApi = bundleRule<{ api: string }>({
+export const exampleOfOtherApi = defineRule<{ api: string }, OfBundle>({
   id: 'example-of-other-api',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'Examples are of APIs that the bundle provides',
   say: ({ api }) => ({
     what: `there is an example of ${api}, which the bundle does not provide`,

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at } from '../fields.ts'
 
-export const globalDefaultPriority = bundleRule<{ name: string }>({
+export const globalDefaultPriority = defineRule<{ name: string }, OfBundle>({
   id: 'global-default-priority',
-  suite: 'objects',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'objects',
   title: 'Bundles do not choose the default priority of a cluster',
   say: ({ name }) => ({
     what: `the PriorityClass ${name} is the default of the whole cluster`,

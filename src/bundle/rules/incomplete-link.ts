@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const incompleteLink = bundleRule<{ name: string; url: string }>({
+export const incompleteLink = defineRule<{ name: string; url: string }, OfBundle>({
   id: 'incomplete-link',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'Links have a name and an address',
   say: ({ name, url }) => ({
     what: `the link "${name}" to "${url}" is incomplete: a name and an absolute URL are wanted`,

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const incompleteMaintainer = bundleRule<{ name: string; email: string }>({
+export const incompleteMaintainer = defineRule<{ name: string; email: string }, OfBundle>({
   id: 'incomplete-maintainer',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'Maintainers have a name and an address',
   say: ({ name, email }) => ({
     what: `a maintainer is "${name}" <${email}>: both a name and an e-mail address are wanted`,

@@ -1,11 +1,16 @@
+import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../catalog/catalog.ts'
-import { bundleRule } from '../bundle-rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const managesCrds = bundleRule<{ account: string }>({
+export const managesCrds = defineRule<{ account: string }, OfBundle>({
   id: 'manages-crds',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'Operators leave CRDs to OLM',
   say: ({ account }) => ({
     what: `the service account "${account}" may create CRDs`,

@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at } from '../fields.ts'
 
-export const missingCsvField = bundleRule<{ field: string }>({
+export const missingCsvField = defineRule<{ field: string }, OfBundle>({
   id: 'missing-csv-field',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'A ClusterServiceVersion has the fields that its API demands',
   say: ({ field }) => ({
     what: `the ClusterServiceVersion has no ${field}`,

@@ -1,4 +1,5 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at } from '../fields.ts'
 
 const features = [
@@ -13,10 +14,14 @@ const features = [
   'token-auth-azure',
   'token-auth-gcp',
 ]
-export const missingFeatureAnnotation = bundleRule<{ annotation: string }>({
+export const missingFeatureAnnotation = defineRule<{ annotation: string }, OfBundle>({
   id: 'missing-feature-annotation',
-  suite: 'openshift',
+  check: 'images',
+  judges: 'bundle',
   severity: 'info',
+  since: '0.1.0',
+  network: true,
+  suite: 'openshift',
   title: 'A bundle says which features of OpenShift it supports',
   say: ({ annotation }) => ({
     what: `the annotation ${annotation} is neither "true" nor "false"`,

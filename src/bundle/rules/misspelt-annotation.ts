@@ -1,4 +1,5 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, objectOf } from '../fields.ts'
 
 const known = [
@@ -8,14 +9,18 @@ const known = [
   'olm.providedAPIs',
   'olm.skipRange',
 ]
-export const misspeltAnnotation = bundleRule<{ found: string; wanted: string }>({
+export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, OfBundle>({
   id: 'misspelt-annotation',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'Annotations that OLM reads are spelt as it spells them',
   say: ({ found, wanted }) => ({
     what: `the annotation ${found} is not read: OLM looks for ${wanted}`,
-    why: 'What it says has no effect, without a word.',
-    fix: 'Spell it so.',
+    why: 'OLM compares the names of annotations letter by letter. It ignores this one, and nobody is told.',
+    fix: 'Write it as OLM spells it.',
   }),
   *find({ csv }) {
     for (const found of Object.keys(objectOf(at(csv.data, 'metadata', 'annotations')))) {

@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const nameWithoutRelease = bundleRule<{ name: string; wanted: string }>({
+export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, OfBundle>({
   id: 'name-without-release',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'A bundle with a release is named for it',
   say: ({ name, wanted }) => ({
     what: `the bundle is named "${name}", and with its release has to be "${wanted}"`,

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const noCsvVersion = bundleRule<Record<never, never>>({
+export const noCsvVersion = defineRule<Record<never, never>, OfBundle>({
   id: 'no-csv-version',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'A bundle has a version',
   say: () => ({
     what: 'the ClusterServiceVersion has no version',

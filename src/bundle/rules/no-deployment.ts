@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf } from '../fields.ts'
 
-export const noDeployment = bundleRule<Record<never, never>>({
+export const noDeployment = defineRule<Record<never, never>, OfBundle>({
   id: 'no-deployment',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'A bundle installs something',
   say: () => ({
     what: 'the ClusterServiceVersion has no deployments',

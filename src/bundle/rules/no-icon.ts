@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf } from '../fields.ts'
 
-export const noIcon = bundleRule<Record<never, never>>({
+export const noIcon = defineRule<Record<never, never>, OfBundle>({
   id: 'no-icon',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'info',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'A bundle has an icon',
   say: () => ({
     what: 'the bundle has no icon',

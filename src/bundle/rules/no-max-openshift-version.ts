@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { removedIn } from '../removed-apis.ts'
 
-export const noMaxOpenshiftVersion = bundleRule<{ apis: string }>({
+export const noMaxOpenshiftVersion = defineRule<{ apis: string }, OfBundle>({
   id: 'no-max-openshift-version',
-  suite: 'community',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'community',
   title: 'Bundles of removed APIs say up to which OpenShift they work',
   say: ({ apis }) => ({
     what: `the bundle uses ${apis}, and does not say that it works only below OpenShift 4.9`,

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const noMinKubeVersion = bundleRule<Record<never, never>>({
+export const noMinKubeVersion = defineRule<Record<never, never>, OfBundle>({
   id: 'no-min-kube-version',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'info',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'A bundle says which Kubernetes it needs',
   say: () => ({
     what: 'the bundle does not say which Kubernetes it needs',

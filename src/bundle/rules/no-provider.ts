@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const noProvider = bundleRule<Record<never, never>>({
+export const noProvider = defineRule<Record<never, never>, OfBundle>({
   id: 'no-provider',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'A bundle says who provides it',
   say: () => ({
     what: 'the bundle does not say who provides it',

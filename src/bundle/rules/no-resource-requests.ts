@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, objectOf, textOf, podPath } from '../fields.ts'
 
-export const noResourceRequests = bundleRule<{ container: string }>({
+export const noResourceRequests = defineRule<{ container: string }, OfBundle>({
   id: 'no-resource-requests',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'Containers say what CPU and memory they need',
   say: ({ container }) => ({
     what: `the container "${container}" does not say how much CPU and memory it needs`,

@@ -1,12 +1,17 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { goJson } from '../manifest-document.ts'
 
 // What etcd takes in one request by default.
 const limit = 1_572_864
 
-export const oversizedManifest = bundleRule<{ file: string; bytes: number; limit: number }>({
+export const oversizedManifest = defineRule<{ file: string; bytes: number; limit: number }, OfBundle>({
   id: 'oversized-manifest',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'No manifest is larger than a cluster stores',
   say: ({ file, bytes, limit }) => ({
     what: `${file} is ${bytes} bytes as an object; a cluster stores up to ${limit}`,

@@ -1,11 +1,16 @@
+import { defineRule } from '../../findings/rule.ts'
 import type { Json } from '../../catalog/catalog.ts'
-import { bundleRule } from '../bundle-rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, objectOf, textOf } from '../fields.ts'
 
-export const platformNowhereScheduled = bundleRule<{ platform: string; deployment: string }>({
+export const platformNowhereScheduled = defineRule<{ platform: string; deployment: string }, OfBundle>({
   id: 'platform-nowhere-scheduled',
-  suite: 'multiarch',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'multiarch',
   title: 'Deployments may run on the platforms that the bundle names',
   say: ({ platform, deployment }) => ({
     what: `the bundle names ${platform} as supported, and the node affinity of ${deployment} excludes it`,

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at } from '../fields.ts'
 
-export const propertiesInAnnotation = bundleRule<Record<never, never>>({
+export const propertiesInAnnotation = defineRule<Record<never, never>, OfBundle>({
   id: 'properties-in-annotation',
+  check: 'images',
+  judges: 'bundle',
   severity: 'info',
-  title: 'Properties stand in metadata/properties.yaml',
+  since: '0.1.0',
+  network: true,
+  title: 'Properties are in metadata/properties.yaml',
   say: () => ({
     what: 'properties are given in the annotation olm.properties',
     why: 'They win over metadata/properties.yaml, and a mistake in their JSON goes unnoticed.',

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { removedIn } from '../removed-apis.ts'
 
-export const removedApi = bundleRule<{ api: string; name: string; release: string }>({
+export const removedApi = defineRule<{ api: string; name: string; release: string }, OfBundle>({
   id: 'removed-api',
-  suite: 'deprecated-apis',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'deprecated-apis',
   title: 'Bundles use APIs that Kubernetes still has',
   say: ({ api, name, release }) => ({
     what: `${name} is of ${api}, which Kubernetes ${release} removed`,

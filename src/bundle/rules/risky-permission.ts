@@ -1,4 +1,5 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
 const defaultConstraints = [
@@ -11,10 +12,14 @@ const defaultConstraints = [
   'node-exporter',
   'nonroot',
 ]
-export const riskyPermission = bundleRule<{ name: string; what: string }>({
+export const riskyPermission = defineRule<{ name: string; what: string }, OfBundle>({
   id: 'risky-permission',
-  suite: 'objects',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'objects',
   title: 'Roles of a bundle leave cluster-wide safeguards alone',
   say: ({ name, what }) => ({
     what: `the role ${name} may change ${what}`,

@@ -1,13 +1,16 @@
-import type { Rule } from '../../findings/rule.ts'
+import { defineRule } from '../../findings/rule.ts'
 
-export const serviceAccountBundled: Rule<{ name: string; file: string }> = {
+export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
   id: 'service-account-bundled',
   check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'Service accounts of the Operator are left to OLM',
   say: ({ name, file }) => ({
     what: `${file} is the service account "${name}", which the ClusterServiceVersion names too`,
     why: 'OLM creates the service accounts that permissions name; two owners of one account take it from each other at upgrades.',
     fix: 'Take the file out of the bundle.',
   }),
-}
+})

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, objectOf } from '../fields.ts'
 
-export const twoExampleAnnotations = bundleRule<Record<never, never>>({
+export const twoExampleAnnotations = defineRule<Record<never, never>, OfBundle>({
   id: 'two-example-annotations',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
-  title: 'Examples stand in one annotation',
+  since: '0.1.0',
+  network: true,
+  title: 'Examples are in one annotation',
   say: () => ({
     what: 'there are both alm-examples and olm.examples',
     why: 'Only alm-examples is looked at.',

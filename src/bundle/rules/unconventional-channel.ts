@@ -1,10 +1,15 @@
+import { defineRule } from '../../findings/rule.ts'
 import { annotationKeys } from '../bundle-metadata.ts'
-import { bundleRule } from '../bundle-rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 
-export const unconventionalChannel = bundleRule<{ channel: string }>({
+export const unconventionalChannel = defineRule<{ channel: string }, OfBundle>({
   id: 'unconventional-channel',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'Channels are named candidate, fast or stable',
   say: ({ channel }) => ({
     what: `the channel "${channel}" is named neither candidate, fast nor stable`,

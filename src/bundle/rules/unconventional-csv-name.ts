@@ -1,11 +1,16 @@
+import { defineRule } from '../../findings/rule.ts'
 import { parseVersion } from '../../catalog/version.ts'
-import { bundleRule } from '../bundle-rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const unconventionalCsvName = bundleRule<{ name: string }>({
+export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
   id: 'unconventional-csv-name',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'A bundle is named NAME.vVERSION',
   say: ({ name }) => ({
     what: `the bundle is named "${name}", not NAME.vVERSION`,

@@ -1,13 +1,16 @@
-import type { Rule } from '../../findings/rule.ts'
+import { defineRule } from '../../findings/rule.ts'
 
-export const undecodableManifest: Rule<{ file: string; reason: string }> = {
+export const undecodableManifest = defineRule<{ file: string; reason: string }>({
   id: 'undecodable-manifest',
   check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'Every manifest is a Kubernetes object',
   say: ({ file, reason }) => ({
-    what: `${file} is no Kubernetes object: ${reason}`,
+    what: `${file} is not a Kubernetes object: ${reason}`,
     why: 'opm and OLM pass over it without a word: what it should have created will be missing.',
-    fix: 'Correct the file, or move what is no manifest out of manifests/.',
+    fix: 'Correct the file, or move files that are not manifests out of manifests/.',
   }),
-}
+})

@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const undescribedCrd = bundleRule<{ crd: string }>({
+export const undescribedCrd = defineRule<{ crd: string }, OfBundle>({
   id: 'undescribed-crd',
-  suite: 'good-practices',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'good-practices',
   title: 'CRDs are described',
   say: ({ crd }) => ({
     what: `the CRD ${crd} has no description`,

@@ -1,14 +1,19 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at } from '../fields.ts'
 
 const levels = ['Basic Install', 'Seamless Upgrades', 'Full Lifecycle', 'Deep Insights', 'Auto Pilot']
-export const unknownCapability = bundleRule<{ capability: string }>({
+export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
   id: 'unknown-capability',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'The capability level is one of the five',
   say: ({ capability }) => ({
-    what: `"${capability}" is no capability level`,
+    what: `"${capability}" is not a capability level`,
     why: 'OperatorHub.io refuses the bundle.',
     fix: 'Write Basic Install, Seamless Upgrades, Full Lifecycle, Deep Insights or Auto Pilot.',
   }),

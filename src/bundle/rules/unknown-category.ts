@@ -1,4 +1,5 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at } from '../fields.ts'
 
 const categories: ReadonlySet<string> = new Set([
@@ -19,13 +20,17 @@ const categories: ReadonlySet<string> = new Set([
   'Storage',
   'Streaming & Messaging',
 ])
-export const unknownCategory = bundleRule<{ category: string }>({
+export const unknownCategory = defineRule<{ category: string }, OfBundle>({
   id: 'unknown-category',
-  suite: 'operatorhub',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'operatorhub',
   title: 'Categories are those of OperatorHub.io',
   say: ({ category }) => ({
-    what: `"${category}" is no category of OperatorHub.io`,
+    what: `"${category}" is not a category of OperatorHub.io`,
     why: 'The Operator is not found under it.',
     fix: 'Choose among the categories that the page lists.',
   }),

@@ -1,8 +1,13 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 
-export const unknownCsvVersion = bundleRule<{ apiVersion: string }>({
+export const unknownCsvVersion = defineRule<{ apiVersion: string }, OfBundle>({
   id: 'unknown-csv-version',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'A ClusterServiceVersion is of the version that OLM knows',
   say: ({ apiVersion }) => ({
     what: `the ClusterServiceVersion is of the version "${apiVersion}", not operators.coreos.com/v1alpha1`,

@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf, podPath } from '../fields.ts'
 
-export const unknownServiceAccount = bundleRule<{ deployment: string; account: string }>({
+export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, OfBundle>({
   id: 'unknown-service-account',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'Deployments run as accounts that something creates',
   say: ({ deployment, account }) => ({
     what: `the deployment ${deployment} runs as the service account "${account}", which nothing creates`,

@@ -1,13 +1,16 @@
-import type { Rule } from '../../findings/rule.ts'
+import { defineRule } from '../../findings/rule.ts'
 
-export const unownedCrd: Rule<{ crd: string; file: string }> = {
+export const unownedCrd = defineRule<{ crd: string; file: string }>({
   id: 'unowned-crd',
   check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'The CRDs of a bundle are owned by its ClusterServiceVersion',
   say: ({ crd, file }) => ({
     what: `${file} defines ${crd}, which the ClusterServiceVersion does not own`,
     why: 'OLM installs it, but nothing says whose it is: conflicts with other Operators are not seen.',
     fix: 'List it under spec.customresourcedefinitions.owned.',
   }),
-}
+})

@@ -1,13 +1,18 @@
+import { defineRule } from '../../findings/rule.ts'
 import { parseVersion } from '../../catalog/version.ts'
-import { bundleRule } from '../bundle-rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
-export const unparsableMinKubeVersion = bundleRule<{ version: string }>({
+export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle>({
   id: 'unparsable-min-kube-version',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'minKubeVersion of a bundle is a version',
   say: ({ version }) => ({
-    what: `minKubeVersion is "${version}", which is no version`,
+    what: `minKubeVersion is "${version}", which is not a version`,
     why: 'OLM cannot compare it, and the requirement is never met.',
     fix: 'Write three numbers: 1.25.0.',
   }),

@@ -1,12 +1,17 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { parseImageReference } from '../image-reference.ts'
 
-export const unparsableRelatedImage = bundleRule<{ image: string; reason: string }>({
+export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, OfBundle>({
   id: 'unparsable-related-image',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'Related images are image references',
   say: ({ image, reason }) => ({
-    what: `the related image "${image}" is no image reference: ${reason}`,
+    what: `the related image "${image}" is not an image reference: ${reason}`,
     why: 'opm refuses a catalog with it, and mirrors cannot copy it.',
     fix: 'Write HOST/REPOSITORY@sha256:… or take the entry out.',
   }),

@@ -1,13 +1,16 @@
-import type { Rule } from '../../findings/rule.ts'
+import { defineRule } from '../../findings/rule.ts'
 
-export const unreadableBundle: Rule<{ reason: string }> = {
+export const unreadableBundle = defineRule<{ reason: string }>({
   id: 'unreadable-bundle',
   check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'A bundle can be read by opm',
   say: ({ reason }) => ({
-    what: `this is no bundle that opm can read: ${reason}`,
+    what: `opm cannot read this bundle: ${reason}`,
     why: 'opm cannot render it, so it cannot come into a catalog, and OLM cannot install it.',
     fix: 'Correct the bundle directory, build the image again and use its new digest.',
   }),
-}
+})

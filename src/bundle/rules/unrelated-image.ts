@@ -1,10 +1,15 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf, podPath } from '../fields.ts'
 
-export const unrelatedImage = bundleRule<{ image: string; where: string }>({
+export const unrelatedImage = defineRule<{ image: string; where: string }, OfBundle>({
   id: 'unrelated-image',
-  suite: 'openshift',
+  check: 'images',
+  judges: 'bundle',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
+  suite: 'openshift',
   title: 'Every image that an Operator runs is a related image',
   say: ({ image, where }) => ({
     what: `the image "${image}" (${where}) is not among the related images`,

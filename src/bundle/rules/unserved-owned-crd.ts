@@ -1,9 +1,14 @@
-import { bundleRule } from '../bundle-rule.ts'
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
 
-export const unservedOwnedCrd = bundleRule<{ crd: string; version: string }>({
+export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, OfBundle>({
   id: 'unserved-owned-crd',
+  check: 'images',
+  judges: 'bundle',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: 'Owned APIs are served',
   say: ({ crd, version }) => ({
     what: `the owned CRD ${crd} does not serve its version ${version}`,

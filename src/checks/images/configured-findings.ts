@@ -1,6 +1,6 @@
 // What the configuration says of image rules: another severity, off, silent in some places; and for rules of optional
 // suites, that they count at all.
-import { optionalRules } from '../../bundle/rules.ts'
+import { optionalRules } from '../../bundle/content-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { applyRuleSettings, type RulePlace, type RuleSettings } from '../validation/rule-settings.ts'
 

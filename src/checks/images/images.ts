@@ -20,9 +20,8 @@ import { registryBlocked } from './rules/registry-blocked.ts'
 import { tagMoved } from './rules/tag-moved.ts'
 import { judgeTagged, judgeWritten } from './written-references.ts'
 
-export const imagesCheck: Check = {
+export const imagesCheck: Check<'images'> = {
   id: 'images',
-  title: 'Every image exists, is allowed, and holds what the catalog says',
   ask(input, answers) {
     const { images, opened, republished } = lookInto(input)
     const questions = images.flatMap((image) => [

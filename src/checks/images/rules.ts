@@ -1,4 +1,4 @@
-// Every rule of the images check, in the order of their ids. A plain array: no discovery, no registration.
+// Every rule of the images check about images. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../../findings/rule.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
@@ -14,6 +14,7 @@ import { registryBlocked } from './rules/registry-blocked.ts'
 import { registryNotAllowed } from './rules/registry-not-allowed.ts'
 import { tagMoved } from './rules/tag-moved.ts'
 
+/** The rules of ./rules, sorted by id. */
 export const imageRules: readonly AnyRule[] = [
   bundleDiffersFromImage,
   bundleNotItsImage,

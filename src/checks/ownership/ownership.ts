@@ -41,9 +41,8 @@ export { principalName } from './principal.ts'
 export { readAuthority } from './authority.ts'
 export { ownershipRules } from './rules.ts'
 
-export const ownership: Check = {
+export const ownership: Check<'ownership'> = {
   id: 'ownership',
-  title: 'Whoever changes something may change it',
   // Asking is judging with an ear on what is looked up: so nothing is asked that does not decide anything.
   ask: (input, answers) => [...judgement(input, answers).heard.values()].map(({ question }) => question),
   judge: (input, answers) => judgement(input, answers).outcome,

@@ -1,4 +1,4 @@
-// Every rule of the ownership check, in the order of their ids. A plain array: no discovery, no registration.
+// Every rule of the ownership check. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../../findings/rule.ts'
 import { approvedSomethingElse } from './rules/approved-something-else.ts'
 import { changeRefused } from './rules/change-refused.ts'
@@ -18,6 +18,7 @@ import { ownerSourceBroken } from './rules/owner-source-broken.ts'
 import { ownerUnknown } from './rules/owner-unknown.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 
+/** The rules of ./rules, sorted by id. */
 export const ownershipRules: readonly AnyRule[] = [
   approvedSomethingElse,
   changeRefused,

@@ -4,6 +4,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import { linkLeadsOut } from '../../catalog/file-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
+import { gather } from './catalog-rule.ts'
 import { viewCatalog } from './catalog-view.ts'
 import { defaultLimits } from './limits.ts'
 import { rules } from './rules.ts'
@@ -19,7 +20,7 @@ export function ownFindings(catalog: Catalog): readonly Finding[] {
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
   list.take(linked)
-  for (const rule of rules) rule.gather(view, defaultLimits, list)
+  for (const rule of rules) gather(rule, view, defaultLimits, list)
   const found = list.sorted()
   known.set(catalog, found)
   return found

@@ -2,10 +2,9 @@
 // to be asked. For the command line and for whoever looks at one state of a catalog; what a pull request changes is for
 // validation.ts and images.ts.
 import type { Catalog } from '../../catalog/catalog.ts'
-import { fileUnreadable } from '../../catalog/file-rules.ts'
 import { modelRules } from '../../catalog/model-rules/all.ts'
 import { invalidPullSpec } from '../../catalog/model-rules/bundle-rules.ts'
-import { loadRules } from '../../catalog/load-rules.ts'
+import { fileRules, loadRules } from '../../catalog/rules.ts'
 import { pullSpecError } from '../../catalog/pull-spec.ts'
 import type { RuleSet } from '../../catalog/rule-set.ts'
 import { validateCatalog } from '../../catalog/validate-catalog.ts'
@@ -19,7 +18,7 @@ import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that nobody can switch off: a catalog that breaks one cannot be served. */
 export const fixedRules: ReadonlySet<string> = new Set(
-  [...modelRules, ...loadRules, fileUnreadable].map(({ id }) => id),
+  [...modelRules, ...loadRules, ...fileRules].filter(({ fixed }) => fixed).map(({ id }) => id),
 )
 
 /**

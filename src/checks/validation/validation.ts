@@ -20,11 +20,11 @@ import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings } from './rule-settings.ts'
 import { askTemplates, judgeTemplates } from './templates/templates.ts'
 import { upgradeRules } from './upgrade/rules.ts'
+import { findIn } from './upgrade/upgrade-rule.ts'
 import { fixedRules } from './validate-fully.ts'
 
-export const validationCheck: Check = {
+export const validationCheck: Check<'validation'> = {
   id: 'validation',
-  title: 'The catalog is valid',
   ask: askTemplates,
   judge,
 }
@@ -72,7 +72,7 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
   const isKnown = knownOf(base ? settled(ownFindings(base)) : [])
   const shown = own.filter((found) => found.severity === 'error' || !isKnown(found))
   const harm = new FindingList()
-  for (const rule of upgradeRules) harm.take(rule.find(change))
+  for (const rule of upgradeRules) harm.take(findIn(rule, change))
   const upgrades = settled(harm.sorted())
   const opm = result ? validateCatalog(result, { ruleSet, profile: 'opm' }).findings : []
   return {

@@ -1,9 +1,11 @@
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
-export const imageByTag: Rule<{ reference: string; digest?: string }> = {
+export const imageByTag = defineRule<{ reference: string; digest?: string }>({
   id: 'image-by-tag',
   check: 'images',
+  judges: 'pull request',
   severity: 'warning',
+  since: '0.1.0',
   title: 'Images are named by digest',
   say: ({ reference, digest }) => ({
     what: `the image ${reference} is named by tag`,
@@ -13,4 +15,4 @@ export const imageByTag: Rule<{ reference: string; digest?: string }> = {
         ? 'Name it by digest: NAME@sha256:…'
         : `Name it by digest; the tag stands for ${digest} now.`,
   }),
-}
+})

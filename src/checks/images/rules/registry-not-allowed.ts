@@ -1,13 +1,15 @@
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
-export const registryNotAllowed: Rule<{ reference: string; allowed: readonly string[] }> = {
+export const registryNotAllowed = defineRule<{ reference: string; allowed: readonly string[] }>({
   id: 'registry-not-allowed',
   check: 'images',
+  judges: 'pull request',
   severity: 'error',
+  since: '0.1.0',
   title: 'Images come from registries that this repository allows',
   say: ({ reference, allowed }) => ({
     what: `the image ${reference} is in a registry that this repository does not allow`,
     why: `Only images of these registries may be named here: ${allowed.join(', ')}.`,
     fix: 'Move the image to one of them, or ask a maintainer to add its registry to images.registries.',
   }),
-}
+})

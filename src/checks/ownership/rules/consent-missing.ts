@@ -1,18 +1,20 @@
+import { defineRule } from '../../../findings/rule.ts'
 import type { ChangeKind } from '../../../config/permissions.ts'
 import { changeKinds } from '../../../config/permissions.ts'
-import type { Rule } from '../../../findings/rule.ts'
 import { nameList } from '../name-list.ts'
 
-export const consentMissing: Rule<{
+export const consentMissing = defineRule<{
   path: string
   package: string
   kinds: readonly ChangeKind[]
   by: 'owner' | 'maintainer'
   unblock: readonly string[]
-}> = {
+}>({
   id: 'consent-missing',
   check: 'ownership',
+  judges: 'pull request',
   severity: 'warning',
+  since: '0.1.0',
   title: 'Changes that reach beyond the author are agreed to by a second person',
   say: ({ path, package: name, kinds, by, unblock }) => ({
     what: `${path} makes a change to package ${name} that needs ${
@@ -21,4 +23,4 @@ export const consentMissing: Rule<{
     why: kinds.map((kind) => changeKinds[kind]).join(' '),
     fix: `An approving review of this commit, or /approve, by ${nameList(unblock)}; or leave that part out.`,
   }),
-}
+})

@@ -1,4 +1,4 @@
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
 const modes: Readonly<Record<string, string>> = {
   '100755': 'an executable',
@@ -6,14 +6,16 @@ const modes: Readonly<Record<string, string>> = {
   '160000': 'a submodule',
 }
 
-export const fileMode: Rule<{ path: string; mode: string }> = {
+export const fileMode = defineRule<{ path: string; mode: string }>({
   id: 'file-mode',
   check: 'ownership',
+  judges: 'pull request',
   severity: 'error',
+  since: '0.1.0',
   title: 'Every file is a plain file, mode 100644',
   say: ({ path, mode }) => ({
     what: `${path} would be ${modes[mode] ?? 'something else than a plain file'} (mode ${mode})`,
     why: 'Links and submodules make readers see other content than the one that was checked.',
     fix: 'Commit it as a plain file, for example with git update-index --chmod=-x, or remove it.',
   }),
-}
+})

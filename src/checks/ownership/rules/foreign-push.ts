@@ -1,15 +1,21 @@
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 import { nameList } from '../name-list.ts'
 
-export const foreignPush: Rule<{ pusher: string; author: string; head: string; unblock: readonly string[] }> =
-  {
-    id: 'foreign-push',
-    check: 'ownership',
-    severity: 'warning',
-    title: 'The commits were pushed by their author, or confirmed',
-    say: ({ pusher, author, head, unblock }) => ({
-      what: `${head.slice(0, 12)} was pushed by ${pusher}, not by ${author}`,
-      why: 'Others may be able to push to the branch; the rights of its author do not cover what they push.',
-      fix: `A comment "/approve ${head.slice(0, 12)}" by ${nameList(unblock)}.`,
-    }),
-  }
+export const foreignPush = defineRule<{
+  pusher: string
+  author: string
+  head: string
+  unblock: readonly string[]
+}>({
+  id: 'foreign-push',
+  check: 'ownership',
+  judges: 'pull request',
+  severity: 'warning',
+  since: '0.1.0',
+  title: 'The commits were pushed by their author, or confirmed',
+  say: ({ pusher, author, head, unblock }) => ({
+    what: `${head.slice(0, 12)} was pushed by ${pusher}, not by ${author}`,
+    why: 'Others may be able to push to the branch; the rights of its author do not cover what they push.',
+    fix: `A comment "/approve ${head.slice(0, 12)}" by ${nameList(unblock)}.`,
+  }),
+})

@@ -1,8 +1,11 @@
 // A deprecation message of blanks. opm refuses only the empty one.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-export const blankDeprecation = catalogRule<{ schema: string; name: string }>({
+export const blankDeprecation = defineRule<{ schema: string; name: string }, OfCatalog>({
   id: 'blank-deprecation',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Deprecations say something',

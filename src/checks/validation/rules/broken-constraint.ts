@@ -1,10 +1,13 @@
 // An olm.constraint that OLM's resolver cannot decode. To opm every value is fine.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readConstraint } from '../constraint.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const brokenConstraint = catalogRule<{ bundle: string; path: string; problem: string }>({
+export const brokenConstraint = defineRule<{ bundle: string; path: string; problem: string }, OfCatalog>({
   id: 'broken-constraint',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Constraints have the structure that OLM can decode',

@@ -1,16 +1,22 @@
-// A minKubeVersion that is no version: OLM never finds the requirement met.
+// A minKubeVersion that is not a version: OLM never finds the requirement met.
+import { defineRule } from '../../../findings/rule.ts'
 import { parseVersion } from '../../../catalog/version.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { csvMetadataOf } from '../csv-metadata.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const brokenMinKubeVersion = catalogRule<{ bundle: string; version: string; problem: string }>({
+export const brokenMinKubeVersion = defineRule<
+  { bundle: string; version: string; problem: string },
+  OfCatalog
+>({
   id: 'broken-min-kube-version',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'minKubeVersion is a version',
   say: ({ bundle, version, problem }) => ({
-    what: `minKubeVersion "${version}" of ${bundle} is no version: ${problem}`,
+    what: `minKubeVersion "${version}" of ${bundle} is not a version: ${problem}`,
     why: 'OLM compares it with the version of the cluster before it installs; one that does not parse is never met.',
     fix: 'Write three numbers, without a "v": 1.25.0.',
   }),

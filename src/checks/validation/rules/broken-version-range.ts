@@ -1,15 +1,21 @@
 // A required version range that OLM cannot parse. opm parses skipRange only.
+import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/version-range.ts'
-import { catalogRule } from '../catalog-rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 
-export const brokenVersionRange = catalogRule<{
-  bundle: string
-  required: string
-  range: string
-  problem: string
-}>({
+export const brokenVersionRange = defineRule<
+  {
+    bundle: string
+    required: string
+    range: string
+    problem: string
+  },
+  OfCatalog
+>({
   id: 'broken-version-range',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Required version ranges can be parsed',
@@ -17,7 +23,7 @@ export const brokenVersionRange = catalogRule<{
     what:
       range === ''
         ? `${bundle} requires package "${required}" and gives no versionRange`
-        : `${bundle} requires package "${required}" in "${range}", which is no version range: ${problem}`,
+        : `${bundle} requires package "${required}" in "${range}", which is not a version range: ${problem}`,
     why: 'OLM parses it only when somebody installs the Operator, and then fails.',
     fix: 'Write it with >=, <, = and ||, with three numbers in each version: ">=1.2.0 <2.0.0".',
   }),

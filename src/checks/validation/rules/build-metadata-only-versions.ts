@@ -1,16 +1,22 @@
 // Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
+import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/version.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { BundleView } from '../catalog-view.ts'
 
-export const buildMetadataOnlyVersions = catalogRule<{
-  bundle: string
-  version: string
-  other: string
-  otherVersion: string
-}>({
+export const buildMetadataOnlyVersions = defineRule<
+  {
+    bundle: string
+    version: string
+    other: string
+    otherVersion: string
+  },
+  OfCatalog
+>({
   id: 'build-metadata-only-versions',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Versions of a package differ in more than their build metadata',

@@ -1,9 +1,12 @@
 // A bundle whose own image is missing from its related images. Rendering puts it there; mirroring relies on it.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const bundleImageNotRelated = catalogRule<{ bundle: string; image: string }>({
+export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, OfCatalog>({
   id: 'bundle-image-not-related',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: "A bundle's image is one of its related images",

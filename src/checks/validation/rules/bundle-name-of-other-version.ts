@@ -1,9 +1,15 @@
 // A bundle whose name states another version than its olm.package property. People go by the name, OLM by the property.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const bundleNameOfOtherVersion = catalogRule<{ bundle: string; version: string; stated: string }>({
+export const bundleNameOfOtherVersion = defineRule<
+  { bundle: string; version: string; stated: string },
+  OfCatalog
+>({
   id: 'bundle-name-of-other-version',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
   title: 'A bundle is named for its own version',

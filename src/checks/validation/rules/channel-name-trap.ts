@@ -1,12 +1,18 @@
 // A channel name that differs from another only by case or blanks, or that nobody can type as they see it.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-export const channelNameTrap = catalogRule<{
-  channel: string
-  trap: 'blanks' | 'invisible' | 'twin'
-  twin: string
-}>({
+export const channelNameTrap = defineRule<
+  {
+    channel: string
+    trap: 'blanks' | 'invisible' | 'twin'
+    twin: string
+  },
+  OfCatalog
+>({
   id: 'channel-name-trap',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel names can be told apart and typed as they are seen',

@@ -1,9 +1,12 @@
 // JSON objects one after the other in a file that opm reads as YAML: only the first is loaded, without a word.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../oddities.ts'
 
-export const concatenatedJson = catalogRule<{ name: string }>({
+export const concatenatedJson = defineRule<{ name: string }, OfCatalog>({
   id: 'concatenated-json',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'A file of JSON objects starts with the first of them',

@@ -1,14 +1,17 @@
 // The default channel is deprecated, the package is not: whoever chooses no channel gets a deprecated one.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-export const deprecatedDefaultChannel = catalogRule<{ channel: string; others: number }>({
+export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, OfCatalog>({
   id: 'deprecated-default-channel',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'The default channel is not deprecated',
   say: ({ channel, others }) => ({
     what: `the default channel "${channel}" is deprecated`,
-    why: 'Everyone who subscribes without choosing a channel lands in the one that is to be left.',
+    why: 'Everyone who subscribes without choosing a channel gets the one that users are told to leave.',
     fix:
       others > 0
         ? 'Make another channel the default.'

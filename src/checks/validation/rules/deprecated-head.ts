@@ -1,8 +1,11 @@
 // A deprecated bundle at the head of a channel that is not deprecated: every new installation starts deprecated.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
-export const deprecatedHead = catalogRule<{ bundle: string; channels: readonly string[] }>({
+export const deprecatedHead = defineRule<{ bundle: string; channels: readonly string[] }, OfCatalog>({
   id: 'deprecated-head',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A channel in use does not end in a deprecated bundle',

@@ -1,17 +1,23 @@
 // An entry that replaces or skips a newer version: installed Operators would go backwards.
+import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/version.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { newerThanHead } from '../highest-entry.ts'
 
-export const downgradeEdge = catalogRule<{
-  channel: string
-  entry: string
-  version: string
-  edge: 'replaces' | 'skips'
-  target: string
-  targetVersion: string
-}>({
+export const downgradeEdge = defineRule<
+  {
+    channel: string
+    entry: string
+    version: string
+    edge: 'replaces' | 'skips'
+    target: string
+    targetVersion: string
+  },
+  OfCatalog
+>({
   id: 'downgrade-edge',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Entries replace and skip only older versions',

@@ -1,9 +1,12 @@
 // Text behind the end of a document's root value: opm's reader stops there and drops the rest without a word.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../oddities.ts'
 
-export const droppedText = catalogRule<{ text: string }>({
+export const droppedText = defineRule<{ text: string }, OfCatalog>({
   id: 'dropped-text',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Every line of a file is read',

@@ -1,9 +1,12 @@
 // Two custom blobs of the same schema, package and name: the format wants these three to be unique, opm does not look.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { isTemplate } from './template-in-catalog.ts'
 
-export const duplicateCustomBlob = catalogRule<{ schema: string; name: string }>({
+export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, OfCatalog>({
   id: 'duplicate-custom-blob',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Schema, package and name together are unique',

@@ -1,12 +1,15 @@
 // The same property twice in a bundle, value and all. opm counts only olm.package.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
 /** Of these two only a summary is kept, which cannot tell equal from similar; each has rules of its own. */
 const summarised = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.package'])
 
-export const duplicateProperty = catalogRule<{ bundle: string; type: string }>({
+export const duplicateProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({
   id: 'duplicate-property',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle says each property once',

@@ -1,9 +1,12 @@
 // The same related image twice, name and all.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const duplicateRelatedImage = catalogRule<{ bundle: string; image: string }>({
+export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, OfCatalog>({
   id: 'duplicate-related-image',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
   title: 'Related images are listed once',

@@ -1,17 +1,23 @@
 // An edge to a name that no bundle of the package and no entry of its channels has.
 // Allowed on purpose: a channel may end at a version that was removed. A slip of the pen looks the same.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { similarName } from '../similar-name.ts'
 import { listed } from '../listed.ts'
 
-export const edgeToNowhere = catalogRule<{
-  channel: string
-  entry: string
-  edge: 'replaces' | 'skips'
-  targets: readonly string[]
-  near: string
-}>({
+export const edgeToNowhere = defineRule<
+  {
+    channel: string
+    entry: string
+    edge: 'replaces' | 'skips'
+    targets: readonly string[]
+    near: string
+  },
+  OfCatalog
+>({
   id: 'edge-to-nowhere',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'info',
   since: '0.1.0',
   title: 'Edges lead to bundles that the package has',

@@ -1,8 +1,11 @@
 // A catalog without a single package: opm finds nothing wrong with it, and clusters find nothing in it.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 
-export const emptyCatalog = catalogRule<{ files: number }>({
+export const emptyCatalog = defineRule<{ files: number }, OfCatalog>({
   id: 'empty-catalog',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A catalog has at least one package',

@@ -1,15 +1,21 @@
 // A channel whose head is older than another of its entries: who subscribes gets the older one.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { newerThanHead } from '../highest-entry.ts'
 
-export const headNotHighest = catalogRule<{
-  channel: string
-  head: string
-  headVersion: string
-  highest: string
-  highestVersion: string
-}>({
+export const headNotHighest = defineRule<
+  {
+    channel: string
+    head: string
+    headVersion: string
+    highest: string
+    highestVersion: string
+  },
+  OfCatalog
+>({
   id: 'head-not-highest',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: "A channel's head is its highest version",

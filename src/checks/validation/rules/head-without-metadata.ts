@@ -1,14 +1,20 @@
 // A channel head that tells nothing of itself. It installs, and no console can show it (operator-registry #907).
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { BundleView } from '../catalog-view.ts'
 import { fieldText } from '../field-text.ts'
 
-export const headWithoutMetadata = catalogRule<{
-  bundle: string
-  channels: readonly string[]
-  lacks: 'metadata' | 'csv' | 'display name'
-}>({
+export const headWithoutMetadata = defineRule<
+  {
+    bundle: string
+    channels: readonly string[]
+    lacks: 'metadata' | 'csv' | 'display name'
+  },
+  OfCatalog
+>({
   id: 'head-without-metadata',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel heads carry the metadata of their ClusterServiceVersion',

@@ -1,5 +1,6 @@
 // An icon whose bytes are not of the media type that it claims. opm's own check of this is switched off upstream.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
 /** Names that mean the same. */
 const synonyms: Readonly<Record<string, string>> = {
@@ -8,14 +9,16 @@ const synonyms: Readonly<Record<string, string>> = {
   'image/vnd.microsoft.icon': 'image/x-icon',
 }
 
-export const iconMismatch = catalogRule<{ claims: string; looksLike: string; bytes: number }>({
+export const iconMismatch = defineRule<{ claims: string; looksLike: string; bytes: number }, OfCatalog>({
   id: 'icon-mismatch',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Icons are of the media type that they claim',
   say: ({ claims, looksLike, bytes }) => ({
     what: `the icon claims to be ${claims === '' ? 'of no media type' : `"${claims}"`}, and its bytes ${
-      bytes === 0 ? 'are missing' : looksLike === '' ? 'are no picture' : `are ${looksLike}`
+      bytes === 0 ? 'are missing' : looksLike === '' ? 'are not an image' : `are ${looksLike}`
     }`,
     why: 'Browsers trust the media type that the catalog serves, and then show a broken picture.',
     fix: looksLike.startsWith('image/')

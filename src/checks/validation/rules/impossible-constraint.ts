@@ -1,12 +1,15 @@
 // A constraint that no single bundle can satisfy. All its parts are held against one and the same bundle.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readConstraint } from '../constraint.ts'
 import type { Constraint } from '../constraint.ts'
 import { bundlesOf, partsOf } from '../requirements.ts'
 import { listed } from '../listed.ts'
 
-export const impossibleConstraint = catalogRule<{ bundle: string; packages: readonly string[] }>({
+export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }, OfCatalog>({
   id: 'impossible-constraint',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A constraint can be satisfied by one bundle',

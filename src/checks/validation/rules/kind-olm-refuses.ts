@@ -1,11 +1,14 @@
 // A manifest of a kind that OLM does not install from bundles: the install plan fails (reference: install 1.7).
+import { defineRule } from '../../../findings/rule.ts'
 import { installableKinds } from '../../../bundle/installable-kinds.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const kindOlmRefuses = catalogRule<{ bundle: string; kind: string; name: string }>({
+export const kindOlmRefuses = defineRule<{ bundle: string; kind: string; name: string }, OfCatalog>({
   id: 'kind-olm-refuses',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Bundles hold only kinds that OLM installs',

@@ -1,6 +1,7 @@
 // A group, version or kind that no Kubernetes API can have.
+import { defineRule } from '../../../findings/rule.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
 /** What the API server accepts: a DNS name, a DNS label that starts with a letter, a Go-like name. */
@@ -10,13 +11,18 @@ const patterns = {
   kind: /^[A-Za-z][A-Za-z0-9]{0,62}$/,
 } as const
 
-export const malformedGvk = catalogRule<{
-  bundle: string
-  type: string
-  part: keyof typeof patterns
-  value: string
-}>({
+export const malformedGvk = defineRule<
+  {
+    bundle: string
+    type: string
+    part: keyof typeof patterns
+    value: string
+  },
+  OfCatalog
+>({
   id: 'malformed-gvk',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Group, version and kind are ones that an API can have',

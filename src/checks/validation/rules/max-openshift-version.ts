@@ -1,11 +1,14 @@
 // An olm.maxOpenShiftVersion that OpenShift cannot read: a number, where YAML has already lost `4.10`'s last digit,
 // or a text that is no version of the platform. opm takes any value.
+import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../catalog/catalog.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const maxOpenshiftVersion = catalogRule<{ bundle: string; problem: string }>({
+export const maxOpenshiftVersion = defineRule<{ bundle: string; problem: string }, OfCatalog>({
   id: 'max-openshift-version',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'olm.maxOpenShiftVersion is one text such as "4.20"',
@@ -36,5 +39,5 @@ function problemOf(value: Json): string | undefined {
   // OpenShift's operator-lifecycle-manager parses it tolerantly: a patch version is allowed, though it means nothing.
   return /^v?\d+\.\d+(?:\.\d+)?$/.test(value.trim())
     ? undefined
-    : `is "${value}", which is no version of the platform`
+    : `is "${value}", which is not a version of the platform`
 }

@@ -1,18 +1,24 @@
 // A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
+import { defineRule } from '../../../findings/rule.ts'
 import type { Json } from '../../../catalog/catalog.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule } from '../catalog-rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import type { CatalogView } from '../catalog-view.ts'
 import { apiRequirements, bundlesOf } from '../requirements.ts'
 import { isGvk } from './malformed-gvk.ts'
 
-export const missingRequiredApi = catalogRule<{
-  bundle: string
-  group: string
-  version: string
-  kind: string
-}>({
+export const missingRequiredApi = defineRule<
+  {
+    bundle: string
+    group: string
+    version: string
+    kind: string
+  },
+  OfCatalog
+>({
   id: 'missing-required-api',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'The APIs that bundles require are provided by the catalog',

@@ -1,15 +1,21 @@
 // A required package that this catalog cannot give. Another catalog of the cluster may have it.
+import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/version-range.ts'
-import { catalogRule } from '../catalog-rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 
-export const missingRequiredPackage = catalogRule<{
-  bundle: string
-  required: string
-  versionRange: string
-  isPresent: boolean
-}>({
+export const missingRequiredPackage = defineRule<
+  {
+    bundle: string
+    required: string
+    versionRange: string
+    isPresent: boolean
+  },
+  OfCatalog
+>({
   id: 'missing-required-package',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'The packages that bundles require are in the catalog',

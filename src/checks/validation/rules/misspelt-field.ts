@@ -1,12 +1,18 @@
 // A field that is one slip away from one that opm knows. opm ignores it, so what it should have said is not said.
+import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/known-fields.ts'
-import { catalogRule } from '../catalog-rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { knownFieldsAt } from '../fields-at.ts'
 import { aboutOddity, odditiesOf, propertyTypeOf } from '../oddities.ts'
 import { similarName } from '../similar-name.ts'
 
-export const misspeltField = catalogRule<{ path: string; field: string; known: string; schema: string }>({
+export const misspeltField = defineRule<
+  { path: string; field: string; known: string; schema: string },
+  OfCatalog
+>({
   id: 'misspelt-field',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Fields are spelt as the format spells them',

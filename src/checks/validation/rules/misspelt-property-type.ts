@@ -1,5 +1,6 @@
 // A property type one slip away from one that OLM reads. To opm and OLM it is a type of somebody's own.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 import { similarName } from '../similar-name.ts'
 
@@ -18,8 +19,10 @@ const knownTypes = [
   'olm.package.required',
 ]
 
-export const misspeltPropertyType = catalogRule<{ bundle: string; type: string; known: string }>({
+export const misspeltPropertyType = defineRule<{ bundle: string; type: string; known: string }, OfCatalog>({
   id: 'misspelt-property-type',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Property types are spelt as OLM spells them',

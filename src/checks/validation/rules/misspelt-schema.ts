@@ -1,11 +1,14 @@
 // A schema one slip away from one that opm reads. opm keeps such a blob unread.
+import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/known-fields.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { similarName } from '../similar-name.ts'
 import { isTemplate } from './template-in-catalog.ts'
 
-export const misspeltSchema = catalogRule<{ schema: string; known: string }>({
+export const misspeltSchema = defineRule<{ schema: string; known: string }, OfCatalog>({
   id: 'misspelt-schema',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Schemas are spelt as the format spells them',

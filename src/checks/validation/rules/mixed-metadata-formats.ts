@@ -1,10 +1,16 @@
 // Both formats of bundle metadata in one package: whole manifests (olm.bundle.object) beside the extract made of
 // them (olm.csv.metadata). Half a migration, in most cases.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { BundleView } from '../catalog-view.ts'
 
-export const mixedMetadataFormats = catalogRule<{ objects: string; metadata: string; withObjects: number }>({
+export const mixedMetadataFormats = defineRule<
+  { objects: string; metadata: string; withObjects: number },
+  OfCatalog
+>({
   id: 'mixed-metadata-formats',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'The bundles of a package carry their metadata in one format',

@@ -1,9 +1,12 @@
 // A required package without a name: nothing can satisfy it.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 
-export const namelessRequirement = catalogRule<{ bundle: string }>({
+export const namelessRequirement = defineRule<{ bundle: string }, OfCatalog>({
   id: 'nameless-requirement',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'Required packages have a name',

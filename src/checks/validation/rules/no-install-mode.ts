@@ -1,9 +1,12 @@
 // A channel head that supports no install mode: OLM finds no group of namespaces that it may be installed for.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { csvMetadataOf } from '../csv-metadata.ts'
 
-export const noInstallMode = catalogRule<{ bundle: string; modes: number }>({
+export const noInstallMode = defineRule<{ bundle: string; modes: number }, OfCatalog>({
   id: 'no-install-mode',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Channel heads support at least one install mode',

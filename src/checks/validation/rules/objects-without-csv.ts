@@ -1,16 +1,19 @@
 // A bundle that is installed from its inline objects, and no ClusterServiceVersion among them.
+import { defineRule } from '../../../findings/rule.ts'
 import { fieldText } from '../field-text.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const objectsWithoutCsv = catalogRule<{ bundle: string; objects: number; csvs: number }>({
+export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; csvs: number }, OfCatalog>({
   id: 'objects-without-csv',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle without an image carries exactly one ClusterServiceVersion',
   say: ({ bundle, objects, csvs }) => ({
     what: `${bundle} has no image, and ${csvs === 0 ? 'no' : csvs} ClusterServiceVersion${csvs > 1 ? 's' : ''} among its ${objects} object${objects === 1 ? '' : 's'}`,
-    why: 'Without an image OLM installs what stands in olm.bundle.object, and the ClusterServiceVersion is what it installs by.',
+    why: 'Without an image OLM installs the objects in olm.bundle.object, and it needs a ClusterServiceVersion to do so.',
     fix: 'Render the bundle from its image, or add all of its manifests.',
   }),
   *find(catalog) {

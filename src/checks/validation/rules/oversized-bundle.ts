@@ -1,10 +1,13 @@
 // A bundle whose text is larger than what travels from a catalog to a cluster with ease.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readableBytes } from '../listed.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const oversizedBundle = catalogRule<{ bundle: string; bytes: number; limit: number }>({
+export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }, OfCatalog>({
   id: 'oversized-bundle',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A bundle stays below the ceiling for bundles',

@@ -1,9 +1,12 @@
 // A catalog that is larger than what its pod builds a cache of with ease.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { readableBytes } from '../listed.ts'
 
-export const oversizedCatalog = catalogRule<{ bytes: number; limit: number; packages: number }>({
+export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packages: number }, OfCatalog>({
   id: 'oversized-catalog',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A catalog stays below the ceiling for catalogs',

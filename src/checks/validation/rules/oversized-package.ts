@@ -1,9 +1,12 @@
 // A package whose blobs together are larger than what GitHub stores with ease in one file.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { readableBytes } from '../listed.ts'
 
-export const oversizedPackage = catalogRule<{ bytes: number; limit: number; bundles: number }>({
+export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundles: number }, OfCatalog>({
   id: 'oversized-package',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A package stays below the ceiling for packages',

@@ -1,11 +1,17 @@
 // A range that parses and means something else than it says.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { findRangeTrap } from '../range-trap.ts'
 import type { RangeTrap } from '../range-trap.ts'
 import { versionRanges } from '../version-ranges.ts'
 
-export const rangeTrap = catalogRule<{ range: string; trap: RangeTrap['kind']; part: string; from: string }>({
+export const rangeTrap = defineRule<
+  { range: string; trap: RangeTrap['kind']; part: string; from: string },
+  OfCatalog
+>({
   id: 'range-trap',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Version ranges mean what they say',

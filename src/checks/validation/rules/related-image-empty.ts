@@ -1,15 +1,21 @@
 // A related image without an image. Often the reference stands under `value`, as in the bundle's annotations.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { odditiesOf } from '../oddities.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const relatedImageEmpty = catalogRule<{
-  bundle: string
-  name: string
-  index: number
-  hasValue: boolean
-}>({
+export const relatedImageEmpty = defineRule<
+  {
+    bundle: string
+    name: string
+    index: number
+    hasValue: boolean
+  },
+  OfCatalog
+>({
   id: 'related-image-empty',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Every related image names an image',

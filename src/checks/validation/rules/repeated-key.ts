@@ -1,9 +1,12 @@
 // A key written twice in one mapping: YAML and JSON forbid it, opm takes the last one without a word.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../oddities.ts'
 
-export const repeatedKey = catalogRule<{ path: string }>({
+export const repeatedKey = defineRule<{ path: string }, OfCatalog>({
   id: 'repeated-key',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'No mapping says the same key twice',

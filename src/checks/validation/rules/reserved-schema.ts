@@ -1,10 +1,13 @@
 // A schema of one's own in the prefix that belongs to OLM.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { misspeltFor } from './misspelt-schema.ts'
 import { isTemplate } from './template-in-catalog.ts'
 
-export const reservedSchema = catalogRule<{ schema: string }>({
+export const reservedSchema = defineRule<{ schema: string }, OfCatalog>({
   id: 'reserved-schema',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Custom schemas keep out of the prefix "olm."',

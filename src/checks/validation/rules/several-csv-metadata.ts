@@ -1,9 +1,12 @@
 // More than one olm.csv.metadata in a bundle: `opm validate` accepts it, `opm serve` refuses the whole package.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const severalCsvMetadata = catalogRule<{ bundle: string; count: number }>({
+export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, OfCatalog>({
   id: 'several-csv-metadata',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'A bundle has at most one olm.csv.metadata',

@@ -1,16 +1,22 @@
 // A skipRange that reaches the version of its own entry, or beyond it.
+import { defineRule } from '../../../findings/rule.ts'
 import { inRange } from '../../../catalog/version-range.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { skipRanges } from '../skip-ranges.ts'
 
-export const skipRangeCoversSelf = catalogRule<{
-  channel: string
-  entry: string
-  version: string
-  skipRange: string
-  covered: string
-}>({
+export const skipRangeCoversSelf = defineRule<
+  {
+    channel: string
+    entry: string
+    version: string
+    skipRange: string
+    covered: string
+  },
+  OfCatalog
+>({
   id: 'skip-range-covers-self',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A skipRange covers only versions older than its own entry',

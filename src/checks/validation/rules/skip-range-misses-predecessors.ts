@@ -1,16 +1,22 @@
 // A skipRange that covers none of the older versions beside it: it opens no way at all.
+import { defineRule } from '../../../findings/rule.ts'
 import { VersionLadder } from '../../../catalog/version-ladder.ts'
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../catalog-view.ts'
 import { skipRanges } from '../skip-ranges.ts'
 
-export const skipRangeMissesPredecessors = catalogRule<{
-  channel: string
-  entry: string
-  skipRange: string
-  older: number
-}>({
+export const skipRangeMissesPredecessors = defineRule<
+  {
+    channel: string
+    entry: string
+    skipRange: string
+    older: number
+  },
+  OfCatalog
+>({
   id: 'skip-range-misses-predecessors',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A skipRange covers at least one older version of its package',

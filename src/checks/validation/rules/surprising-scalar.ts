@@ -1,10 +1,16 @@
 // A value that YAML turns into something else than it looks like, at a place where opm takes any type.
 // Where opm wants text, it refuses the file itself; here nobody would notice.
-import { catalogRule } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { aboutOddity, odditiesOf } from '../oddities.ts'
 
-export const surprisingScalar = catalogRule<{ path: string; text: string; value: number | boolean }>({
+export const surprisingScalar = defineRule<
+  { path: string; text: string; value: number | boolean },
+  OfCatalog
+>({
   id: 'surprising-scalar',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Values without quotes mean what they look like',

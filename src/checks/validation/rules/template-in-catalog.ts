@@ -1,11 +1,14 @@
 // The source from which a catalog is rendered, left among what was rendered.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
 /** Schemas of opm's templates and of the retired composite ones. */
 const templates = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder\.\w+)$/
 
-export const templateInCatalog = catalogRule<{ schema: string }>({
+export const templateInCatalog = defineRule<{ schema: string }, OfCatalog>({
   id: 'template-in-catalog',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Templates stand beside the catalog, not in it',

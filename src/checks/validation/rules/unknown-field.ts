@@ -1,17 +1,23 @@
 // A field that the format does not have and that resembles none it has. opm ignores it.
+import { defineRule } from '../../../findings/rule.ts'
 import { blobShapes } from '../../../catalog/known-fields.ts'
-import { catalogRule } from '../catalog-rule.ts'
+import type { OfCatalog } from '../catalog-rule.ts'
 import { knownFieldsAt } from '../fields-at.ts'
 import { aboutOddity, odditiesOf, propertyTypeOf } from '../oddities.ts'
 import { similarName } from '../similar-name.ts'
 
-export const unknownField = catalogRule<{
-  path: string
-  field: string
-  schema: string
-  known: readonly string[]
-}>({
+export const unknownField = defineRule<
+  {
+    path: string
+    field: string
+    schema: string
+    known: readonly string[]
+  },
+  OfCatalog
+>({
   id: 'unknown-field',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Blobs have only fields that the format defines',

@@ -1,15 +1,21 @@
 // A custom blob for a package that the catalog does not have. opm checks that only for its own schemas.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { similarName } from '../similar-name.ts'
 import { isTemplate } from './template-in-catalog.ts'
 
-export const unknownPackageInCustomBlob = catalogRule<{ schema: string; name: string; near: string }>({
+export const unknownPackageInCustomBlob = defineRule<
+  { schema: string; name: string; near: string },
+  OfCatalog
+>({
   id: 'unknown-package-in-custom-blob',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
-  title: 'Custom blobs speak of packages that the catalog has',
+  title: 'Custom blobs name packages that the catalog has',
   say: ({ schema, name, near }) => ({
-    what: `a blob of schema "${schema}" speaks of package "${name}", which the catalog does not have`,
+    what: `a blob of schema "${schema}" names package "${name}", which the catalog does not have`,
     why: 'Whoever reads such blobs finds them by their package, so this one is never found.',
     fix: near === '' ? 'Correct the package, or remove the blob.' : `Did you mean "${near}"?`,
   }),

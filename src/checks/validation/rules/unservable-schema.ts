@@ -1,11 +1,14 @@
 // Names of custom blobs that `opm serve` refuses although `opm validate` accepts them (since opm v1.69.0).
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 
 /** opm's own pattern for both names. */
 const servable = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 
-export const unservableSchema = catalogRule<{ field: 'schema' | 'package'; value: string }>({
+export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }, OfCatalog>({
   id: 'unservable-schema',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'error',
   since: '0.1.0',
   title: 'The schema and package of a custom blob are names that opm can serve',

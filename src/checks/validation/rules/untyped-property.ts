@@ -1,9 +1,12 @@
 // A property whose type is empty: nobody can ever ask for it.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
-export const untypedProperty = catalogRule<{ bundle: string; type: string }>({
+export const untypedProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({
   id: 'untyped-property',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Every property has a type',

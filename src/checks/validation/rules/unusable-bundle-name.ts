@@ -1,12 +1,15 @@
 // A bundle name that no ClusterServiceVersion can have: it becomes the name of an object of the Kubernetes API.
-import { catalogRule, placeOf } from '../catalog-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 
 /** A DNS-1123 subdomain, as Kubernetes wants for object names. */
 const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-export const unusableBundleName = catalogRule<{ bundle: string }>({
+export const unusableBundleName = defineRule<{ bundle: string }, OfCatalog>({
   id: 'unusable-bundle-name',
+  check: 'validation',
+  judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'Bundle names are names that Kubernetes objects can have',

@@ -1,4 +1,4 @@
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
 export interface TemplateDrift {
   readonly template: string
@@ -14,10 +14,13 @@ export interface TemplateDrift {
 /** More are counted, not named: whoever renders the template sees them all. */
 const shown = 8
 
-export const catalogDiffersFromTemplate: Rule<TemplateDrift> = {
+export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   id: 'catalog-differs-from-template',
   check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'A catalog is what its template renders to',
   say: ({ template, catalog, differences, command, files }) => ({
     what: `${catalog} is not what ${template} renders to: ${differences.slice(0, shown).join('; ')}${
@@ -28,4 +31,4 @@ export const catalogDiffersFromTemplate: Rule<TemplateDrift> = {
       files > 1 ? `, instead of the ${files} files that are there` : ''
     }.`,
   }),
-}
+})

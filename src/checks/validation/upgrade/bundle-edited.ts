@@ -1,15 +1,18 @@
 // A published bundle with other content under the same name. What is installed, mirrored or resolved depends on it,
 // so it is immutable; only what catalogs show of it may be rendered anew (bundle-metadata-edited).
+import { defineRule } from '../../../findings/rule.ts'
 import type { BundleBlob } from '../../../catalog/catalog.ts'
 import { canonical } from '../../../change/blob-text.ts'
 import type { PackageChange } from '../../../change/change.ts'
 import { placeOf } from '../catalog-rule.ts'
-import { upgradeRule, type BothSides } from './upgrade-rule.ts'
+import type { BothSides, OfChange } from './upgrade-rule.ts'
 
 type Edited = { bundle: string; fields: readonly string[] }
 
-export const bundleEdited = upgradeRule<Edited>({
+export const bundleEdited = defineRule<Edited, OfChange>({
   id: 'bundle-edited',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
   title: 'A published bundle keeps its content',
@@ -21,8 +24,10 @@ export const bundleEdited = upgradeRule<Edited>({
   find: (change, sides) => edits(change, sides, false),
 })
 
-export const bundleMetadataEdited = upgradeRule<Edited>({
+export const bundleMetadataEdited = defineRule<Edited, OfChange>({
   id: 'bundle-metadata-edited',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: 'The displayed metadata of a published bundle stays as it was rendered',

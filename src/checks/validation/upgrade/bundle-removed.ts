@@ -1,9 +1,12 @@
 // Bundles that were published and are gone. Whether the author may do that is for the ownership check to say; whether
 // somebody loses their upgrade path, for installed-version-stranded.
-import { packagePlace, someOf, upgradeRule } from './upgrade-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import { packagePlace, someOf, type OfChange } from './upgrade-rule.ts'
 
-export const bundleRemoved = upgradeRule<{ bundles: readonly string[] }>({
+export const bundleRemoved = defineRule<{ bundles: readonly string[] }, OfChange>({
   id: 'bundle-removed',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: 'A published bundle stays in the catalog',

@@ -1,9 +1,12 @@
 // A channel that is gone: subscriptions to it find nothing any more. One that was deprecated first has been announced.
+import { defineRule } from '../../../findings/rule.ts'
 import type { PackageChange } from '../../../change/change.ts'
-import { packagePlace, upgradeRule, type BothSides } from './upgrade-rule.ts'
+import { packagePlace, type BothSides, type OfChange } from './upgrade-rule.ts'
 
-export const channelRemoved = upgradeRule<{ channel: string }>({
+export const channelRemoved = defineRule<{ channel: string }, OfChange>({
   id: 'channel-removed',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
   title: 'A channel is deprecated before it is removed',
@@ -15,8 +18,10 @@ export const channelRemoved = upgradeRule<{ channel: string }>({
   find: (change, sides) => removals(change, sides, false),
 })
 
-export const deprecatedChannelRemoved = upgradeRule<{ channel: string }>({
+export const deprecatedChannelRemoved = defineRule<{ channel: string }, OfChange>({
   id: 'deprecated-channel-removed',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: 'A deprecated channel is removed when nobody needs it any more',

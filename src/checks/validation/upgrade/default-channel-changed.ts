@@ -1,16 +1,22 @@
 // Another default channel: who installs without naming one gets another line of updates than before. Whether the new
 // line goes on from where the old one led is told with it.
+import { defineRule } from '../../../findings/rule.ts'
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
-import { packagePlace, someOf, upgradeRule, versionOf, type BothSides } from './upgrade-rule.ts'
+import { packagePlace, someOf, versionOf, type BothSides, type OfChange } from './upgrade-rule.ts'
 
-export const defaultChannelChanged = upgradeRule<{
-  before: string
-  after: string
-  /** Versions that the old default channel led to its head, and the new one leads nowhere. */
-  leftBehind: readonly string[]
-}>({
+export const defaultChannelChanged = defineRule<
+  {
+    before: string
+    after: string
+    /** Versions that the old default channel led to its head, and the new one leads nowhere. */
+    leftBehind: readonly string[]
+  },
+  OfChange
+>({
   id: 'default-channel-changed',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: "A package's default channel stays",

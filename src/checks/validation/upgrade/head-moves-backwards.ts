@@ -1,21 +1,27 @@
 // A channel whose head becomes an older version: new installations get less than before.
+import { defineRule } from '../../../findings/rule.ts'
 import { compareVersions } from '../../../catalog/version.ts'
 import { placeOf } from '../catalog-rule.ts'
-import { upgradeRule, versionOf } from './upgrade-rule.ts'
+import { versionOf, type OfChange } from './upgrade-rule.ts'
 
-export const headMovesBackwards = upgradeRule<{
-  channel: string
-  before: string
-  after: string
-  versions: readonly [before: string, after: string]
-}>({
+export const headMovesBackwards = defineRule<
+  {
+    channel: string
+    before: string
+    after: string
+    versions: readonly [before: string, after: string]
+  },
+  OfChange
+>({
   id: 'head-moves-backwards',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: "A channel's head never becomes an older version",
   say: ({ channel, before, after, versions }) => ({
     what: `the head of channel "${channel}" goes back from ${before} (${versions[0]}) to ${after} (${versions[1]})`,
-    why: 'New installations get an older version than before, and an installed newer one is not taken back by itself.',
+    why: 'New installations get an older version than before, and clusters that have the newer one keep it: OLM does not downgrade.',
     fix: 'Publish the correction as a newer version; keep the withdrawn one in the channel and let the new head skip it.',
   }),
   *find({ channels }, sides) {

@@ -1,19 +1,25 @@
 // Versions that could be upgraded to their channel's head before this change and cannot after it, whether they were
 // taken out or lost the edge that led on. Channels that are gone altogether belong to channel-removed.
+import { defineRule } from '../../../findings/rule.ts'
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
 import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
 import { compareVersions } from '../../../catalog/version.ts'
 import { placeOf } from '../catalog-rule.ts'
-import { someOf, upgradeRule, versionOf } from './upgrade-rule.ts'
+import { someOf, versionOf, type OfChange } from './upgrade-rule.ts'
 
-export const installedVersionStranded = upgradeRule<{
-  channel: string
-  bundles: readonly string[]
-  /** Those of the bundles that are newer than every head: nothing may replace them by something older. */
-  newer: readonly string[]
-  head: string
-}>({
+export const installedVersionStranded = defineRule<
+  {
+    channel: string
+    bundles: readonly string[]
+    /** Those of the bundles that are newer than every head: nothing may replace them by something older. */
+    newer: readonly string[]
+    head: string
+  },
+  OfChange
+>({
   id: 'installed-version-stranded',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
   title: 'Every version that could be upgraded still can be',

@@ -1,10 +1,13 @@
 // What is deprecated from now on: nothing wrong, but reviewers and users want to know.
+import { defineRule } from '../../../findings/rule.ts'
 import type { Location } from '../../../findings/finding.ts'
 import { placeOf } from '../catalog-rule.ts'
-import { upgradeRule } from './upgrade-rule.ts'
+import type { OfChange } from './upgrade-rule.ts'
 
-export const newlyDeprecated = upgradeRule<{ what: string; message: string }>({
+export const newlyDeprecated = defineRule<{ what: string; message: string }, OfChange>({
   id: 'newly-deprecated',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'info',
   since: '0.1.0',
   title: 'New deprecations are meant',

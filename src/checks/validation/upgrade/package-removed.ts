@@ -1,8 +1,11 @@
 // A package that is gone: everybody who installed it loses their source of updates.
-import { upgradeRule } from './upgrade-rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
+import type { OfChange } from './upgrade-rule.ts'
 
-export const packageRemoved = upgradeRule<{ name: string; bundles: number; deprecated: boolean }>({
+export const packageRemoved = defineRule<{ name: string; bundles: number; deprecated: boolean }, OfChange>({
   id: 'package-removed',
+  check: 'validation',
+  judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',
   title: 'A published package stays in the catalog',

@@ -1,4 +1,5 @@
-// Every rule that compares base and result, in the order of their pages. A new rule is one file and one line here.
+// Every rule that compares base and result. Made by `npm run rule-pages`: edit the rules, not this list.
+import type { UpgradeRule } from './upgrade-rule.ts'
 import { bundleEdited, bundleMetadataEdited } from './bundle-edited.ts'
 import { bundleRemoved } from './bundle-removed.ts'
 import { channelRemoved, deprecatedChannelRemoved } from './channel-removed.ts'
@@ -7,8 +8,8 @@ import { headMovesBackwards } from './head-moves-backwards.ts'
 import { installedVersionStranded } from './installed-version-stranded.ts'
 import { newlyDeprecated } from './newly-deprecated.ts'
 import { packageRemoved } from './package-removed.ts'
-import type { UpgradeRule } from './upgrade-rule.ts'
 
+/** The rules of ./, sorted by id. */
 export const upgradeRules: readonly UpgradeRule[] = [
   bundleEdited,
   bundleMetadataEdited,

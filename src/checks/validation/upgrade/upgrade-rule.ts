@@ -1,34 +1,26 @@
-// The one shape of the rules that compare base and result: a sentence, a severity, words, and `find` over the change
-// of one catalog. What the base catalog got wrong already is not looked at again: only what the change does counts.
+// Rules that compare base and result: what they are given, what they yield, and how a hit becomes a finding. What the
+// base catalog got wrong already is not looked at again: only what the change does counts.
 import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
 import { bundleVersion, packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
 import { parseVersion, type Version } from '../../../catalog/version.ts'
-import { finding, subjectOf, type AnyRule, type Rule } from '../../../findings/rule.ts'
+import { finding, subjectOf, type SearchingRule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
 import { placeOf } from '../catalog-rule.ts'
 
-export interface UpgradeRule extends AnyRule {
-  readonly check: 'validation'
-  /** The release of catalog-bot that brought it. */
-  readonly since: string
-  find(change: CatalogChange): Iterable<Finding>
+/** The kind of rules that compare a package before and after; called for each package that differs. */
+export interface OfChange {
+  readonly judges: 'pull request'
+  readonly given: readonly [change: PackageChange, catalogs: BothSides]
+  readonly hit: {
+    readonly at?: Location | undefined
+    /** Names that lead to the object below its package, such as `['stable', 'foo.v1']`. No lines, no counts. */
+    readonly about: readonly string[]
+    readonly related?: Finding['related']
+  }
 }
 
-/** One place where a rule is broken. */
-export interface UpgradeHit<Data extends object> {
-  readonly at?: Location | undefined
-  /** Names that lead to the object below its package, such as `['stable', 'foo.v1']`. No lines, no counts. */
-  readonly about: readonly string[]
-  readonly data: Data
-  readonly related?: Finding['related']
-}
-
-export interface UpgradeRuleText<Data extends object> extends Omit<Rule<Data>, 'check'> {
-  readonly since: string
-  /** Called for each package that differs. */
-  find(change: PackageChange, catalogs: BothSides): Iterable<UpgradeHit<Data>>
-}
+export type UpgradeRule = SearchingRule<object, OfChange>
 
 /** A catalog before and after. Either may be absent. */
 export interface BothSides {
@@ -49,30 +41,18 @@ export interface PackageSide {
   isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
 }
 
-/** Makes a rule: every hit becomes a finding with the rule's words, its subject, catalog and package in its data. */
-export function upgradeRule<Data extends object>(text: UpgradeRuleText<Data>): UpgradeRule {
-  const { id, severity, title, since } = text
-  const rule: Rule<Data> = { id, check: 'validation', severity, title, say: (data) => text.say(data) }
-  return {
-    id,
-    check: 'validation',
-    severity,
-    title,
-    since,
-    *find(change) {
-      const sidesOfAll = sidesOf(change)
-      for (const [index, its] of change.packages.entries()) {
-        const sides = sidesOfAll.at(index)
-        for (const hit of text.find(its, sides)) {
-          const found = finding(rule, hit.at, hit.data, hit.related)
-          yield {
-            ...found,
-            subject: subjectOf([change.root, its.name, ...hit.about]),
-            data: { catalog: change.root, package: its.name, ...found.data },
-          }
-        }
+/** What a rule finds: its words, the subject, and catalog and package in the data. */
+export function* findIn(rule: UpgradeRule, change: CatalogChange): Generator<Finding> {
+  const sidesOfAll = sidesOf(change)
+  for (const [index, its] of change.packages.entries()) {
+    for (const hit of rule.find(its, sidesOfAll.at(index))) {
+      const found = finding(rule, hit.at, hit.data, hit.related)
+      yield {
+        ...found,
+        subject: subjectOf([change.root, its.name, ...hit.about]),
+        data: { catalog: change.root, package: its.name, ...found.data },
       }
-    },
+    }
   }
 }
 

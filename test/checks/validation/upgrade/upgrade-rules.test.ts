@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { upgradeRules } from '../../../../src/checks/validation/upgrade/rules.ts'
+import { findIn } from '../../../../src/checks/validation/upgrade/upgrade-rule.ts'
 import type { Finding } from '../../../../src/findings/finding.ts'
 import {
   bundle,
@@ -24,7 +25,7 @@ const base = [
 const find = (before: readonly Blob[], after: readonly Blob[] | undefined): Finding[] => {
   const keep = { 'catalog/other/c.yaml': [pkg('other')] }
   const change = changeBetween({ ...keep, [file]: before }, after ? { ...keep, [file]: after } : keep)
-  return change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...rule.find(catalog)]))
+  return change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...findIn(rule, catalog)]))
 }
 const ids = (findings: readonly Finding[]) => findings.map(({ rule }) => rule).sort()
 const stable = (entries: readonly (string | Blob)[], ...more: Blob[]) => [
@@ -202,7 +203,7 @@ test('a new default channel names the versions that it leaves behind', () => {
 test('a removed catalog, and one that nobody could load, make no rule fail', () => {
   const change = changeBetween({ [file]: base }, {})
   expect(
-    change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...rule.find(catalog)])),
+    change.catalogs.flatMap((catalog) => upgradeRules.flatMap((rule) => [...findIn(rule, catalog)])),
   ).toEqual([])
   expect(() => find(base, stable([`${v(1)} < ${v(2)}`, `${v(2)} < ${v(1)}`]))).not.toThrow()
 })

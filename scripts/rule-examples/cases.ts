@@ -1,0 +1,116 @@
+// The examples of rules: fixtures/rules/<id>/{good,bad}/<why>/, a folder whose name says why. What is in it depends on
+// what the rule judges: a catalog, a bundle, or a pull request as the trees `base/` and `result/`. A line that ends in
+// `# <id>` must have a finding of that rule; in a bad case's .indexignore such a line stands for the whole catalog.
+// `_case.json` says what files cannot; it is no part of the example.
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { allRules } from '../../src/checks/all-rules.ts'
+import type { Limits } from '../../src/checks/validation/limits.ts'
+import type { Judged } from '../../src/findings/rule.ts'
+
+export const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
+
+/** What `_case.json` may hold. */
+export interface CaseSettings {
+  /** Lower ceilings, that no example should reach in earnest. */
+  readonly limits?: Partial<Limits>
+  /** Rules that cannot help finding something too, each with the reason why. */
+  readonly alongside?: Readonly<Record<string, string>>
+  /** Files of a bundle that are too large to keep: the path, and how many bytes that gzip cannot make smaller. */
+  readonly noise?: Readonly<Record<string, number>>
+  /** The same with bytes that gzip makes nothing of. */
+  readonly padding?: Readonly<Record<string, number>>
+  /** Labels of a bundle's image. */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Who opened the pull request; `alice` where nothing is said. */
+  readonly author?: string
+  /** Who pushed its head. */
+  readonly pusher?: string
+  /** Reviews of its head, by login. */
+  readonly reviews?: Readonly<Record<string, 'approved' | 'changes-requested'>>
+  /** File modes of the result, by path. */
+  readonly modes?: Readonly<Record<string, string>>
+  /** Accounts that nobody has. */
+  readonly nobody?: readonly string[]
+  /** Accounts that had another id when they were first seen. */
+  readonly renamed?: Readonly<Record<string, number>>
+  /** What registries answer, by reference. An image that is not here is there, as its digest says. */
+  readonly images?: Readonly<Record<string, object>>
+  /** What bundle images hold, by reference; none is opened that is not here. */
+  readonly bundles?: Readonly<Record<string, object>>
+}
+
+export interface ExampleCase {
+  readonly id: string
+  readonly judges: Judged
+  readonly kind: 'good' | 'bad'
+  /** The folder's name: why it is good or bad. */
+  readonly why: string
+  readonly directory: string
+  readonly settings: CaseSettings
+  /** Lines that must have a finding, as `file:line rule`, or `rule` for the whole; sorted. */
+  readonly marked: readonly string[]
+}
+
+export const settingsFile = '_case.json'
+
+/** Every case below a folder of fixtures, by rule. */
+export function readCases(root = fixturesRoot): ExampleCase[] {
+  return foldersOf(root).flatMap((id) => readCasesOf(id, root))
+}
+
+/** The cases of one rule, good ones first. */
+export function readCasesOf(id: string, root = fixturesRoot): ExampleCase[] {
+  return (['good', 'bad'] as const).flatMap((kind) =>
+    foldersOf(join(root, id, kind)).map((why) => readCase(root, id, kind, why)),
+  )
+}
+
+const judged = new Map(allRules.map(({ id, judges }) => [id, judges]))
+
+function readCase(root: string, id: string, kind: 'good' | 'bad', why: string): ExampleCase {
+  const directory = join(root, id, kind, why)
+  const settings = join(directory, settingsFile)
+  const judges = judged.get(id) ?? 'catalog'
+  // A pull request is judged by what would land.
+  const marked = judges === 'pull request' ? join(directory, 'result') : directory
+  return {
+    id,
+    judges,
+    kind,
+    why,
+    directory,
+    settings: existsSync(settings) ? (JSON.parse(readFileSync(settings, 'utf8')) as CaseSettings) : {},
+    marked: filesBelow(marked)
+      .flatMap((file) => marksIn(file, join(marked, file)))
+      .sort(),
+  }
+}
+
+/** Files below a folder, links among them, with `/` in their paths; sorted. */
+export function filesBelow(directory: string): string[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => !entry.isDirectory() && entry.name !== settingsFile)
+    .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))
+    .sort()
+}
+
+function marksIn(file: string, path: string): string[] {
+  if (!existsSync(path)) return []
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line, index) => {
+      const id = /# (?<id>[a-z][a-z0-9-]*)$/.exec(line)?.groups?.id
+      if (id === undefined || !judged.has(id)) return []
+      return [file === '.indexignore' ? id : `${file}:${index + 1} ${id}`]
+    })
+}
+
+function foldersOf(directory: string): string[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+}

@@ -1,0 +1,114 @@
+// Judges an example of a rule with everything that the project has for such a thing, so that a bad example shows also
+// which other rules it would wake: a catalog as `validate` does, a bundle as `bundle validate`, a pull request as the App.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { validateBundle } from '../../src/bundle/validate-bundle.ts'
+import { assemble } from '../../src/catalog/assemble.ts'
+import type { Catalog } from '../../src/catalog/catalog.ts'
+import { fileUnreadable, linkLeadsOut } from '../../src/catalog/file-rules.ts'
+import { readFile } from '../../src/catalog/read-file.ts'
+import { allRules } from '../../src/checks/all-rules.ts'
+import { gather } from '../../src/checks/validation/catalog-rule.ts'
+import { viewCatalog } from '../../src/checks/validation/catalog-view.ts'
+import { defaultLimits } from '../../src/checks/validation/limits.ts'
+import { rules } from '../../src/checks/validation/rules.ts'
+import { validateFully } from '../../src/checks/validation/validate-fully.ts'
+import { openCatalogDirectory } from '../../src/files/catalog-directory.ts'
+import { FindingList } from '../../src/findings/finding-list.ts'
+import { compareFindings, type Finding } from '../../src/findings/finding.ts'
+import { finding } from '../../src/findings/rule.ts'
+import { filesBelow, settingsFile, type ExampleCase } from './cases.ts'
+import { judgePull } from './judge-pull.ts'
+
+export interface Judgement {
+  readonly findings: readonly Finding[]
+  /** opm's words, where opm itself refuses the catalog. */
+  readonly message?: string
+}
+
+/** What the example's findings are: all that are found, whatever rule they are of. */
+export async function judgeCase(one: ExampleCase): Promise<Judgement> {
+  switch (one.judges) {
+    case 'catalog':
+      return judgeCatalog(one)
+    case 'bundle':
+      return { findings: judgeBundle(one) }
+    case 'pull request':
+      return { findings: await judgePull(one) }
+  }
+}
+
+function judgeCatalog({ directory, settings }: ExampleCase): Judgement {
+  const opened = openCatalogDirectory(directory)
+  if (opened.kind === 'not-a-directory') throw new Error(opened.message)
+  if (opened.kind === 'unreadable')
+    return { findings: [finding(fileUnreadable, startOf(opened.file), { error: opened.message })] }
+  const found: Finding[] = []
+  const catalog = assemble(
+    opened.files.flatMap((file) => {
+      if (file.path === settingsFile) return []
+      if (file.leadsOut) found.push(finding(linkLeadsOut, startOf(file.path), {}))
+      const bytes = file.read()
+      if (!('error' in bytes)) return [{ path: file.path, facts: readFile(bytes) }]
+      found.push(finding(fileUnreadable, startOf(file.path), { error: bytes.error }))
+      return []
+    }),
+  )
+  const whole: Catalog = { ...catalog, findings: [...catalog.findings, ...found] }
+  const { findings, message } = validateFully(whole)
+  const all = [
+    ...findings,
+    ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),
+    ...(settings.limits ? aboveLimits(whole, settings.limits, findings) : []),
+  ]
+  return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }
+}
+
+/** What only the lower ceilings of an example let a rule find. */
+function aboveLimits(
+  catalog: Catalog,
+  limits: NonNullable<ExampleCase['settings']['limits']>,
+  found: readonly Finding[],
+): Finding[] {
+  const list = new FindingList()
+  for (const rule of rules) gather(rule, viewCatalog(catalog), { ...defaultLimits, ...limits }, list)
+  const known = new Set(found.map((one) => JSON.stringify(one)))
+  return list.sorted().filter((one) => !known.has(JSON.stringify(one)))
+}
+
+function judgeBundle({ id, directory, settings }: ExampleCase): readonly Finding[] {
+  const files = new Map<string, Uint8Array>(
+    filesBelow(directory).map((path) => [path, readFileSync(join(directory, path))]),
+  )
+  for (const [path, length] of Object.entries(settings.noise ?? {})) files.set(path, configMap(noise(length)))
+  for (const [path, length] of Object.entries(settings.padding ?? {}))
+    files.set(path, configMap('a'.repeat(length)))
+  const suite = allRules.find((rule) => rule.id === id)?.suite
+  return validateBundle(files, {
+    packedSize: (bytes) => gzipSync(bytes).length,
+    ...(suite && { suites: [suite] }),
+    ...(settings.labels && { labels: settings.labels }),
+  }).findings
+}
+
+function configMap(text: string): Uint8Array {
+  return new TextEncoder().encode(
+    `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: large\ndata:\n  text: ${text}\n`,
+  )
+}
+
+/** Text that gzip cannot make smaller than its letters are. */
+function noise(length: number): string {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  let state = 1
+  return Array.from({ length }, () => letters[(state = (state * 48271) % 2147483647) % 64]).join('')
+}
+
+/** The text of a file of an example, '' where there is none. */
+export function textOf({ directory }: Pick<ExampleCase, 'directory'>, file: string): string {
+  const path = join(directory, file)
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+const startOf = (file: string) => ({ file, line: 1, column: 1, endLine: 1, endColumn: 1 })

@@ -1,0 +1,90 @@
+// An example as a rule's page shows it: what is wrong in it, and the words of the finding. Nothing here is written by hand, so
+// a page cannot promise what the rule does not say.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { linePatch } from '../../src/catalog/line-patch.ts'
+import type { Finding } from '../../src/findings/finding.ts'
+import type { AnyRule } from '../../src/findings/rule.ts'
+import { filesBelow, readCasesOf, type ExampleCase } from './cases.ts'
+import { judgeCase, textOf } from './judge-case.ts'
+
+/** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` where one file says it all. */
+export async function showExample(rule: AnyRule, path: string, fixtures: string): Promise<string> {
+  const [kind, why, ...rest] = path.split('/')
+  const file = rest.join('/')
+  const one = readCasesOf(rule.id, fixtures).find((each) => each.kind === kind && each.why === why)
+  if (one === undefined || (file !== '' && !existsSync(join(one.directory, file))))
+    throw new Error(`docs/rules/${rule.id}.md shows fixtures/rules/${rule.id}/${path}, which does not exist`)
+  const { findings, message } = await judgeCase(one)
+  const own = findings.filter((found) => found.rule === rule.id)
+  const shown =
+    one.judges === 'pull request'
+      ? changesIn(one)
+      : (file === '' ? filesOf(own) : [file]).flatMap((each) => offendingPart(one, rule.id, each))
+  return [`<!-- example ${path} -->`, ...shown, ...saidBy(own, message), '', '<!-- /example -->'].join('\n')
+}
+
+function filesOf(findings: readonly Finding[]): readonly string[] {
+  return [...new Set(findings.flatMap(({ at }) => (at ? [at.file] : [])))]
+}
+
+/** The documents of a file that hold an offending line; all, where there is none. */
+function offendingPart(one: ExampleCase, id: string, file: string): readonly string[] {
+  const text = textOf(one, file).trimEnd()
+  if (text === '') return []
+  const documents = text.split(/^---\n/m).filter((document) => document.trim() !== '')
+  const offending = documents.filter((document) => document.includes(`# ${id}`))
+  const part = (offending.length > 0 ? offending : documents)
+    .map((document) => document.trimEnd())
+    .join('\n---\n')
+  const name = one.judges === 'bundle' ? ['', `\`${file}\``] : []
+  return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, shortened(part), '```']
+}
+
+/** What a pull request changes, as a diff of each file. */
+function changesIn({ directory }: ExampleCase): readonly string[] {
+  const sides = ['base', 'result'].map((side) => new Set(filesBelow(join(directory, side))))
+  const [base, result] = sides
+  return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {
+    const textIn = (side: string) => textOf({ directory: join(directory, side) }, path)
+    const [before, after] = [textIn('base'), textIn('result')]
+    if (before === after) return []
+    const patch =
+      base?.has(path) && result?.has(path)
+        ? linePatch(path, before, after, { edits: 1000, characters: 100_000 })
+        : [
+            `--- ${base?.has(path) ? `a/${path}` : '/dev/null'}`,
+            `+++ ${result?.has(path) ? `b/${path}` : '/dev/null'}`,
+            ...signed('-', before),
+            ...signed('+', after),
+          ].join('\n')
+    return patch === undefined ? [] : ['', '```diff', shortened(patch.trimEnd()), '```']
+  })
+}
+
+function signed(sign: string, text: string): readonly string[] {
+  return text === ''
+    ? []
+    : text
+        .trimEnd()
+        .split('\n')
+        .map((line) => `${sign}${line}`)
+}
+
+/** A page shows a rule, not a catalog. */
+const mostLines = 60
+
+function shortened(text: string): string {
+  const lines = text.split('\n')
+  return lines.length <= mostLines ? text : [...lines.slice(0, mostLines - 1), '…'].join('\n')
+}
+
+function saidBy([first]: readonly Finding[], message: string | undefined): readonly string[] {
+  if (first === undefined) return []
+  const { what, why, fix } = first
+  const words = [what, why, fix].filter((text) => text !== '').join('\n')
+  return [
+    ...['', 'catalog-bot says:', '', '```text', words, '```'],
+    ...(message === undefined ? [] : ['', 'opm says:', '', '```text', message.trimEnd(), '```']),
+  ]
+}

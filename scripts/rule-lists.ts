@@ -1,0 +1,92 @@
+// Keeps the lists of rules true. A list is a file that says of itself that it is made here, and names the folder or the
+// file whose rules it holds: rules are found by `export const … = defineRule`, so nobody edits a list. The command line
+// is one script that must start at once, which is why rules are listed in files and not looked for when it runs.
+import { readFileSync, readdirSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+
+const mark = 'Made by `npm run rule-pages`'
+
+/** Says which rules a list holds, and is followed by the list. */
+const block =
+  /\/\*\* The rules of (?<source>\.\/[\w./-]*), (?<order>sorted by id|as they stand there)\. \*\/\nexport const (?<name>\w+): readonly (?<type>\w+)\[\] = \[[^\]]*\]\n/g
+
+/** prettier's. */
+const lineWidth = 110
+
+interface Exported {
+  readonly id: string
+  readonly name: string
+  readonly file: string
+}
+
+/** Every list below `root/src` as it should be: path from the root to text. Throws an Error for a list that it cannot read. */
+export function renderLists(root: string): Map<string, string> {
+  const lists = new Map<string, string>()
+  for (const path of sourcesBelow(root)) {
+    const text = readFileSync(join(root, path), 'utf8')
+    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(mark))
+      lists.set(path, renewList(root, path, text))
+  }
+  return lists
+}
+
+/** Ids of rules that are defined below `root/src`, with the file that defines each. */
+export function definedRules(root: string): Map<string, string> {
+  return new Map(
+    sourcesBelow(root).flatMap((path) => exportsOf(root, path).map(({ id }) => [id, path] as const)),
+  )
+}
+
+function renewList(root: string, path: string, text: string): string {
+  const imports = new Map<string, string[]>()
+  const blocks = [...text.matchAll(block)]
+  if (blocks.length === 0) throw new Error(`${path} names no folder of rules`)
+  const written = blocks.map(({ groups: { source = '', order = '', name = '', type = '' } = {} }) => {
+    const there = join(dirname(path), source)
+    const files = statSync(join(root, there)).isDirectory()
+      ? readdirSync(join(root, there)).map((file) => join(there, file))
+      : [there]
+    const found = files
+      .filter((file) => file.endsWith('.ts') && file !== path)
+      .flatMap((file) => exportsOf(root, file))
+    if (order === 'sorted by id') found.sort((a, b) => (a.id < b.id ? -1 : 1))
+    for (const { file, name: exported } of found) {
+      const from = source.endsWith('.ts') ? source : `${source.replace(/\/$/, '')}/${basename(file)}`
+      const from_ = from.replace(/^\.\/\.\//, './')
+      imports.set(from_, [...(imports.get(from_) ?? []), exported])
+    }
+    const declared = `export const ${name}: readonly ${type}[] =`
+    const names = found.map((one) => one.name)
+    return `/** The rules of ${source}, ${order}. */\n${wrapped(`${declared} [`, names, ']')}`
+  })
+  const head = text.slice(0, text.indexOf('import '))
+  const types = [...text.matchAll(/^import type .*\n/gm)].map(([line]) => line)
+  const values = [...imports]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([from, names]) => wrapped('import {', names.toSorted(), `} from '${from}'`))
+  return [head, ...types, ...values, '\n', written.join('\n')].join('')
+}
+
+/** Names between brackets, as prettier writes them. */
+function wrapped(before: string, names: readonly string[], after: string): string {
+  const padding = before.endsWith('{') ? ' ' : ''
+  const line = `${before}${padding}${names.join(', ')}${padding}${after}`
+  return line.length <= lineWidth
+    ? `${line}\n`
+    : `${before}\n${names.map((name) => `  ${name},\n`).join('')}${after}\n`
+}
+
+/** The rules that a file defines, in their order. */
+function exportsOf(root: string, file: string): Exported[] {
+  const text = readFileSync(join(root, file), 'utf8')
+  return [...text.matchAll(/^export const (?<name>\w+) = defineRule\b[\s\S]*?^ +id: '(?<id>[^']*)'/gm)].map(
+    ({ groups: { name = '', id = '' } = {} }) => ({ id, name, file }),
+  )
+}
+
+function sourcesBelow(root: string): string[] {
+  return readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => join('src', path))
+    .sort()
+}

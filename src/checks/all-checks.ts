@@ -1,0 +1,14 @@
+// What every check does, in the order of the list of checks. One that is in the list and not here does not compile.
+import { checkIds, type CheckId } from '../findings/checks.ts'
+import type { Check } from './check.ts'
+import { imagesCheck } from './images/images.ts'
+import { ownership } from './ownership/ownership.ts'
+import { validationCheck } from './validation/validation.ts'
+
+const byId: { readonly [Id in CheckId]: Check<Id> } = {
+  ownership,
+  validation: validationCheck,
+  images: imagesCheck,
+}
+
+export const allChecks: readonly Check[] = checkIds.map((id) => byId[id])

@@ -1,0 +1,13 @@
+// Sets of rules that are asked for by name, after the optional validators of `operator-sdk bundle validate`.
+
+export const suites = [
+  'operatorhub',
+  'good-practices',
+  'deprecated-apis',
+  'community',
+  'multiarch',
+  'objects',
+  'openshift',
+] as const
+
+export type Suite = (typeof suites)[number]

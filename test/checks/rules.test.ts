@@ -1,0 +1,86 @@
+// What every rule must have, whatever it judges: a page, a good example and a bad one, and that each is what it says.
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { readCases, readCasesOf, type ExampleCase } from '../../scripts/rule-examples/cases.ts'
+import { judgeCase } from '../../scripts/rule-examples/judge-case.ts'
+import { definedRules, renderLists } from '../../scripts/rule-lists.ts'
+import { allRules } from '../../src/checks/all-rules.ts'
+
+const root = join(import.meta.dirname, '../..')
+const cases = readCases()
+const named = (one: ExampleCase) => `${one.id}/${one.kind}/${one.why}`
+
+describe('every example is what its folder says', () => {
+  test.each(cases.map((one) => [named(one), one] as const))('%s', async (_name, one) => {
+    const { findings } = await judgeCase(one)
+    const alongside = Object.keys(one.settings.alongside ?? {})
+    const found = findings.filter(({ rule }) => !alongside.includes(rule))
+    // A bad example wakes its own rule and no other, or nobody could tell what it proves.
+    expect([...new Set(found.map(({ rule }) => rule))]).toEqual(one.kind === 'bad' ? [one.id] : [])
+    // What is excused is there, or the excuse is out of date.
+    expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(alongside))
+    if (one.marked.length > 0)
+      expect(found.map(({ at, rule }) => (at ? `${at.file}:${at.line} ${rule}` : rule)).sort()).toEqual(
+        one.marked,
+      )
+    for (const { what, why, fix, rule } of found) {
+      expect({ rule, words: [what, fix].every((text) => text !== '') }).toEqual({ rule, words: true })
+      expect(`${what}${why}${fix}`).not.toMatch(/undefined|\[object|NaN/)
+    }
+  })
+})
+
+describe('every rule', () => {
+  test.each(allRules.map((rule) => [rule.id, rule] as const))('%s has all that a rule has', (id, rule) => {
+    expect(id).toMatch(/^[a-z][a-z0-9]*(-[a-z0-9]+)*$/)
+    expect(rule.title).toMatch(/^[A-Za-z].*[^.]$/)
+    const own = readCasesOf(id)
+    expect({
+      good: own.some(({ kind }) => kind === 'good'),
+      bad: own.some(({ kind }) => kind === 'bad'),
+    }).toEqual({
+      good: true,
+      bad: true,
+    })
+    for (const { kind, marked } of own) {
+      if (kind === 'good') expect(marked).toEqual([])
+      expect(marked.filter((mark) => !mark.endsWith(id))).toEqual([])
+    }
+    const page = join(root, `docs/rules/${id}.md`)
+    expect(existsSync(page)).toBe(true)
+    const text = readFileSync(page, 'utf8')
+    expect(text).toMatch(/<!-- example bad\/[^ ]+ -->/)
+    for (const heading of ['## What', '## Why', '## Fix']) {
+      const body = text.split(`${heading}\n`)[1]?.split('\n## ')[0]?.trim() ?? ''
+      expect({ heading, says: body.length > 15 && !body.includes('As the finding says') }).toEqual({
+        heading,
+        says: true,
+      })
+    }
+  })
+
+  test('is in a list, once, and no folder of examples belongs to none', () => {
+    const ids = allRules.map(({ id }) => id)
+    expect(ids.toSorted()).toEqual([...definedRules(root).keys()].sort())
+    expect(new Set(ids).size).toBe(ids.length)
+    expect([...new Set(cases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
+  })
+
+  test('that opm enforces is one that it refuses a catalog for: its bad example has a message of opm', async () => {
+    for (const one of cases.filter(({ kind, judges }) => kind === 'bad' && judges === 'catalog')) {
+      const rule = allRules.find(({ id }) => id === one.id)
+      const { message } = await judgeCase(one)
+      // What cannot be opened has its words from the system.
+      if (one.id !== 'file-unreadable')
+        expect({ rule: one.id, refused: message !== undefined }).toEqual({
+          rule: one.id,
+          refused: rule?.fixed === true,
+        })
+    }
+  })
+})
+
+test('lists of rules are as the script makes them', () => {
+  for (const [path, text] of renderLists(root)) expect(readFileSync(join(root, path), 'utf8')).toBe(text)
+})
