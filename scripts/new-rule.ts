@@ -64,6 +64,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
   template: { check: 'validation', judges: 'pull request', source: 'src/checks/validation/templates' },
   image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules' },
   ownership: { check: 'ownership', judges: 'pull request', source: 'src/checks/ownership/rules' },
+  commits: { check: 'ownership', judges: 'pull request', source: 'src/checks/commits/rules' },
   'opm-load': byOpm('src/catalog/load-rules.ts'),
   'opm-package': byOpm('src/catalog/model-rules/package-rules.ts'),
   'opm-channel': byOpm('src/catalog/model-rules/channel-rules.ts'),

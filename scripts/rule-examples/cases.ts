@@ -1,5 +1,6 @@
 // The examples of rules: fixtures/rules/<id>/{good,bad}/<why>/, a folder whose name says why. What is in it depends on
-// what the rule judges: a catalog, a bundle, or a pull request as the trees `base/` and `result/`. A line that ends in
+// what the rule judges: a catalog, a bundle, or a pull request as the trees `base/` and `result/` (and `shown/base/` and
+// `shown/result/`, where our comment showed its reviewers something else than it does now). A line that ends in
 // `# <id>` must have a finding of that rule; in a bad case's .indexignore such a line stands for the whole catalog.
 // `_case.json` says what files cannot; it is no part of the example.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
@@ -38,6 +39,35 @@ export interface CaseSettings {
   readonly images?: Readonly<Record<string, object>>
   /** What bundle images hold, by reference; none is opened that is not here. */
   readonly bundles?: Readonly<Record<string, object>>
+  /** The commits that landing would bring, newest first: its head. One with nothing special where nothing is said. */
+  readonly commits?: readonly ExampleCommit[]
+  /** So many older commits besides, with nothing special. */
+  readonly olderCommits?: number
+  /** The rules of the base branch demand signed commits. */
+  readonly demandsSignatures?: boolean
+  /** Other open pull requests, by number. The folder `pulls/<number>/` is the tree that each of them would land. */
+  readonly openPulls?: Readonly<Record<string, ExamplePull>>
+}
+
+/** A commit, as far as it is not like every other one: signed, and with a message that closes nothing. */
+export interface ExampleCommit {
+  readonly message?: string
+  /** The header of that name; none where nothing is said. */
+  readonly encoding?: string
+  readonly isSigned?: boolean
+  readonly editsWorkflows?: boolean
+  /** Files that it has, by path, and how many bytes each has. */
+  readonly files?: Readonly<Record<string, number>>
+  /** The open pull request whose head it is. */
+  readonly headOf?: number
+}
+
+/** Another open pull request: for the same branch, and no draft, where nothing else is said. */
+export interface ExamplePull {
+  readonly author: string
+  readonly baseRef?: string
+  readonly draft?: boolean
+  readonly labels?: readonly string[]
 }
 
 export interface ExampleCase {

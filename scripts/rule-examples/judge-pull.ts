@@ -1,51 +1,49 @@
 // Judges a pull request that is a folder: `base/` is the tree of the base tip, `result/` the tree that would land. The
 // App's own journey (app/examine.ts), with a repository, a GitHub and registries that say what the example says.
-import { createHash } from 'node:crypto'
-import { lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { catalogLoader } from '../../src/app/catalog-loader.ts'
-import { examine } from '../../src/app/examine.ts'
+import { examine, type Examination } from '../../src/app/examine.ts'
 import { readFile } from '../../src/catalog/read-file.ts'
-import {
-  blobSha,
-  commitSha,
-  pullNumber,
-  treeSha,
-  userId,
-  type BlobSha,
-  type TreeSha,
-} from '../../src/change/ids.ts'
-import type { PathChange, TreeEntry } from '../../src/change/path-change.ts'
-import type { Person, Snapshot } from '../../src/change/snapshot.ts'
+import { pullNumber, userId } from '../../src/change/ids.ts'
+import type { Snapshot } from '../../src/change/snapshot.ts'
 import type { AnswerTo, Question } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
-import type { PullMemory } from '../../src/ports/pull-memory.ts'
-import type { Repository } from '../../src/ports/repository.ts'
-import { filesBelow, type CaseSettings, type ExampleCase } from './cases.ts'
+import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
+import type { CaseSettings, ExampleCase } from './cases.ts'
+import { head, openPullsOf } from './example-commits.ts'
+import { person } from './example-people.ts'
+import { base, repositoryOf } from './example-repository.ts'
 
-const base = commitSha('b'.repeat(40))
-const head = commitSha('a'.repeat(40))
-const baseTree = treeSha('1'.repeat(40))
-const resultTree = treeSha('2'.repeat(40))
+type Example = Pick<ExampleCase, 'directory' | 'settings'>
 
 /** What the App's checks find in the pull request. */
-export async function judgePull({ directory, settings }: ExampleCase): Promise<readonly Finding[]> {
-  const { verdict } = await examine(snapshotOf(settings), {
+export async function judgePull(example: Example): Promise<readonly Finding[]> {
+  const { verdict } = await look(example, await shownBefore(example))
+  return verdict.outcomes.flatMap(({ findings }) => findings).sort(compareFindings)
+}
+
+function look({ directory, settings }: Example, shown?: DescribedChange): Promise<Examination> {
+  return examine(snapshotOf(settings), {
     repository: repositoryOf(directory, settings),
     loader: catalogLoader({ read: async (bytes) => readFile(bytes) } as Parameters<typeof catalogLoader>[0], {
       getCached: async () => new Map(),
       putCached: async () => undefined,
     }),
     ask: async (question) => answerTo(question, settings),
-    memory: memoryOf(settings),
+    memory: { ...memoryOf(settings), ...(shown && memoryOfShown(shown)) },
+    openPulls: async () => openPullsOf(settings),
+    demandsSignatures: settings.demandsSignatures ?? false,
   })
-  return verdict.outcomes.flatMap(({ findings }) => findings).sort(compareFindings)
 }
 
-/** Everybody's account has the number that their login says. */
-function person(login: string): Person {
-  const id = createHash('sha256').update(login).digest().readUInt16BE() + 1
-  return { id: userId(id), login, kind: 'user' }
+/** What the same head did when our comment showed it, before anybody reviewed it: the folder `shown/`. */
+async function shownBefore({ directory, settings }: Example): Promise<DescribedChange | undefined> {
+  const then = join(directory, 'shown')
+  if (!existsSync(then)) return undefined
+  const { described } = await look({ directory: then, settings: { ...settings, reviews: {} } })
+  if (described === undefined) throw new Error(`${then} cannot be judged`)
+  return described
 }
 
 function snapshotOf({ author = 'alice', pusher, reviews = {} }: CaseSettings): Snapshot {
@@ -74,62 +72,6 @@ function snapshotOf({ author = 'alice', pusher, reviews = {} }: CaseSettings): S
   }
 }
 
-type Listed = { readonly path: string } & TreeEntry
-
-/** The two trees of an example as a repository that merges without conflict. */
-function repositoryOf(directory: string, settings: CaseSettings): Repository {
-  const blobs = new Map<BlobSha, Uint8Array>()
-  const treeOf = (side: 'base' | 'result'): readonly Listed[] =>
-    filesBelow(join(directory, side)).map((path) => {
-      const file = join(directory, side, path)
-      const isLink = lstatSync(file).isSymbolicLink()
-      const bytes = isLink ? new TextEncoder().encode(readlinkSync(file)) : new Uint8Array(readFileSync(file))
-      const oid = blobSha(createHash('sha1').update(bytes).digest('hex'))
-      blobs.set(oid, bytes)
-      const mode = (side === 'result' && settings.modes?.[path]) || (isLink ? '120000' : '100644')
-      return { path, mode, oid }
-    })
-  const trees = new Map<TreeSha, readonly Listed[]>([
-    [baseTree, treeOf('base')],
-    [resultTree, treeOf('result')],
-  ])
-  const entriesOf = (tree: TreeSha) => trees.get(tree) ?? []
-  const notHere = async (): Promise<never> => {
-    throw new Error('an example neither fetches nor lands')
-  }
-  return {
-    fetch: notHere,
-    tip: notHere,
-    pullHead: notHere,
-    contains: notHere,
-    land: notHere,
-    merge: async () => ({ kind: 'clean', commit: commitSha('c'.repeat(40)), tree: resultTree }),
-    treeOf: async (commit) => (commit === base ? baseTree : resultTree),
-    diff: async (before, after) => changesBetween(entriesOf(before), entriesOf(after)),
-    list: async (tree, prefix = '') =>
-      entriesOf(tree).filter(({ path }) => prefix === '' || path.startsWith(`${prefix}/`)),
-    entry: async (tree, path) => entriesOf(tree).find((one) => one.path === path),
-    read: async (blob) => {
-      const bytes = blobs.get(blob)
-      if (bytes === undefined) throw new Error(`no blob ${blob}`)
-      return bytes
-    },
-  }
-}
-
-function changesBetween(before: readonly Listed[], after: readonly Listed[]): readonly PathChange[] {
-  const entryIn = (side: readonly Listed[], path: string): TreeEntry | undefined => {
-    const found = side.find((one) => one.path === path)
-    return found && { mode: found.mode, oid: found.oid }
-  }
-  return [...new Set([...before, ...after].map(({ path }) => path))].sort().flatMap((path) => {
-    const old = entryIn(before, path)
-    const now = entryIn(after, path)
-    if (old?.oid === now?.oid && old?.mode === now?.mode) return []
-    return [{ path, ...(old && { before: old }), ...(now && { after: now }) }]
-  })
-}
-
 function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question['kind']] {
   switch (question.kind) {
     case 'user':
@@ -153,6 +95,8 @@ function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question
           retryAfter: 60,
         }
       )
+    case 'comment':
+      return { kind: 'unedited' }
   }
 }
 
@@ -179,5 +123,22 @@ function memoryOf({ renamed = {} }: CaseSettings): PullMemory {
     firstSeenReviews: async (_repository, _pull, epoch, reviews) => new Map(reviews.map((id) => [id, epoch])),
     firstSeenAccounts: async (_repository, accounts) =>
       new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, userId(id)] as const)]),
+  }
+}
+
+/** Remembers besides what was shown before the reviews of the example, and what they were for. */
+function memoryOfShown(shown: DescribedChange): Partial<PullMemory> {
+  const changes = new Map([[shown.id, shown.covers]])
+  const approvals = new Map<number, string>()
+  return {
+    shownHeads: async () => [{ head, epoch: 0, at: '2025-12-31T00:00:00Z', change: shown.id }],
+    keepChange: async (_repository, _pull, { id, covers }) => {
+      changes.set(id, covers)
+    },
+    keptChanges: async (_repository, _pull, ids) => new Map([...changes].filter(([id]) => ids.includes(id))),
+    firstSeenApprovals: async (_repository, _pull, seen) => {
+      for (const [review, id] of seen) if (!approvals.has(review)) approvals.set(review, id)
+      return new Map(approvals)
+    },
   }
 }

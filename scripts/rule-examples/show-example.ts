@@ -6,6 +6,7 @@ import { linePatch } from '../../src/catalog/line-patch.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import type { AnyRule } from '../../src/findings/rule.ts'
 import { filesBelow, readCasesOf, type ExampleCase } from './cases.ts'
+import { describeHistory } from './example-commits.ts'
 import { judgeCase, textOf } from './judge-case.ts'
 
 /** The block for `<!-- example PATH -->`: `bad/why`, or `bad/why/file` where one file says it all. */
@@ -19,7 +20,7 @@ export async function showExample(rule: AnyRule, path: string, fixtures: string)
   const own = findings.filter((found) => found.rule === rule.id)
   const shown =
     one.judges === 'pull request'
-      ? changesIn(one)
+      ? pullIn(one)
       : (file === '' ? filesOf(own) : [file]).flatMap((each) => offendingPart(one, rule.id, each))
   return [`<!-- example ${path} -->`, ...shown, ...saidBy(own, message), '', '<!-- /example -->'].join('\n')
 }
@@ -41,8 +42,21 @@ function offendingPart(one: ExampleCase, id: string, file: string): readonly str
   return [...name, '', `\`\`\`${file.endsWith('.json') ? 'json' : 'yaml'}`, shortened(part), '```']
 }
 
+/** What a pull request changes, and what it brings besides. */
+function pullIn({ directory, settings }: ExampleCase): readonly string[] {
+  const before = changesIn({ directory: join(directory, 'shown') })
+  const history = describeHistory(settings)
+  return [
+    ...(before.length > 0
+      ? ['', 'When it was approved, it did this:', ...before, '', 'Now it does this:']
+      : []),
+    ...changesIn({ directory }),
+    ...(history.length > 0 ? ['', 'Its commits, newest first:', '', '```text', ...history, '```'] : []),
+  ]
+}
+
 /** What a pull request changes, as a diff of each file. */
-function changesIn({ directory }: ExampleCase): readonly string[] {
+function changesIn({ directory }: Pick<ExampleCase, 'directory'>): readonly string[] {
   const sides = ['base', 'result'].map((side) => new Set(filesBelow(join(directory, side))))
   const [base, result] = sides
   return [...new Set(sides.flatMap((side) => [...side]))].sort().flatMap((path) => {

@@ -142,21 +142,25 @@ async function findLargeFiles(
   }
 }
 
-async function readMessage(
-  objects: Objects,
-  id: CommitSha,
-): Promise<Pick<CarriedCommit, 'isSigned' | 'closes'>> {
+async function readMessage(objects: Objects, id: CommitSha): Promise<FactsOfObject> {
   try {
     const { bytes } = await objects.read(id, largestCommit)
-    const end = bytes.indexOf('\n\n')
-    const headers = bytes.subarray(0, end < 0 ? bytes.length : end).toString('latin1')
-    const isSigned = /^gpgsig(?:-sha256)? /m.test(headers)
-    const encoding = /^encoding (.*)$/m.exec(headers)?.[1] ?? 'utf-8'
-    const isReadable = /^(?:utf-?8|us-ascii|ascii|iso-?8859-?1|latin-?1)$/i.test(encoding.trim())
-    const message = end < 0 ? '' : bytes.subarray(end + 2).toString('utf8')
-    return { isSigned, closes: isReadable ? closedByWords(message) : undefined }
+    return factsOfObject(bytes)
   } catch (error) {
     if (isGitError(error, 'too-large')) return { isSigned: false, closes: undefined }
     throw error
   }
+}
+
+type FactsOfObject = Pick<CarriedCommit, 'isSigned' | 'closes'>
+
+/** What the bytes of a commit object say by themselves. */
+export function factsOfObject(bytes: Buffer): FactsOfObject {
+  const end = bytes.indexOf('\n\n')
+  const headers = bytes.subarray(0, end < 0 ? bytes.length : end).toString('latin1')
+  const isSigned = /^gpgsig(?:-sha256)? /m.test(headers)
+  const encoding = /^encoding (.*)$/m.exec(headers)?.[1] ?? 'utf-8'
+  const isReadable = /^(?:utf-?8|us-ascii|ascii|iso-?8859-?1|latin-?1)$/i.test(encoding.trim())
+  const message = end < 0 ? '' : bytes.subarray(end + 2).toString('utf8')
+  return { isSigned, closes: isReadable ? closedByWords(message) : undefined }
 }

@@ -45,6 +45,7 @@ describe('a new rule', () => {
       'src/checks/ownership/rules.ts',
       'ownershipRules',
     ],
+    ['commits', 'src/checks/commits/rules/three-heads.ts', 'src/checks/commits/rules.ts', 'commitRules'],
     ['image', 'src/checks/images/rules/three-heads.ts', 'src/checks/images/rules.ts', 'imageRules'],
     [
       'template',

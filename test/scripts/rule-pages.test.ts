@@ -55,6 +55,19 @@ describe('pages of rules', () => {
     expect(renewed).toContain('which mallory does not own')
   })
 
+  test('what a pull request brings besides its tree is told beside the diff', async () => {
+    const shownFor = (id: string, path: string) =>
+      renewPage(`# ${id}\n\n## What\n\n${mark(path)}`, { ...rule, id }, fixtures)
+    const closing = await shownFor('closes-other-pull', 'bad/a-draft')
+    expect(closing).toContain('"Describe bar" (the head of pull request 8)\n')
+    expect(closing).toContain('Pull request 8 of bob is open, a draft.\n')
+    expect(await shownFor('unsigned-commit', 'bad/an-older-one')).toContain('(not signed)\nThe base branch')
+    const approved = await shownFor('approved-something-else', 'bad/an-ancestor-landed')
+    const [then = '', now = ''] = approved.split('Now it does this:')
+    const added = '+  - name: foo.v1.1.0'
+    expect([then.includes(added), now.includes(added)]).toEqual([false, true])
+  })
+
   test('a page without a body, with another title, or with an example that is no fixture is refused', async () => {
     const body = '\n## What\n'
     await expect(renewPage('# two-heads\n', rule, fixtures)).rejects.toThrow(/no "## What"/)

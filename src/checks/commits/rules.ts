@@ -1,4 +1,4 @@
-// Every rule about the commits that a push carries, in the order of their ids.
+// Every rule about the commits that a push carries. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../../findings/rule.ts'
 import { closesOtherPull } from './rules/closes-other-pull.ts'
 import { landsOtherPull } from './rules/lands-other-pull.ts'
@@ -8,6 +8,7 @@ import { unreadableCommit } from './rules/unreadable-commit.ts'
 import { unsignedCommit } from './rules/unsigned-commit.ts'
 import { workflowEditInHistory } from './rules/workflow-edit-in-history.ts'
 
+/** The rules of ./rules, sorted by id. */
 export const commitRules: readonly AnyRule[] = [
   closesOtherPull,
   landsOtherPull,

@@ -1,10 +1,13 @@
 import type { ClosedPull } from '../../../change/carried-commits.ts'
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
-export const closesOtherPull: Rule<{ pull: number; by: ClosedPull['by']; heldBack?: string }> = {
+export const closesOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; heldBack?: string }>({
   id: 'closes-other-pull',
   check: 'ownership',
+  judges: 'pull request',
   severity: 'error',
+  since: '0.1.0',
+  network: true,
   title: "Nobody closes somebody else's pull request by landing their own",
   say: ({ pull, by, heldBack }) => {
     if (by === 'words')
@@ -20,4 +23,4 @@ export const closesOtherPull: Rule<{ pull: number; by: ClosedPull['by']; heldBac
       fix: `Rebase or squash, so that its commits are not among these; or wait until it is merged or closed.`,
     }
   },
-}
+})

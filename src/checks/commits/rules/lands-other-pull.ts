@@ -1,10 +1,13 @@
 import type { ClosedPull } from '../../../change/carried-commits.ts'
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
-export const landsOtherPull: Rule<{ pull: number; by: ClosedPull['by']; isKept: boolean }> = {
+export const landsOtherPull = defineRule<{ pull: number; by: ClosedPull['by']; isKept: boolean }>({
   id: 'lands-other-pull',
   check: 'ownership',
+  judges: 'pull request',
   severity: 'warning',
+  since: '0.1.0',
+  network: true,
   title: 'A pull request lands alone',
   say: ({ pull, by, isKept }) => ({
     what:
@@ -17,4 +20,4 @@ export const landsOtherPull: Rule<{ pull: number; by: ClosedPull['by']; isKept: 
         : 'GitHub marks both as merged when this one lands.',
     fix: 'Nothing, if that is meant. Otherwise rebase, so that the commits of the other one are not among these.',
   }),
-}
+})

@@ -1,22 +1,24 @@
-import type { Rule } from '../../../findings/rule.ts'
+import { defineRule } from '../../../findings/rule.ts'
 
 const shown = 5
 
-export const approvedSomethingElse: Rule<{
+export const approvedSomethingElse = defineRule<{
   approver: string
   head: string
   differences: readonly string[]
-}> = {
+}>({
   id: 'approved-something-else',
   check: 'ownership',
+  judges: 'pull request',
   severity: 'warning',
+  since: '0.1.0',
   title: 'An approval is for what the commit does now',
   say: ({ approver, head, differences }) => ({
     what: `${approver} approved ${head.slice(0, 12)} for something else: ${listed(differences)}`,
     why: 'The same commit can do something else when the base branch moves, and nobody has agreed to that.',
     fix: `A new approving review, or a comment "/approve ${head.slice(0, 12)}", by ${approver}.`,
   }),
-}
+})
 
 function listed(differences: readonly string[]): string {
   const more = differences.length > shown ? `; and ${differences.length - shown} more` : ''
