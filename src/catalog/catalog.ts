@@ -2,12 +2,11 @@
 // each fact with its place. Made by read-file.ts (one file) and assemble.ts (all files); plain data throughout,
 // so that a file's facts can be cached by blob id as JSON. Vocabulary: OLM's file-based catalog format.
 import type { Finding } from '../findings/finding.ts'
+import type { Json } from './json/json.ts'
+import type { Mark } from './mark.ts'
 
-/** Where a fact begins: line and column from 1, in the file that the surrounding FileFacts names. */
-export interface Mark {
-  readonly line: number
-  readonly column: number
-}
+export type { Json } from './json/json.ts'
+export type { Mark } from './mark.ts'
 
 /** Where a blob stands: its file, and the byte range of its document in that file. */
 export interface BlobPlace extends Mark {
@@ -146,8 +145,6 @@ export type Oddity = {
 
 /** A file that is odd in more places has one cause, not many: enough to explain, and a bound for hostile files. */
 export const oddityCap = 100
-
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 
 /** All that one file says, in document order. Depends on the file's bytes alone, so it is cached by blob id. */
 export interface FileFacts {

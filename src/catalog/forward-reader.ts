@@ -1,6 +1,6 @@
 // Goes through a file's bytes once, from place to place: where they are, and how long is what begins there as far as
 // its line alone tells. For files of any size and lines of any length.
-import type { Mark } from './catalog.ts'
+import type { Mark } from './mark.ts'
 import { characterWidth, decodeLikeGo } from './utf8.ts'
 
 /** Bytes of a line that are looked at for an end: a longer thing ends there. */

@@ -1,6 +1,6 @@
 // Reading a field of a parsed JSON object as Go's encoding/json does: names match without regard to case, several
 // spellings apply in byte order, null leaves what was there. Decodes nothing and complains about nothing.
-import type { Json } from './catalog.ts'
+import type { Json } from './json/json.ts'
 import { compareBytes } from './go-text.ts'
 
 /** The text of a field, or '' where it is absent, null or of another type. */

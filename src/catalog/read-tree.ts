@@ -1,9 +1,9 @@
 // One document's bytes to its tree and the text that the tree's offsets count in.
 import { JsonError } from './json/json-error.ts'
 import { readJson } from './json/read-json.ts'
-import { chunkText } from './load/documents.ts'
 import type { Value } from './tree.ts'
 import { decodeLikeGo } from './utf8.ts'
+import { chunkText } from './yaml/chunk-text.ts'
 import { readYaml } from './yaml/read-yaml.ts'
 
 export interface Tree {

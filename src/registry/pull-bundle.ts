@@ -4,7 +4,7 @@ import { parseImageReference, type ImageReference } from '../bundle/image-refere
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { parseConfig, type IndexEntry, type Manifest } from './manifest.ts'
-import type { RegistryClient } from './open-registry.ts'
+import type { RegistryClient } from './registry-client.ts'
 import type { BundleReading } from './read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'

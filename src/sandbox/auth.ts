@@ -1,22 +1,11 @@
 // Who calls: app JWTs (RS256), installation tokens and people's tokens. Tokens live in memory only and
 // never reach a log: what is recorded is the caller's name.
 import { createPublicKey, createVerify, randomBytes } from 'node:crypto'
+import type { Caller } from './caller.ts'
 import { Refusal, invalid, notAccessible, notFound } from './route.ts'
 import type { Needs } from './route.ts'
 import { mayPush, roleOf, timestampOf } from './world.ts'
 import type { Account, App, Installation, Permissions, Repo, World } from './world.ts'
-
-export type Caller =
-  | { readonly kind: 'anonymous' }
-  | { readonly kind: 'app'; readonly app: App }
-  | { readonly kind: 'user'; readonly account: Account }
-  | {
-      readonly kind: 'installation'
-      readonly installation: Installation
-      readonly permissions: Permissions
-      /** Undefined: all that the installation has. */
-      readonly repositories: ReadonlySet<Repo> | undefined
-    }
 
 /** A caller's name for the request log. */
 export function nameOf(caller: Caller): string {
@@ -31,6 +20,8 @@ export function nameOf(caller: Caller): string {
       return `${caller.installation.app.slug}[bot]`
   }
 }
+
+export type { Caller } from './caller.ts'
 
 interface Token {
   readonly caller: Caller

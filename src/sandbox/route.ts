@@ -1,5 +1,5 @@
 // What a REST route of the sandbox is: an operation of GitHub's, the permission it needs, and a handler.
-import type { Caller } from './auth.ts'
+import type { Caller } from './caller.ts'
 import type { Payload, Permissions, Repo, World } from './world.ts'
 
 export interface Reply {

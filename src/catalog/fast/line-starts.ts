@@ -1,5 +1,5 @@
 // Where the lines of a file's documents begin, noted while they are read, and from that the line and column of any byte.
-import type { Mark } from '../catalog.ts'
+import type { Mark } from '../mark.ts'
 import type { Places } from '../load/places.ts'
 import { handOver } from './hand-over.ts'
 import { decode } from './scalar-text.ts'

@@ -1,5 +1,5 @@
 // A JSON value as the text that it shares with every value of the same meaning.
-import type { Json } from '../catalog.ts'
+import type { Json } from './json.ts'
 
 /** JSON with sorted keys: the order of keys says nothing. */
 export function canonicalText(value: Json): string {

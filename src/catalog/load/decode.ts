@@ -5,10 +5,13 @@ import { goFloat32, jsonNumber } from '../go-number.ts'
 import { quote } from '../go-text.ts'
 import { sortedEntries } from '../json/json-text.ts'
 import type { MapEntry, MapValue, NumberValue, Value } from '../tree.ts'
+import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
 import { FittingStruct, fitsType } from './fitting.ts'
 import type { GoType, StructType } from './go-type.ts'
 import { uint8 } from './go-type.ts'
-import { goKind } from './meta.ts'
+import { goKind } from './go-value.ts'
+
+export type { Decoded, DecodedList, DecodedValue, Fields, Sources } from './decoded.ts'
 
 export interface DecodeProblem {
   readonly message: string
@@ -18,25 +21,6 @@ export interface DecodeProblem {
   readonly wanted: string
   readonly found: string
 }
-
-export interface Fields {
-  get(field: string): DecodedValue
-  has(field: string): boolean
-}
-
-export interface Sources {
-  get(field: string): Value | undefined
-}
-
-/** A decoded struct: the values of its fields, and where they came from. */
-export interface Decoded {
-  readonly fields: Fields
-  readonly sources: Sources
-  readonly at: Value
-}
-
-export type DecodedValue = string | boolean | number | Uint8Array | Value | Decoded | DecodedList | undefined
-export type DecodedList = DecodedValue[]
 
 export interface DecodeResult {
   readonly decoded: Decoded

@@ -3,7 +3,7 @@
 import { decodeBase64, decodePlain } from '../base64.ts'
 import type { Value } from '../tree.ts'
 import { valueAt } from '../tree.ts'
-import type { Decoded, DecodedValue, Fields, Sources } from './decode.ts'
+import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 
 /** Whether decoding the value would go without a problem and without a choice between spellings. */

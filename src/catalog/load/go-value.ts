@@ -1,10 +1,17 @@
-// Decoded JSON as Go's fmt prints it with %v, and with the %t that opm uses by mistake.
+// Decoded JSON in Go's words: its kind, and as fmt prints it with %v, and with the %t that opm uses by mistake.
 import { goFloat } from '../go-number.ts'
 import { sortedEntries } from '../json/json-text.ts'
 import { printValue, type ValuePrinter } from '../print-value.ts'
 import type { ListValue, MapValue, Value } from '../tree.ts'
 
 const maxLength = 1 << 20
+
+const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
+
+/** The Go name of what a value is. */
+export function goKind(value: Value): string {
+  return kinds[value.kind]
+}
 
 /** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
 export function plainGo(value: Value): string {

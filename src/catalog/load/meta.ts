@@ -6,7 +6,9 @@ import { markedJson, withMark } from '../json/marked-json.ts'
 import { KeyTable } from '../key-table.ts'
 import type { MapEntry, MapValue, Value } from '../tree.ts'
 import { foldCase } from './fold-case.ts'
-import { mistakenBoolGo, plainGo } from './go-value.ts'
+import { goKind, mistakenBoolGo, plainGo } from './go-value.ts'
+
+export { goKind } from './go-value.ts'
 
 export interface Meta {
   readonly value: MapValue
@@ -32,13 +34,6 @@ export type MetaProblem =
 
 /** opm shows all of it; a message of more than this is of use to nobody. */
 const maxShown = 1 << 20
-
-const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
-
-/** The Go name of what a value is. */
-export function goKind(value: Value): string {
-  return kinds[value.kind]
-}
 
 /**
  * Looks at a document's value. `raw` is its JSON as it was written, where it was: opm shows that in its message.

@@ -1,5 +1,5 @@
 // Offsets in a document's text to lines and columns of its file.
-import type { Mark } from '../catalog.ts'
+import type { Mark } from '../mark.ts'
 
 /** Turns offsets into places; what an offset counts is the affair of the tree that it comes from. */
 export interface Places {

@@ -1,5 +1,5 @@
 // Values as plain JSON data, cut off where they are nested too deep or too large to be a fact worth keeping.
-import type { Json } from '../catalog.ts'
+import type { Json } from '../json/json.ts'
 import type { Value } from '../tree.ts'
 import { ownCopy } from '../utf8.ts'
 

@@ -10,7 +10,7 @@ import { pullSpecError } from '../pull-spec.ts'
 import { parseRelease } from '../release.ts'
 import { parseVersion } from '../version.ts'
 import { priorityError } from './channel-priority.ts'
-import type { Draft } from './convert.ts'
+import type { Draft } from './draft.ts'
 import { firstOne, locationOf } from './location.ts'
 import type { ModelBundle } from './model.ts'
 

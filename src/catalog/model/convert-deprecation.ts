@@ -4,7 +4,7 @@ import type { Rule } from '../../findings/rule.ts'
 import { quote } from '../go-text.ts'
 import * as deprecationRules from '../model-rules/deprecation-rules.ts'
 import { missingPackage, unknownPackage } from '../model-rules/channel-rules.ts'
-import type { Draft } from './convert.ts'
+import type { Draft } from './draft.ts'
 import { locationOf } from './location.ts'
 import type { ModelPackage } from './model.ts'
 

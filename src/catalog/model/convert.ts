@@ -10,6 +10,7 @@ import type { RuleSet } from '../rule-set.ts'
 import { Complaints } from './complaints.ts'
 import { addBundle } from './convert-bundle.ts'
 import { addDeprecations } from './convert-deprecation.ts'
+import type { Draft } from './draft.ts'
 import { firstOne, locationOf } from './location.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
@@ -17,17 +18,6 @@ export interface Conversion {
   readonly packages: ReadonlyMap<string, ModelPackage>
   /** opm's text for the first problem that it stops at. */
   readonly message?: string
-}
-
-/** What the steps of one conversion share. */
-export interface Draft {
-  readonly ruleSet: RuleSet
-  readonly packages: Map<string, ModelPackage>
-  /** Bundle blobs by package and name. */
-  readonly bundles: Map<string, Map<string, ModelBundle>>
-  /** Packages that have had their deprecations blob. */
-  readonly deprecated: Set<string>
-  readonly complaints: Complaints
 }
 
 /** Links the catalog. Never throws; every problem goes into `findings`. */
