@@ -2,7 +2,7 @@
 // command line and `validate` joined into one script, so that they start without looking for sixty files.
 // usage: node scripts/build.ts [DIRECTORY]   (default: dist)
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -33,7 +33,6 @@ rmSync(dist, { recursive: true, force: true })
 for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
   if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts')) transpile(path)
 rollUpTypes(join(dist, 'index.d.ts'), { isCheck: true })
-copyFileSync(join(root, 'src/sandbox/github-openapi.json'), join(dist, 'sandbox/github-openapi.json'))
 
 /** One source file as JavaScript. Its types are not looked at: `npm run types` does that, for all at once. */
 function transpile(path: string): void {

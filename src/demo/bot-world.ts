@@ -2,7 +2,7 @@
 // their own way. Starts no bot.
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { startGitHub, type GitHub } from '../sandbox/github.ts'
+import { startGitHub, type GitHub, type TrafficValidator } from '../sandbox/github.ts'
 import { startRegistry, type Registry } from '../sandbox/registry.ts'
 import { newPrivateKey } from '../sandbox/settings.ts'
 
@@ -18,8 +18,8 @@ export interface BotWorldOptions {
   /** A folder for repositories and the bot's data. */
   readonly directory: string
   readonly sweepSeconds?: number
-  /** Checks all traffic against GitHub's OpenAPI document. */
-  readonly validateTraffic?: boolean
+  /** Sees all traffic with GitHub. */
+  readonly validator?: TrafficValidator
 }
 
 /** The App's permissions and events, as app.yml asks for them. */
@@ -44,11 +44,11 @@ const events = [
 ]
 
 export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> {
-  const { directory, sweepSeconds = 300, validateTraffic } = options
+  const { directory, sweepSeconds = 300, validator } = options
   const registry = await startRegistry()
   const github = await startGitHub({
     directory: join(directory, 'github'),
-    ...(validateTraffic !== undefined && { validateTraffic }),
+    ...(validator && { validator }),
   })
   return {
     github,

@@ -35,8 +35,14 @@ export interface GitHubOptions {
   /** Where webhooks go, e.g. `http://127.0.0.1:3000/api/github/webhooks`; can be set later. */
   readonly webhookTarget?: string
   readonly clock?: { now(): number }
-  /** Checks every request, answer and webhook against GitHub's OpenAPI document; see `violations`. */
-  readonly validateTraffic?: boolean
+  /** Sees every request, answer and webhook; see `violations`. */
+  readonly validator?: TrafficValidator
+}
+
+/** Lists what is wrong with what goes over the wire, each as one line; none: nothing. */
+export interface TrafficValidator {
+  checkExchange(exchange: Exchange): string[]
+  checkWebhook(event: string, action: string | null, payload: unknown): string[]
 }
 
 export class GitHub extends People {
@@ -44,7 +50,7 @@ export class GitHub extends People {
   readonly webhooks: Webhooks
   /** Every request, in the order of their answers. */
   readonly requests: RequestRecord[]
-  /** What in the traffic was not as GitHub's document says. Empty without `validateTraffic`. */
+  /** What the validator of the traffic found. Empty without one. */
   readonly violations: string[]
   readonly #world: World
   readonly #faults: Faults
@@ -148,9 +154,8 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   ]
   const routes = makers.flatMap((make) => make(state))
   let observe: ((exchange: Exchange) => void) | undefined
-  if (options.validateTraffic === true) {
-    const { trafficValidator } = await import('./traffic-validator.ts')
-    const validator = trafficValidator()
+  const { validator } = options
+  if (validator) {
     observe = (exchange) => void violations.push(...validator.checkExchange(exchange))
     state.webhooks.observe = ({ event, action, payload }) =>
       void violations.push(...validator.checkWebhook(event, action, payload))

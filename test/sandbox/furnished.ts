@@ -13,6 +13,7 @@ import { newPrivateKey } from '../../src/sandbox/settings.ts'
 import { startGitHub } from '../../src/sandbox/github.ts'
 import type { GitHub, GitHubOptions } from '../../src/sandbox/github.ts'
 import type { App, Installation } from '../../src/sandbox/world.ts'
+import { trafficValidator } from './traffic-validator.ts'
 
 export const secret = 'a secret of the tests'
 /** One key for all tests of a file: making one takes longer than most tests. */
@@ -106,10 +107,20 @@ export const allPermissions = {
   members: 'read',
 } as const
 
-export async function furnish(options: Partial<GitHubOptions> = {}): Promise<Furnished> {
+export interface FurnishOptions extends Partial<GitHubOptions> {
+  /** Compares all traffic with GitHub's OpenAPI document. */
+  readonly validateTraffic?: boolean
+}
+
+export async function furnish({ validateTraffic, ...options }: FurnishOptions = {}): Promise<Furnished> {
   const directory = await mkdtemp(join(tmpdir(), 'sandbox-'))
   const receiver = await startReceiver()
-  const github = await startGitHub({ directory, webhookTarget: receiver.url, ...options })
+  const github = await startGitHub({
+    directory,
+    webhookTarget: receiver.url,
+    ...(validateTraffic === true && { validator: trafficValidator() }),
+    ...options,
+  })
   for (const login of ['maintainer', 'alice', 'bob', 'stranger']) github.createUser(login)
   github.createOrganization('catalogs', ['maintainer'])
   const files = {

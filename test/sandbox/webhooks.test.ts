@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { readOpenApi } from '../../src/sandbox/traffic-validator.ts'
+import { readOpenApi } from './traffic-validator.ts'
 import type { Pull } from '../../src/sandbox/world.ts'
 import { nodeId } from '../../src/sandbox/views/account-view.ts'
 import { checksRule, queueRule } from './branch-rules/landing-ground.ts'

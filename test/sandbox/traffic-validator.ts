@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
-import type { Exchange } from './router.ts'
+import type { TrafficValidator } from '../../src/sandbox/github.ts'
 
 type Schema = Record<string, unknown>
 
@@ -42,12 +42,6 @@ function differsInLife(key: string, error: ErrorObject): boolean {
 
 export function readOpenApi(): Document {
   return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as Document
-}
-
-/** Lists what is wrong, each as one line; none: nothing. */
-export interface TrafficValidator {
-  checkExchange(exchange: Exchange): string[]
-  checkWebhook(event: string, action: string | null, payload: unknown): string[]
 }
 
 export function trafficValidator(): TrafficValidator {
