@@ -3,23 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { RunDemo } from '../cli/demo.ts'
 import { startBot } from './bot-process.ts'
 import { openCoast } from './coast.ts'
 import { outcomeOf, type Told } from './outcome.ts'
 import { stories } from './stories.ts'
 
-export interface DemoOptions {
-  readonly say: (line: string) => void
-  /** Prints the bot's log too. */
-  readonly verbose?: boolean | undefined
-  /** Called when all is told; the world goes on until it resolves. */
-  readonly keep?: ((addresses: readonly string[]) => Promise<void>) | undefined
-  /** Milliseconds that all stories together may take. */
-  readonly patience?: number
-}
-
-/** True when every pull request came to the end it should. */
-export async function runDemo({ say, verbose, keep, patience = 50_000 }: DemoOptions): Promise<boolean> {
+export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }) => {
   const started = performance.now()
   const tell = (line: string) =>
     say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
