@@ -6,6 +6,7 @@ import tseslint from 'typescript-eslint'
 const pureFloors = [
   'findings',
   'config',
+  'go',
   'catalog',
   'bundle',
   'change',

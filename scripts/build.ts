@@ -23,7 +23,7 @@ const joined = [
   'cli.js',
   'cli/output.js',
   'cli/validate.js',
-  'files/facts-cache.js',
+  'examine/catalogs/facts-cache.js',
   'checks/validation/validate-fully.js',
   'findings/render-text.js',
   'findings/render-sarif.js',
@@ -37,7 +37,7 @@ rollUpTypes(join(dist, 'index.d.ts'), { isCheck: true })
 
 // The demo's world is one script beside the rest. It lies as deep as its source does, for it asks where it lies.
 await build({
-  entryPoints: [join(root, 'src/demo/run-demo.ts')],
+  entryPoints: [join(root, 'sandbox/demo/run-demo.ts')],
   outfile: join(dist, 'demo/run-demo.js'),
   allowOverwrite: true,
   bundle: true,

@@ -21,25 +21,22 @@ export const pure = [
 ]
 const world = [
   'workers',
-  'files',
   'git',
   'github',
   'registry',
   'image',
   'cluster',
   'store',
-  'sandbox',
   'web',
   'examine',
   'landing',
   'app',
   'cli',
-  'demo',
 ]
 const floors = [...pure, ...world]
 
 /** Adapters stand beside one another: they know only the ports, and meet in the rooms below them. */
-const adapters = new Set(['files', 'git', 'github', 'registry', 'image', 'cluster', 'store'])
+const adapters = new Set(['git', 'github', 'registry', 'image', 'cluster', 'store'])
 const adapterMayImport: Readonly<Record<string, readonly string[]>> = {
   image: ['registry'],
   cluster: ['registry'],

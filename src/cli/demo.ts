@@ -25,7 +25,7 @@ export type RunDemo = (telling: DemoTelling) => Promise<boolean>
  * The sandbox is no part of what serves, so its demo is found when it is wanted, not imported: in a checkout as its
  * source, in the published package as the one script that scripts/build.ts makes of it.
  */
-const script = extname(import.meta.url) === '.ts' ? '../demo/run-demo.ts' : '../demo/run-demo.js'
+const script = extname(import.meta.url) === '.ts' ? '../../sandbox/demo/run-demo.ts' : '../demo/run-demo.js'
 
 export async function demo({ keep, verbose }: DemoOptions): Promise<void> {
   const { runDemo } = (await import(new URL(script, import.meta.url).href)) as { readonly runDemo: RunDemo }

@@ -1,19 +1,19 @@
 // The registry port over HTTP: what is behind a reference, and (for bundles) its content by digest.
 // A registry's failure is an answer, never an exception, and "missing" is said only when two kinds of request agree.
 import { createHash } from 'node:crypto'
-import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { isAllowedRegistry } from '../checks/images/named-image.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
-import { authorizedExchange, type RegistryRequest } from './authorized-exchange.ts'
-import { closableClock } from './closable-clock.ts'
-import { credentialIdentity } from './credential-identity.ts'
-import { findCredential, type CredentialSource } from './credentials.ts'
-import type { EgressOptions } from './egress-policy.ts'
+import { authorizedExchange, type RegistryRequest } from './auth/authorized-exchange.ts'
+import { closableClock } from './transport/closable-clock.ts'
+import { credentialIdentity } from './auth/credential-identity.ts'
+import { findCredential, type CredentialSource } from './auth/credentials.ts'
+import type { EgressOptions } from './transport/egress-policy.ts'
 import { endpointsOf, type Endpoint, type RegistryRule } from './endpoints.ts'
-import type { Resolve } from './guarded-connector.ts'
+import type { Resolve } from './transport/guarded-connector.ts'
 import {
   acceptManifests,
   bareMediaType,
@@ -30,10 +30,8 @@ import { defaultPatience, patientExchange, type Patience, type RequestKind } fro
 import { readBundle } from './read-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
 import { RegistryError } from './registry-error.ts'
-import { openTokenService } from './token-service.ts'
-import { openTransport, type Reply, type TransportLimits } from './transport.ts'
-
-export type { FetchedManifest, RegistryClient } from './registry-client.ts'
+import { openTokenService } from './auth/token-service.ts'
+import { openTransport, type Reply, type TransportLimits } from './transport/transport.ts'
 
 export interface RegistryOptions {
   readonly clock: Clock

@@ -1,5 +1,5 @@
 // What can be asked of registries: the port's question, and what pulling needs besides.
-import type { ImageReference } from '../bundle/image-reference.ts'
+import type { ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import type { Descriptor, Manifest } from './manifest.ts'

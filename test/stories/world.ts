@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot, type BotProcess } from '../../src/demo/bot-process.ts'
-import { openCoast, type Coast, type CoastOptions } from '../../src/demo/coast.ts'
-import { trafficValidator } from '../sandbox/traffic-validator.ts'
+import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import { openCoast, type Coast, type CoastOptions } from '../../sandbox/demo/coast.ts'
+import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryWorld {
   readonly coast: Coast

@@ -1,12 +1,12 @@
 // Links a catalog's blobs as opm's ConvertToModel does, in its order (R11 to R25, R36 to R38). opm stops at the
 // first problem; this goes on with what can be linked, so that the first message is opm's and all findings are ours.
-import type { Catalog, ChannelBlob, PackageBlob } from '../catalog.ts'
+import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import { quote, sortedByBytes } from '../go-text.ts'
-import * as channelRules from '../model-rules/channel-rules.ts'
-import * as packageRules from '../model-rules/package-rules.ts'
-import { packageNameError } from '../package-name.ts'
-import type { RuleSet } from '../rule-set.ts'
+import { quote, sortedByBytes } from '../../go/text.ts'
+import * as channelRules from './rules/channel-rules.ts'
+import * as packageRules from './rules/package-rules.ts'
+import { packageNameError } from './package-name.ts'
+import type { RuleSet } from './rule-set.ts'
 import { Complaints } from './complaints.ts'
 import { addBundle } from './convert-bundle.ts'
 import { addDeprecations } from './convert-deprecation.ts'

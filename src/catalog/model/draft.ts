@@ -1,5 +1,5 @@
 // A catalog that is being linked, as far as it has come.
-import type { RuleSet } from '../rule-set.ts'
+import type { RuleSet } from './rule-set.ts'
 import type { Complaints } from './complaints.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
