@@ -226,7 +226,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'configuration from the merged tree',
     edits: [
       {
-        file: 'src/examine/examine.ts',
+        file: 'src/examine/stand-on-base.ts',
         search: 'await readConfig(repository, baseTree)',
         replace: 'await readConfig(repository, await repository.treeOf(snapshot.head))',
       },
@@ -287,7 +287,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'our marker believed from anybody',
     edits: [
       {
-        file: 'src/github/forge.ts',
+        file: 'src/github/own-issues.ts',
         search: 'comment.performed_via_github_app?.id === appId && ',
         replace: '',
       },
@@ -337,7 +337,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'the title as it is in the merge message',
     edits: [
       {
-        file: 'src/examine/examine.ts',
+        file: 'src/examine/stand-on-base.ts',
         search: 'commitTitle(snapshot.title)',
         replace: 'snapshot.title',
       },
@@ -532,7 +532,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'a push whose delivery was lost is the author’s',
     edits: [
       {
-        file: 'src/examine/examine.ts',
+        file: 'src/examine/stand-on-base.ts',
         search: ' || (await memory.hasSeenPushes?.(repository, pull))',
         replace: '',
       },
@@ -666,7 +666,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'judge no catalog whose links lead to what changes',
     edits: [
       {
-        file: 'src/examine/examine.ts',
+        file: 'src/examine/compare-trees.ts',
         search: '...links.filter(({ path }) => isReadAsCatalog(path, layout))',
         replace: '',
       },
@@ -812,7 +812,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'ask GitHub about as many people as a file names',
     edits: [
       {
-        file: 'src/examine/examine.ts',
+        file: 'src/examine/ask-checks.ts',
         search: 'asked.people.size > budget.people',
         replace: 'asked.people.size < 0',
       },

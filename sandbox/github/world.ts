@@ -1,9 +1,8 @@
 // The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
 // Plain records that the routes and the people's methods change; git objects live on disk, not here.
 
-import type { BranchProtection } from './branch-rules/branch-protection.ts'
-import type { QueueEntry } from './branch-rules/merge-queue.ts'
-import type { Ruleset } from './branch-rules/ruleset.ts'
+import type { BranchProtection, Ruleset } from './branch-rules/rule-shapes.ts'
+import type { MergeMethod } from './merge-method.ts'
 
 export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read'
 export type Payload = Record<string, unknown>
@@ -245,7 +244,26 @@ export interface Repo {
   pushedAt: string
 }
 
-export type MergeMethod = 'merge' | 'squash' | 'rebase'
+export type { MergeMethod } from './merge-method.ts'
+
+export interface QueueEntry {
+  readonly id: number
+  readonly pull: Pull
+  readonly headSha: string
+  readonly by: Account
+  readonly enqueuedAt: number
+  readonly jump: boolean
+  /** Set while its checks are asked for. */
+  group: Group | undefined
+}
+
+export interface Group {
+  readonly branch: string
+  readonly headSha: string
+  readonly baseSha: string
+  readonly baseRef: string
+  readonly askedAt: number
+}
 
 export type Permissions = Record<string, 'read' | 'write'>
 

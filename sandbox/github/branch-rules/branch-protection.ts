@@ -2,44 +2,7 @@
 // ruleset's do. What differs from rulesets stands here: who is exempt, and that making a branch is mostly free.
 import { minimatch } from 'minimatch'
 import type { Repo } from '../world.ts'
-import type { Rule } from './ruleset.ts'
-
-/** People by login, teams and apps by slug. */
-export interface Named {
-  readonly users?: readonly string[]
-  readonly teams?: readonly string[]
-  readonly apps?: readonly string[]
-}
-
-export interface ProtectionRequest {
-  readonly required_status_checks?: {
-    readonly strict: boolean
-    readonly contexts?: readonly string[]
-    readonly checks?: readonly { readonly context: string; readonly app_id?: number | null }[]
-  } | null
-  readonly enforce_admins?: boolean | null
-  readonly required_pull_request_reviews?: {
-    readonly dismissal_restrictions?: Named
-    readonly dismiss_stale_reviews?: boolean
-    readonly require_code_owner_reviews?: boolean
-    readonly required_approving_review_count?: number
-    readonly require_last_push_approval?: boolean
-    readonly bypass_pull_request_allowances?: Named
-  } | null
-  readonly restrictions?: Named | null
-  readonly required_linear_history?: boolean
-  readonly allow_force_pushes?: boolean | null
-  readonly allow_deletions?: boolean
-  readonly block_creations?: boolean
-  readonly required_conversation_resolution?: boolean
-  readonly lock_branch?: boolean
-  readonly allow_fork_syncing?: boolean
-}
-
-export interface BranchProtection extends ProtectionRequest {
-  /** Has an endpoint of its own. */
-  readonly required_signatures: boolean
-}
+import type { BranchProtection, Rule } from './rule-shapes.ts'
 
 /** The protection of a branch: an exact name wins over a pattern, an earlier pattern over a later one. */
 export function protectionOf(repo: Repo, branch: string): BranchProtection | undefined {

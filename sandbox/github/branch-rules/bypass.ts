@@ -3,8 +3,8 @@
 import type { Caller } from '../http/caller.ts'
 import { roleOf } from '../world.ts'
 import type { Repo, Role, World } from '../world.ts'
-import type { Named } from './branch-protection.ts'
-import type { BypassActor } from './ruleset.ts'
+import type { Named } from './rule-shapes.ts'
+import type { BypassActor } from './rule-shapes.ts'
 import type { RefUpdate } from './ref-update.ts'
 
 // GitHub's ids of its own roles.

@@ -7,7 +7,7 @@ import type { Pull } from '../world.ts'
 import { judgeUpdate } from './judge-update.ts'
 import { mergeCommit } from './merge-commits.ts'
 import { enqueue, entryOf, methodOfQueue, queueParameters } from './merge-queue.ts'
-import type { QueueEntry } from './merge-queue.ts'
+import type { QueueEntry } from '../world.ts'
 import { messageOf } from './verdict-texts.ts'
 
 export interface EnqueueRequest {

@@ -1,13 +1,13 @@
 // The judgement of one ref update: every layer that is in force, every rule in it, who is spared, and what is said.
 // It reads; it never moves a ref.
-import type { Named } from './branch-protection.ts'
+import type { Named } from './rule-shapes.ts'
 import { linearHistory, signatures } from './history.ts'
 import { layersOf } from './layers.ts'
 import type { Move, RefUpdate, Violation } from './ref-update.ts'
 import { requiredChecks } from './required-checks.ts'
 import { conversationResolution, requiredPull } from './required-pull.ts'
 import { creation, deletion, locked, nonFastForward, restrictedPushers, update } from './restrictions.ts'
-import type { PullRequestParameters, Rule, StatusCheckParameters } from './ruleset.ts'
+import type { PullRequestParameters, Rule, StatusCheckParameters } from './rule-shapes.ts'
 
 /** Why an update is refused, or what a bypass spared it. */
 export interface Verdict {

@@ -5,7 +5,7 @@ import { administers, bypassMode, bypasses, isNamed } from './bypass.ts'
 import { branchOf } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
 import { appliesTo } from './ruleset.ts'
-import type { Rule, Ruleset } from './ruleset.ts'
+import type { Rule, Ruleset } from './rule-shapes.ts'
 import type { Repo } from '../world.ts'
 
 export interface Layer {

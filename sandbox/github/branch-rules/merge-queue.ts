@@ -4,31 +4,12 @@ import { deleteRef, setRef } from '../git/git-store.ts'
 import type { GitHubState } from '../github-state.ts'
 import { emitPull, followRefs, markMerged } from '../git/pushes.ts'
 import { readCommit, shortCommitView } from '../views/commit-view.ts'
-import type { Account, MergeMethod, Pull, Repo } from '../world.ts'
+import type { Account, Group, MergeMethod, Pull, QueueEntry, Repo } from '../world.ts'
 import { demandsOf, protectionOf } from './branch-protection.ts'
 import { rulesetsFor } from './layers.ts'
 import { mergeCommit } from './merge-commits.ts'
 import { unmetChecks } from './required-checks.ts'
-import type { MergeQueueParameters, Rule, StatusCheckParameters } from './ruleset.ts'
-
-export interface QueueEntry {
-  readonly id: number
-  readonly pull: Pull
-  readonly headSha: string
-  readonly by: Account
-  readonly enqueuedAt: number
-  readonly jump: boolean
-  /** Set while its checks are asked for. */
-  group: Group | undefined
-}
-
-export interface Group {
-  readonly branch: string
-  readonly headSha: string
-  readonly baseSha: string
-  readonly baseRef: string
-  readonly askedAt: number
-}
+import type { MergeQueueParameters, Rule, StatusCheckParameters } from './rule-shapes.ts'
 
 export type DequeueReason =
   'MANUAL' | 'MERGE' | 'MERGE_CONFLICT' | 'CI_FAILURE' | 'CI_TIMEOUT' | 'ALREADY_MERGED' | 'QUEUE_CLEARED'

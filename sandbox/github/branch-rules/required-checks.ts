@@ -4,7 +4,7 @@ import { git, isAncestor } from '../git/git-store.ts'
 import type { Repo, World } from '../world.ts'
 import { pullOf } from './pushed-pull.ts'
 import type { Move, Violation } from './ref-update.ts'
-import type { StatusCheckParameters } from './ruleset.ts'
+import type { StatusCheckParameters } from './rule-shapes.ts'
 
 type Required = StatusCheckParameters['required_status_checks'][number]
 /** How a required check stands, in GitHub's words; undefined: it passed. */

@@ -6,7 +6,7 @@ import type { MergeMethod, Pull, Review } from '../world.ts'
 import { isOwner, ownersOf } from './code-owners.ts'
 import { parentsOf, pullOf } from './pushed-pull.ts'
 import type { Move, Violation } from './ref-update.ts'
-import type { PullRequestParameters } from './ruleset.ts'
+import type { PullRequestParameters } from './rule-shapes.ts'
 
 const methodWords: Readonly<Record<MergeMethod, string>> = {
   merge: 'Merge commits',

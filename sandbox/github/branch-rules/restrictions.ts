@@ -1,6 +1,6 @@
 // Rules about who may do what with a ref at all, whatever the commits are.
 import { isAncestor } from '../git/git-store.ts'
-import type { Named } from './branch-protection.ts'
+import type { Named } from './rule-shapes.ts'
 import { isNamed } from './bypass.ts'
 import type { RefUpdate, Violation } from './ref-update.ts'
 

@@ -2,9 +2,9 @@
 import { keepRuleset } from '../routes/rule-routes.ts'
 import { Settings } from '../settings.ts'
 import type { MergeMethod, Payload, Pull } from '../world.ts'
-import type { ProtectionRequest } from './branch-protection.ts'
+import type { ProtectionRequest } from './rule-shapes.ts'
 import { readRuleset } from './ruleset.ts'
-import type { Rule, Ruleset, RulesetRequest } from './ruleset.ts'
+import type { Rule, Ruleset, RulesetRequest } from './rule-shapes.ts'
 
 export class RuleSettings extends Settings {
   /** Imports a ruleset. */

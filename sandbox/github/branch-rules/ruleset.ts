@@ -2,64 +2,8 @@
 import { minimatch } from 'minimatch'
 import { invalid } from '../http/route.ts'
 import type { Refusal } from '../http/route.ts'
-import type { MergeMethod, Payload, Repo } from '../world.ts'
-
-export interface Rule {
-  readonly type: string
-  readonly parameters?: Readonly<Record<string, unknown>>
-}
-
-export interface BypassActor {
-  readonly actor_id?: number | null
-  readonly actor_type: 'Integration' | 'OrganizationAdmin' | 'RepositoryRole' | 'Team' | 'DeployKey' | 'User'
-  readonly bypass_mode?: 'always' | 'pull_request' | 'exempt'
-}
-
-/** What an administrator sends, and what "Import a ruleset" reads from a file. */
-export interface RulesetRequest {
-  readonly name: string
-  readonly target?: 'branch' | 'tag' | 'push'
-  readonly enforcement: 'active' | 'evaluate' | 'disabled'
-  readonly bypass_actors?: readonly BypassActor[]
-  readonly conditions?: {
-    readonly ref_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
-  }
-  readonly rules?: readonly Rule[]
-}
-
-export interface Ruleset extends Required<RulesetRequest> {
-  readonly id: number
-  readonly createdAt: string
-  readonly updatedAt: string
-}
-
-export interface PullRequestParameters {
-  readonly required_approving_review_count: number
-  readonly dismiss_stale_reviews_on_push: boolean
-  readonly require_code_owner_review: boolean
-  readonly require_last_push_approval: boolean
-  readonly required_review_thread_resolution: boolean
-  readonly allowed_merge_methods?: readonly MergeMethod[]
-}
-
-export interface StatusCheckParameters {
-  readonly strict_required_status_checks_policy: boolean
-  readonly do_not_enforce_on_create?: boolean
-  readonly required_status_checks: readonly {
-    readonly context: string
-    readonly integration_id?: number | null
-  }[]
-}
-
-export interface MergeQueueParameters {
-  readonly check_response_timeout_minutes: number
-  readonly grouping_strategy: 'ALLGREEN' | 'HEADGREEN'
-  readonly max_entries_to_build: number
-  readonly max_entries_to_merge: number
-  readonly merge_method: 'MERGE' | 'SQUASH' | 'REBASE'
-  readonly min_entries_to_merge: number
-  readonly min_entries_to_merge_wait_minutes: number
-}
+import type { Payload, Repo } from '../world.ts'
+import type { Ruleset, RulesetRequest } from './rule-shapes.ts'
 
 // What a rule must say. A rule that the sandbox does not enforce is refused: silence would look like a pass.
 const demanded: Readonly<Record<string, readonly string[]>> = {

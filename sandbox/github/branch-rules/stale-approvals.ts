@@ -5,7 +5,7 @@ import { pullSummary, reviewView } from '../views/pull-view.ts'
 import type { Account, Pull } from '../world.ts'
 import { protectionOf, pullDemandsOf } from './branch-protection.ts'
 import { rulesetsFor } from './layers.ts'
-import type { PullRequestParameters } from './ruleset.ts'
+import type { PullRequestParameters } from './rule-shapes.ts'
 
 function endsStale({ repo, baseRef }: Pull): boolean {
   const protection = protectionOf(repo, baseRef)

@@ -1,9 +1,9 @@
 // REST routes of rulesets, classic branch protection and merge settings: what anyone may read, and what
 // administrators set, so that the JSON they import can be tried.
 import { mayAdminister } from '../http/auth.ts'
-import type { BranchProtection, ProtectionRequest } from '../branch-rules/branch-protection.ts'
+import type { BranchProtection, ProtectionRequest } from '../branch-rules/rule-shapes.ts'
 import { readRuleset } from '../branch-rules/ruleset.ts'
-import type { Ruleset, RulesetRequest } from '../branch-rules/ruleset.ts'
+import type { Ruleset, RulesetRequest } from '../branch-rules/rule-shapes.ts'
 import type { GitHubState } from '../github-state.ts'
 import {
   Refusal,

@@ -16,7 +16,7 @@ import type { Config } from '../../config/config.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { RotPlace } from '../../messages/rot-issue.ts'
 import { readText } from '../../examine/catalogs/catalog-loader.ts'
-import { readConfig } from '../../examine/examine.ts'
+import { readConfig } from '../../examine/read-config.ts'
 import type { Workplace } from './workplace.ts'
 
 /** A branch that holds catalogs, as its tip has them. */

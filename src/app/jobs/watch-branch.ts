@@ -10,7 +10,7 @@ import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts
 import type { Action } from '../../ports/forge.ts'
 import type { Job } from '../../ports/store.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
-import { readConfig } from '../../examine/examine.ts'
+import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/land-pull.ts'
 import { lookAtTrees } from '../../examine/look-at-trees.ts'
 import { withDigest } from './publish-report.ts'

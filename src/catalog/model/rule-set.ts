@@ -39,8 +39,8 @@ const since: Readonly<Record<Switch, string>> = {
 const oldest = '1.28.0'
 const lastWithPriority = '1.73.0'
 
-/** What `--profile opm` means: v1.73 at the commit the reference was taken from, where `priority` is gone already. */
-export const defaultRuleSet: RuleSet = ruleSetOf('opm-v1.73', '1.73.1')
+/** What `--profile opm` means: v1.73.0 as it was released. */
+export const defaultRuleSet: RuleSet = ruleSetOf('opm-v1.73', '1.73.0')
 
 /**
  * The rules of one opm release, given as `1.60.0` or `v1.60.0`. Undefined for what is not such a version or is

@@ -2,7 +2,7 @@
 // that it made itself, by compare-and-swap, bypassing no checks: row by row of that table.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
-import type { Rule } from '../../../../sandbox/github/branch-rules/ruleset.ts'
+import type { Rule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
 import {
   Ground,
   accepted,
