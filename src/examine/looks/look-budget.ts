@@ -28,7 +28,7 @@ export const usualBudget: LookBudget = {
   // Both sides of the largest public catalog, rewritten as a whole, are half of this.
   changedBytes: 512 * 1024 * 1024,
   // The author, whoever commented, and the people whom an owner file adds: dozens, in the largest honest one.
-  people: 300,
+  people: 500,
   // All images of a new copy of the largest public catalog are half of this.
   images: 50_000,
   // The longest public discussions of a pull request have some hundred.

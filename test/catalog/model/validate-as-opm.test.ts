@@ -251,12 +251,13 @@ describe('the rule set', () => {
     expect(message(withOddName, 'v1.41.0')).toMatch(/^invalid package name/)
   })
 
-  test('of v1.73.0 wants an integer priority, the default one does not', () => {
-    expect(message(withPriority, '1.73.0')).toBe(
+  test('of v1.73.0, the default one, wants an integer priority; later ones read none', () => {
+    expect(message(withPriority)).toBe(
       'parse properties for bundle "a": parse property[1] of type "olm.channel": ' +
         'json: cannot unmarshal string into Go struct field Channel.priority of type int',
     )
-    expect(message(withPriority)).toBeUndefined()
+    expect(message(withPriority, '1.73.0')).toBe(message(withPriority))
+    expect(message(withPriority, '1.73.1')).toBeUndefined()
   })
 
   test('exists from v1.28.0 on', () => {
