@@ -80,7 +80,7 @@ describe('a pull request of a stranger', () => {
     const reviewers = Array.from({ length: 1500 }, (_, at) => `  - somebody-${at}\n`).join('')
     asked.length = 0
     const seen = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
-    expect(seen.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 300/) })
+    expect(seen.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 500/) })
     expect(asked.filter(({ kind }) => kind === 'ask')).toEqual([])
   }, 240_000)
 
