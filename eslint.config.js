@@ -3,7 +3,18 @@
 import js from '@eslint/js'
 import tseslint from 'typescript-eslint'
 
-const pureFloors = ['findings', 'catalog', 'bundle', 'change', 'checks', 'gate', 'messages', 'ports']
+const pureFloors = [
+  'findings',
+  'config',
+  'go',
+  'catalog',
+  'bundle',
+  'change',
+  'checks',
+  'gate',
+  'messages',
+  'ports',
+]
 
 export default tseslint.config(
   { ignores: ['node_modules/', 'dist/', 'data/', 'fixtures/', 'coverage/', 'src/platform.d.ts'] },

@@ -6,8 +6,8 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot } from '../src/demo/bot-process.ts'
-import { openCoast } from '../src/demo/coast.ts'
+import { startBot } from '../sandbox/demo/bot-process.ts'
+import { openCoast } from '../sandbox/demo/coast.ts'
 
 const rate = Number(process.argv[2] ?? 100)
 const seconds = Number(process.argv[3] ?? 10)

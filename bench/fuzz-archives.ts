@@ -2,7 +2,7 @@
 // or read exactly as Go reads it. usage: node bench/fuzz-archives.ts [--seconds N] [--seed S]; exit 1 with seed and case at
 // a difference, 2 where there is no go.
 import { parseArgs } from 'node:util'
-import { Random } from '../test/catalog/fast/mutated-documents.ts'
+import { Random } from '../test/go/fast/mutated-documents.ts'
 import { goCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
 import { compareDocument, compareImage, type Comparison } from '../test/registry/compare-with-go.ts'
 import { randomImage, type RandomLayer } from '../test/registry/random-archives.ts'

@@ -3,8 +3,8 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { compareJsonReaders, compareReaders } from '../test/catalog/fast/compare-readers.ts'
-import { Random, mutatedDocuments, mutatedObjects, rendered } from '../test/catalog/fast/mutated-documents.ts'
+import { compareJsonReaders, compareReaders } from '../test/go/fast/compare-readers.ts'
+import { Random, mutatedDocuments, mutatedObjects, rendered } from '../test/go/fast/mutated-documents.ts'
 
 const { values, positionals } = parseArgs({
   options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } },

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot } from '../src/demo/bot-process.ts'
+import { startBot } from '../sandbox/demo/bot-process.ts'
 import { generateRepository } from './generated-repository.ts'
 import { openRealWorld } from '../test/stories/real-catalog.ts'
 

@@ -6,9 +6,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot } from '../src/demo/bot-process.ts'
-import { openCoast, repositoryName } from '../src/demo/coast.ts'
-import { stories } from '../src/demo/stories.ts'
+import { startBot } from '../sandbox/demo/bot-process.ts'
+import { openCoast, repositoryName } from '../sandbox/demo/coast.ts'
+import { stories } from '../sandbox/demo/stories.ts'
 
 const numbered = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')

@@ -1,8 +1,9 @@
 // Builds `dist/`, what the published package runs: every source file as JavaScript at the same place, and over that the
-// command line and `validate` joined into one script, so that they start without looking for sixty files.
+// command line and `validate` joined into one script, so that they start without looking for sixty files. The sandbox is
+// in it as one script, for the demo.
 // usage: node scripts/build.ts [DIRECTORY]   (default: dist)
 import { createHash } from 'node:crypto'
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -22,7 +23,7 @@ const joined = [
   'cli.js',
   'cli/output.js',
   'cli/validate.js',
-  'files/facts-cache.js',
+  'examine/catalogs/facts-cache.js',
   'checks/validation/validate-fully.js',
   'findings/render-text.js',
   'findings/render-sarif.js',
@@ -33,7 +34,19 @@ rmSync(dist, { recursive: true, force: true })
 for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }))
   if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts')) transpile(path)
 rollUpTypes(join(dist, 'index.d.ts'), { isCheck: true })
-copyFileSync(join(root, 'src/sandbox/github-openapi.json'), join(dist, 'sandbox/github-openapi.json'))
+
+// The demo's world is one script beside the rest. It lies as deep as its source does, for it asks where it lies.
+await build({
+  entryPoints: [join(root, 'sandbox/demo/run-demo.ts')],
+  outfile: join(dist, 'demo/run-demo.js'),
+  allowOverwrite: true,
+  bundle: true,
+  format: 'esm',
+  packages: 'external',
+  platform: 'node',
+  target: 'node22',
+  logLevel: 'warning',
+})
 
 /** One source file as JavaScript. Its types are not looked at: `npm run types` does that, for all at once. */
 function transpile(path: string): void {

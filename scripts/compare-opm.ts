@@ -6,11 +6,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { assemble } from '../src/catalog/assemble.ts'
-import { readFile, unreadableFile } from '../src/catalog/read-file.ts'
-import { validateCatalog } from '../src/catalog/validate-catalog.ts'
-import { ruleSetFor } from '../src/catalog/rule-set.ts'
-import { openCatalogDirectory } from '../src/files/catalog-directory.ts'
+import { assemble } from '../src/catalog/facts/assemble.ts'
+import { readFile, unreadableFile } from '../src/catalog/load/read-file.ts'
+import { validateCatalog } from '../src/catalog/model/validate-catalog.ts'
+import { ruleSetFor } from '../src/catalog/model/rule-set.ts'
+import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
 
 interface Verdict {
   readonly passed: boolean

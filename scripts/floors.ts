@@ -1,98 +1,166 @@
-// Guards the floors: a floor imports only floors above it, the pure floors import no platform module,
-// and nobody but the gate can mint a merge permit. `node scripts/floors.ts [ROOT]`; exit 1 lists what is wrong.
-import { readdirSync, readFileSync } from 'node:fs'
+// Guards the floors: a floor imports only floors above it, the pure floors import no platform module, no file imports
+// itself around a corner, what is published needs no dev dependency, and nobody but the gate can mint a merge permit.
+// `node scripts/floors.ts [ROOT]`; exit 1 lists what is wrong.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
 import { dirname, join, normalize, relative } from 'node:path'
+import { findCircles } from './circles.ts'
 
 /** From the top down. The pure floors come first; everything after them may use Node, the network and promises. */
-const pure = ['findings', 'config', 'catalog', 'bundle', 'change', 'checks', 'gate', 'messages', 'ports']
+export const pure = [
+  'findings',
+  'config',
+  'go',
+  'catalog',
+  'bundle',
+  'change',
+  'checks',
+  'gate',
+  'messages',
+  'ports',
+]
 const world = [
   'workers',
-  'files',
   'git',
   'github',
   'registry',
   'image',
   'cluster',
   'store',
-  'sandbox',
   'web',
+  'examine',
+  'landing',
   'app',
-  'demo',
   'cli',
 ]
 const floors = [...pure, ...world]
 
-/** Adapters stand beside one another: they know only the ports, and meet in the app. */
-const adapters = new Set(['files', 'git', 'github', 'registry', 'image', 'cluster', 'store'])
+/** Adapters stand beside one another: they know only the ports, and meet in the rooms below them. */
+const adapters = new Set(['git', 'github', 'registry', 'image', 'cluster', 'store'])
 const adapterMayImport: Readonly<Record<string, readonly string[]>> = {
   image: ['registry'],
   cluster: ['registry'],
 }
 
-const mintDoor = 'gate/merge-permit.ts'
-const mintedBy = new Set(['gate/decide.ts'])
+const mintDoor = 'src/gate/merge-permit.ts'
+const mintedBy = new Set(['src/gate/decide.ts'])
+
+/** What the package holds. The sandbox may import what it likes of the sources, which never import the sandbox. */
+const published = ['src', 'sandbox']
 
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\s+(?:[^'";]*?\sfrom\s+)?['"](?<from>[^'"\n]+)['"]|import\(\s*['"](?<dynamic>[^'"\n]+)['"]\s*\)/g
 
 export interface Violation {
+  /** From the root. */
   readonly file: string
   readonly says: string
 }
 
-/** All violations below `root`/src. Files directly in src (cli.ts) are the bottom: they may import anything. */
-export function findViolations(root: string): Violation[] {
-  const source = join(root, 'src')
-  const violations: Violation[] = []
-  for (const entry of readdirSync(source, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !entry.name.endsWith('.ts')) continue
-    const path = join(entry.parentPath, entry.name)
-    const file = relative(source, path)
-    const from = file.includes('/') ? file.split('/')[0] : undefined
-    if (from !== undefined && !floors.includes(from)) {
-      violations.push({ file, says: `src/${from} is no floor: see ARCHITECTURE.md` })
-      continue
-    }
-    for (const match of readFileSync(path, 'utf8').matchAll(importPattern)) {
-      const target = match.groups?.from ?? match.groups?.dynamic ?? ''
-      const to = target.startsWith('.') ? relative(source, normalize(join(dirname(path), target))) : undefined
-      const says = judge(file, from, target, to, match[0])
-      if (says !== undefined) violations.push({ file, says })
-    }
-  }
-  return violations
+interface Import {
+  readonly file: string
+  /** As written. */
+  readonly target: string
+  /** From the root; undefined for a package or a module of Node's. */
+  readonly to: string | undefined
+  readonly statement: string
 }
 
-function judge(
-  file: string,
-  from: string | undefined,
-  target: string,
-  to: string | undefined,
-  statement: string,
-) {
+/** All violations below `root`. Files directly in src (cli.ts) are the bottom: they may import any floor. */
+export function findViolations(root: string): Violation[] {
+  const files = published.flatMap((folder) => sourcesIn(root, folder))
+  const imports = new Map(files.map((file) => [file, importsOf(root, file)]))
+  const dependencies = dependenciesOf(root)
+  return [
+    ...files.flatMap((file) => {
+      const floor = floorOf(file)
+      const isKnown = floor === undefined || floors.includes(floor)
+      return isKnown ? [] : [{ file, says: `src/${floor} is no floor: see ARCHITECTURE.md` }]
+    }),
+    ...[...imports.values()].flat().flatMap((one) => {
+      const says = judge(one) ?? judgePackage(one, dependencies)
+      return says === undefined ? [] : [{ file: one.file, says }]
+    }),
+    ...findCircles(
+      new Map(
+        [...imports].map(([file, all]) => [file, all.flatMap(({ to }) => (to === undefined ? [] : [to]))]),
+      ),
+    ).map(([file = '', ...others]) => ({ file, says: `imports itself by way of ${others.join(', ')}` })),
+  ]
+}
+
+function sourcesIn(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+function importsOf(root: string, file: string): Import[] {
+  return [...readFileSync(join(root, file), 'utf8').matchAll(importPattern)].map((match) => {
+    const target = match.groups?.from ?? match.groups?.dynamic ?? ''
+    const to = target.startsWith('.') ? normalize(join(dirname(file), target)) : undefined
+    return { file, target, to, statement: match[0] }
+  })
+}
+
+/** Undefined for entry files and for what is not in src. */
+function floorOf(file: string): string | undefined {
+  const [top, floor, ...rest] = file.split('/')
+  return top === 'src' && rest.length > 0 ? floor : undefined
+}
+
+function judge({ file, target, to, statement }: Import): string | undefined {
+  const from = floorOf(file)
   if (to === undefined)
     return from !== undefined && pure.includes(from) && target.startsWith('node:')
       ? `a pure floor imports ${target}`
       : undefined
   if (to === mintDoor && /\bmint\b/.test(statement) && !mintedBy.has(file))
     return 'only gate/decide.ts may mint a merge permit'
+  if (!file.startsWith('src/')) return undefined
+  if (!to.startsWith('src/')) return `imports ${target}, which is outside src`
   if (from === undefined) return undefined
-  if (to.startsWith('..')) return `imports ${target}, which is outside src`
-  const floor = to.includes('/') ? (to.split('/')[0] ?? '') : undefined
-  if (floor === undefined) return `a floor imports src/${to}, which stands below all floors`
+  const floor = floorOf(to)
+  if (floor === undefined) return `a floor imports ${to}, which stands below all floors`
   if (floor === from) return undefined
   if (floors.indexOf(floor) > floors.indexOf(from))
     return `floor ${from} imports floor ${floor}, which stands below it`
   if (adapters.has(from) && adapters.has(floor) && !(adapterMayImport[from] ?? []).includes(floor))
-    return `adapter ${from} imports adapter ${floor}: adapters meet only in the app`
+    return `adapter ${from} imports adapter ${floor}: adapters meet only below them`
   return undefined
+}
+
+/** Who installs the package gets its dependencies, and none of those that it is developed with. */
+function judgePackage(
+  { target, to }: Import,
+  dependencies: ReadonlySet<string> | undefined,
+): string | undefined {
+  if (to !== undefined || !dependencies || target.startsWith('node:') || builtinModules.includes(target))
+    return undefined
+  const name = target.split('/', target.startsWith('@') ? 2 : 1).join('/')
+  return dependencies.has(name)
+    ? undefined
+    : `imports ${name}, which is no dependency of the published package`
+}
+
+function dependenciesOf(root: string): ReadonlySet<string> | undefined {
+  const path = join(root, 'package.json')
+  if (!existsSync(path)) return undefined
+  const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as {
+    readonly dependencies?: Readonly<Record<string, string>>
+  }
+  return new Set(Object.keys(dependencies))
 }
 
 if (process.argv[1] === import.meta.filename) {
   const violations = findViolations(process.argv[2] ?? join(import.meta.dirname, '..'))
-  for (const { file, says } of violations) process.stdout.write(`src/${file}: ${says}\n`)
+  for (const { file, says } of violations) process.stdout.write(`${file}: ${says}\n`)
   process.stdout.write(
-    violations.length === 0 ? 'floors: every import goes up\n' : `floors: ${violations.length} wrong\n`,
+    violations.length === 0
+      ? 'floors: every import goes up, and none in a circle\n'
+      : `floors: ${violations.length} wrong\n`,
   )
   process.exitCode = violations.length === 0 ? 0 : 1
 }

@@ -1,4 +1,4 @@
-// Writes src/sandbox/github-openapi.json: what GitHub's own OpenAPI document says about the operations that the
+// Writes test/sandbox/github/github-openapi.json: what GitHub's own OpenAPI document says about the operations that the
 // sandbox answers, both directions, and the webhooks that it sends. The document's package weighs 385 MB, so it is fetched into a temporary
 // folder when this is run and is never a dependency. Run: node scripts/github-openapi.ts [UNPACKED_PACKAGE]
 import { execFileSync } from 'node:child_process'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { webhooks as sent, operations as wanted } from './github-operations.ts'
 
 const packageName = '@octokit/openapi@23.0.2'
-const target = join(import.meta.dirname, '..', 'src', 'sandbox', 'github-openapi.json')
+const target = join(import.meta.dirname, '..', 'test', 'sandbox', 'github', 'github-openapi.json')
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Node = { [key: string]: Json }

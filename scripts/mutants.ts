@@ -22,9 +22,9 @@ export interface Mutant {
 }
 
 const own = 'src/checks/ownership'
-const changes = 'test/ownership/threats-changes.test.ts'
-const who = 'test/ownership/threats-people.test.ts'
-const agreed = 'test/ownership/agreed-changes.test.ts'
+const changes = 'test/checks/ownership/threats-changes.test.ts'
+const who = 'test/checks/ownership/threats-people.test.ts'
+const agreed = 'test/checks/ownership/agreed-changes.test.ts'
 const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
@@ -226,12 +226,12 @@ export const mutants: readonly Mutant[] = [
     bug: 'configuration from the merged tree',
     edits: [
       {
-        file: 'src/app/examine.ts',
+        file: 'src/examine/stand-on-base.ts',
         search: 'await readConfig(repository, baseTree)',
         replace: 'await readConfig(repository, await repository.treeOf(snapshot.head))',
       },
     ],
-    test: ['test/ownership/examined-config.test.ts', ''],
+    test: ['test/checks/ownership/examined-config.test.ts', ''],
   },
   {
     number: 25,
@@ -287,7 +287,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'our marker believed from anybody',
     edits: [
       {
-        file: 'src/github/forge.ts',
+        file: 'src/github/own-issues.ts',
         search: 'comment.performed_via_github_app?.id === appId && ',
         replace: '',
       },
@@ -311,7 +311,7 @@ export const mutants: readonly Mutant[] = [
     bug: '.gitattributes as a file of the package',
     edits: [
       {
-        file: 'src/change/classify-path.ts',
+        file: 'src/change/layout/classify-path.ts',
         search: "part.startsWith('.') && !mayBeginWithDot",
         replace: "part.startsWith('.github') && !mayBeginWithDot",
       },
@@ -337,12 +337,12 @@ export const mutants: readonly Mutant[] = [
     bug: 'the title as it is in the merge message',
     edits: [
       {
-        file: 'src/app/examine.ts',
+        file: 'src/examine/stand-on-base.ts',
         search: 'commitTitle(snapshot.title)',
         replace: 'snapshot.title',
       },
     ],
-    test: ['test/ownership/examined-config.test.ts', ''],
+    test: ['test/checks/ownership/examined-config.test.ts', ''],
   },
   {
     number: 41,
@@ -436,24 +436,24 @@ export const mutants: readonly Mutant[] = [
     bug: 'what a private image says is repeated to whoever names it',
     edits: [
       {
-        file: 'src/app/registries.ts',
+        file: 'src/examine/registries.ts',
         search: "if (answer.kind === 'bundle') return { ...answer, isRestricted: true }",
         replace: "if (answer.kind === 'bundle') return answer",
       },
     ],
-    test: ['test/app/bundles-of-a-change.test.ts', 'sees with credentials'],
+    test: ['test/examine/bundles-of-a-change.test.ts', 'sees with credentials'],
   },
   {
     number: 50,
     bug: 'waiting for registries without end',
     edits: [
       {
-        file: 'src/app/registries.ts',
+        file: 'src/examine/registries.ts',
         search: 'Promise.race([ask(), clock.sleep(left, answered.signal).then(() => late)])',
         replace: 'ask()',
       },
     ],
-    test: ['test/app/registries.test.ts', 'a look ends in time'],
+    test: ['test/examine/registries.test.ts', 'a look ends in time'],
   },
   {
     number: 51,
@@ -484,7 +484,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'a review that is seen late is for what there is by then',
     edits: [
       {
-        file: 'src/app/agreed-changes.ts',
+        file: 'src/examine/agreed-changes.ts',
         search: 'before.length !== 1 || before[0] !== met',
         replace: 'before.length > 1',
       },
@@ -496,7 +496,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'what a merge brought in may have been what reviewers saw',
     edits: [
       {
-        file: 'src/app/agreed-changes.ts',
+        file: 'src/examine/agreed-changes.ts',
         search: ' || !(await repository.wasTip(base, met))',
         replace: '',
       },
@@ -532,12 +532,12 @@ export const mutants: readonly Mutant[] = [
     bug: 'a push whose delivery was lost is the author’s',
     edits: [
       {
-        file: 'src/app/examine.ts',
+        file: 'src/examine/stand-on-base.ts',
         search: ' || (await memory.hasSeenPushes?.(repository, pull))',
         replace: '',
       },
     ],
-    test: ['test/ownership/pushers.test.ts', 'whose own delivery was lost'],
+    test: ['test/checks/ownership/pushers.test.ts', 'whose own delivery was lost'],
   },
   {
     number: 58,
@@ -568,43 +568,43 @@ export const mutants: readonly Mutant[] = [
     bug: 'odd white space is a part of names',
     edits: [
       {
-        file: `${own}/codeowners.ts`,
+        file: `${own}/sources/codeowners.ts`,
         search: 'words.map(findUnseen).find((name) => name !== undefined)',
         replace: 'words.map(() => undefined).find((name) => name !== undefined)',
       },
     ],
-    test: ['test/ownership/codeowners.test.ts', 'do not agree'],
+    test: ['test/checks/ownership/sources/codeowners.test.ts', 'do not agree'],
   },
   {
     number: 61,
     bug: 'a comment ends where our reader ends it',
     edits: [
       {
-        file: `${own}/owner-source.ts`,
+        file: `${own}/sources/owner-source.ts`,
         search: 'const divided = findDividing(text)',
         replace: 'const divided = findDividing(text.slice(0, 0))',
       },
     ],
-    test: ['test/ownership/ambiguous-lists.test.ts', 'wherever it stands'],
+    test: ['test/checks/ownership/ambiguous-lists.test.ts', 'wherever it stands'],
   },
   {
     number: 62,
     bug: 'a name that is no text to other readers is a login',
     edits: [
       {
-        file: `${own}/owner-source.ts`,
+        file: `${own}/sources/owner-source.ts`,
         search: "item.type === 'PLAIN' && notAlwaysText.test(item.value)",
         replace: "item.type === 'PLAIN' && item.value === ''",
       },
     ],
-    test: ['test/ownership/ambiguous-lists.test.ts', 'some readers alone'],
+    test: ['test/checks/ownership/ambiguous-lists.test.ts', 'some readers alone'],
   },
   {
     number: 70,
     bug: 'close the pull request of somebody else without its content',
     edits: [
       {
-        file: 'src/app/closed-pulls.ts',
+        file: 'src/examine/closed-pulls.ts',
         search: 'if (entry?.oid !== after?.oid || entry?.mode !== after?.mode) return false',
         replace: '',
       },
@@ -666,17 +666,19 @@ export const mutants: readonly Mutant[] = [
     bug: 'judge no catalog whose links lead to what changes',
     edits: [
       {
-        file: 'src/app/examine.ts',
+        file: 'src/examine/compare-trees.ts',
         search: '...links.filter(({ path }) => isReadAsCatalog(path, layout))',
         replace: '',
       },
     ],
-    test: ['test/app/changed-links.test.ts', 'breaks the catalog'],
+    test: ['test/examine/changed-links.test.ts', 'breaks the catalog'],
   },
   {
     number: 120,
     bug: `go on behind the size of an entry that has no content`,
-    edits: [{ file: 'src/registry/tar-reader.ts', search: `if (size !== 0)`, replace: `if (size < 0)` }],
+    edits: [
+      { file: 'src/registry/unpack/tar-reader.ts', search: `if (size !== 0)`, replace: `if (size < 0)` },
+    ],
     test: ['test/registry/hidden-in-archives.test.ts', `with a size`],
   },
   {
@@ -684,7 +686,7 @@ export const mutants: readonly Mutant[] = [
     bug: `read on after an empty block`,
     edits: [
       {
-        file: 'src/registry/tar-reader.ts',
+        file: 'src/registry/unpack/tar-reader.ts',
         search: `if (sawZeroBlock) throw refused('it goes on after an empty block')`,
         replace: `sawZeroBlock = false`,
       },
@@ -695,7 +697,11 @@ export const mutants: readonly Mutant[] = [
     number: 122,
     bug: `believe a global header`,
     edits: [
-      { file: 'src/registry/pax-records.ts', search: `if (key !== 'comment')`, replace: `if (key === '')` },
+      {
+        file: 'src/registry/unpack/pax-records.ts',
+        search: `if (key !== 'comment')`,
+        replace: `if (key === '')`,
+      },
     ],
     test: ['test/registry/hidden-in-archives.test.ts', `a global`],
   },
@@ -704,7 +710,7 @@ export const mutants: readonly Mutant[] = [
     bug: `write through a linked directory`,
     edits: [
       {
-        file: 'src/registry/layered-files.ts',
+        file: 'src/registry/unpack/layered-files.ts',
         search: `if (child.kind === 'symlink') throw refused(\`something is written through the link \${place()}\`)`,
         replace: `if (child.kind === 'symlink') directory.children.set(part, (child = { kind: 'directory', children: new Map(), layer }))`,
       },
@@ -716,7 +722,7 @@ export const mutants: readonly Mutant[] = [
     bug: `names that are no UTF-8 as replacement characters`,
     edits: [
       {
-        file: 'src/registry/tar-header.ts',
+        file: 'src/registry/unpack/tar-header.ts',
         search: `new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })`,
         replace: `new TextDecoder('utf-8', { ignoreBOM: true })`,
       },
@@ -728,7 +734,7 @@ export const mutants: readonly Mutant[] = [
     bug: `unpack what is an archive without unpacking, too`,
     edits: [
       {
-        file: 'src/registry/unpack-layers.ts',
+        file: 'src/registry/unpack/unpack-layers.ts',
         search: `found !== 'none' && isTarHeader`,
         replace: `found === 'none' && isTarHeader`,
       },
@@ -780,12 +786,12 @@ export const mutants: readonly Mutant[] = [
     bug: 'label measurements by what an unsigned header says',
     edits: [
       {
-        file: 'src/app/deliveries.ts',
+        file: 'src/app/edge/deliveries.ts',
         search: "let label = 'unverified'",
         replace: "let label = event ?? 'none'",
       },
     ],
-    test: ['test/app/deliveries.test.ts', 'counts nothing'],
+    test: ['test/app/edge/deliveries.test.ts', 'counts nothing'],
   },
   {
     number: 82,
@@ -806,18 +812,18 @@ export const mutants: readonly Mutant[] = [
     bug: 'ask GitHub about as many people as a file names',
     edits: [
       {
-        file: 'src/app/examine.ts',
+        file: 'src/examine/ask-checks.ts',
         search: 'asked.people.size > budget.people',
         replace: 'asked.people.size < 0',
       },
     ],
-    test: ['test/app/look-pool.test.ts', 'names more people'],
+    test: ['test/examine/looks/look-pool.test.ts', 'names more people'],
   },
   {
     number: 85,
     bug: 'wait for all that git lists',
     edits: [{ file: 'src/git/run-git.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
-    test: ['test/app/look-pool.test.ts', 'billion paths'],
+    test: ['test/examine/looks/look-pool.test.ts', 'billion paths'],
   },
   {
     number: 86,
@@ -840,6 +846,7 @@ function copyProject(root: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'catalog-bot-mutants-'))
   for (const part of [
     'src',
+    'sandbox',
     'test',
     'fixtures',
     'scripts',

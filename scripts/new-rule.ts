@@ -65,11 +65,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
   image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules' },
   ownership: { check: 'ownership', judges: 'pull request', source: 'src/checks/ownership/rules' },
   commits: { check: 'ownership', judges: 'pull request', source: 'src/checks/commits/rules' },
-  'opm-load': byOpm('src/catalog/load-rules.ts'),
-  'opm-package': byOpm('src/catalog/model-rules/package-rules.ts'),
-  'opm-channel': byOpm('src/catalog/model-rules/channel-rules.ts'),
-  'opm-bundle': byOpm('src/catalog/model-rules/bundle-rules.ts'),
-  'opm-deprecation': byOpm('src/catalog/model-rules/deprecation-rules.ts'),
+  'opm-load': byOpm('src/catalog/load/load-rules.ts'),
+  'opm-package': byOpm('src/catalog/model/rules/package-rules.ts'),
+  'opm-channel': byOpm('src/catalog/model/rules/channel-rules.ts'),
+  'opm-bundle': byOpm('src/catalog/model/rules/bundle-rules.ts'),
+  'opm-deprecation': byOpm('src/catalog/model/rules/deprecation-rules.ts'),
 }
 
 /** New files of a rule: path from the root to text. Throws a TypeError for an id that is not kebab-case, or no kind. */

@@ -1,10 +1,10 @@
 // Judges a pull request that is a folder: `base/` is the tree of the base tip, `result/` the tree that would land. The
-// App's own journey (app/examine.ts), with a repository, a GitHub and registries that say what the example says.
+// App's own journey (examine/examine.ts), with a repository, a GitHub and registries that say what the example says.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { catalogLoader } from '../../src/app/catalog-loader.ts'
-import { examine, type Examination } from '../../src/app/examine.ts'
-import { readFile } from '../../src/catalog/read-file.ts'
+import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
+import { examine, type Examination } from '../../src/examine/examine.ts'
+import { readFile } from '../../src/catalog/load/read-file.ts'
 import { pullNumber, userId } from '../../src/change/ids.ts'
 import type { Snapshot } from '../../src/change/snapshot.ts'
 import type { AnswerTo, Question } from '../../src/checks/questions.ts'

@@ -2,7 +2,7 @@
 // a page cannot promise what the rule does not say.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { linePatch } from '../../src/catalog/line-patch.ts'
+import { linePatch } from '../../src/checks/validation/templates/line-patch.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import type { AnyRule } from '../../src/findings/rule.ts'
 import { filesBelow, readCasesOf, type ExampleCase } from './cases.ts'

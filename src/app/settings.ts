@@ -1,7 +1,7 @@
 // The operator's settings, from the environment: everything that is not the repository's to say. Read once at start.
 import { existsSync, readFileSync } from 'node:fs'
 import { z } from 'zod'
-import { usualBudget, type LookBudget } from './look-budget.ts'
+import { usualBudget, type LookBudget } from '../examine/looks/look-budget.ts'
 
 const seconds = z.coerce.number().int().min(1)
 

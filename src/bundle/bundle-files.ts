@@ -1,5 +1,5 @@
 // A bundle as files: what an image or a directory holds, path to bytes. Paths are relative to the root, with `/`.
-import { compareBytes } from '../catalog/go-text.ts'
+import { compareBytes } from '../go/text.ts'
 
 /** `manifests/foo.yaml` -> its bytes. Regular files only; directories show as what lies in them. */
 export type BundleFiles = ReadonlyMap<string, Uint8Array>

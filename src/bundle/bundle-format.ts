@@ -1,7 +1,7 @@
 // Which kind of bundle some files are: by their looks, as opm decides it, and by what their annotations say.
 import { filesIn, type BundleFiles, type BundleFormat } from './bundle-files.ts'
 import { readManifest } from './manifest-document.ts'
-import { valueAt } from '../catalog/tree.ts'
+import { valueAt } from '../go/tree.ts'
 
 /** The format that the files show; undefined where there are neither manifests nor a chart. */
 export function detectFormat(files: BundleFiles): BundleFormat | undefined {

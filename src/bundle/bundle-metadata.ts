@@ -1,11 +1,11 @@
 // The files of `metadata/` as opm reads them: in the order of their names, each tried for three roles, the first that
 // fits a role has it. Dot files count here, unlike in `manifests/`.
-import type { Json } from '../catalog/catalog.ts'
-import { decode, structsOf, textOf } from '../catalog/load/decode.ts'
-import type { StructType } from '../catalog/load/go-type.ts'
-import { plainJson } from '../catalog/load/plain-json.ts'
-import { jsonNumber } from '../catalog/go-number.ts'
-import { valueAt, type MapValue, type Value } from '../catalog/tree.ts'
+import type { Json } from '../go/json/json.ts'
+import { decode, structsOf, textOf } from '../go/decode/decode.ts'
+import type { StructType } from '../go/decode/go-type.ts'
+import { plainJson } from '../go/json/plain-json.ts'
+import { jsonNumber } from '../go/number.ts'
+import { valueAt, type MapValue, type Value } from '../go/tree.ts'
 import { filesIn, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
 import { rawJson, readManifest } from './manifest-document.ts'

@@ -1,7 +1,7 @@
 // Where something stands in a bundle's file: for findings about a path in a file's first document.
-import { chunksOf, trimLeadingSpace } from '../catalog/load/chunks.ts'
-import { locator } from '../catalog/locate.ts'
-import { decodeLikeGo } from '../catalog/utf8.ts'
+import { chunksOf, trimLeadingSpace } from '../go/yaml/chunks.ts'
+import { locator } from '../catalog/positions/locate.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
 import type { Location } from '../findings/finding.ts'
 import type { BundleFiles } from './bundle-files.ts'
 

@@ -1,7 +1,7 @@
 // The Go types that opm decodes a bundle's documents into, as far as a wrong type there makes it refuse the bundle.
 // What only Kubernetes looks at (most of a pod, the schemas of CRDs) is left out: opm's text for that is not ours.
-import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../catalog/load/go-type.ts'
-import { objectMeta } from '../catalog/load/object-type.ts'
+import { bool, int32, mapOf, namedString, raw, slice, string, struct } from '../go/decode/go-type.ts'
+import { objectMeta } from '../go/decode/object-type.ts'
 import { apiServiceDescription, appLink, crdDescription, gvk } from '../catalog/load/property-types.ts'
 
 const container = struct('v1.Container', {

@@ -1,5 +1,5 @@
 // The example objects of a ClusterServiceVersion beside the APIs that it provides.
-import type { Json } from '../catalog/catalog.ts'
+import type { Json } from '../go/json/json.ts'
 import { at, listOf, textOf } from './fields.ts'
 import type { ManifestObject } from './registry-bundle.ts'
 

@@ -1,5 +1,5 @@
 // Reading of untyped JSON: a field of the wanted type or nothing. Bundles come from strangers, so every step may fail.
-import type { Json } from '../catalog/catalog.ts'
+import type { Json } from '../go/json/json.ts'
 import type { Path } from './bundle-places.ts'
 
 export type JsonObject = { readonly [key: string]: Json }

@@ -1,15 +1,15 @@
 // A manifest file to its first document, as Kubernetes' stream decoder reads it: JSON when it begins with a brace,
 // go-yaml's dialect otherwise. Later documents are counted, never read: neither opm nor OLM v0 looks at them.
-import type { Json } from '../catalog/catalog.ts'
-import { jsonText } from '../catalog/json/json-text.ts'
-import { readJson, skipJsonSpace } from '../catalog/json/read-json.ts'
-import { jsonNumber } from '../catalog/go-number.ts'
-import { chunksOf, trimLeadingSpace } from '../catalog/load/chunks.ts'
-import { plainJson } from '../catalog/load/plain-json.ts'
-import { valueAt, type Value } from '../catalog/tree.ts'
-import { decodeLikeGo } from '../catalog/utf8.ts'
-import { decodeYaml } from '../catalog/yaml/encoding.ts'
-import { readYaml } from '../catalog/yaml/read-yaml.ts'
+import type { Json } from '../go/json/json.ts'
+import { jsonText } from '../go/json/json-text.ts'
+import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
+import { jsonNumber } from '../go/number.ts'
+import { chunksOf, trimLeadingSpace } from '../go/yaml/chunks.ts'
+import { plainJson } from '../go/json/plain-json.ts'
+import { valueAt, type Value } from '../go/tree.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
+import { decodeYaml } from '../go/yaml/encoding.ts'
+import { readYaml } from '../go/yaml/read-yaml.ts'
 
 export type ManifestDocument =
   | {

@@ -1,7 +1,8 @@
 // What makes opm give up on a bundle, in its words. Thrown only below `readRegistryBundle`, which makes it a value.
-import { decode, type Decoded } from '../catalog/load/decode.ts'
-import type { StructType } from '../catalog/load/go-type.ts'
-import type { Value } from '../catalog/tree.ts'
+import { decode } from '../go/decode/decode.ts'
+import type { Decoded } from '../go/decode/decoded.ts'
+import type { StructType } from '../go/decode/go-type.ts'
+import type { Value } from '../go/tree.ts'
 import type { Path } from './bundle-places.ts'
 
 /** The file and the field that a refusal speaks of. */

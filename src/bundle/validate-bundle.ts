@@ -1,8 +1,8 @@
 // All that is wrong inside a bundle, of whichever of the three formats: opm's own refusals first, then what
 // opm lets pass and OLM stumbles over. Pure: how large a file becomes when it is packed is asked of the caller.
-import { trimSpace } from '../catalog/go-text.ts'
-import { decodeLikeGo } from '../catalog/utf8.ts'
-import { valueAt } from '../catalog/tree.ts'
+import { trimSpace } from '../go/text.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
+import { valueAt } from '../go/tree.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { finding } from '../findings/rule.ts'
 import { detectFormat } from './bundle-format.ts'

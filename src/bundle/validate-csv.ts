@@ -1,8 +1,8 @@
 // What a registry+v1 bundle says beyond what opm demands: names, kinds, owners, modes, examples, dependencies.
 import type { Finding } from '../findings/finding.ts'
 import { finding } from '../findings/rule.ts'
-import type { Json } from '../catalog/catalog.ts'
-import { parseVersionRange } from '../catalog/version-range.ts'
+import type { Json } from '../go/json/json.ts'
+import { parseVersionRange } from '../catalog/versions/version-range.ts'
 import type { BundlePlaces } from './bundle-places.ts'
 import { exampleAnnotations } from './examples.ts'
 import { at, listOf, textOf } from './fields.ts'

@@ -1,8 +1,9 @@
 // The texts behind two catalogs' facts: whether two blobs say the same, and in which fields they differ.
 // Bytes first, because most blobs are untouched; then the parsed values, because formatting is not content.
-import { readBlobFields, type BlobFields } from '../catalog/blob-fields.ts'
-import type { BlobPlace, Json } from '../catalog/catalog.ts'
-import { isBelow } from './layout.ts'
+import { readBlobFields, type BlobFields } from '../catalog/load/blob-fields.ts'
+import type { BlobPlace } from '../catalog/facts/catalog.ts'
+import type { Json } from '../go/json/json.ts'
+import { isBelow } from './layout/layout.ts'
 
 export type Side = 'base' | 'result'
 

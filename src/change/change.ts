@@ -1,6 +1,7 @@
 // A change: what a pull request does, in catalog words. Made by describe-change.ts from two trees
 // (base tip and merge result), never from a list that GitHub or the author gives. Plain data.
-import type { BlobPlace, Catalog, Mark } from '../catalog/catalog.ts'
+import type { BlobPlace, Catalog } from '../catalog/facts/catalog.ts'
+import type { Mark } from '../go/mark.ts'
 import type { Location } from '../findings/finding.ts'
 import type { PathChange } from './path-change.ts'
 

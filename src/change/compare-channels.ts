@@ -1,6 +1,6 @@
 // The channels of one package before and after: entries, edges, heads. The order of entries says nothing.
-import type { ChannelBlob, ChannelEntry } from '../catalog/catalog.ts'
-import { upgradeGraph } from '../catalog/upgrade-graph.ts'
+import type { ChannelBlob, ChannelEntry } from '../catalog/facts/catalog.ts'
+import { upgradeGraph } from '../catalog/graph/upgrade-graph.ts'
 import { differingFields, type BlobComparer } from './blob-text.ts'
 import type { ChannelChange, PackageChange } from './change.ts'
 

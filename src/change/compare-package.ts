@@ -1,9 +1,15 @@
 // One package before and after: which bundles, channels, deprecations and metadata differ.
 // What cannot be compared counts as different; formatting and order that say nothing do not.
-import type { BlobPlace, BundleBlob, DeprecationEntry, OtherBlob, PackageBlob } from '../catalog/catalog.ts'
+import type {
+  BlobPlace,
+  BundleBlob,
+  DeprecationEntry,
+  OtherBlob,
+  PackageBlob,
+} from '../catalog/facts/catalog.ts'
 import { canonical, differingFields, repositoryPath, type BlobComparer } from './blob-text.ts'
 import type { PackageChange } from './change.ts'
-import { directoryInCatalog } from './classify-path.ts'
+import { directoryInCatalog } from './layout/classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
 import { bundleVersion, placesOf, type PackageBlobs } from './package-blobs.ts'
 

@@ -1,14 +1,14 @@
 // From two trees to catalog words: classifies every differing path, finds the packages that differ in each catalog
 // and the images that are named for the first time. Looks only into what differs; reads through the caller's `texts`.
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/facts/catalog.ts'
 import { compareBlobs, repositoryPath, type Texts } from './blob-text.ts'
-import { compareCatalogs } from './catalog-version.ts'
+import { compareCatalogs } from './layout/catalog-version.ts'
 import type { CatalogChange, Change, PackageChange, ReferenceListChange, TouchedPath } from './change.ts'
-import { classifyPath } from './classify-path.ts'
+import { classifyPath } from './layout/classify-path.ts'
 import { comparePackage } from './compare-package.ts'
-import { compareReferenceLists } from './compare-reference-lists.ts'
-import { foldersOf, type Layout } from './layout.ts'
-import { newListedReferences, newReferences } from './new-references.ts'
+import { compareReferenceLists } from './references/compare-reference-lists.ts'
+import { foldersOf, type Layout } from './layout/layout.ts'
+import { newListedReferences, newReferences } from './references/new-references.ts'
 import { packagesIn } from './package-blobs.ts'
 import type { PathChange } from './path-change.ts'
 

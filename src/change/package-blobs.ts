@@ -7,7 +7,7 @@ import type {
   DeprecationBlob,
   OtherBlob,
   PackageBlob,
-} from '../catalog/catalog.ts'
+} from '../catalog/facts/catalog.ts'
 
 export interface PackageBlobs {
   readonly packages: readonly PackageBlob[]

@@ -1,7 +1,7 @@
 // Every rule there is: for pages, switches and reports. A plain list of the lists.
 import { bundleRules } from '../bundle/rules.ts'
-import { modelRules } from '../catalog/model-rules/all.ts'
-import { fileRules, loadRules } from '../catalog/rules.ts'
+import { modelRules } from '../catalog/model/rules/all.ts'
+import { fileRules, loadRules } from '../catalog/load/rules.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { AnyRule } from '../findings/rule.ts'
 import { commitRules } from './commits/rules.ts'

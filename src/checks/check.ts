@@ -1,15 +1,15 @@
 // The one shape of a check: ask, then judge. `ask` says what the world must tell; the shell below the line
 // fetches that; `judge` turns the answers into an outcome. Both are pure, so every check is tested without a world.
-import type { BundleBlob } from '../catalog/catalog.ts'
+import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { Config } from '../config/config.ts'
 import type { Carried } from '../change/carried-commits.ts'
 import type { Change } from '../change/change.ts'
 import type { UserId } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
-import type { TemplateState } from '../change/template-pairs.ts'
+import type { TemplateState } from '../change/layout/template-pairs.ts'
 import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
-import type { Layout } from '../change/layout.ts'
+import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
 import type { Answers, Question } from './questions.ts'
 

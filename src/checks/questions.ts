@@ -1,8 +1,8 @@
 // What checks ask the world, and what the world may answer. Questions are data: the shell below the line
 // fetches the answers (batched, cached, retried); checks only judge them. No answer is an answer too: unknown.
 import type { BundleFormat } from '../bundle/bundle-files.ts'
-import type { BundleStatement } from '../bundle/compare-with-image.ts'
-import type { Json } from '../catalog/catalog.ts'
+import type { BundleStatement } from '../bundle/render/compare-with-image.ts'
+import type { Json } from '../go/json/json.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
 import type { UserId } from '../change/ids.ts'

@@ -1,5 +1,5 @@
 // `demo`: exit 0 only when every outcome is as it should be.
-import { runDemo } from '../demo/run-demo.ts'
+import { extname } from 'node:path'
 import { exitWith, print } from './output.ts'
 
 export interface DemoOptions {
@@ -7,7 +7,28 @@ export interface DemoOptions {
   readonly verbose?: boolean
 }
 
+/** How the demo is told. */
+export interface DemoTelling {
+  readonly say: (line: string) => void
+  /** Prints the bot's log too. */
+  readonly verbose?: boolean | undefined
+  /** Called when all is told; the world goes on until it resolves. */
+  readonly keep?: ((addresses: readonly string[]) => Promise<void>) | undefined
+  /** Milliseconds that all stories together may take. */
+  readonly patience?: number
+}
+
+/** True when every pull request came to the end it should. */
+export type RunDemo = (telling: DemoTelling) => Promise<boolean>
+
+/**
+ * The sandbox is no part of what serves, so its demo is found when it is wanted, not imported: in a checkout as its
+ * source, in the published package as the one script that scripts/build.ts makes of it.
+ */
+const script = extname(import.meta.url) === '.ts' ? '../../sandbox/demo/run-demo.ts' : '../demo/run-demo.js'
+
 export async function demo({ keep, verbose }: DemoOptions): Promise<void> {
+  const { runDemo } = (await import(new URL(script, import.meta.url).href)) as { readonly runDemo: RunDemo }
   const good = await runDemo({
     say: print,
     verbose,

@@ -1,13 +1,13 @@
 // `graph DIR`: the upgrade graphs of a catalog's packages, as mermaid text or SVG pictures. Exit 0 when all was drawn,
 // 1 when files could not be read (what the others say is drawn), 2 when the command could not run.
-import type { Catalog } from '../catalog/catalog.ts'
+import type { Catalog } from '../catalog/facts/catalog.ts'
 import { drawMermaid } from '../catalog/graph/draw-mermaid.ts'
 import { drawSvg } from '../catalog/graph/draw-svg.ts'
 import { drawPackage } from '../catalog/graph/drawing.ts'
 import { opmMermaid } from '../catalog/graph/opm-mermaid.ts'
 import { packageGraphs, type PackageGraph } from '../catalog/graph/package-graph.ts'
-import { openFactsCache } from '../files/facts-cache.ts'
-import { readCatalogDirectory } from '../files/read-catalog.ts'
+import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
+import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
 import { printable } from '../findings/printable.ts'
 import { exitWith, print, say } from './output.ts'
 import { putPictures } from './pictures.ts'

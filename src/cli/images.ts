@@ -1,10 +1,10 @@
 // `images DIR`: every image that a catalog names, looked up in its registry. Exit 0 when all are there, 1 when some
 // are certainly not, 2 when it could not run. What is unknown fails nothing, and is listed.
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
-import { systemClock } from '../app/system-clock.ts'
-import { readFile } from '../catalog/read-file.ts'
+import { systemClock } from '../examine/system-clock.ts'
+import { readFile } from '../catalog/load/read-file.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
-import { openCatalogDirectory } from '../files/catalog-directory.ts'
+import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
 import { printable } from '../findings/printable.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'

@@ -1,10 +1,11 @@
 // Bundles and catalogs for the command line: from a directory on disk, or from registries with this user's credentials.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemClock } from '../app/system-clock.ts'
+import { systemClock } from '../examine/system-clock.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
-import { quote } from '../catalog/go-text.ts'
-import { openRegistry, type RegistryClient } from '../registry/open-registry.ts'
+import { quote } from '../go/text.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+import type { RegistryClient } from '../registry/registry-client.ts'
 import { pullBundleOrCatalog, type PulledBundle } from '../registry/pull-bundle.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 

@@ -1,12 +1,12 @@
 // `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when it could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
-import type { FileFacts } from '../catalog/catalog.ts'
-import { readFile } from '../catalog/read-file.ts'
-import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/rule-set.ts'
-import { withEnds } from '../catalog/ends.ts'
-import { validateCatalog, type Profile } from '../catalog/validate-catalog.ts'
-import { readCatalogDirectory } from '../files/read-catalog.ts'
+import type { FileFacts } from '../catalog/facts/catalog.ts'
+import { readFile } from '../catalog/load/read-file.ts'
+import { defaultRuleSet, ruleSetFor, type RuleSet } from '../catalog/model/rule-set.ts'
+import { withEnds } from '../catalog/positions/ends.ts'
+import { validateCatalog, type Profile } from '../catalog/model/validate-catalog.ts'
+import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
 import { fewOfEach } from '../findings/few-of-each.ts'
 import { compareFindings, type Finding, type Location } from '../findings/finding.ts'
 import { leftOutBy } from '../findings/finding-list.ts'
@@ -129,7 +129,7 @@ async function switchesFor(dir: string, config: string | false | undefined) {
 /** Without a cache no more of a file is read than the profile needs, and nothing is loaded to keep it. */
 async function factsReader(isCached: boolean, profile: Profile): Promise<(bytes: Uint8Array) => FileFacts> {
   if (!isCached) return (bytes) => readFile(bytes, { forVerdict: profile === 'opm' })
-  const cache = (await import('../files/facts-cache.ts')).openFactsCache()
+  const cache = (await import('../examine/catalogs/facts-cache.ts')).openFactsCache()
   return (bytes) => cache.factsOf(bytes)
 }
 

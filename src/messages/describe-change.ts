@@ -1,6 +1,6 @@
 // What a pull request changes, in a few lines of catalog words, for comments and terminals.
 // Lines are data: plain words and names kept apart, so that each renderer escapes them for its medium. Decides nothing.
-import type { ChannelEntry } from '../catalog/catalog.ts'
+import type { ChannelEntry } from '../catalog/facts/catalog.ts'
 import type {
   CatalogChange,
   Change,

@@ -1,6 +1,6 @@
 // How much of the world one pull request may make us ask: a registry that refuses after so many references and
 // hosts. Counts; what it lets through is asked by the registry behind it.
-import { parseImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { Registry } from '../ports/registry.ts'
 
 export interface Budget {

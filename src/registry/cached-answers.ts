@@ -1,6 +1,6 @@
 // Remembers what registries said, in the store: digests for days (they cannot change, only vanish), tags for
 // minutes, bad news for a minute, unknown never. What one credential may see is not told to another.
-import { parseImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'

@@ -1,12 +1,12 @@
 // Remembers what bundle images hold, in the store: by digest for days, under the version of the reader. Pulls few at a
 // time, and only so many for one look at a pull request; the next look finds these and goes on with the others.
-import { parseImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import { defaultLives } from './cached-answers.ts'
-import type { RegistryClient } from './open-registry.ts'
-import { bundleReaderVersion } from './read-bundle-files.ts'
+import type { RegistryClient } from './registry-client.ts'
+import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
 export interface BundleBudget {
   /** Bundles that are pulled; what is remembered costs nothing. */

@@ -1,6 +1,6 @@
 // Where a reference is asked for: by the operator's rules its mirrors in order, then its own registry. Names to
 // hosts; asks nobody.
-import type { ImageReference } from '../bundle/image-reference.ts'
+import type { ImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from './registry-error.ts'
 
 export interface Mirror {

@@ -1,19 +1,19 @@
 // The registry port over HTTP: what is behind a reference, and (for bundles) its content by digest.
 // A registry's failure is an answer, never an exception, and "missing" is said only when two kinds of request agree.
 import { createHash } from 'node:crypto'
-import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { isAllowedRegistry } from '../checks/images/named-image.ts'
-import type { BundleAnswer, ImageAnswer } from '../checks/questions.ts'
+import type { ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { AbortSignalLike, Registry } from '../ports/registry.ts'
+import type { AbortSignalLike } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
-import { authorizedExchange, type RegistryRequest } from './authorized-exchange.ts'
-import { closableClock } from './closable-clock.ts'
-import { credentialIdentity } from './credential-identity.ts'
-import { findCredential, type CredentialSource } from './credentials.ts'
-import type { EgressOptions } from './egress-policy.ts'
+import { authorizedExchange, type RegistryRequest } from './auth/authorized-exchange.ts'
+import { closableClock } from './transport/closable-clock.ts'
+import { credentialIdentity } from './auth/credential-identity.ts'
+import { findCredential, type CredentialSource } from './auth/credentials.ts'
+import type { EgressOptions } from './transport/egress-policy.ts'
 import { endpointsOf, type Endpoint, type RegistryRule } from './endpoints.ts'
-import type { Resolve } from './guarded-connector.ts'
+import type { Resolve } from './transport/guarded-connector.ts'
 import {
   acceptManifests,
   bareMediaType,
@@ -25,13 +25,13 @@ import {
   parseManifest,
   platformText,
   type Descriptor,
-  type Manifest,
 } from './manifest.ts'
 import { defaultPatience, patientExchange, type Patience, type RequestKind } from './patient-exchange.ts'
 import { readBundle } from './read-bundle.ts'
+import type { FetchedManifest, RegistryClient } from './registry-client.ts'
 import { RegistryError } from './registry-error.ts'
-import { openTokenService } from './token-service.ts'
-import { openTransport, type Reply, type TransportLimits } from './transport.ts'
+import { openTokenService } from './auth/token-service.ts'
+import { openTransport, type Reply, type TransportLimits } from './transport/transport.ts'
 
 export interface RegistryOptions {
   readonly clock: Clock
@@ -52,29 +52,6 @@ export interface RegistryOptions {
   readonly resolve?: Resolve
   readonly random?: () => number
   readonly keepAliveAfterHead?: boolean
-}
-
-export interface FetchedManifest {
-  readonly manifest: Manifest
-  /** Of the bytes, computed here. */
-  readonly digest: string
-  readonly bytes: Uint8Array
-  readonly mediaType: string
-}
-
-export interface RegistryClient extends Registry {
-  readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
-  /** The manifest behind a reference, its bytes verified. Rejects with a RegistryError. */
-  fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
-  /** Names the mirrors and credentials that a reference is asked with, telling no secret: for keys of caches. */
-  identity(reference: string): Promise<string>
-  /**
-   * Whether anybody could see what we see of this image: asked without credentials, of registries that anybody reaches,
-   * or called so by the operator.
-   */
-  isSeenByAll(reference: string): Promise<boolean>
-  /** A blob of the reference's repository, exactly as large and with the digest that its descriptor says. */
-  fetchBlob(reference: ImageReference, descriptor: Descriptor, signal?: AbortSignalLike): Promise<Uint8Array>
 }
 
 // What distribution and containers/image take at most (CVE-2020-1702).

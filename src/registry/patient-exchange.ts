@@ -1,11 +1,11 @@
 // Exchanges that are repeated where that can help: back-off, Retry-After, a window per host and kind of request,
 // and no queue of attempts at a host that was found dead a moment ago.
 import type { Clock } from '../ports/clock.ts'
-import { adaptiveWindow, type AdaptiveWindow, type WindowLimits } from './adaptive-window.ts'
-import type { AuthorizedExchange, RegistryRequest } from './authorized-exchange.ts'
+import { adaptiveWindow, type AdaptiveWindow, type WindowLimits } from './transport/adaptive-window.ts'
+import type { AuthorizedExchange, RegistryRequest } from './auth/authorized-exchange.ts'
 import { RegistryError } from './registry-error.ts'
-import { failureOf } from './reply-failure.ts'
-import type { Reply } from './transport.ts'
+import { failureOf } from './transport/reply-failure.ts'
+import type { Reply } from './transport/transport.ts'
 
 export interface Patience {
   /** Attempts in all. Default 4. */

@@ -1,14 +1,14 @@
 // A bundle or catalog image to its files: manifest, config and layers by digest, unpacked in a process of its own within limits.
 // Nothing is written to disk, nothing of the image is run, and no URL that it names is asked.
-import { parseImageReference, type ImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { parseConfig, type IndexEntry, type Manifest } from './manifest.ts'
-import type { RegistryClient } from './open-registry.ts'
-import type { BundleReading } from './read-bundle-files.ts'
+import type { RegistryClient } from './registry-client.ts'
+import type { BundleReading } from './unpack/read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
-import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
-import { inUnpackProcess } from './unpack-processes.ts'
+import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
+import { inUnpackProcess } from './unpack/unpack-processes.ts'
 
 export interface PulledBundle {
   /** Of what the reference names: the index, where it is one. */

@@ -2,7 +2,7 @@
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { answerOf } from './answer-of.ts'
-import type { RegistryClient } from './open-registry.ts'
+import type { RegistryClient } from './registry-client.ts'
 import { pullReading, type PullLimits } from './pull-bundle.ts'
 
 export async function readBundle(

@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parse, TomlError } from 'smol-toml'
 import { z } from 'zod'
-import type { EgressOptions } from './egress-policy.ts'
+import type { EgressOptions } from './transport/egress-policy.ts'
 import type { RegistryRule } from './endpoints.ts'
 import { RegistryError } from './registry-error.ts'
 

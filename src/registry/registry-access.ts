@@ -2,8 +2,8 @@
 // egress policy opens or closes. One reading for the App and the command line.
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { systemCredentials } from './credential-files.ts'
-import { loopbackRegistries, type EgressOptions } from './egress-policy.ts'
+import { systemCredentials } from './auth/credential-files.ts'
+import { loopbackRegistries, type EgressOptions } from './transport/egress-policy.ts'
 import type { RegistryOptions } from './open-registry.ts'
 import { egressOf, readRegistriesConf } from './registries-conf.ts'
 import { RegistryError } from './registry-error.ts'

@@ -1,6 +1,6 @@
 // Looks up every reference of a catalog: with progress, a summary by registry, and a way to go on where an
 // earlier run stopped. Works through any Registry; prints nothing.
-import { parseImageReference } from '../bundle/image-reference.ts'
+import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'

@@ -1,10 +1,11 @@
 // Catalogs for tests of the change floor: files of JSON documents, one per line, with their facts and true places.
-import type { Catalog, Json } from '../../src/catalog/catalog.ts'
+import type { Catalog } from '../../src/catalog/facts/catalog.ts'
+import type { Json } from '../../src/go/json/json.ts'
 import type { Texts } from '../../src/change/blob-text.ts'
 import { describeChange } from '../../src/change/describe-change.ts'
 import type { Change } from '../../src/change/change.ts'
 import { blobSha } from '../../src/change/ids.ts'
-import type { Layout } from '../../src/change/layout.ts'
+import type { Layout } from '../../src/change/layout/layout.ts'
 
 export type Blob = Record<string, Json>
 export type Files = Record<string, readonly Blob[] | string>

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startRegistry } from '../../src/sandbox/registry.ts'
+import { startRegistry } from '../../sandbox/registry/registry.ts'
 import { bundleFiles } from '../bundle/bundle-shapes.ts'
 import { scriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
 

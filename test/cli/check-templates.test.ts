@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import type { Finding } from '../../src/findings/finding.ts'
-import { startRegistry, type Registry } from '../../src/sandbox/registry.ts'
+import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
 import { bundleFiles } from '../bundle/bundle-shapes.ts'
 import { catalogBot } from './command.ts'
 

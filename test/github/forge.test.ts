@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { systemClock } from '../../src/app/system-clock.ts'
-import { withDigest } from '../../src/app/publish-report.ts'
+import { systemClock } from '../../src/examine/system-clock.ts'
+import { withDigest } from '../../src/app/jobs/publish-report.ts'
 import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import type { Forge } from '../../src/ports/forge.ts'
-import type { Pull } from '../../src/sandbox/world.ts'
-import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/furnished.ts'
+import type { Pull } from '../../sandbox/github/world.ts'
+import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/github/furnished.ts'
 
 let it: Furnished
 let app: GitHubApp

@@ -9,7 +9,7 @@ import {
   type Platform,
 } from '../../src/registry/manifest.ts'
 import { RegistryError } from '../../src/registry/registry-error.ts'
-import { unpackLayers } from '../../src/registry/unpack-layers.ts'
+import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
 import type { GoReaders } from '../go-readers/go-readers.ts'
 import { packedLayer, type RandomLayer } from './random-archives.ts'
 import type { RandomDocument } from './random-documents.ts'

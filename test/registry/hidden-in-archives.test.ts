@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
-import { unpackLayers } from '../../src/registry/unpack-layers.ts'
+import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
 import { pax, tar, tarOf, type TarPart } from './tar-writer.ts'
 
 const file = (name: string, data = name): TarPart => ({ name, data })

@@ -1,6 +1,6 @@
 // Under which name answers are remembered: by all that they depend on, and by nothing that one could pass for another.
 import { expect, test } from '@jest/globals'
-import { fixedCredentials, type CredentialSource } from '../../src/registry/credentials.ts'
+import { fixedCredentials, type CredentialSource } from '../../src/registry/auth/credentials.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { RegistryError } from '../../src/registry/registry-error.ts'
 import { handClock } from './hand-clock.ts'

@@ -2,9 +2,10 @@
 // and never in an image that is not there.
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryClient, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { pullBundle } from '../../src/registry/pull-bundle.ts'
 import { handClock } from './hand-clock.ts'
 import { imageManifest, scriptedRegistry, sha256, type ScriptedRegistry } from './scripted-registry.ts'

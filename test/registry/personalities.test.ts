@@ -1,11 +1,16 @@
 // The nine registries that people use, each with its ways of logging in, of saying no and of being odd, as scripts.
 // What each does is written down beside it; what the client makes of it is the test.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { fixedCredentials, type Credential, type CredentialSource } from '../../src/registry/credentials.ts'
-import { dockerConfigCredentials, parseDockerConfig } from '../../src/registry/docker-config.ts'
-import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
+import {
+  fixedCredentials,
+  type Credential,
+  type CredentialSource,
+} from '../../src/registry/auth/credentials.ts'
+import { dockerConfigCredentials, parseDockerConfig } from '../../src/registry/auth/docker-config.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryClient, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { defaultPatience } from '../../src/registry/patient-exchange.ts'
 import { handClock, type HandClock } from './hand-clock.ts'
 import { refuse, scriptedRegistry, type Script, type ScriptedRegistry } from './scripted-registry.ts'

@@ -1,7 +1,7 @@
 // Images made at random but repeatably, of all the forms that tar headers have, honest ones and those that readers take
 // for different things; some bytes damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
 import { gzipSync } from 'node:zlib'
-import type { Random } from '../catalog/fast/mutated-documents.ts'
+import type { Random } from '../go/fast/mutated-documents.ts'
 import { checkSum, pax, tar, type TarPart } from './tar-writer.ts'
 
 export interface RandomLayer {

@@ -1,6 +1,6 @@
 // Manifests, indexes and configs made at random but repeatably: keys in other cases, twice, of other types, absent; bytes
 // damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
-import type { Random } from '../catalog/fast/mutated-documents.ts'
+import type { Random } from '../go/fast/mutated-documents.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
 
 export interface RandomDocument {

@@ -1,10 +1,11 @@
 // The client against registries that behave as the real ones do, each in its own way.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { systemClock } from '../../src/app/system-clock.ts'
-import { fixedCredentials } from '../../src/registry/credentials.ts'
-import { loopbackRegistries } from '../../src/registry/egress-policy.ts'
+import { systemClock } from '../../src/examine/system-clock.ts'
+import { fixedCredentials } from '../../src/registry/auth/credentials.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { mediaTypes } from '../../src/registry/manifest.ts'
-import { openRegistry, type RegistryClient, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { handClock, type HandClock } from './hand-clock.ts'
 import {
   imageManifest,

@@ -1,8 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { findViolations } from '../../scripts/floors.ts'
+import typescript from 'typescript'
+import { findViolations, pure } from '../../scripts/floors.ts'
+
+const project = join(import.meta.dirname, '..', '..')
 
 describe('the guard of the floors', () => {
   let root: string
@@ -29,7 +32,7 @@ describe('the guard of the floors', () => {
 
   test('refuses an import that goes down', () => {
     write('catalog/read.ts', "import type { Registry } from '../ports/registry.ts'\n")
-    expect(says()).toEqual(['catalog/read.ts: floor catalog imports floor ports, which stands below it'])
+    expect(says()).toEqual(['src/catalog/read.ts: floor catalog imports floor ports, which stands below it'])
   })
 
   test('sees imports that span lines, re-exports and dynamic imports', () => {
@@ -41,7 +44,7 @@ describe('the guard of the floors', () => {
 
   test('refuses the platform in a pure floor', () => {
     write('gate/decide.ts', "import { readFileSync } from 'node:fs'\n")
-    expect(says()).toEqual(['gate/decide.ts: a pure floor imports node:fs'])
+    expect(says()).toEqual(['src/gate/decide.ts: a pure floor imports node:fs'])
   })
 
   test('refuses an adapter that calls another adapter', () => {
@@ -49,12 +52,12 @@ describe('the guard of the floors', () => {
     expect(says()[0]).toContain('floor git imports floor github')
     rmSync(join(root, 'src'), { recursive: true })
     write('github/octokit.ts', "import { x } from '../git/mirror.ts'\n")
-    expect(says()[0]).toContain('adapters meet only in the app')
+    expect(says()[0]).toContain('adapters meet only below them')
   })
 
   test('lets nobody but the gate mint a permit', () => {
     write('app/land.ts', "import { mint } from '../gate/merge-permit.ts'\n")
-    expect(says()).toEqual(['app/land.ts: only gate/decide.ts may mint a merge permit'])
+    expect(says()).toEqual(['src/app/land.ts: only gate/decide.ts may mint a merge permit'])
   })
 
   test('refuses a folder that is no floor, and a floor that imports the entry files', () => {
@@ -63,7 +66,63 @@ describe('the guard of the floors', () => {
     expect(says()).toHaveLength(2)
   })
 
+  test('refuses an import of what is not in src, also in the entry files', () => {
+    write('cli.ts', "const late = () => import('../sandbox/demo.ts')\n")
+    write('web/page.ts', "import { furnish } from '../../test/furnished.ts'\n")
+    expect(says()).toEqual([
+      'src/cli.ts: imports ../sandbox/demo.ts, which is outside src',
+      'src/web/page.ts: imports ../../test/furnished.ts, which is outside src',
+    ])
+  })
+
+  test('refuses a dev dependency in what is published, the sandbox included', () => {
+    write(
+      '../package.json',
+      '{ "dependencies": { "@a/b": "1", "c": "1" }, "devDependencies": { "ajv": "1" } }',
+    )
+    write('web/page.ts', "import { x } from '@a/b/deep'\nimport y from 'c'\nimport { z } from 'node:fs'\n")
+    expect(says()).toEqual([])
+    write('web/page.ts', "import type { Ajv } from 'ajv'\n")
+    write('../sandbox/validator.ts', "import { Ajv } from 'ajv/dist/2020.js'\n")
+    expect(says()).toEqual([
+      'src/web/page.ts: imports ajv, which is no dependency of the published package',
+      'sandbox/validator.ts: imports ajv, which is no dependency of the published package',
+    ])
+  })
+
+  test('refuses circles, also of types, also across folders', () => {
+    write('git/a.ts', "import type { B } from './deep/b.ts'\n")
+    write('git/deep/b.ts', "export { c } from '../c.ts'\n")
+    write('git/c.ts', "const late = () => import('./a.ts')\n")
+    write('git/d.ts', "import { a } from './a.ts'\n")
+    expect(says()).toEqual(['src/git/a.ts: imports itself by way of src/git/c.ts, src/git/deep/b.ts'])
+    write('git/c.ts', '')
+    expect(says()).toEqual([])
+  })
+
   test('passes on the project itself', () => {
-    expect(findViolations(join(import.meta.dirname, '..', '..'))).toEqual([])
+    expect(findViolations(project)).toEqual([])
+  })
+})
+
+describe('the pure floors', () => {
+  const isThere = (floor: string) => existsSync(join(project, 'src', floor))
+  const expected = pure.filter(isThere).sort()
+
+  test('are those that are compiled without the types of Node', () => {
+    const { config } = typescript.parseConfigFileTextToJson(
+      '',
+      readFileSync(join(project, 'tsconfig.pure.json'), 'utf8'),
+    ) as {
+      config: { include: string[] }
+    }
+    const folders = config.include.filter((path) => !path.endsWith('.ts'))
+    expect(folders.map((path) => path.replace('src/', '')).sort()).toEqual(expected)
+  })
+
+  test('are those that the lint allows no clock, no chance and no waiting', () => {
+    const lint = readFileSync(join(project, 'eslint.config.js'), 'utf8')
+    const list = /const pureFloors = \[([^\]]*)\]/.exec(lint)?.[1] ?? ''
+    expect([...list.matchAll(/'(\w+)'/g)].map(([, floor]) => floor).sort()).toEqual(expected)
   })
 })

@@ -53,11 +53,11 @@ describe('a new rule', () => {
       'src/checks/validation/templates/rules.ts',
       'templateRules',
     ],
-    ['opm-load', 'src/catalog/load-rules.ts', 'src/catalog/rules.ts', 'loadRules'],
+    ['opm-load', 'src/catalog/load/load-rules.ts', 'src/catalog/load/rules.ts', 'loadRules'],
     [
       'opm-channel',
-      'src/catalog/model-rules/channel-rules.ts',
-      'src/catalog/model-rules/all.ts',
+      'src/catalog/model/rules/channel-rules.ts',
+      'src/catalog/model/rules/all.ts',
       'modelRules',
     ],
   ])(

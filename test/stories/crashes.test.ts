@@ -1,9 +1,9 @@
 // The bot is killed at every named point of a landing, and restarted: each pull request lands exactly once (I11, T43).
 import { execFileSync } from 'node:child_process'
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { crashPoints } from '../../src/app/crash-point.ts'
-import { outcomeOf } from '../../src/demo/outcome.ts'
-import { stories } from '../../src/demo/stories.ts'
+import { crashPoints } from '../../src/landing/crash-point.ts'
+import { outcomeOf } from '../../sandbox/demo/outcome.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
 describe('a bot that is killed', () => {

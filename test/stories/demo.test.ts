@@ -1,7 +1,7 @@
 // Each line of the demo, as a test.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { commentOf, outcomeOf, type Told } from '../../src/demo/outcome.ts'
-import { stories } from '../../src/demo/stories.ts'
+import { commentOf, outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
 describe("the demo's pull requests", () => {

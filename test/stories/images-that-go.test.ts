@@ -1,8 +1,8 @@
 // Images that catalogs name already go from their registry and come back: the bot tells of it in one issue.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { outcomeOf } from '../../src/demo/outcome.ts'
-import { stories } from '../../src/demo/stories.ts'
-import type { Issue } from '../../src/sandbox/world.ts'
+import { outcomeOf } from '../../sandbox/demo/outcome.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
+import type { Issue } from '../../sandbox/github/world.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
 const patience = 60

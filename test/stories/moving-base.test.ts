@@ -1,9 +1,9 @@
 // The base moves between validation and landing: nothing that was not validated lands (T13, T37, I1, I2).
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { outcomeOf } from '../../src/demo/outcome.ts'
-import { repositoryName } from '../../src/demo/coast.ts'
-import { stories } from '../../src/demo/stories.ts'
+import { outcomeOf } from '../../sandbox/demo/outcome.ts'
+import { repositoryName } from '../../sandbox/demo/coast.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
 describe('a base branch that moves under a landing', () => {

@@ -2,10 +2,10 @@
 // story and the bench. Nothing of the data is kept.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openBotWorld, type BotWorld } from '../../src/demo/bot-world.ts'
-import { publishImages } from '../../src/demo/coast.ts'
-import type { OpenPull } from '../../src/sandbox/people.ts'
-import type { Pull } from '../../src/sandbox/world.ts'
+import { openBotWorld, type BotWorld } from '../../sandbox/demo/bot-world.ts'
+import { publishImages } from '../../sandbox/demo/coast.ts'
+import type { OpenPull } from '../../sandbox/github/people.ts'
+import type { Pull } from '../../sandbox/github/world.ts'
 
 export const realName = 'community/operators'
 const owner = 'davidebianchi'

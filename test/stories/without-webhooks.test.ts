@@ -1,7 +1,7 @@
 // Webhooks are hints: the sweep alone comes to the same end (T41, I17).
 import { afterAll, beforeAll, describe, test } from '@jest/globals'
-import { outcomeOf, type Told } from '../../src/demo/outcome.ts'
-import { stories } from '../../src/demo/stories.ts'
+import { outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
 describe('with every webhook dropped', () => {

@@ -3,8 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot, type BotProcess } from '../../src/demo/bot-process.ts'
-import { openCoast, type Coast, type CoastOptions } from '../../src/demo/coast.ts'
+import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import { openCoast, type Coast, type CoastOptions } from '../../sandbox/demo/coast.ts'
+import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryWorld {
   readonly coast: Coast
@@ -17,11 +18,19 @@ export interface StoryWorld {
   close(): Promise<void>
 }
 
-export async function openStoryWorld(
-  options: Partial<CoastOptions> & { environment?: Record<string, string> } = {},
-): Promise<StoryWorld> {
+export interface StoryOptions extends Partial<CoastOptions> {
+  readonly environment?: Record<string, string>
+  /** Compares all traffic with GitHub's OpenAPI document. */
+  readonly validateTraffic?: boolean
+}
+
+export async function openStoryWorld({
+  validateTraffic,
+  ...options
+}: StoryOptions = {}): Promise<StoryWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'story-'))
-  const coast = await openCoast({ directory, ...options })
+  const validator = validateTraffic === true ? trafficValidator() : undefined
+  const coast = await openCoast({ directory, ...(validator && { validator }), ...options })
   const log: string[] = []
   let running: BotProcess | undefined
   return {

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import type { Json } from '../../catalog/catalog.ts'
+import type { Json } from '../../go/json/json.ts'
 import type { Path } from '../bundle-places.ts'
 import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, objectOf, textOf } from '../fields.ts'

@@ -1,5 +1,5 @@
 import { defineRule } from '../../findings/rule.ts'
-import { parseVersion } from '../../catalog/version.ts'
+import { parseVersion } from '../../catalog/versions/version.ts'
 import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 

@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { OfBundle } from '../bundle-rule.ts'
-import { parseImageReference } from '../image-reference.ts'
+import { parseImageReference } from '../../go/reference/image-reference.ts'
 
 export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, OfBundle>({
   id: 'unparsable-related-image',

@@ -1,6 +1,6 @@
 // What a picture of a package shows: rows and links per channel, long dull runs folded into one row. Made from one
 // graph, or from two: then everything carries whether it was added, removed or kept. Knows no colours and no pixels.
-import { compareVersions, parseVersion } from '../version.ts'
+import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
 
 export type Status = 'kept' | 'added' | 'removed'

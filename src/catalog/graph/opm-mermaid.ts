@@ -2,7 +2,7 @@
 // Labels are quoted as opm quotes them. Ids and ranges opm writes as they are, and so do we, save for what commands a
 // terminal or breaks a line: no Mermaid can read that. For pictures in comments see draw-mermaid.ts.
 import { printable } from '../../findings/printable.ts'
-import { quote } from '../go-text.ts'
+import { quote } from '../../go/text.ts'
 import { mostRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 

@@ -1,11 +1,11 @@
 // The upgrade graphs of packages as data: nodes and edges of every channel, edges from old to new, as opm's
 // `alpha render-graph` finds them (opm-validate 4.7). Draws nothing.
-import type { Catalog, ChannelBlob, ChannelEntry } from '../catalog.ts'
-import { textField } from '../json-fields.ts'
-import { upgradeGraph } from '../upgrade-graph.ts'
-import { compareVersions, parseVersion, type Version } from '../version.ts'
-import { parseVersionRange } from '../version-range.ts'
-import { VersionLadder } from '../version-ladder.ts'
+import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
+import { textField } from '../../go/json/json-fields.ts'
+import { upgradeGraph } from './upgrade-graph.ts'
+import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
+import { parseVersionRange } from '../versions/version-range.ts'
+import { VersionLadder } from '../versions/version-ladder.ts'
 
 export interface PackageGraph {
   readonly name: string

@@ -1,11 +1,11 @@
 // Which installed bundles can still be upgraded to a channel's head: the edges as OLM follows them, from old to new.
 // `replaces`, `skips` and `skipRange` all count; an edge may start at a bundle that the channel no longer lists.
 // Judges nothing: broken channels have reachable sets too.
-import type { ChannelEntry } from '../catalog.ts'
-import { upgradeGraph } from '../upgrade-graph.ts'
-import { parseVersionRange, type VersionRange } from '../version-range.ts'
-import { VersionLadder, type Span } from '../version-ladder.ts'
-import type { Version } from '../version.ts'
+import type { ChannelEntry } from '../facts/catalog.ts'
+import { upgradeGraph } from './upgrade-graph.ts'
+import { parseVersionRange, type VersionRange } from '../versions/version-range.ts'
+import { VersionLadder, type Span } from '../versions/version-ladder.ts'
+import type { Version } from '../versions/version.ts'
 
 /** An installed bundle: its name, and its version where one is known (without it no skipRange can hold it). */
 export interface Installed {

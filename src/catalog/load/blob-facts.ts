@@ -6,18 +6,19 @@ import type {
   DeprecationBlob,
   PackageBlob,
   Property,
-} from '../catalog.ts'
-import { sniffImage } from '../sniff-image.ts'
-import type { Value } from '../tree.ts'
-import { ownCopy } from '../utf8.ts'
+} from '../facts/catalog.ts'
+import { sniffImage } from './sniff-image.ts'
+import type { Value } from '../../go/tree.ts'
+import { ownCopy } from '../../go/utf8.ts'
 import { bundleObjectError, readBundleObject } from './bundle-object.ts'
 import { bundleType, channelType, deprecationType, packageType } from './blob-types.ts'
 import { csvMetadata } from './csv-metadata.ts'
-import type { Decoded, DecodeProblem } from './decode.ts'
-import { decode, fieldName, structsOf, textOf, textsOf } from './decode.ts'
-import type { StructType } from './go-type.ts'
-import type { Places } from './places.ts'
-import { plainJson } from './plain-json.ts'
+import type { DecodeProblem } from '../../go/decode/decode.ts'
+import type { Decoded } from '../../go/decode/decoded.ts'
+import { decode, fieldName, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
+import type { StructType } from '../../go/decode/go-type.ts'
+import type { Places } from '../../go/places.ts'
+import { plainJson } from '../../go/json/plain-json.ts'
 import { propertyTypes } from './property-types.ts'
 
 export interface ObjectProblem {

@@ -1,24 +1,23 @@
 // A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind (facts 1.4).
 // Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
-import type { RegularDocument } from '../fast/regular-yaml.ts'
-import { RegularJsonReader, type RegularObject } from '../fast/regular-json.ts'
-import { RegularReader } from '../fast/regular-yaml.ts'
-import { JsonError } from '../json/json-error.ts'
-import type { JsonResult } from '../json/read-json.ts'
-import { readJson } from '../json/read-json.ts'
-import { markedJson, withMark } from '../json/marked-json.ts'
-import { quote, trimSpace } from '../go-text.ts'
-import type { Value } from '../tree.ts'
-import { ByteOffsets, characterWidth, decodeLikeGo, decodeStrictly } from '../utf8.ts'
-import type { YamlText } from '../yaml/encoding.ts'
-import { decodeYaml, hasRefused } from '../yaml/encoding.ts'
-import { readYaml } from '../yaml/read-yaml.ts'
-import type { Chunk } from './chunks.ts'
-import { chunksOf, trimLeadingSpace } from './chunks.ts'
+import type { RegularDocument } from '../../go/fast/regular-yaml.ts'
+import { RegularJsonReader, type RegularObject } from '../../go/fast/regular-json.ts'
+import { RegularReader } from '../../go/fast/regular-yaml.ts'
+import { JsonError } from '../../go/json/json-error.ts'
+import type { JsonResult } from '../../go/json/read-json.ts'
+import { readJson } from '../../go/json/read-json.ts'
+import { markedJson, withMark } from '../../go/json/marked-json.ts'
+import { quote, trimSpace } from '../../go/text.ts'
+import type { Value } from '../../go/tree.ts'
+import { ByteOffsets, characterWidth, decodeLikeGo } from '../../go/utf8.ts'
+import { chunkText } from '../../go/yaml/chunk-text.ts'
+import { readYaml } from '../../go/yaml/read-yaml.ts'
+import type { Chunk } from '../../go/yaml/chunks.ts'
+import { chunksOf, trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import type { Meta, MetaProblem } from './meta.ts'
 import { joinedMessage, missingSchema, readMeta } from './meta.ts'
-import type { Places } from './places.ts'
-import { TextPlaces } from './places.ts'
+import type { Places } from '../../go/places.ts'
+import { TextPlaces } from '../../go/places.ts'
 
 /** How far the decoder looks ahead for an opening brace. */
 const lookAhead = 4096
@@ -142,30 +141,6 @@ function separatorProblem(bytes: Uint8Array, chunk: Chunk): Document {
     places: new TextPlaces(decodeLikeGo(bytes.subarray(start, end)), line + 1),
     problem: { kind: 'separator', message: `invalid Yaml document separator: ${text}`, detail: text, at: 0 },
   }
-}
-
-/** The text that the YAML parser gets: line ends are line feeds, the last line has one. */
-export function chunkText(bytes: Uint8Array): YamlText {
-  if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
-    const text = decodeStrictly(bytes)
-    if (text !== undefined && !text.startsWith('\ufeff')) {
-      const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
-      const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
-      return hasRefused(whole) ? decodeYaml(withLineFeeds(bytes)) : { text: whole, unreadable: undefined }
-    }
-  }
-  return decodeYaml(withLineFeeds(bytes))
-}
-
-function withLineFeeds(bytes: Uint8Array): Uint8Array {
-  const out = new Uint8Array(bytes.length + 1)
-  let size = 0
-  for (let at = 0; at < bytes.length; at++) {
-    if (bytes[at] === 0x0d && bytes[at + 1] === 0x0a) continue
-    out[size++] = bytes[at] as number
-  }
-  if (bytes[bytes.length - 1] !== 0x0a) out[size++] = 0x0a
-  return out.subarray(0, size)
 }
 
 function yamlDocument(bytes: Uint8Array, chunk: Chunk, column: number, asValue: boolean): Document {

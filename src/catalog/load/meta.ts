@@ -1,12 +1,12 @@
 // What opm demands of every document, whatever its schema: an object, no two spellings of a key, and texts where the
 // format's own three keys stand (facts 1.6, rules R5 to R8).
-import { quote, sortedByBytes } from '../go-text.ts'
-import { blobText, jsonText } from '../json/json-text.ts'
-import { markedJson, withMark } from '../json/marked-json.ts'
-import { KeyTable } from '../key-table.ts'
-import type { MapEntry, MapValue, Value } from '../tree.ts'
-import { foldCase } from './fold-case.ts'
-import { mistakenBoolGo, plainGo } from './go-value.ts'
+import { quote, sortedByBytes } from '../../go/text.ts'
+import { blobText, jsonText } from '../../go/json/json-text.ts'
+import { markedJson, withMark } from '../../go/json/marked-json.ts'
+import { KeyTable } from '../../go/key-table.ts'
+import type { MapEntry, MapValue, Value } from '../../go/tree.ts'
+import { foldCase } from '../../go/fold-case.ts'
+import { goKind, mistakenBoolGo, plainGo } from '../../go/decode/go-value.ts'
 
 export interface Meta {
   readonly value: MapValue
@@ -32,13 +32,6 @@ export type MetaProblem =
 
 /** opm shows all of it; a message of more than this is of use to nobody. */
 const maxShown = 1 << 20
-
-const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
-
-/** The Go name of what a value is. */
-export function goKind(value: Value): string {
-  return kinds[value.kind]
-}
 
 /**
  * Looks at a document's value. `raw` is its JSON as it was written, where it was: opm shows that in its message.

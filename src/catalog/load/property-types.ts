@@ -1,6 +1,16 @@
 // The property types whose values opm decodes (facts 2.4, R19). All others may hold any JSON.
-import type { StructType } from './go-type.ts'
-import { bool, bytes, int32, mapOf, namedString, raw, slice, string, struct } from './go-type.ts'
+import type { StructType } from '../../go/decode/go-type.ts'
+import {
+  bool,
+  bytes,
+  int32,
+  mapOf,
+  namedString,
+  raw,
+  slice,
+  string,
+  struct,
+} from '../../go/decode/go-type.ts'
 
 export const gvk = { group: string, kind: string, version: string }
 

@@ -1,6 +1,7 @@
 // The `priority` of a bundle's `olm.channel` property: an integer until opm v1.73.0, unknown to later ones.
-import type { Json, Property } from '../catalog.ts'
-import { fieldValues } from '../json-fields.ts'
+import type { Property } from '../facts/catalog.ts'
+import type { Json } from '../../go/json/json.ts'
+import { fieldValues } from '../../go/json/json-fields.ts'
 
 /** Go's text for a priority that is no integer; undefined for a good one, none, or a property of another type. */
 export function priorityError(property: Property): string | undefined {

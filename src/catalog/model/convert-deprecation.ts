@@ -1,10 +1,10 @@
 // Links one olm.deprecations blob: each entry finds the package, channel or bundle it deprecates (R24, R25).
-import type { DeprecationBlob, DeprecationEntry } from '../catalog.ts'
+import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
 import type { Rule } from '../../findings/rule.ts'
-import { quote } from '../go-text.ts'
-import * as deprecationRules from '../model-rules/deprecation-rules.ts'
-import { missingPackage, unknownPackage } from '../model-rules/channel-rules.ts'
-import type { Draft } from './convert.ts'
+import { quote } from '../../go/text.ts'
+import * as deprecationRules from './rules/deprecation-rules.ts'
+import { missingPackage, unknownPackage } from './rules/channel-rules.ts'
+import type { Draft } from './draft.ts'
 import { locationOf } from './location.ts'
 import type { ModelPackage } from './model.ts'
 

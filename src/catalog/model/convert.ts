@@ -1,15 +1,16 @@
 // Links a catalog's blobs as opm's ConvertToModel does, in its order (R11 to R25, R36 to R38). opm stops at the
 // first problem; this goes on with what can be linked, so that the first message is opm's and all findings are ours.
-import type { Catalog, ChannelBlob, PackageBlob } from '../catalog.ts'
+import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import { quote, sortedByBytes } from '../go-text.ts'
-import * as channelRules from '../model-rules/channel-rules.ts'
-import * as packageRules from '../model-rules/package-rules.ts'
-import { packageNameError } from '../package-name.ts'
-import type { RuleSet } from '../rule-set.ts'
+import { quote, sortedByBytes } from '../../go/text.ts'
+import * as channelRules from './rules/channel-rules.ts'
+import * as packageRules from './rules/package-rules.ts'
+import { packageNameError } from './package-name.ts'
+import type { RuleSet } from './rule-set.ts'
 import { Complaints } from './complaints.ts'
 import { addBundle } from './convert-bundle.ts'
 import { addDeprecations } from './convert-deprecation.ts'
+import type { Draft } from './draft.ts'
 import { firstOne, locationOf } from './location.ts'
 import type { ModelBundle, ModelPackage } from './model.ts'
 
@@ -17,17 +18,6 @@ export interface Conversion {
   readonly packages: ReadonlyMap<string, ModelPackage>
   /** opm's text for the first problem that it stops at. */
   readonly message?: string
-}
-
-/** What the steps of one conversion share. */
-export interface Draft {
-  readonly ruleSet: RuleSet
-  readonly packages: Map<string, ModelPackage>
-  /** Bundle blobs by package and name. */
-  readonly bundles: Map<string, Map<string, ModelBundle>>
-  /** Packages that have had their deprecations blob. */
-  readonly deprecated: Set<string>
-  readonly complaints: Complaints
 }
 
 /** Links the catalog. Never throws; every problem goes into `findings`. */

@@ -1,5 +1,6 @@
 // From a fact's place to a finding's. Nothing else.
-import type { BlobPlace, Mark } from '../catalog.ts'
+import type { BlobPlace } from '../facts/catalog.ts'
+import type { Mark } from '../../go/mark.ts'
 import type { Location } from '../../findings/finding.ts'
 
 /** Where a blob begins, or a mark inside it. */

@@ -7,8 +7,8 @@ import type {
   ChannelEntry,
   DeprecationEntry,
   PackageBlob,
-} from '../catalog.ts'
-import type { Version } from '../version.ts'
+} from '../facts/catalog.ts'
+import type { Version } from '../versions/version.ts'
 
 export interface ModelPackage {
   readonly blob: PackageBlob

@@ -1,5 +1,5 @@
 // The basic template: a list of blobs, whose bundles are only image references and become the rendered bundles.
-import { string, struct } from '../load/go-type.ts'
+import { string, struct } from '../../go/decode/go-type.ts'
 import { readMetas, type ReadResult, type WritableBundle, type WritableCatalog } from '../write/writable.ts'
 import type { BundleSource } from './bundle-source.ts'
 import { entriesType, readTemplate, type TemplateDocument } from './template-file.ts'

@@ -1,6 +1,6 @@
 // Where templates get their bundles from: already rendered, by the reference that the template gives. Pulling images
 // is another floor's work; here a bundle is there or it is not.
-import { readFile } from '../read-file.ts'
+import { readFile } from '../load/read-file.ts'
 import { jsonLines } from '../write/write-json.ts'
 import type { ReadResult, WritableBundle } from '../write/writable.ts'
 import type { RenderedBundle } from './csv-of-bundle.ts'

@@ -1,15 +1,15 @@
 // A rendered bundle's ClusterServiceVersion, as far as templates ask for it: its description, its icon, and whether
 // it says that it substitutes another.
-import type { Json } from '../catalog.ts'
-import { JsonError } from '../json/json-error.ts'
-import { readJson } from '../json/read-json.ts'
+import type { Json } from '../../go/json/json.ts'
+import { JsonError } from '../../go/json/json-error.ts'
+import { readJson } from '../../go/json/read-json.ts'
 import { readBundleObject, readManifest } from '../load/bundle-object.ts'
-import { decode, structsOf, textOf } from '../load/decode.ts'
-import { bytes, slice, string, struct } from '../load/go-type.ts'
-import { objectType } from '../load/object-type.ts'
+import { decode, structsOf, textOf } from '../../go/decode/decode.ts'
+import { bytes, slice, string, struct } from '../../go/decode/go-type.ts'
+import { objectType } from '../../go/decode/object-type.ts'
 import { propertyTypes } from '../load/property-types.ts'
-import { valueAt, type Value } from '../tree.ts'
-import { decodeLikeGo } from '../utf8.ts'
+import { valueAt, type Value } from '../../go/tree.ts'
+import { decodeLikeGo } from '../../go/utf8.ts'
 import type { WritableBundle, WritablePackage } from '../write/writable.ts'
 
 export interface RenderedBundle {

@@ -1,10 +1,10 @@
 // A rendered template beside the catalog that was checked in: where the two say different things. By meaning, not by
 // text: order, formatting and the two ways of keeping a bundle's metadata make no difference.
-import { assemble } from '../assemble.ts'
-import type { BlobPlace, BundleBlob, Catalog } from '../catalog.ts'
-import { sortedByBytes } from '../go-text.ts'
-import { canonicalText } from '../json/canonical-text.ts'
-import { readFile } from '../read-file.ts'
+import { assemble } from '../facts/assemble.ts'
+import type { BlobPlace, BundleBlob, Catalog } from '../facts/catalog.ts'
+import { sortedByBytes } from '../../go/text.ts'
+import { canonicalText } from '../../go/json/canonical-text.ts'
+import { readFile } from '../load/read-file.ts'
 import { jsonLines } from '../write/write-json.ts'
 import type { WritableCatalog } from '../write/writable.ts'
 

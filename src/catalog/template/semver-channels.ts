@@ -1,7 +1,7 @@
 // The channels that the semver template makes of bundle versions: which there are, their edges, the default one.
 // Edges skip all lower versions of the same major, across minors: so opm does it, whatever its documentation says.
-import { compareBytes } from '../go-text.ts'
-import { compareVersions, type Version } from '../version.ts'
+import { compareBytes } from '../../go/text.ts'
+import { compareVersions, type Version } from '../versions/version.ts'
 import type { WritableChannel, WritableEntry } from '../write/writable.ts'
 
 /** From the least to the most stable. */

@@ -1,12 +1,12 @@
 // A template's text to its document: one object with a schema. Knows no template by itself. A template is no blob: keys
 // may come in several spellings, of which the last counts, as encoding/json has it.
-import { sortedEntries } from '../json/json-text.ts'
-import { readJson } from '../json/read-json.ts'
-import { decode, fieldName, textOf, type DecodeResult } from '../load/decode.ts'
+import { sortedEntries } from '../../go/json/json-text.ts'
+import { readJson } from '../../go/json/read-json.ts'
+import { decode, fieldName, textOf, type DecodeResult } from '../../go/decode/decode.ts'
 import { documentsOf, hugeNumberMessage } from '../load/documents.ts'
-import { slice, string, struct, type StructType } from '../load/go-type.ts'
+import { slice, string, struct, type StructType } from '../../go/decode/go-type.ts'
 import { joinedMessage, readMeta, type Meta } from '../load/meta.ts'
-import type { Value } from '../tree.ts'
+import type { Value } from '../../go/tree.ts'
 import type { ReadResult } from '../write/writable.ts'
 
 export interface TemplateDocument {

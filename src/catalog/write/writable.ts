@@ -1,13 +1,14 @@
 // Catalogs as data to be written: blobs with all they say, as opm keeps them (known fields of OLM blobs in their
 // order, unknown ones dropped; everything of other blobs). Read for rendering, where facts are not enough.
-import type { Json } from '../catalog.ts'
-import { decode, structsOf, textOf, textsOf, type Decoded } from '../load/decode.ts'
+import type { Json } from '../../go/json/json.ts'
+import { decode, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
+import type { Decoded } from '../../go/decode/decoded.ts'
 import { bundleType, channelType, deprecationType, packageType } from '../load/blob-types.ts'
 import { bundleObjectError, readBundleObject } from '../load/bundle-object.ts'
 import { documentsOf } from '../load/documents.ts'
 import { missingSchema, type Meta } from '../load/meta.ts'
-import { compareBytes } from '../go-text.ts'
-import type { Value } from '../tree.ts'
+import { compareBytes } from '../../go/text.ts'
+import type { Value } from '../../go/tree.ts'
 
 /** A JSON object; the order of its keys is the order in which JSON output writes them. */
 export type JsonObject = { readonly [key: string]: Json }

@@ -1,7 +1,7 @@
 // Blobs as JSON, byte for byte as opm writes them: objects one after another, four blanks of indentation.
-import type { Json } from '../catalog.ts'
-import { jsonNumber } from '../go-number.ts'
-import { compareBytes } from '../go-text.ts'
+import type { Json } from '../../go/json/json.ts'
+import { jsonNumber } from '../../go/number.ts'
+import { compareBytes } from '../../go/text.ts'
 import { inWritingOrder } from './order.ts'
 import type { JsonObject, WritableCatalog } from './writable.ts'
 

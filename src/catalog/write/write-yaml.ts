@@ -1,8 +1,8 @@
 // Blobs as YAML, byte for byte as opm writes them: sorted keys, lists at their parent's indentation, long texts folded
 // at blanks beyond column 80. Which style a text gets depends on what go-yaml v2 would take it for when read again.
-import type { Json } from '../catalog.ts'
-import { goFloat, jsonNumber } from '../go-number.ts'
-import { resolvePlain, isTimestamp } from '../yaml/resolve-scalar.ts'
+import type { Json } from '../../go/json/json.ts'
+import { goFloat, jsonNumber } from '../../go/number.ts'
+import { resolvePlain, isTimestamp } from '../../go/yaml/resolve-scalar.ts'
 import { compareKeys } from './key-order.ts'
 import { inWritingOrder } from './order.ts'
 import type { WritableCatalog } from './writable.ts'

@@ -1,7 +1,7 @@
 // The images check: every image that a change names for the first time is there, is what its digest says, and is
 // allowed; and every bundle that it adds or says otherwise is held beside what its image holds. Asks registries through
 // questions; only a definite answer is held against the author.
-import { formatImageReference } from '../../bundle/image-reference.ts'
+import { formatImageReference } from '../../go/reference/image-reference.ts'
 import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'

@@ -4,7 +4,7 @@ import {
   parseImageReference,
   type ImageReference,
   type ParsedImageReference,
-} from '../../bundle/image-reference.ts'
+} from '../../go/reference/image-reference.ts'
 import type { NewReference } from '../../change/change.ts'
 import type { Location } from '../../findings/finding.ts'
 

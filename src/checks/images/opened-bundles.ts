@@ -1,8 +1,8 @@
 // Bundles whose image is opened: what a change adds, and what it says differently about one that it keeps. A blob that
 // only moved, or was written in another format, says what it said, and costs nothing.
-import { compareWithImage, type BundleDifference } from '../../bundle/compare-with-image.ts'
-import { parseImageReference } from '../../bundle/image-reference.ts'
-import type { BundleBlob } from '../../catalog/catalog.ts'
+import { compareWithImage, type BundleDifference } from '../../bundle/render/compare-with-image.ts'
+import { parseImageReference } from '../../go/reference/image-reference.ts'
+import type { BundleBlob } from '../../catalog/facts/catalog.ts'
 import type { CatalogChange, Change, NewReference } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'

@@ -1,7 +1,7 @@
 // Bundle names that would come to mean a second image: a bundle that one catalog gets anew, and another has already,
 // be it touched by the change or not. Within one catalog an edit is judged by bundle-edited.
-import { parseImageReference } from '../../bundle/image-reference.ts'
-import type { BundleBlob } from '../../catalog/catalog.ts'
+import { parseImageReference } from '../../go/reference/image-reference.ts'
+import type { BundleBlob } from '../../catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'

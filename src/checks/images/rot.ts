@@ -1,6 +1,6 @@
 // Rot: references of catalogs that are in use whose images are certainly not there any more. Says what one look means,
 // and what two looks at different times mean together. One bad answer is never rot, and silence is none at all.
-import { formatImageReference, parseImageReference } from '../../bundle/image-reference.ts'
+import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../questions.ts'
 
 export type RotKind = 'gone' | 'digest-mismatch' | 'unsupported' | 'tag-moved'

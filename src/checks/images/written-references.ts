@@ -1,7 +1,7 @@
 // What the text of an image reference shows without asking anybody: whether it is one, whether its registry is allowed,
 // whether it names a digest. The images check says it of what a change names for the first time, `validate` of all.
-import type { Catalog } from '../../catalog/catalog.ts'
-import { referencesOfCatalog } from '../../change/catalog-references.ts'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { referencesOfCatalog } from '../../change/references/catalog-references.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'

@@ -1,8 +1,8 @@
 // What must be agreed to before a change may land, path by path: which package a path and its content speak of,
 // who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
-import { classifyPath } from '../../change/classify-path.ts'
-import { foldersOf } from '../../change/layout.ts'
-import type { Layout } from '../../change/layout.ts'
+import { classifyPath } from '../../change/layout/classify-path.ts'
+import { foldersOf } from '../../change/layout/layout.ts'
+import type { Layout } from '../../change/layout/layout.ts'
 import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'

@@ -1,10 +1,10 @@
 // Which files say who owns something, and which of them a decision needs. Names and places only; reading is done
 // by the modules named for each format.
 import type { Change } from '../../change/change.ts'
-import { codeownersPaths } from '../../change/classify-path.ts'
-import { foldersAbove } from '../../change/layout.ts'
-import { configYamlPath } from './config-yaml.ts'
-import { aliasesPath, ownersName } from './owners-file.ts'
+import { codeownersPaths } from '../../change/layout/classify-path.ts'
+import { foldersAbove } from '../../change/layout/layout.ts'
+import { configYamlPath } from './sources/config-yaml.ts'
+import { aliasesPath, ownersName } from './sources/owners-file.ts'
 import { speakersOf } from './speakers.ts'
 
 export const catalogOwnersName = 'CATALOG_OWNERS'

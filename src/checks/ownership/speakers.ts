@@ -1,5 +1,6 @@
 // Which packages a file speaks of, before and after: ownership is decided on content as well as on place (T11).
-import type { Catalog, Mark } from '../../catalog/catalog.ts'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import type { Mark } from '../../go/mark.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
 export interface Speech {

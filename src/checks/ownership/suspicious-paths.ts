@@ -1,6 +1,6 @@
 // Paths that nobody's rights make acceptable: odd ones, links and submodules, and new names that look like
 // existing ones (T06, T07, T08). What disappears is never judged: cleaning up must stay possible.
-import { classifyPath } from '../../change/classify-path.ts'
+import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'

@@ -4,8 +4,9 @@ import { finding, subjectOf } from '../../findings/rule.ts'
 import type { SearchingRule } from '../../findings/rule.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
-import type { BlobPlace, Mark } from '../../catalog/catalog.ts'
-import type { CatalogView } from './catalog-view.ts'
+import type { BlobPlace } from '../../catalog/facts/catalog.ts'
+import type { Mark } from '../../go/mark.ts'
+import type { CatalogView } from './view/catalog-view.ts'
 import type { Limits } from './limits.ts'
 
 /** The kind of rules that search a catalog. */

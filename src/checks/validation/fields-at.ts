@@ -1,6 +1,6 @@
 // The fields that the format has beside a given one.
-import { blobShapes, propertyShapes, shapeOf } from '../../catalog/known-fields.ts'
-import type { Shape } from '../../catalog/known-fields.ts'
+import { blobShapes, propertyShapes, shapeOf } from '../../catalog/load/known-fields.ts'
+import type { Shape } from '../../catalog/load/known-fields.ts'
 
 /**
  * Names of the known fields of the mapping in which `path` (`entries[3].replace`) stands. Below a property's `value`

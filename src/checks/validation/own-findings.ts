@@ -1,11 +1,11 @@
 // What our own rules find in a catalog, each rule with its default severity. Worked out once for each catalog value:
 // the same base stands under many pull requests.
-import type { Catalog } from '../../catalog/catalog.ts'
-import { linkLeadsOut } from '../../catalog/file-rules.ts'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { gather } from './catalog-rule.ts'
-import { viewCatalog } from './catalog-view.ts'
+import { viewCatalog } from './view/catalog-view.ts'
 import { defaultLimits } from './limits.ts'
 import { rules } from './rules.ts'
 

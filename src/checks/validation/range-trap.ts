@@ -1,9 +1,9 @@
 // Ranges that blang reads without complaint and in another sense than people do (reference: registry 1.5,
 // opm-validate 2.9). Judges the text; which ranges a catalog has is for rules to know.
-import { inRange, parseVersionRange } from '../../catalog/version-range.ts'
-import type { Comparator } from '../../catalog/version-range.ts'
-import { compareVersions } from '../../catalog/version.ts'
-import type { Version } from '../../catalog/version.ts'
+import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
+import type { Comparator } from '../../catalog/versions/version-range.ts'
+import { compareVersions } from '../../catalog/versions/version.ts'
+import type { Version } from '../../catalog/versions/version.ts'
 
 export type RangeTrap =
   /** A token of one character is dropped: the `-` of a hyphen range, a lone `!`, a comma between blanks. */

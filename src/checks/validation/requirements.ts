@@ -1,10 +1,10 @@
 // What bundles require of others, wherever it is written: properties and, inside them, constraints. Reads only.
 import type { Location } from '../../findings/finding.ts'
-import { fieldText } from './field-text.ts'
+import { fieldText } from './view/field-text.ts'
 import { placeOf } from './catalog-rule.ts'
-import type { BundleView, CatalogView, PackageView } from './catalog-view.ts'
-import { readConstraint } from './constraint.ts'
-import type { Constraint } from './constraint.ts'
+import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
+import { readConstraint } from './view/constraint.ts'
+import type { Constraint } from './view/constraint.ts'
 
 export interface PackageRequirement {
   readonly in: PackageView

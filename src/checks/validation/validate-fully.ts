@@ -1,14 +1,14 @@
 // A whole catalog's verdict in the profile `full`: opm's rules, then our own, those about images as far as nobody needs
 // to be asked. For the command line and for whoever looks at one state of a catalog; what a pull request changes is for
 // validation.ts and images.ts.
-import type { Catalog } from '../../catalog/catalog.ts'
-import { modelRules } from '../../catalog/model-rules/all.ts'
-import { invalidPullSpec } from '../../catalog/model-rules/bundle-rules.ts'
-import { fileRules, loadRules } from '../../catalog/rules.ts'
-import { pullSpecError } from '../../catalog/pull-spec.ts'
-import type { RuleSet } from '../../catalog/rule-set.ts'
-import { validateCatalog } from '../../catalog/validate-catalog.ts'
-import type { CatalogVerdict } from '../../catalog/validate-catalog.ts'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { modelRules } from '../../catalog/model/rules/all.ts'
+import { invalidPullSpec } from '../../catalog/model/rules/bundle-rules.ts'
+import { fileRules, loadRules } from '../../catalog/load/rules.ts'
+import { pullSpecError } from '../../go/reference/pull-spec.ts'
+import type { RuleSet } from '../../catalog/model/rule-set.ts'
+import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
+import type { CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import { leftOutBy } from '../../findings/finding-list.ts'
 import { findWrittenReferences } from '../images/written-references.ts'

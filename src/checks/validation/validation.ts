@@ -2,10 +2,10 @@
 // does no harm to those who installed from it, and is what its template renders to. Asks the world nothing but what
 // the bundles of touched templates are. What was wrong before and does not block
 // is not held against a change that leaves it as it was.
-import type { Catalog } from '../../catalog/catalog.ts'
-import { defaultRuleSet, ruleSetFor } from '../../catalog/rule-set.ts'
-import type { RuleSet } from '../../catalog/rule-set.ts'
-import { validateCatalog } from '../../catalog/validate-catalog.ts'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
+import type { RuleSet } from '../../catalog/model/rule-set.ts'
+import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import { repositoryPath } from '../../change/blob-text.ts'
 import type { CatalogChange } from '../../change/change.ts'
 import type { Config } from '../../config/config.ts'

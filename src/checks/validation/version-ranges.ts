@@ -1,7 +1,7 @@
 // Every version range that a catalog's blobs write down, with its place and the names that lead to it.
 import type { Location } from '../../findings/finding.ts'
 import { placeOf } from './catalog-rule.ts'
-import type { CatalogView } from './catalog-view.ts'
+import type { CatalogView } from './view/catalog-view.ts'
 import { packageRequirements } from './requirements.ts'
 
 export interface WrittenRange {

@@ -1,7 +1,7 @@
 // What counts as a difference between a rendered template and a catalog that was checked in.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/assemble.ts'
-import { readFile } from '../../../src/catalog/read-file.ts'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
 import { findDrift } from '../../../src/catalog/template/drift.ts'
 import { readWritable } from '../../../src/catalog/write/writable.ts'
 import { bundle, channel, deprecations, pkg, textOf, type Blob } from '../../change/build-catalog.ts'

@@ -4,7 +4,7 @@ import type { RenderedBundle } from '../../../src/catalog/template/bundle-source
 import { renderTemplate, templateImages } from '../../../src/catalog/template/render-template.ts'
 import { readWritable } from '../../../src/catalog/write/writable.ts'
 import { writeJson } from '../../../src/catalog/write/write-json.ts'
-import { startRegistry, type Registry } from '../../../src/sandbox/registry.ts'
+import { startRegistry, type Registry } from '../../../sandbox/registry/registry.ts'
 import { opm } from '../../opm.ts'
 
 const encoder = new TextEncoder()

@@ -1,7 +1,7 @@
 // What a push carries besides its tree: attacks on other people's pull requests and on the landing itself by commits
 // whose content is gone again, or never was, in the tree that lands. Beside docs/attacks.md, which lists them.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { examine, type Examination } from '../../../src/app/examine.ts'
+import { examine, type Examination } from '../../../src/examine/examine.ts'
 import type { CarriedCommits } from '../../../src/change/carried-commits.ts'
 import { blobSha, commitSha, pullNumber, type CommitSha } from '../../../src/change/ids.ts'
 import type { Snapshot } from '../../../src/change/snapshot.ts'
@@ -11,10 +11,10 @@ import { openObjectReader } from '../../../src/git/object-reader.ts'
 import { runGit } from '../../../src/git/run-git.ts'
 import type { OpenPull } from '../../../src/ports/forge.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { forgetful } from '../../app/forgetful-memory.ts'
+import { forgetful } from '../../examine/forgetful-memory.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
-import { openWorld, type World } from '../../ownership/world.ts'
+import { openWorld, type World } from '../ownership/world.ts'
 
 const workflow = '.github/workflows/build.yml'
 const base: Files = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
-import type { BundleBlob } from '../../../src/catalog/catalog.ts'
+import type { BundleBlob } from '../../../src/catalog/facts/catalog.ts'
 import type { CatalogChange } from '../../../src/change/change.ts'
-import { newReferences } from '../../../src/change/new-references.ts'
+import { newReferences } from '../../../src/change/references/new-references.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'
 import { imagesCheck } from '../../../src/checks/images/images.ts'
 import {

@@ -1,8 +1,8 @@
 // What a whole catalog's references show when nobody is asked, in the profile `full`.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/assemble.ts'
-import { readFile } from '../../../src/catalog/read-file.ts'
-import { ruleSetFor } from '../../../src/catalog/rule-set.ts'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { ruleSetFor } from '../../../src/catalog/model/rule-set.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`

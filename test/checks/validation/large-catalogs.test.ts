@@ -1,16 +1,16 @@
 // What a stranger may send: one package with twenty thousand entries. Judging, comparing and drawing it must grow with
 // its length, not with the square of it; the bounds below are many times what it takes, and a hundredth of a square.
 import { describe, expect, test } from '@jest/globals'
-import { assemble } from '../../../src/catalog/assemble.ts'
-import type { Catalog } from '../../../src/catalog/catalog.ts'
-import { readFile } from '../../../src/catalog/read-file.ts'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
 import { drawDifference, drawPackage } from '../../../src/catalog/graph/drawing.ts'
 import { drawMermaid } from '../../../src/catalog/graph/draw-mermaid.ts'
 import { drawSvg } from '../../../src/catalog/graph/draw-svg.ts'
 import { opmMermaid } from '../../../src/catalog/graph/opm-mermaid.ts'
 import { mostRangeEdges, packageGraphs } from '../../../src/catalog/graph/package-graph.ts'
 import { reachingHead } from '../../../src/catalog/graph/upgrade-paths.ts'
-import { parseVersion } from '../../../src/catalog/version.ts'
+import { parseVersion } from '../../../src/catalog/versions/version.ts'
 import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 import { findRangeTrap } from '../../../src/checks/validation/range-trap.ts'
 

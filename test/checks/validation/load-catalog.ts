@@ -1,8 +1,8 @@
 // A catalog directory read as the application reads it, for tests of whole catalogs.
-import { assemble } from '../../../src/catalog/assemble.ts'
-import type { Catalog } from '../../../src/catalog/catalog.ts'
-import { readFile } from '../../../src/catalog/read-file.ts'
-import { openCatalogDirectory } from '../../../src/files/catalog-directory.ts'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { openCatalogDirectory } from '../../../src/examine/catalogs/catalog-directory.ts'
 
 export function loadCatalog(directory: string): Catalog {
   const opened = openCatalogDirectory(directory)

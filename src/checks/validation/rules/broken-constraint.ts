@@ -1,7 +1,7 @@
 // An olm.constraint that OLM's resolver cannot decode. To opm every value is fine.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { readConstraint } from '../constraint.ts'
+import { readConstraint } from '../view/constraint.ts'
 import { bundlesOf } from '../requirements.ts'
 
 export const brokenConstraint = defineRule<{ bundle: string; path: string; problem: string }, OfCatalog>({

@@ -1,8 +1,8 @@
 // A minKubeVersion that is not a version: OLM never finds the requirement met.
 import { defineRule } from '../../../findings/rule.ts'
-import { parseVersion } from '../../../catalog/version.ts'
+import { parseVersion } from '../../../catalog/versions/version.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { csvMetadataOf } from '../csv-metadata.ts'
+import { csvMetadataOf } from '../view/csv-metadata.ts'
 import { bundlesOf } from '../requirements.ts'
 
 export const brokenMinKubeVersion = defineRule<

@@ -1,6 +1,6 @@
 // A required version range that OLM cannot parse. opm parses skipRange only.
 import { defineRule } from '../../../findings/rule.ts'
-import { parseVersionRange } from '../../../catalog/version-range.ts'
+import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 

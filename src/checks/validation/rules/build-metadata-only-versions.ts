@@ -1,9 +1,9 @@
 // Two bundles of a package whose versions differ only behind the `+`. opm takes them for different, OLM for equal.
 import { defineRule } from '../../../findings/rule.ts'
-import { compareVersions } from '../../../catalog/version.ts'
-import { fieldText } from '../field-text.ts'
+import { compareVersions } from '../../../catalog/versions/version.ts'
+import { fieldText } from '../view/field-text.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import type { BundleView } from '../catalog-view.ts'
+import type { BundleView } from '../view/catalog-view.ts'
 
 export const buildMetadataOnlyVersions = defineRule<
   {

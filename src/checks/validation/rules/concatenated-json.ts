@@ -1,7 +1,7 @@
 // JSON objects one after the other in a file that opm reads as YAML: only the first is loaded, without a word.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 
 export const concatenatedJson = defineRule<{ name: string }, OfCatalog>({
   id: 'concatenated-json',

@@ -1,8 +1,8 @@
 // An entry that replaces or skips a newer version: installed Operators would go backwards.
 import { defineRule } from '../../../findings/rule.ts'
-import { compareVersions } from '../../../catalog/version.ts'
+import { compareVersions } from '../../../catalog/versions/version.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { newerThanHead } from '../highest-entry.ts'
+import { newerThanHead } from '../view/highest-entry.ts'
 
 export const downgradeEdge = defineRule<
   {

@@ -1,7 +1,7 @@
 // Text behind the end of a document's root value: opm's reader stops there and drops the rest without a word.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 
 export const droppedText = defineRule<{ text: string }, OfCatalog>({
   id: 'dropped-text',

@@ -1,7 +1,7 @@
 // A channel whose head is older than another of its entries: who subscribes gets the older one.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { newerThanHead } from '../highest-entry.ts'
+import { newerThanHead } from '../view/highest-entry.ts'
 
 export const headNotHighest = defineRule<
   {

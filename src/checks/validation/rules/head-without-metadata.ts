@@ -1,8 +1,8 @@
 // A channel head that tells nothing of itself. It installs, and no console can show it (operator-registry #907).
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import type { BundleView } from '../catalog-view.ts'
-import { fieldText } from '../field-text.ts'
+import type { BundleView } from '../view/catalog-view.ts'
+import { fieldText } from '../view/field-text.ts'
 
 export const headWithoutMetadata = defineRule<
   {

@@ -1,8 +1,8 @@
 // A constraint that no single bundle can satisfy. All its parts are held against one and the same bundle.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { readConstraint } from '../constraint.ts'
-import type { Constraint } from '../constraint.ts'
+import { readConstraint } from '../view/constraint.ts'
+import type { Constraint } from '../view/constraint.ts'
 import { bundlesOf, partsOf } from '../requirements.ts'
 import { listed } from '../listed.ts'
 

@@ -1,6 +1,6 @@
 // A group, version or kind that no Kubernetes API can have.
 import { defineRule } from '../../../findings/rule.ts'
-import { fieldText } from '../field-text.ts'
+import { fieldText } from '../view/field-text.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 

@@ -1,7 +1,7 @@
 // An olm.maxOpenShiftVersion that OpenShift cannot read: a number, where YAML has already lost `4.10`'s last digit,
 // or a text that is no version of the platform. opm takes any value.
 import { defineRule } from '../../../findings/rule.ts'
-import type { Json } from '../../../catalog/catalog.ts'
+import type { Json } from '../../../go/json/json.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 

@@ -1,9 +1,9 @@
 // A required API that no bundle of this catalog provides. Another catalog, or the platform itself, may.
 import { defineRule } from '../../../findings/rule.ts'
-import type { Json } from '../../../catalog/catalog.ts'
-import { fieldText } from '../field-text.ts'
+import type { Json } from '../../../go/json/json.ts'
+import { fieldText } from '../view/field-text.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
-import type { CatalogView } from '../catalog-view.ts'
+import type { CatalogView } from '../view/catalog-view.ts'
 import { apiRequirements, bundlesOf } from '../requirements.ts'
 import { isGvk } from './malformed-gvk.ts'
 

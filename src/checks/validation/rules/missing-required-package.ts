@@ -1,6 +1,6 @@
 // A required package that this catalog cannot give. Another catalog of the cluster may have it.
 import { defineRule } from '../../../findings/rule.ts'
-import { parseVersionRange } from '../../../catalog/version-range.ts'
+import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { packageRequirements } from '../requirements.ts'
 

@@ -1,9 +1,9 @@
 // A field that is one slip away from one that opm knows. opm ignores it, so what it should have said is not said.
 import { defineRule } from '../../../findings/rule.ts'
-import { blobShapes } from '../../../catalog/known-fields.ts'
+import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import { knownFieldsAt } from '../fields-at.ts'
-import { aboutOddity, odditiesOf, propertyTypeOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf, propertyTypeOf } from '../view/oddities.ts'
 import { similarName } from '../similar-name.ts'
 
 export const misspeltField = defineRule<

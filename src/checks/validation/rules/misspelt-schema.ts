@@ -1,6 +1,6 @@
 // A schema one slip away from one that opm reads. opm keeps such a blob unread.
 import { defineRule } from '../../../findings/rule.ts'
-import { blobShapes } from '../../../catalog/known-fields.ts'
+import { blobShapes } from '../../../catalog/load/known-fields.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { similarName } from '../similar-name.ts'
 import { isTemplate } from './template-in-catalog.ts'

@@ -2,7 +2,7 @@
 // them (olm.csv.metadata). Half a migration, in most cases.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import type { BundleView } from '../catalog-view.ts'
+import type { BundleView } from '../view/catalog-view.ts'
 
 export const mixedMetadataFormats = defineRule<
   { objects: string; metadata: string; withObjects: number },

@@ -1,7 +1,7 @@
 // A channel head that supports no install mode: OLM finds no group of namespaces that it may be installed for.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { csvMetadataOf } from '../csv-metadata.ts'
+import { csvMetadataOf } from '../view/csv-metadata.ts'
 
 export const noInstallMode = defineRule<{ bundle: string; modes: number }, OfCatalog>({
   id: 'no-install-mode',

@@ -1,6 +1,6 @@
 // A bundle that is installed from its inline objects, and no ClusterServiceVersion among them.
 import { defineRule } from '../../../findings/rule.ts'
-import { fieldText } from '../field-text.ts'
+import { fieldText } from '../view/field-text.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 

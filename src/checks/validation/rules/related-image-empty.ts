@@ -1,7 +1,7 @@
 // A related image without an image. Often the reference stands under `value`, as in the bundle's annotations.
 import { defineRule } from '../../../findings/rule.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { odditiesOf } from '../oddities.ts'
+import { odditiesOf } from '../view/oddities.ts'
 import { bundlesOf } from '../requirements.ts'
 
 export const relatedImageEmpty = defineRule<

@@ -1,7 +1,7 @@
 // A key written twice in one mapping: YAML and JSON forbid it, opm takes the last one without a word.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 
 export const repeatedKey = defineRule<{ path: string }, OfCatalog>({
   id: 'repeated-key',

@@ -1,8 +1,8 @@
 // A skipRange that reaches the version of its own entry, or beyond it.
 import { defineRule } from '../../../findings/rule.ts'
-import { inRange } from '../../../catalog/version-range.ts'
+import { inRange } from '../../../catalog/versions/version-range.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import { skipRanges } from '../skip-ranges.ts'
+import { skipRanges } from '../view/skip-ranges.ts'
 
 export const skipRangeCoversSelf = defineRule<
   {

@@ -1,9 +1,9 @@
 // A skipRange that covers none of the older versions beside it: it opens no way at all.
 import { defineRule } from '../../../findings/rule.ts'
-import { VersionLadder } from '../../../catalog/version-ladder.ts'
+import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
-import type { ChannelView, PackageView } from '../catalog-view.ts'
-import { skipRanges } from '../skip-ranges.ts'
+import type { ChannelView, PackageView } from '../view/catalog-view.ts'
+import { skipRanges } from '../view/skip-ranges.ts'
 
 export const skipRangeMissesPredecessors = defineRule<
   {

@@ -2,7 +2,7 @@
 // Where opm wants text, it refuses the file itself; here nobody would notice.
 import { defineRule } from '../../../findings/rule.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
-import { aboutOddity, odditiesOf } from '../oddities.ts'
+import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 
 export const surprisingScalar = defineRule<
   { path: string; text: string; value: number | boolean },

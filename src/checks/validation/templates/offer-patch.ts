@@ -1,12 +1,12 @@
 // The rendered catalog as a patch of the checked-in one, for people to take or leave. Every bundle in it is one that the
 // base's catalog shows already: what a registry gave us is never shown, because it may have shown it to us alone.
-import { linePatch } from '../../../catalog/line-patch.ts'
+import { linePatch } from './line-patch.ts'
 import { renderTemplate } from '../../../catalog/template/render-template.ts'
 import { readTemplateDocument } from '../../../catalog/template/template-file.ts'
 import { readWritable, type WritableBundle } from '../../../catalog/write/writable.ts'
 import { writeJson } from '../../../catalog/write/write-json.ts'
 import { writeYaml } from '../../../catalog/write/write-yaml.ts'
-import type { TemplateState } from '../../../change/template-pairs.ts'
+import type { TemplateState } from '../../../change/layout/template-pairs.ts'
 import type { Offer } from '../../check.ts'
 
 /** Three of them fit into a comment with everything else in it. */

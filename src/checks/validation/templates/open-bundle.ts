@@ -1,6 +1,6 @@
 // The bundle behind a reference of a template, as far as answers tell: by tag its digest is asked for first, and the
 // bundle is asked for by its digest alone, as the images check does, so that both share one answer.
-import { formatImageReference, parseImageReference } from '../../../bundle/image-reference.ts'
+import { formatImageReference, parseImageReference } from '../../../go/reference/image-reference.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
 import type { Answers, BundleAnswer, ImageAnswer, Question } from '../../questions.ts'
 

@@ -1,6 +1,6 @@
 // The command that makes a catalog from its template, ready to be pasted into a shell.
-import type { Catalog } from '../../../catalog/catalog.ts'
-import { isCatalogFile, type TemplatePair } from '../../../change/template-pairs.ts'
+import type { Catalog } from '../../../catalog/facts/catalog.ts'
+import { isCatalogFile, type TemplatePair } from '../../../change/layout/template-pairs.ts'
 
 /** In the format, and with the kind of metadata, that the checked-in catalog has. */
 export function renderCommand({ template, catalog }: TemplatePair, checkedIn: Catalog): string {

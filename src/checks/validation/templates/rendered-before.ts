@@ -1,11 +1,11 @@
 // Bundles that a catalog of the base holds already, as templates would get them from their images. A digest stands for
 // one content for ever, and the base was judged when it landed: what it says of that digest need not be asked again.
 // A tag may have moved since, which is not this change's doing: it is asked about where the change says something else.
-import { parseImageReference } from '../../../bundle/image-reference.ts'
-import type { BundleBlob } from '../../../catalog/catalog.ts'
+import { parseImageReference } from '../../../go/reference/image-reference.ts'
+import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { RenderedBundle } from '../../../catalog/template/bundle-source.ts'
 import { bulkyProperties, saysTheSame } from '../../../catalog/template/drift.ts'
-import type { TemplateState } from '../../../change/template-pairs.ts'
+import type { TemplateState } from '../../../change/layout/template-pairs.ts'
 
 /**
  * The known bundles of a template with this schema, by reference. Substitutes templates look into the

@@ -1,8 +1,8 @@
 // Templates beside the catalogs that are checked in with them: each is rendered as the result has it, and the two must
 // agree. Bundles that the base has rendered already are taken from there, so that most pull requests ask nothing.
-import { parseImageReference } from '../../../bundle/image-reference.ts'
-import { assemble } from '../../../catalog/assemble.ts'
-import type { Catalog } from '../../../catalog/catalog.ts'
+import { parseImageReference } from '../../../go/reference/image-reference.ts'
+import { assemble } from '../../../catalog/facts/assemble.ts'
+import type { Catalog } from '../../../catalog/facts/catalog.ts'
 import type { BundleSource, RenderedBundle } from '../../../catalog/template/bundle-source.ts'
 import { findDrift, type Drift } from '../../../catalog/template/drift.ts'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../../catalog/template/render-template.ts'
 import { readTemplateDocument } from '../../../catalog/template/template-file.ts'
 import type { WritableCatalog } from '../../../catalog/write/writable.ts'
-import type { TemplateState } from '../../../change/template-pairs.ts'
+import type { TemplateState } from '../../../change/layout/template-pairs.ts'
 import type { Config } from '../../../config/config.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
 import { finding, type Rule } from '../../../findings/rule.ts'

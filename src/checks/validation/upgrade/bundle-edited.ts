@@ -1,7 +1,7 @@
 // A published bundle with other content under the same name. What is installed, mirrored or resolved depends on it,
 // so it is immutable; only what catalogs show of it may be rendered anew (bundle-metadata-edited).
 import { defineRule } from '../../../findings/rule.ts'
-import type { BundleBlob } from '../../../catalog/catalog.ts'
+import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import { canonical } from '../../../change/blob-text.ts'
 import type { PackageChange } from '../../../change/change.ts'
 import { placeOf } from '../catalog-rule.ts'

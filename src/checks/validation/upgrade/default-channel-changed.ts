@@ -2,7 +2,7 @@
 // line goes on from where the old one led is told with it.
 import { defineRule } from '../../../findings/rule.ts'
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
-import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
+import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
 import { packagePlace, someOf, versionOf, type BothSides, type OfChange } from './upgrade-rule.ts'
 
 export const defaultChannelChanged = defineRule<

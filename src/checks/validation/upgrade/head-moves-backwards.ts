@@ -1,6 +1,6 @@
 // A channel whose head becomes an older version: new installations get less than before.
 import { defineRule } from '../../../findings/rule.ts'
-import { compareVersions } from '../../../catalog/version.ts'
+import { compareVersions } from '../../../catalog/versions/version.ts'
 import { placeOf } from '../catalog-rule.ts'
 import { versionOf, type OfChange } from './upgrade-rule.ts'
 

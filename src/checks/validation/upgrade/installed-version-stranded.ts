@@ -2,8 +2,8 @@
 // taken out or lost the edge that led on. Channels that are gone altogether belong to channel-removed.
 import { defineRule } from '../../../findings/rule.ts'
 import { reachingHead } from '../../../catalog/graph/upgrade-paths.ts'
-import { upgradeGraph } from '../../../catalog/upgrade-graph.ts'
-import { compareVersions } from '../../../catalog/version.ts'
+import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
+import { compareVersions } from '../../../catalog/versions/version.ts'
 import { placeOf } from '../catalog-rule.ts'
 import { someOf, versionOf, type OfChange } from './upgrade-rule.ts'
 

@@ -1,9 +1,9 @@
 // Rules that compare base and result: what they are given, what they yield, and how a hit becomes a finding. What the
 // base catalog got wrong already is not looked at again: only what the change does counts.
-import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/catalog.ts'
+import type { BundleBlob, Catalog, ChannelBlob, PackageBlob } from '../../../catalog/facts/catalog.ts'
 import type { CatalogChange, PackageChange } from '../../../change/change.ts'
 import { bundleVersion, packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
-import { parseVersion, type Version } from '../../../catalog/version.ts'
+import { parseVersion, type Version } from '../../../catalog/versions/version.ts'
 import { finding, subjectOf, type SearchingRule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
 import { placeOf } from '../catalog-rule.ts'

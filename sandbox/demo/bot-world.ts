@@ -1,0 +1,78 @@
+// A GitHub and a registry of the sandbox, and the App in them: what the demo, the stories and the bench furnish each in
+// their own way. Starts no bot.
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { startGitHub, type GitHub, type TrafficValidator } from '../github/github.ts'
+import { startRegistry, type Registry } from '../registry/registry.ts'
+import { newPrivateKey } from '../github/settings.ts'
+
+export interface BotWorld {
+  readonly github: GitHub
+  readonly registry: Registry
+  /** Installs the App in a repository (`owner/name`). Returns what a bot needs in its environment to serve it. */
+  readonly installBot: (repository: string) => Readonly<Record<string, string>>
+  readonly stop: () => Promise<void>
+}
+
+export interface BotWorldOptions {
+  /** A folder for repositories and the bot's data. */
+  readonly directory: string
+  readonly sweepSeconds?: number
+  /** Sees all traffic with GitHub. */
+  readonly validator?: TrafficValidator
+}
+
+/** The App's permissions and events, as app.yml asks for them. */
+const permissions = {
+  contents: 'write',
+  pull_requests: 'write',
+  issues: 'write',
+  checks: 'write',
+  actions: 'read',
+  metadata: 'read',
+  members: 'read',
+} as const
+const events = [
+  'pull_request',
+  'pull_request_review',
+  'issue_comment',
+  'check_run',
+  'check_suite',
+  'push',
+  'merge_group',
+  'workflow_run',
+]
+
+export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> {
+  const { directory, sweepSeconds = 300, validator } = options
+  const registry = await startRegistry()
+  const github = await startGitHub({
+    directory: join(directory, 'github'),
+    ...(validator && { validator }),
+  })
+  return {
+    github,
+    registry,
+    installBot(repository) {
+      const webhookSecret = randomBytes(24).toString('hex')
+      const privateKey = newPrivateKey()
+      const bot = { slug: 'catalog-bot', privateKey, webhookSecret, events, permissions }
+      const { app } = github.installApp(bot, [repository])
+      return {
+        APP_ID: String(app.id),
+        PRIVATE_KEY: privateKey,
+        WEBHOOK_SECRET: webhookSecret,
+        GITHUB_API_URL: github.url,
+        GITHUB_URL: github.url,
+        GITHUB_THROTTLE: 'off',
+        DATA_DIR: join(directory, 'bot'),
+        SWEEP_SECONDS: String(sweepSeconds),
+        INSECURE_REGISTRIES: registry.host,
+      }
+    },
+    async stop() {
+      await github.stop()
+      await registry.stop()
+    },
+  }
+}

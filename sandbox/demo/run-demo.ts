@@ -1,0 +1,76 @@
+// The demo: the coast, the bot beside it, the stories told, and a table of what each pull request got and why.
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { RunDemo } from '../../src/cli/demo.ts'
+import { startBot } from './bot-process.ts'
+import { openCoast } from './coast.ts'
+import { outcomeOf, type Told } from './outcome.ts'
+import { stories } from './stories.ts'
+
+export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }) => {
+  const started = performance.now()
+  const tell = (line: string) =>
+    say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
+  const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
+  tell('a GitHub, a registry and the catalog repository coast/operators are being made')
+  const coast = await openCoast({ directory })
+  try {
+    tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; the bot starts`)
+    const bot = await startBot({
+      environment: coast.environment,
+      logFile: join(directory, 'bot.log'),
+      ...(verbose === true && { onLog: (line) => say(`         ${line}`) }),
+    })
+    try {
+      coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
+      tell(`the bot listens at ${bot.address}`)
+      const told: Told[] = []
+      for (const story of stories) {
+        const pull = await coast.github.openPull(story.open(coast))
+        told.push({ story, pull })
+        tell(`#${pull.number} opened: ${story.tells}`)
+      }
+      const seen = new Map<number, string>()
+      const all = () => told.map((each) => ({ ...each, outcome: outcomeOf(each, told, coast) }))
+      while (!all().every(({ outcome }) => outcome.asItShouldBe) && performance.now() - started < patience) {
+        for (const { pull, outcome } of all()) {
+          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not looked at yet' ? '' : ` (${outcome.why})`}`
+          if (seen.get(pull.number) !== line && outcome.state !== 'not looked at yet') tell(line)
+          seen.set(pull.number, line)
+        }
+        await pause(100)
+      }
+      const ends = all()
+      say('')
+      for (const { pull, story, outcome } of ends) {
+        say(
+          `${outcome.asItShouldBe ? 'as it should be' : 'NOT AS IT SHOULD BE'}  #${pull.number} ${story.id}: ${outcome.state}`,
+        )
+        say(`    ${outcome.why}`)
+      }
+      const good = ends.every(({ outcome }) => outcome.asItShouldBe)
+      say('')
+      tell(
+        good
+          ? 'every pull request came to the end it should'
+          : `not every pull request did: the bot's log is in ${directory}`,
+      )
+      if (keep !== undefined)
+        await keep([
+          `GitHub's REST API   ${coast.github.url}`,
+          `the repository      ${coast.github.url}/coast/operators.git`,
+          `the registry        ${coast.registry.url}`,
+          `the bot             ${bot.address} (metrics at ${bot.address}/metrics)`,
+          `the bot's log       ${join(directory, 'bot.log')}`,
+        ])
+      if (good) await rm(directory, { recursive: true, force: true }).catch(() => undefined)
+      return good
+    } finally {
+      await bot.kill()
+    }
+  } finally {
+    await coast.stop()
+  }
+}

@@ -1,0 +1,173 @@
+// How a test or the demo registers and installs apps on the sandbox's GitHub, and changes what they may do.
+import { randomBytes } from 'node:crypto'
+import { RuleSettings } from './branch-rules/rule-settings.ts'
+import { hourlyLimit } from './http/router.ts'
+import { newPrivateKey } from './settings.ts'
+import { installationView, nodeId } from './views/account-view.ts'
+import { fullName } from './views/repository-view.ts'
+import { accountByLogin } from './world.ts'
+import type { Account, App, Installation, Payload, Permissions, Repo } from './world.ts'
+
+export interface NewApp {
+  readonly appId?: number
+  readonly slug: string
+  /** PEM; made when not given. */
+  readonly privateKey?: string
+  readonly webhookSecret: string
+  readonly events: readonly string[]
+  readonly permissions: Permissions
+  /** Where this app's webhooks go, unless to the sandbox's common target. */
+  readonly webhookTarget?: string
+}
+
+export class AppSettings extends RuleSettings {
+  /** Registers an app and installs it on these repositories (`owner/name`), with one installation for each owner. */
+  installApp(
+    app: NewApp,
+    repositories: readonly string[],
+  ): { readonly app: App; readonly installations: readonly Installation[] } {
+    const registered = this.createApp(app)
+    const repos = repositories.map((it) => this.repository(it))
+    const owners = [...new Set(repos.map((it) => it.owner))]
+    const installations = owners.map((owner) =>
+      this.install(
+        registered,
+        owner,
+        repos.filter((it) => it.owner === owner),
+      ),
+    )
+    return { app: registered, installations }
+  }
+
+  createApp(given: NewApp): App {
+    const { world } = this.state
+    const id = given.appId ?? world.nextId()
+    const bot = this.addAccount(`${given.slug}[bot]`, 'Bot')
+    const owner = accountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
+    const { slug, webhookSecret, events, permissions } = given
+    const privateKey = given.privateKey ?? newPrivateKey()
+    const app: App = {
+      id,
+      slug,
+      owner,
+      bot,
+      privateKey,
+      webhookSecret,
+      webhookTarget: given.webhookTarget,
+      events,
+      permissions,
+      createdAt: world.timestamp(),
+    }
+    world.apps.set(id, app)
+    return app
+  }
+
+  /** Someone agreed to an app's manifest in the browser: the code that GitHub sends back, good for one conversion. */
+  acceptManifest(manifest: Omit<NewApp, 'privateKey' | 'webhookSecret'>): string {
+    const code = randomBytes(20).toString('hex')
+    const webhookSecret = randomBytes(20).toString('hex')
+    this.state.world.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
+    return code
+  }
+
+  install(app: App, account: Account, repositories: readonly Repo[]): Installation {
+    const { world, webhooks } = this.state
+    const installation: Installation = {
+      id: world.nextId(),
+      app,
+      account,
+      repositories: new Set(repositories),
+      permissions: { ...app.permissions },
+      suspendedAt: null,
+      createdAt: world.timestamp(),
+      remaining: hourlyLimit,
+      resetsAt: 0,
+    }
+    world.installations.set(installation.id, installation)
+    webhooks.emitTo(
+      installation,
+      'installation',
+      'created',
+      account,
+      this.#installed(installation, repositories),
+    )
+    return installation
+  }
+
+  #installed(installation: Installation, repositories: Iterable<Repo>): Payload {
+    return {
+      installation: installationView(this.state.world, installation),
+      repositories: [...repositories].map(briefly),
+      requester: null,
+    }
+  }
+
+  /** Adds and removes repositories of an installation. */
+  changeInstallation(
+    installation: Installation,
+    added: readonly string[],
+    removed: readonly string[] = [],
+  ): void {
+    const { world, webhooks } = this.state
+    const view = (): Payload => ({
+      installation: installationView(world, installation),
+      repository_selection: 'selected',
+      requester: null,
+    })
+    const [more, less] = [added, removed].map((names) => names.map((it) => this.repository(it))) as [
+      Repo[],
+      Repo[],
+    ]
+    for (const repo of more) installation.repositories.add(repo)
+    for (const repo of less) installation.repositories.delete(repo)
+    const tell = (action: string): void =>
+      webhooks.emitTo(installation, 'installation_repositories', action, installation.account, {
+        ...view(),
+        repositories_added: action === 'added' ? more.map(briefly) : [],
+        repositories_removed: action === 'removed' ? less.map(briefly) : [],
+      })
+    if (more.length > 0) tell('added')
+    if (less.length > 0) tell('removed')
+  }
+
+  uninstall(installation: Installation): void {
+    const payload = this.#installed(installation, installation.repositories)
+    this.state.world.installations.delete(installation.id)
+    this.state.webhooks.emitTo(installation, 'installation', 'deleted', installation.account, payload)
+  }
+
+  suspend(installation: Installation, suspended = true): void {
+    installation.suspendedAt = suspended ? this.state.world.timestamp() : null
+    const payload = this.#installed(installation, installation.repositories)
+    this.state.webhooks.emitTo(
+      installation,
+      'installation',
+      suspended ? 'suspend' : 'unsuspend',
+      installation.account,
+      payload,
+    )
+  }
+
+  /** Changes what an installation may do; tokens it holds already are bound by it too. */
+  setPermissions(installation: Installation, permissions: Permissions): void {
+    installation.permissions = permissions
+    const payload = this.#installed(installation, installation.repositories)
+    this.state.webhooks.emitTo(
+      installation,
+      'installation',
+      'new_permissions_accepted',
+      installation.account,
+      payload,
+    )
+  }
+}
+
+function briefly(repo: Repo): Payload {
+  return {
+    id: repo.id,
+    node_id: nodeId('Repository', repo.id),
+    name: repo.name,
+    full_name: fullName(repo),
+    private: repo.private,
+  }
+}

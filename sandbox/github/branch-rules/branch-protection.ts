@@ -1,0 +1,68 @@
+// Classic branch protection, as `PUT /branches/{branch}/protection` takes it, written as rules that judge as a
+// ruleset's do. What differs from rulesets stands here: who is exempt, and that making a branch is mostly free.
+import { minimatch } from 'minimatch'
+import type { Repo } from '../world.ts'
+import type { BranchProtection, Rule } from './rule-shapes.ts'
+
+/** The protection of a branch: an exact name wins over a pattern, an earlier pattern over a later one. */
+export function protectionOf(repo: Repo, branch: string): BranchProtection | undefined {
+  const exact = repo.protections.get(branch)
+  if (exact !== undefined) return exact
+  return [...repo.protections].find(([pattern]) => minimatch(branch, pattern, { dot: true }))?.[1]
+}
+
+/** Each required check, with the app that must set it if one is named (-1 and null: any). */
+export function protectedChecks(
+  protection: BranchProtection,
+): { readonly context: string; readonly app_id: number | null }[] {
+  const { contexts = [], checks = [] } = protection.required_status_checks ?? {}
+  const pinned = checks.map(({ context, app_id }) => ({
+    context,
+    app_id: app_id === undefined || app_id === -1 ? null : app_id,
+  }))
+  const named = contexts.filter((it) => !checks.some(({ context }) => context === it))
+  return [...pinned, ...named.map((context) => ({ context, app_id: null }))]
+}
+
+/** What the protection demands of an update of a branch that is there. */
+export function demandsOf(protection: BranchProtection): Rule[] {
+  const checks = protection.required_status_checks
+  const rules: (Rule | undefined)[] = [
+    checks
+      ? {
+          type: 'required_status_checks',
+          parameters: {
+            strict_required_status_checks_policy: checks.strict,
+            required_status_checks: protectedChecks(protection).map(({ context, app_id }) => ({
+              context,
+              integration_id: app_id,
+            })),
+          },
+        }
+      : undefined,
+    protection.restrictions
+      ? { type: 'restricted_pushers', parameters: { ...protection.restrictions } }
+      : undefined,
+    protection.required_linear_history === true ? { type: 'required_linear_history' } : undefined,
+    protection.required_signatures ? { type: 'required_signatures' } : undefined,
+    protection.allow_force_pushes === true ? undefined : { type: 'non_fast_forward' },
+    protection.allow_deletions === true ? undefined : { type: 'deletion' },
+    protection.lock_branch === true ? { type: 'locked' } : undefined,
+  ]
+  return rules.filter((it) => it !== undefined)
+}
+
+/** The part about pull requests, which has exceptions of its own. */
+export function pullDemandsOf(protection: BranchProtection): Rule[] {
+  const reviews = protection.required_pull_request_reviews
+  const resolved = protection.required_conversation_resolution === true
+  if (!reviews) return resolved ? [{ type: 'conversation_resolution' }] : []
+  const parameters = {
+    required_approving_review_count: reviews.required_approving_review_count ?? 1,
+    dismiss_stale_reviews_on_push: reviews.dismiss_stale_reviews ?? false,
+    require_code_owner_review: reviews.require_code_owner_reviews ?? false,
+    require_last_push_approval: reviews.require_last_push_approval ?? false,
+    required_review_thread_resolution: resolved,
+  }
+  return [{ type: 'pull_request', parameters }]
+}

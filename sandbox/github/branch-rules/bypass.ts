@@ -1,0 +1,73 @@
+// Who need not keep a rule. A ruleset names actors; classic protection spares administrators unless told otherwise
+// and has lists of its own.
+import type { Caller } from '../http/caller.ts'
+import { roleOf } from '../world.ts'
+import type { Repo, Role, World } from '../world.ts'
+import type { Named } from './rule-shapes.ts'
+import type { BypassActor } from './rule-shapes.ts'
+import type { RefUpdate } from './ref-update.ts'
+
+// GitHub's ids of its own roles.
+const roles: Readonly<Record<number, readonly Role[]>> = {
+  5: ['admin'],
+  4: ['write', 'maintain', 'admin'],
+  2: ['maintain', 'admin'],
+}
+
+export type BypassMode = 'always' | 'pull_request' | 'exempt' | 'never'
+
+function isActor(world: World, repo: Repo, by: Caller, actor: BypassActor): boolean {
+  const { actor_type, actor_id } = actor
+  if (by.kind === 'installation') return actor_type === 'Integration' && actor_id === by.installation.app.id
+  if (by.kind !== 'user') return false
+  const { account } = by
+  switch (actor_type) {
+    case 'User':
+      return actor_id === account.id
+    case 'OrganizationAdmin':
+      return world.organizationOwners.get(repo.owner.id)?.has(account.id) === true
+    case 'RepositoryRole': {
+      const role = roleOf(world, repo, account)
+      return role !== undefined && roles[actor_id ?? 0]?.includes(role) === true
+    }
+    case 'Team':
+      return world.teams.some(
+        ({ id, members }) => id === actor_id && members.get(account.id)?.state === 'active',
+      )
+    case 'Integration':
+    case 'DeployKey':
+      return false
+  }
+}
+
+/** How a caller stands to a bypass list; of several entries the strongest counts. */
+export function bypassMode(world: World, repo: Repo, by: Caller, actors: readonly BypassActor[]): BypassMode {
+  const modes = actors
+    .filter((it) => isActor(world, repo, by, it))
+    .map(({ bypass_mode }) => bypass_mode ?? 'always')
+  return (['exempt', 'always', 'pull_request'] as const).find((it) => modes.includes(it)) ?? 'never'
+}
+
+/** What a mode means for an update: "pull request only" helps nobody who pushes. */
+export function bypasses(update: RefUpdate, mode: BypassMode): 'no' | 'yes' | 'exempt' {
+  if (mode === 'exempt') return 'exempt'
+  return mode === 'always' || (mode === 'pull_request' && update.merge !== undefined) ? 'yes' : 'no'
+}
+
+/** Whether a caller is in one of classic protection's lists. */
+export function isNamed(world: World, repo: Repo, by: Caller, named: Named | null | undefined): boolean {
+  const { users = [], teams = [], apps = [] } = named ?? {}
+  if (by.kind === 'installation') return apps.includes(by.installation.app.slug)
+  if (by.kind !== 'user') return false
+  const { account } = by
+  const team = world.teams.some(
+    ({ organization, slug, members }) =>
+      organization === repo.owner && teams.includes(slug) && members.get(account.id)?.state === 'active',
+  )
+  return team || users.some((it) => it.toLowerCase() === account.login.toLowerCase())
+}
+
+/** Whether a caller is an administrator, for classic protection's eyes: an app never is. */
+export function administers(world: World, repo: Repo, by: Caller): boolean {
+  return by.kind === 'user' && roleOf(world, repo, by.account) === 'admin'
+}

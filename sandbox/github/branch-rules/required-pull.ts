@@ -1,0 +1,104 @@
+// "Require a pull request": there is one, it is approved as the rule says, and a hand-made merge of it is the merge
+// that GitHub would have made where approvals could otherwise be carried over to something else.
+import { git, mergedTree } from '../git/git-store.ts'
+import { mayPush } from '../world.ts'
+import type { MergeMethod, Pull, Review } from '../world.ts'
+import { isOwner, ownersOf } from './code-owners.ts'
+import { parentsOf, pullOf } from './pushed-pull.ts'
+import type { Move, Violation } from './ref-update.ts'
+import type { PullRequestParameters } from './rule-shapes.ts'
+
+const methodWords: Readonly<Record<MergeMethod, string>> = {
+  merge: 'Merge commits',
+  squash: 'Squash merges',
+  rebase: 'Rebase merges',
+}
+
+/** What GitHub says of a merge method that is switched off. */
+export const methodRefused = (method: MergeMethod): string =>
+  `${methodWords[method]} are not allowed on this repository.`
+
+const needsApprovals = (count: number): string =>
+  count === 1
+    ? 'At least 1 approving review is required by reviewers with write access.'
+    : `At least ${count} approving reviews are required by reviewers with write access.`
+
+/** The last word of everyone with write access: comments do not take a word back. */
+function opinions({ world }: Move, pull: Pull): Review[] {
+  const last = new Map<number, Review>()
+  for (const review of pull.reviews)
+    if (
+      review.state !== 'COMMENTED' &&
+      review.state !== 'PENDING' &&
+      mayPush(world, pull.repo, review.author)
+    )
+      last.set(review.author.id, review)
+  return [...last.values()]
+}
+
+export async function requiredPull(move: Move, parameters: PullRequestParameters): Promise<Violation[]> {
+  const pull = await pullOf(move)
+  if (pull === undefined) return [{ says: 'Changes must be made through a pull request.' }]
+  return [
+    ...(await reviewed(move, pull, parameters)),
+    ...(parameters.required_review_thread_resolution ? conversations(pull) : []),
+    ...(await byMethod(move, parameters)),
+  ]
+}
+
+async function reviewed(move: Move, pull: Pull, parameters: PullRequestParameters): Promise<Violation[]> {
+  const count = parameters.required_approving_review_count
+  const stale = parameters.dismiss_stale_reviews_on_push
+  const last = parameters.require_last_push_approval
+  const said = opinions(move, pull)
+  const approvals = said.filter((it) => it.state === 'APPROVED')
+  const violations: Violation[] = []
+  const owners = parameters.require_code_owner_review ? await ownersOf(pull, move.old ?? pull.baseSha) : []
+  const waiting = owners.filter(
+    (group) => !approvals.some(({ author }) => isOwner(move.world, author, group)),
+  )
+  if (waiting.length > 0)
+    violations.push({
+      says: `Waiting on code owner review from ${waiting
+        .flat()
+        .map((it) => it.replace(/^@/, ''))
+        .join(' and/or ')}.`,
+    })
+  // That it blocks is documented, the words are not. Where no approval is asked for, reviews advise.
+  if (count > 0 && said.some((it) => it.state === 'CHANGES_REQUESTED'))
+    violations.push({ says: 'Changes were requested by a reviewer with write access.' })
+  const carried = (stale || last) && (await isCarriedOver(move, pull))
+  if (approvals.length < count || (stale && carried))
+    violations.push({ says: needsApprovals(Math.max(1, count)) })
+  const isFresh = approvals.some(({ author, sha }) => author !== pull.lastPusher && sha === pull.headSha)
+  if (last && (!isFresh || carried))
+    violations.push({ says: 'New changes require approval from someone other than the last pusher.' })
+  return violations
+}
+
+/** Whether a pushed merge holds something else than GitHub's own merge of the same commits would. */
+async function isCarriedOver({ path, old, now, merge }: Move, pull: Pull): Promise<boolean> {
+  if (merge !== undefined || now === pull.headSha || old === undefined) return false
+  const tree = (await git(path, 'rev-parse', `${now}^{tree}`)).trim()
+  return tree !== (await mergedTree(path, old, pull.headSha))
+}
+
+export function conversations(pull: Pull): Violation[] {
+  return pull.openConversations === 0
+    ? []
+    : [{ says: 'A conversation must be resolved before this pull request can be merged.' }]
+}
+
+/** Classic protection can ask for resolved conversations without asking for a pull request. */
+export async function conversationResolution(move: Move): Promise<Violation[]> {
+  const pull = await pullOf(move)
+  return pull === undefined ? [] : conversations(pull)
+}
+
+/** A pushed merge commit counts as the method "merge"; a fast-forward is no method at all. */
+async function byMethod({ path, now, merge }: Move, parameters: PullRequestParameters): Promise<Violation[]> {
+  const allowed = parameters.allowed_merge_methods
+  const method = merge?.method ?? ((await parentsOf(path, now)).length > 1 ? 'merge' : undefined)
+  if (allowed === undefined || method === undefined || allowed.includes(method)) return []
+  return [{ says: methodRefused(method) }]
+}

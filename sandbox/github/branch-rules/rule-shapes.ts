@@ -1,0 +1,97 @@
+// What rules of branches look like, as REST takes and gives them. Types alone: the state of the world has them, and what
+// judges by them knows that state.
+import type { MergeMethod } from '../merge-method.ts'
+
+export interface Rule {
+  readonly type: string
+  readonly parameters?: Readonly<Record<string, unknown>>
+}
+
+export interface BypassActor {
+  readonly actor_id?: number | null
+  readonly actor_type: 'Integration' | 'OrganizationAdmin' | 'RepositoryRole' | 'Team' | 'DeployKey' | 'User'
+  readonly bypass_mode?: 'always' | 'pull_request' | 'exempt'
+}
+
+/** What an administrator sends, and what "Import a ruleset" reads from a file. */
+export interface RulesetRequest {
+  readonly name: string
+  readonly target?: 'branch' | 'tag' | 'push'
+  readonly enforcement: 'active' | 'evaluate' | 'disabled'
+  readonly bypass_actors?: readonly BypassActor[]
+  readonly conditions?: {
+    readonly ref_name?: { readonly include?: readonly string[]; readonly exclude?: readonly string[] }
+  }
+  readonly rules?: readonly Rule[]
+}
+
+export interface Ruleset extends Required<RulesetRequest> {
+  readonly id: number
+  readonly createdAt: string
+  readonly updatedAt: string
+}
+
+export interface PullRequestParameters {
+  readonly required_approving_review_count: number
+  readonly dismiss_stale_reviews_on_push: boolean
+  readonly require_code_owner_review: boolean
+  readonly require_last_push_approval: boolean
+  readonly required_review_thread_resolution: boolean
+  readonly allowed_merge_methods?: readonly MergeMethod[]
+}
+
+export interface StatusCheckParameters {
+  readonly strict_required_status_checks_policy: boolean
+  readonly do_not_enforce_on_create?: boolean
+  readonly required_status_checks: readonly {
+    readonly context: string
+    readonly integration_id?: number | null
+  }[]
+}
+
+export interface MergeQueueParameters {
+  readonly check_response_timeout_minutes: number
+  readonly grouping_strategy: 'ALLGREEN' | 'HEADGREEN'
+  readonly max_entries_to_build: number
+  readonly max_entries_to_merge: number
+  readonly merge_method: 'MERGE' | 'SQUASH' | 'REBASE'
+  readonly min_entries_to_merge: number
+  readonly min_entries_to_merge_wait_minutes: number
+}
+
+/** People by login, teams and apps by slug. */
+export interface Named {
+  readonly users?: readonly string[]
+  readonly teams?: readonly string[]
+  readonly apps?: readonly string[]
+}
+
+export interface ProtectionRequest {
+  readonly required_status_checks?: {
+    readonly strict: boolean
+    readonly contexts?: readonly string[]
+    readonly checks?: readonly { readonly context: string; readonly app_id?: number | null }[]
+  } | null
+  readonly enforce_admins?: boolean | null
+  readonly required_pull_request_reviews?: {
+    readonly dismissal_restrictions?: Named
+    readonly dismiss_stale_reviews?: boolean
+    readonly require_code_owner_reviews?: boolean
+    readonly required_approving_review_count?: number
+    readonly require_last_push_approval?: boolean
+    readonly bypass_pull_request_allowances?: Named
+  } | null
+  readonly restrictions?: Named | null
+  readonly required_linear_history?: boolean
+  readonly allow_force_pushes?: boolean | null
+  readonly allow_deletions?: boolean
+  readonly block_creations?: boolean
+  readonly required_conversation_resolution?: boolean
+  readonly lock_branch?: boolean
+  readonly allow_fork_syncing?: boolean
+}
+
+export interface BranchProtection extends ProtectionRequest {
+  /** Has an endpoint of its own. */
+  readonly required_signatures: boolean
+}

@@ -1,0 +1,71 @@
+// A repository ruleset, as the REST interface takes and gives it, and whether it speaks of a ref.
+import { minimatch } from 'minimatch'
+import { invalid } from '../http/route.ts'
+import type { Refusal } from '../http/route.ts'
+import type { Payload, Repo } from '../world.ts'
+import type { Ruleset, RulesetRequest } from './rule-shapes.ts'
+
+// What a rule must say. A rule that the sandbox does not enforce is refused: silence would look like a pass.
+const demanded: Readonly<Record<string, readonly string[]>> = {
+  creation: [],
+  update: [],
+  deletion: [],
+  non_fast_forward: [],
+  required_linear_history: [],
+  required_signatures: [],
+  required_deployments: ['required_deployment_environments'],
+  workflows: ['workflows'],
+  code_scanning: ['code_scanning_tools'],
+  pull_request: [
+    'required_approving_review_count',
+    'dismiss_stale_reviews_on_push',
+    'require_code_owner_review',
+    'require_last_push_approval',
+    'required_review_thread_resolution',
+  ],
+  required_status_checks: ['strict_required_status_checks_policy', 'required_status_checks'],
+  merge_queue: [
+    'check_response_timeout_minutes',
+    'grouping_strategy',
+    'max_entries_to_build',
+    'max_entries_to_merge',
+    'merge_method',
+    'min_entries_to_merge',
+    'min_entries_to_merge_wait_minutes',
+  ],
+}
+
+/** Reads a request or a file of an administrator's; throws GitHub's 422 for what it would not take. */
+export function readRuleset(repo: Repo, body: Payload): RulesetRequest {
+  const request = body as unknown as RulesetRequest
+  if (typeof request.name !== 'string') throw invalid('Ruleset', 'name', 'missing_field')
+  if (!['active', 'evaluate', 'disabled'].includes(request.enforcement))
+    throw invalid('Ruleset', 'enforcement', 'missing_field')
+  for (const { type, parameters = {} } of request.rules ?? []) {
+    const fields = demanded[type]
+    if (fields === undefined) throw problem(`Invalid rule '${type}': the sandbox does not enforce it`)
+    for (const field of fields)
+      if (!(field in parameters)) throw problem(`Invalid rule '${type}': ${field} is missing`)
+    // Merge queues are for organizations.
+    if (type === 'merge_queue' && repo.owner.type === 'User') throw problem(`Invalid rule '${type}'`)
+  }
+  for (const { actor_type, actor_id } of request.bypass_actors ?? [])
+    if (actor_type === 'Integration' && repo.owner.type === 'User')
+      throw problem(`Actor ${actor_id ?? ''} must be part of the ruleset source or owner organization`)
+  return request
+}
+
+const problem = (message: string): Refusal => invalid('RepositoryRuleset', 'rules', 'custom', message)
+
+/** Whether a ruleset that is in force speaks of this ref. */
+export function appliesTo(repo: Repo, ruleset: Ruleset, ref: string): boolean {
+  const folder = { branch: 'refs/heads/', tag: 'refs/tags/', push: undefined }[ruleset.target]
+  if (ruleset.enforcement !== 'active' || folder === undefined || !ref.startsWith(folder)) return false
+  const { include = [], exclude = [] } = ruleset.conditions.ref_name ?? {}
+  const matches = (pattern: string): boolean =>
+    pattern === '~ALL' ||
+    (pattern === '~DEFAULT_BRANCH'
+      ? ref === `refs/heads/${repo.defaultBranch}`
+      : minimatch(ref, pattern, { dot: true, nonegate: true, nocomment: true }))
+  return include.some(matches) && !exclude.some(matches)
+}

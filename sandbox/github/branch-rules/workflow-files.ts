@@ -1,0 +1,37 @@
+// Workflow files in what an app pushes: GitHub wants the permission `workflows` for them, whatever the branch.
+import type { Caller } from '../http/caller.ts'
+import { git } from '../git/git-store.ts'
+import type { Repo } from '../world.ts'
+
+const folder = '.github/workflows'
+
+/** GitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
+export async function workflowRefusal(
+  repo: Repo,
+  path: string,
+  old: string | undefined,
+  now: string | undefined,
+  by: Caller,
+): Promise<string | undefined> {
+  if (by.kind !== 'installation' || by.permissions['workflows'] === 'write' || now === undefined)
+    return undefined
+  const known = [...repo.known.values(), ...(old === undefined ? [] : [old])]
+  const text = await git(
+    path,
+    'log',
+    '--format=',
+    '--name-only',
+    '-z',
+    // A merge counts by what differs from all its parents: what it only brings together is somebody else's commit.
+    '-c',
+    '--full-history',
+    '--no-renames',
+    now,
+    ...known.map((it) => `^${it}`),
+    '--',
+    folder,
+  )
+  const [file] = text.split('\0').filter((it) => it.trim() !== '')
+  if (file === undefined) return undefined
+  return `refusing to allow a GitHub App to create or update workflow \`${file.trim()}\` without \`workflows\` permission`
+}

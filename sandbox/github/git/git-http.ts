@@ -1,0 +1,179 @@
+// git's smart HTTP for the bare repositories, answered by git's own http-backend as a child process.
+// It checks the token before git sees the request and looks at the refs after a push.
+import { spawn } from 'node:child_process'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createGunzip } from 'node:zlib'
+import { demand, maySee, nameOf } from '../http/auth.ts'
+import type { Caller } from '../http/caller.ts'
+import type { Faults } from '../http/faults.ts'
+import { judgePush } from '../branch-rules/judge-push.ts'
+import { rewriteReport } from '../branch-rules/receive-pack.ts'
+import { closedEnvironment } from './git-store.ts'
+import { actorOf } from '../github-state.ts'
+import type { GitHubState } from '../github-state.ts'
+import { followRefs } from './pushes.ts'
+import { Refusal } from '../http/route.ts'
+import type { RequestRecord } from '../http/router.ts'
+import { repoByName } from '../world.ts'
+import type { Repo } from '../world.ts'
+
+const address = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
+
+export function isGitRequest(path: string): boolean {
+  return address.test(path)
+}
+
+export interface GitHttpOptions {
+  readonly state: GitHubState
+  readonly faults: Faults
+  readonly record: (record: RequestRecord) => void
+}
+
+export async function handleGit(
+  { state, faults, record }: GitHttpOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+): Promise<void> {
+  const [, owner = '', name = '', service = ''] = address.exec(url.pathname) ?? []
+  const method = request.method ?? 'GET'
+  const template = `/{owner}/{repo}.git/${service}`
+  const log = (who: string, status: number): void =>
+    record({ method, template, path: url.pathname, who, status })
+  const fault = faults.take({ method, template, path: url.pathname })
+  if (fault !== undefined && 'timeout' in fault) return log('unknown', 0)
+  if (fault !== undefined && 'disconnect' in fault && fault.disconnect === 'before') {
+    log('unknown', 0)
+    response.destroy()
+    return
+  }
+  if (fault !== undefined && 'status' in fault) {
+    log('unknown', fault.status)
+    refuse(response, fault.status, 'Server Error')
+    return
+  }
+  const writes = service === 'git-receive-pack' || url.searchParams.get('service') === 'git-receive-pack'
+  let caller: Caller
+  let repo: Repo
+  try {
+    caller = state.credentials.identify(request.headers.authorization)
+    repo = open(state, caller, owner, name, writes)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    // 401 without credentials, so that git asks its helper and comes back with them.
+    const status = request.headers.authorization === undefined ? 401 : error.status
+    log('anonymous', status)
+    refuse(response, status, error.message)
+    return
+  }
+  const body = await bodyOf(request)
+  const serve = async (): Promise<void> => {
+    const asked = { repo, request, body, url, service, user: nameOf(caller) }
+    const answer = service === 'git-receive-pack' ? await receive(state, caller, asked) : await backend(asked)
+    if (fault !== undefined) {
+      // Applied; only the answer goes wrong.
+      log(nameOf(caller), 'applyThenFail' in fault ? fault.applyThenFail : 0)
+      if ('applyThenFail' in fault) refuse(response, fault.applyThenFail, 'Server Error')
+      else response.destroy()
+      return
+    }
+    log(nameOf(caller), answer.status)
+    response.writeHead(answer.status, answer.headers).end(answer.body)
+  }
+  await (service === 'git-receive-pack' ? state.inLine(repo, serve) : serve())
+}
+
+function open(state: GitHubState, caller: Caller, owner: string, name: string, writes: boolean): Repo {
+  const repo = repoByName(state.world, owner, name)
+  // git tells a missing repository from a forbidden one as little as REST does.
+  if (repo === undefined || !maySee(state.world, caller, repo))
+    throw new Refusal(404, 'Repository not found.')
+  demand(state.world, caller, repo, { contents: writes ? 'write' : 'read' })
+  if (writes && repo.archived) throw new Refusal(403, 'This repository was archived so it is read-only.')
+  return repo
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  const headers: Record<string, string> = { 'content-type': 'text/plain' }
+  if (status === 401) headers['www-authenticate'] = 'Basic realm="GitHub"'
+  response.writeHead(status, headers).end(`${message}\n`)
+}
+
+/** A push: judged by the branch's rules, then taken by git, then followed by all that GitHub does on one. */
+async function receive(state: GitHubState, caller: Caller, asked: Asked): Promise<Answer> {
+  const { repo, body } = asked
+  const judged = await judgePush(state.world, repo, caller, body)
+  try {
+    const answer = await backend(asked, judged.environment)
+    await followRefs(state, repo, actorOf(caller))
+    return judged.reasons.size === 0
+      ? answer
+      : { ...answer, body: rewriteReport(answer.body, judged.reasons) }
+  } finally {
+    await judged.end()
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const packed = request.headers['content-encoding'] === 'gzip'
+  const chunks: Buffer[] = []
+  for await (const chunk of packed ? request.pipe(createGunzip()) : request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+interface Asked {
+  readonly repo: Repo
+  readonly request: IncomingMessage
+  readonly body: Buffer
+  readonly url: URL
+  readonly service: string
+  readonly user: string
+}
+
+interface Answer {
+  readonly status: number
+  readonly headers: Record<string, string>
+  readonly body: Buffer
+}
+
+async function backend(asked: Asked, more: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const { repo, request, body, url, service, user } = asked
+  const child = spawn('git', ['http-backend'], {
+    env: {
+      ...closedEnvironment,
+      ...more,
+      GIT_PROJECT_ROOT: repo.path,
+      GIT_HTTP_EXPORT_ALL: '1',
+      PATH_INFO: `/${service}`,
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method ?? 'GET',
+      CONTENT_TYPE: request.headers['content-type'] ?? '',
+      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      REMOTE_USER: user,
+      REMOTE_ADDR: '127.0.0.1',
+    },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(body)
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  return parseCgi(Buffer.concat(chunks))
+}
+
+function parseCgi(output: Buffer): Answer {
+  const end = output.indexOf('\r\n\r\n')
+  if (end < 0) return { status: 500, headers: {}, body: Buffer.from('git http-backend gave no answer\n') }
+  const headers: Record<string, string> = {}
+  for (const line of output.subarray(0, end).toString().split('\r\n')) {
+    const colon = line.indexOf(':')
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
+  }
+  const status = Number.parseInt(headers['status'] ?? '200', 10)
+  delete headers['status']
+  return { status, headers, body: output.subarray(end + 4) }
+}

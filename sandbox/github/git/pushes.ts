@@ -1,0 +1,208 @@
+// What follows from a change of refs: push webhooks, synchronized and merged pull requests, check suites.
+// It compares the refs on disk with those last seen, so it does not matter who moved them: git, REST or a test.
+import { commitTree, deleteRef, isAncestor, git, mergedTree, refsOf, setRef } from './git-store.ts'
+import { dismissMoved, dismissStale } from '../branch-rules/stale-approvals.ts'
+import type { GitHubState } from '../github-state.ts'
+import { pullView } from '../views/pull-view.ts'
+import { pushedCommitView, readCommits } from '../views/commit-view.ts'
+import { suiteView } from '../views/check-view.ts'
+import { webUrl } from '../views/repository-view.ts'
+import { allPulls } from '../world.ts'
+import type { Account, App, CheckSuite, Payload, Pull, Repo } from '../world.ts'
+
+const zero = '0'.repeat(40)
+// A push payload lists at most this many commits.
+const listedCommits = 2048
+
+/** Looks at a repository's refs again and lets everything follow that GitHub would do. Call it in line. */
+export async function followRefs(state: GitHubState, repo: Repo, by: Account): Promise<void> {
+  const before = repo.known
+  const after = await refsOf(repo.path)
+  repo.known = after
+  state.queueDue(repo)
+  for (const ref of new Set([...before.keys(), ...after.keys()])) {
+    const old = before.get(ref)
+    const now = after.get(ref)
+    if (old === now) continue
+    repo.pushedAt = state.world.timestamp()
+    await emitPush(state, repo, ref, old, now, by)
+    if (!ref.startsWith('refs/heads/')) continue
+    const branch = ref.slice('refs/heads/'.length)
+    if (now !== undefined) await openSuites(state, repo, now, branch, old ?? null, by)
+    for (const pull of [...allPulls(state.world)].filter((it) => it.state === 'open')) {
+      if (pull.headRepo === repo && pull.headRef === branch) await headMoved(state, pull, now, by)
+      if (pull.repo === repo && pull.baseRef === branch && pull.state === 'open')
+        await baseMoved(state, pull, old, now, by)
+    }
+  }
+}
+
+async function emitPush(
+  state: GitHubState,
+  repo: Repo,
+  ref: string,
+  old: string | undefined,
+  now: string | undefined,
+  by: Account,
+): Promise<void> {
+  if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
+  const range = now === undefined ? [] : old === undefined ? ['-1', now] : [`${old}..${now}`]
+  const found =
+    range.length === 0 ? [] : await readCommits(repo.path, `--max-count=${listedCommits}`, ...range)
+  // Paths per commit cost a git process each; GitHub leaves them out of long pushes too.
+  const commits = await Promise.all(
+    found
+      .slice(0, 20)
+      .reverse()
+      .map((it) => pushedCommitView(state.world, repo, it)),
+  )
+  const forced = old !== undefined && now !== undefined && !(await isAncestor(repo.path, old, now))
+  state.webhooks.emit('push', null, repo, by, {
+    ref,
+    before: old ?? zero,
+    after: now ?? zero,
+    base_ref: null,
+    created: old === undefined,
+    deleted: now === undefined,
+    forced,
+    compare: `${webUrl(state.world, repo)}/compare/${old ?? zero}...${now ?? zero}`,
+    commits,
+    head_commit: commits.at(-1) ?? null,
+    pusher: { name: by.login, email: `${by.login}@users.noreply.github.invalid` },
+  })
+}
+
+export async function emitPull(
+  state: GitHubState,
+  pull: Pull,
+  action: string,
+  by: Account,
+  more: Payload = {},
+): Promise<void> {
+  pull.updatedAt = state.world.timestamp()
+  const pull_request = await pullView(state.world, pull)
+  state.webhooks.emit('pull_request', action, pull.repo, by, { number: pull.number, pull_request, ...more })
+}
+
+async function headMoved(
+  state: GitHubState,
+  pull: Pull,
+  now: string | undefined,
+  by: Account,
+): Promise<void> {
+  if (now === undefined) return await closePull(state, pull, by)
+  const before = pull.headSha
+  pull.headSha = now
+  pull.lastPusher = by
+  // The head may lie in a fork, the queue never does.
+  state.queueDue(pull.repo)
+  pull.baseSha = pull.repo.known.get(`refs/heads/${pull.baseRef}`) ?? pull.baseSha
+  pull.mergeable = undefined
+  await setRef(pull.repo.path, `refs/pull/${pull.number}/head`, now)
+  if (pull.headRepo !== pull.repo) await openSuites(state, pull.repo, now, pull.headRef, before, by)
+  await emitPull(state, pull, 'synchronize', by, { before, after: now })
+  await dismissStale(state, pull, by, before)
+}
+
+async function baseMoved(
+  state: GitHubState,
+  pull: Pull,
+  old: string | undefined,
+  now: string | undefined,
+  by: Account,
+): Promise<void> {
+  if (now === undefined) return await closePull(state, pull, by)
+  pull.mergeable = undefined
+  await dismissMoved(state, pull, by, old)
+  if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
+  // The commit of the base's own line that brought the head in.
+  const line = await git(
+    pull.repo.path,
+    'rev-list',
+    '--first-parent',
+    '--ancestry-path',
+    `${pull.headSha}..${now}`,
+  )
+  const sha = line.trim().split('\n').at(-1) || pull.headSha
+  await markMerged(state, pull, sha, by)
+}
+
+export async function markMerged(state: GitHubState, pull: Pull, sha: string, by: Account): Promise<void> {
+  pull.merged = { at: state.world.timestamp(), by, sha }
+  await closePull(state, pull, by)
+}
+
+export async function closePull(state: GitHubState, pull: Pull, by: Account): Promise<void> {
+  pull.state = 'closed'
+  state.queueDue(pull.repo)
+  pull.closedAt = state.world.timestamp()
+  await deleteRef(pull.repo.path, `refs/pull/${pull.number}/merge`)
+  await emitPull(state, pull, 'closed', by)
+}
+
+/** The suite of an app for a commit, made when it is not there yet. */
+export function suiteFor(
+  state: GitHubState,
+  repo: Repo,
+  app: App,
+  sha: string,
+  branch: string | null,
+  before: string | null,
+): CheckSuite {
+  const known = repo.suites.find((it) => it.app === app && it.sha === sha)
+  if (known !== undefined) return known
+  const at = state.world.timestamp()
+  const suite = {
+    id: state.world.nextId(),
+    repo,
+    app,
+    sha,
+    branch,
+    before,
+    createdAt: at,
+    updatedAt: at,
+    runs: [],
+  }
+  repo.suites.push(suite)
+  return suite
+}
+
+/** On a push GitHub opens a suite for every app that may write checks, and tells it. */
+export async function openSuites(
+  state: GitHubState,
+  repo: Repo,
+  sha: string,
+  branch: string,
+  before: string | null,
+  by: Account,
+): Promise<void> {
+  for (const { app, repositories, permissions } of state.world.installations.values()) {
+    if (!repositories.has(repo) || permissions['checks'] !== 'write') continue
+    if (repo.suites.some((it) => it.app === app && it.sha === sha)) continue
+    const suite = suiteFor(state, repo, app, sha, branch, before)
+    if (app.events.includes('check_suite'))
+      state.webhooks.emit(
+        'check_suite',
+        'requested',
+        repo,
+        by,
+        { check_suite: await suiteView(state.world, suite) },
+        app,
+      )
+  }
+}
+
+/** Computes in the background whether a pull request can be merged, and keeps the test merge under refs/pull/N/merge. */
+export async function computeMergeability(state: GitHubState, pull: Pull): Promise<void> {
+  const { path } = pull.repo
+  const base = pull.repo.known.get(`refs/heads/${pull.baseRef}`)
+  if (base === undefined) return
+  const head = pull.headSha
+  const tree = await mergedTree(path, base, head)
+  if (pull.headSha !== head || pull.repo.known.get(`refs/heads/${pull.baseRef}`) !== base) return
+  pull.mergeable = tree !== undefined
+  if (tree === undefined) return
+  const by = { name: 'GitHub', email: 'noreply@github.invalid', at: state.world.now() }
+  pull.testMerge = await commitTree(path, tree, [base, head], `Merge ${head} into ${base}`, by)
+  if (pull.state === 'open') await setRef(path, `refs/pull/${pull.number}/merge`, pull.testMerge)
+}

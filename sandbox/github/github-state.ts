@@ -1,0 +1,52 @@
+// What the routes and the people's methods share: the world, its credentials, its webhooks, and one line per repository.
+import type { Credentials } from './http/auth.ts'
+import type { Caller } from './http/caller.ts'
+import { Refusal } from './http/route.ts'
+import type { Account, Repo, World } from './world.ts'
+import type { Webhooks } from './webhooks.ts'
+
+export class GitHubState {
+  readonly world: World
+  readonly credentials: Credentials
+  readonly webhooks: Webhooks
+  /** Called when something changed that a merge queue may wait for: a check, a ref, a pull request. */
+  queueDue: (repo: Repo) => void = () => undefined
+  readonly #lines = new WeakMap<Repo, Promise<unknown>>()
+  readonly #work = new Set<Promise<unknown>>()
+
+  constructor(world: World, credentials: Credentials, webhooks: Webhooks) {
+    this.world = world
+    this.credentials = credentials
+    this.webhooks = webhooks
+  }
+
+  /** Runs `task` after all earlier ones of the same network: refs are compared before and after, so only one may move them. */
+  async inLine<T>(repo: Repo, task: () => Promise<T>): Promise<T> {
+    const root = repo.parent ?? repo
+    const turn = (this.#lines.get(root) ?? Promise.resolve()).then(task)
+    const quiet = turn.catch(() => undefined)
+    this.#lines.set(root, quiet)
+    return await turn
+  }
+
+  /** Remembers work that goes on after an answer was given, so that the end can wait for it. */
+  later(work: Promise<unknown>): void {
+    const quiet = work.catch(() => undefined).finally(() => this.#work.delete(quiet))
+    this.#work.add(quiet)
+  }
+
+  /** Resolves when nothing goes on: no computation after an answer, no delivery on its way. */
+  async settled(): Promise<void> {
+    do {
+      await Promise.all(this.#work)
+      await this.webhooks.settled()
+    } while (this.#work.size > 0)
+  }
+}
+
+/** The account that acts: an installation acts as its app's bot. */
+export function actorOf(caller: Caller): Account {
+  if (caller.kind === 'installation') return caller.installation.app.bot
+  if (caller.kind === 'user') return caller.account
+  throw new Refusal(401, 'Requires authentication')
+}

@@ -1,0 +1,194 @@
+// A GitHub in one process, for the demo, the stories and the adapter's contract suite: REST, webhooks and git's
+// smart HTTP over real bare repositories, with faults on order. It listens on loopback alone and knows no real secret.
+import { mkdir } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Credentials } from './http/auth.ts'
+import { advanceQueues } from './branch-rules/merge-queue.ts'
+import { Faults, rateLimited } from './http/faults.ts'
+import type { Matcher, Outcome } from './http/faults.ts'
+import { handleGit, isGitRequest } from './git/git-http.ts'
+import { GitHubState } from './github-state.ts'
+import { pageAt } from './pages.ts'
+import { People } from './people.ts'
+import { Router } from './http/router.ts'
+import type { Exchange, RequestRecord } from './http/router.ts'
+import { actionRoutes } from './routes/action-routes.ts'
+import { appRoutes } from './routes/app-routes.ts'
+import { checkRoutes } from './routes/check-routes.ts'
+import { issueRoutes } from './routes/issue-routes.ts'
+import { pullRoutes } from './routes/pull-routes.ts'
+import { repositoryRoutes } from './routes/repository-routes.ts'
+import { ruleRoutes } from './routes/rule-routes.ts'
+import { gitWriteRoutes } from './routes/git-write-routes.ts'
+import { graphqlRoutes } from './routes/graphql-routes.ts'
+import { Webhooks } from './webhooks.ts'
+import { createWorld } from './world.ts'
+import type { Installation, World } from './world.ts'
+
+export interface GitHubOptions {
+  /** 0 or nothing: any free one. */
+  readonly port?: number
+  /** Where the bare repositories lie; made when it is not there, left behind at the end. */
+  readonly directory: string
+  /** Where webhooks go, e.g. `http://127.0.0.1:3000/api/github/webhooks`; can be set later. */
+  readonly webhookTarget?: string
+  readonly clock?: { now(): number }
+  /** Sees every request, answer and webhook; see `violations`. */
+  readonly validator?: TrafficValidator
+}
+
+/** Lists what is wrong with what goes over the wire, each as one line; none: nothing. */
+export interface TrafficValidator {
+  checkExchange(exchange: Exchange): string[]
+  checkWebhook(event: string, action: string | null, payload: unknown): string[]
+}
+
+export class GitHub extends People {
+  readonly url: string
+  readonly webhooks: Webhooks
+  /** Every request, in the order of their answers. */
+  readonly requests: RequestRecord[]
+  /** What the validator of the traffic found. Empty without one. */
+  readonly violations: string[]
+  readonly #world: World
+  readonly #faults: Faults
+  readonly #server: Server
+  readonly #target: { url: string | undefined }
+
+  constructor(state: GitHubState, parts: Parts) {
+    super(state)
+    this.url = state.world.base
+    this.webhooks = state.webhooks
+    this.requests = parts.requests
+    this.violations = parts.violations
+    this.#world = state.world
+    this.#faults = parts.faults
+    this.#server = parts.server
+    this.#target = parts.target
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port
+  }
+
+  /** From now on webhooks go here; undefined: nowhere. */
+  sendWebhooksTo(url: string | undefined): void {
+    this.#target.url = url
+  }
+
+  /** The next `times` requests that match end so. Returns a function that takes it back. */
+  fail(matcher: Matcher, outcome: Outcome, times = 1): () => void {
+    return this.#faults.fail(matcher, outcome, times)
+  }
+
+  /** Matching reads answer as they last did, until the returned function is called. */
+  lag(matcher: Matcher): () => void {
+    return this.#faults.lag(matcher)
+  }
+
+  /** The next `times` REST calls are refused for their number, with a wait in seconds. */
+  limitRate(kind: 'primary' | 'secondary', waitSeconds: number, times = 1): () => void {
+    const outcome = rateLimited(kind, this.#world.now() / 1000, waitSeconds)
+    return this.#faults.fail((it) => !it.template.startsWith('/{owner}/'), outcome, times)
+  }
+
+  /** What an installation has left of its hour. */
+  setRemaining(installation: Installation, remaining: number): void {
+    installation.remaining = remaining
+    installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.#world.now() / 1000) + 3600)
+  }
+
+  clearFaults(): void {
+    this.#faults.clear()
+  }
+
+  /** Resolves when no delivery is on its way and nothing is computed behind an answer. */
+  async settled(): Promise<void> {
+    await this.state.settled()
+  }
+
+  async stop(): Promise<void> {
+    await this.webhooks.close()
+    await this.state.settled()
+    await new Promise((resolve) => {
+      this.#server.close(resolve)
+      this.#server.closeAllConnections()
+    })
+  }
+}
+
+interface Parts {
+  readonly requests: RequestRecord[]
+  readonly violations: string[]
+  readonly faults: Faults
+  readonly server: Server
+  readonly target: { url: string | undefined }
+}
+
+export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
+  await mkdir(options.directory, { recursive: true })
+  const world = createWorld(options.directory, () => options.clock?.now() ?? Date.now())
+  const target = { url: options.webhookTarget }
+  const credentials = new Credentials(world)
+  const state = new GitHubState(world, credentials, new Webhooks(world, () => target.url))
+  state.queueDue = (repo) => {
+    const waits = [...repo.queues.values()].some((entries) => entries.length > 0)
+    if (waits) state.later(state.inLine(repo, () => advanceQueues(state, repo)))
+  }
+  const faults = new Faults()
+  const requests: RequestRecord[] = []
+  const violations: string[] = []
+  const record = (it: RequestRecord): void => void requests.push(it)
+  const makers = [
+    appRoutes,
+    repositoryRoutes,
+    gitWriteRoutes,
+    ruleRoutes,
+    graphqlRoutes,
+    pullRoutes,
+    issueRoutes,
+    checkRoutes,
+    actionRoutes,
+  ]
+  const routes = makers.flatMap((make) => make(state))
+  let observe: ((exchange: Exchange) => void) | undefined
+  const { validator } = options
+  if (validator) {
+    observe = (exchange) => void violations.push(...validator.checkExchange(exchange))
+    state.webhooks.observe = ({ event, action, payload }) =>
+      void violations.push(...validator.checkWebhook(event, action, payload))
+  }
+  const router = new Router({ world, credentials, faults, routes, record, observe })
+  const page = (request: IncomingMessage, response: ServerResponse, path: string): boolean => {
+    // REST's own paths have other shapes, but an account could be called like one of them: a route goes first.
+    const html = request.method === 'GET' && !router.knows('GET', path) ? pageAt(world, path) : undefined
+    if (html === undefined) return false
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
+    return true
+  }
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? '/', world.base)
+    // Clients that think of an Enterprise Server put this before every REST path.
+    if (url.pathname.startsWith('/api/v3/')) url.pathname = url.pathname.slice('/api/v3'.length)
+    if (url.pathname === '/api/graphql') url.pathname = '/graphql'
+    if (isGitRequest(url.pathname)) await handleGit({ state, faults, record }, request, response, url)
+    else if (page(request, response, url.pathname)) return
+    else await router.handle(request, response, url)
+  }
+  const server = createServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      if (!response.headersSent) response.writeHead(500)
+      response.end(String(error))
+    })
+  })
+  // Node closes an idle connection after five seconds; a client on a busy machine uses it just then, and is cut off.
+  server.keepAliveTimeout = 60_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port ?? 0, '127.0.0.1', resolve)
+  })
+  world.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return new GitHub(state, { requests, violations, faults, server, target })
+}

@@ -1,0 +1,37 @@
+// What GraphQL says of a comment: who edited it and when. The fields and their types are those of GitHub's public schema
+// (https://docs.github.com/en/graphql/reference/objects#issuecomment).
+import { maySee } from '../http/auth.ts'
+import type { Caller } from '../http/caller.ts'
+import { Refusal } from '../http/route.ts'
+import { nodeId } from '../views/account-view.ts'
+import type { IssueComment, World } from '../world.ts'
+import type { Fields } from './answer-query.ts'
+
+/** The comment of this global id. Refuses as GitHub does where there is none that the caller may see. */
+export function commentFields(world: World, caller: Caller, id: unknown): Fields {
+  const comment = commentByNode(world, caller, id)
+  if (comment === undefined)
+    throw new Refusal(404, `Could not resolve to a node with the global id of '${String(id)}'`)
+  const { edit } = comment
+  return {
+    __typename: 'IssueComment',
+    id: nodeId('IssueComment', comment.id),
+    lastEditedAt: edit?.at ?? null,
+    // The first edit keeps what was there before beside it.
+    includesCreatedEdit: edit !== undefined,
+    editor:
+      edit === undefined || edit.by.deleted
+        ? null
+        : // GraphQL says an App's name without the brackets that REST adds.
+          { __typename: edit.by.type, login: edit.by.login.replace(/\[bot\]$/, '') },
+  }
+}
+
+function commentByNode(world: World, caller: Caller, id: unknown): IssueComment | undefined {
+  for (const repo of world.repos) {
+    if (repo.deleted || caller.kind === 'anonymous' || !maySee(world, caller, repo)) continue
+    for (const thread of [...repo.pulls.values(), ...repo.issues.values()])
+      for (const comment of thread.comments) if (nodeId('IssueComment', comment.id) === id) return comment
+  }
+  return undefined
+}

@@ -1,0 +1,279 @@
+// From an HTTP request to a route and back: matching, authentication, rate limits, ETags, faults, the request log.
+// It knows nothing of pull requests; git's own protocol goes past it.
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { authorize, maySee, nameOf } from './auth.ts'
+import type { Credentials } from './auth.ts'
+import type { Caller } from './caller.ts'
+import type { Faults } from './faults.ts'
+import { Refusal, notFound } from './route.ts'
+import type { Call, Reply, Route } from './route.ts'
+import { repoByName } from '../world.ts'
+import type { Installation, Payload, Repo, World } from '../world.ts'
+
+export interface RequestRecord {
+  readonly method: string
+  readonly template: string
+  readonly path: string
+  readonly who: string
+  /** 0 when no answer was given. */
+  readonly status: number
+}
+
+/** One exchange, for whoever checks traffic against GitHub's document. */
+export interface Exchange {
+  readonly method: string
+  readonly template: string
+  readonly query: URLSearchParams
+  readonly requestBody: unknown
+  readonly status: number
+  readonly responseBody: unknown
+}
+
+export interface RouterOptions {
+  readonly world: World
+  readonly credentials: Credentials
+  readonly faults: Faults
+  readonly routes: readonly Route[]
+  readonly record: (record: RequestRecord) => void
+  readonly observe: ((exchange: Exchange) => void) | undefined
+}
+
+interface Matched {
+  readonly route: Route
+  readonly params: Record<string, string>
+}
+
+// `{path}` and `{ref}` of these take slashes; a template's other parameters end at one.
+const greedy =
+  /\/(contents\/\{path\}|git\/(ref|refs|matching-refs)\/\{ref\}|branches\/\{branch\}|compare\/\{basehead\})$/
+
+function compile(route: Route): { route: Route; pattern: RegExp; names: string[] } {
+  const names = [...route.template.matchAll(/\{(\w+)\}/g)].map((it) => it[1] ?? '')
+  const wide = greedy.test(route.template) ? names.at(-1) : undefined
+  const source = route.template
+    .replace(/[.[\]]/g, '\\$&')
+    .replace(/\{(\w+)\}/g, (_, name) => (name === wide ? '(.*)' : '([^/]+)'))
+  // A commit's name may hold slashes too: commits/{ref}/check-runs of a branch `topic/one`. The root has no path.
+  return {
+    route,
+    names,
+    pattern: new RegExp(
+      `^${source.replace('/commits/([^/]+)', '/commits/(.+?)').replace('/contents/(.*)', '/contents(?:/(.*))?')}$`,
+    ),
+  }
+}
+
+export class Router {
+  readonly #options: RouterOptions
+  readonly #table: ReturnType<typeof compile>[]
+  /** Last good answers by caller and URL: what a lagging replica still says. */
+  readonly #remembered = new Map<string, Reply>()
+
+  constructor(options: RouterOptions) {
+    this.#options = options
+    // Longer templates first: `commits/{ref}/status` must not be taken for a commit of that name.
+    const segments = ({ template }: Route): number => template.split('/').length
+    this.#table = [...options.routes].sort((one, other) => segments(other) - segments(one)).map(compile)
+  }
+
+  async handle(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const { world, credentials, faults, record } = this.#options
+    const method = request.method ?? 'GET'
+    const matched = this.#match(method, url.pathname)
+    const template = matched?.route.template ?? url.pathname
+    const asked = { method, template, path: url.pathname }
+    let who = this.#guess(request)
+    const fault = faults.take(asked)
+    const drop = (): void => {
+      record({ ...asked, who, status: 0 })
+      response.destroy()
+    }
+    const raw = await bodyOf(request)
+    if (fault !== undefined && 'disconnect' in fault && fault.disconnect === 'before') return drop()
+    if (fault !== undefined && 'timeout' in fault) {
+      record({ ...asked, who, status: 0 })
+      return
+    }
+    let reply: Reply
+    let body: unknown
+    let caller: Caller | undefined
+    if (fault !== undefined && 'status' in fault) {
+      reply = {
+        status: fault.status,
+        body: fault.body ?? { message: 'Server Error' },
+        headers: fault.headers ?? {},
+      }
+    } else {
+      try {
+        caller = credentials.identify(request.headers.authorization)
+        who = nameOf(caller)
+        body = parseBody(raw)
+        const key = `${who} ${url.href}`
+        const old = faults.lags(asked) ? this.#remembered.get(key) : undefined
+        reply = old ?? (await this.#answer(matched, caller, url, body))
+        if (method === 'GET' && reply.status === 200) this.#remembered.set(key, reply)
+        reply = { ...reply, headers: { ...reply.headers, ...limitHeaders(world, caller) } }
+      } catch (error) {
+        reply = refused(error)
+      }
+      this.#options.observe?.({
+        method,
+        template,
+        query: url.searchParams,
+        requestBody: body,
+        status: reply.status,
+        responseBody: reply.body,
+      })
+    }
+    if (fault !== undefined && 'disconnect' in fault) return drop()
+    if (fault !== undefined && 'applyThenFail' in fault)
+      reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
+    const status = send(request, response, reply)
+    // Asking for what has not changed costs nothing of the hour.
+    if (status === 304 && caller?.kind === 'installation') caller.installation.remaining += 1
+    record({ ...asked, who, status })
+  }
+
+  /** A name for the log before anything is checked: faults hit a request wherever it comes from. */
+  #guess(request: IncomingMessage): string {
+    try {
+      return nameOf(this.#options.credentials.identify(request.headers.authorization))
+    } catch {
+      return 'unknown'
+    }
+  }
+
+  /** Whether a path is one of REST's. */
+  knows(method: string, path: string): boolean {
+    return this.#match(method, path) !== undefined
+  }
+
+  #match(method: string, path: string): Matched | undefined {
+    for (const { route, pattern, names } of this.#table) {
+      const found = route.method === method ? pattern.exec(path) : null
+      if (found === null) continue
+      try {
+        return {
+          route,
+          params: Object.fromEntries(
+            names.map((name, at) => [name, decodeURIComponent(found[at + 1] ?? '')]),
+          ),
+        }
+      } catch {
+        return undefined
+      }
+    }
+    return undefined
+  }
+
+  async #answer(matched: Matched | undefined, caller: Caller, url: URL, body: unknown): Promise<Reply> {
+    const { world } = this.#options
+    if (matched === undefined) throw notFound()
+    const { route, params } = matched
+    let repo: Repo | undefined
+    if (route.template.startsWith('/repos/')) {
+      repo = repoByName(world, params['owner'] ?? '', params['repo'] ?? '')
+      if (repo === undefined) throw notFound()
+      if (caller.kind !== 'app' && !maySee(world, caller, repo)) throw notFound()
+    }
+    authorize(world, caller, route.needs, repo)
+    spend(world, caller)
+    if (repo?.archived === true && route.method !== 'GET')
+      throw new Refusal(403, 'Repository was archived so is read-only.')
+    const call: Call & { repo?: Repo } = {
+      world,
+      params,
+      query: url.searchParams,
+      body: (body ?? {}) as Payload,
+      caller,
+      url,
+      ...(repo === undefined ? {} : { repo }),
+    }
+    return await route.handle(call)
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks)
+}
+
+function parseBody(raw: Buffer): unknown {
+  if (raw.length === 0) return undefined
+  let value: unknown
+  try {
+    value = JSON.parse(raw.toString())
+  } catch {
+    throw new Refusal(400, 'Problems parsing JSON')
+  }
+  // Labels may come as a bare list; everything else GitHub wants as an object.
+  if (Array.isArray(value)) return { labels: value }
+  if (typeof value !== 'object' || value === null) throw new Refusal(400, 'Body should be a JSON object')
+  return value
+}
+
+function refused(error: unknown): Reply {
+  if (!(error instanceof Refusal))
+    return {
+      status: 500,
+      body: { message: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+    }
+  const { status, message, errors } = error
+  const documentation_url = 'https://docs.github.com/rest'
+  return {
+    status,
+    body: { message, ...(errors ? { errors } : {}), documentation_url, status: String(status) },
+  }
+}
+
+/** GitHub's hourly allowance of an installation. */
+export const hourlyLimit = 5000
+
+function refill(world: World, installation: Installation): void {
+  const seconds = world.now() / 1000
+  if (installation.resetsAt > seconds) return
+  installation.remaining = hourlyLimit
+  installation.resetsAt = Math.floor(seconds) + 3600
+}
+
+function spend(world: World, caller: Caller): void {
+  if (caller.kind !== 'installation') return
+  refill(world, caller.installation)
+  if (caller.installation.remaining <= 0)
+    throw new Refusal(403, `API rate limit exceeded for installation ID ${caller.installation.id}.`)
+  caller.installation.remaining -= 1
+}
+
+function limitHeaders(world: World, caller: Caller): Record<string, string> {
+  if (caller.kind !== 'installation') return {}
+  refill(world, caller.installation)
+  const { remaining, resetsAt } = caller.installation
+  return {
+    'x-ratelimit-limit': String(hourlyLimit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-used': String(hourlyLimit - remaining),
+    'x-ratelimit-reset': String(resetsAt),
+    'x-ratelimit-resource': 'core',
+  }
+}
+
+function send(request: IncomingMessage, response: ServerResponse, reply: Reply): number {
+  const bytes = reply.body === undefined ? undefined : Buffer.from(JSON.stringify(reply.body))
+  const headers: Record<string, string> = {
+    'x-github-media-type': 'github.v3; format=json',
+    ...reply.headers,
+  }
+  if (bytes !== undefined) headers['content-type'] = 'application/json; charset=utf-8'
+  if (request.method === 'GET' && reply.status === 200 && bytes !== undefined) {
+    headers['etag'] = `W/"${createHash('sha256').update(bytes).digest('hex')}"`
+    if (request.headers['if-none-match'] === headers['etag']) {
+      response.writeHead(304, headers).end()
+      return 304
+    }
+  }
+  if (bytes !== undefined) headers['content-length'] = String(bytes.length)
+  response.writeHead(reply.status, headers).end(bytes)
+  return reply.status
+}

@@ -1,0 +1,2 @@
+/** How GitHub merges a pull request. */
+export type MergeMethod = 'merge' | 'squash' | 'rebase'

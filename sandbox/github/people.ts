@@ -1,0 +1,307 @@
+// What people do on the sandbox's GitHub: push, open pull requests, review, comment, label, ask for checks again.
+// Each method does what the button or git command does, webhooks included, and resolves when it is done.
+import { askRun, askSuite, addStatus } from './checks.ts'
+import type { NewStatus } from './checks.ts'
+import { addComment, changeComment, removeComment } from './comments.ts'
+import { advanceQueues, dequeue, emitGroup, entryOf } from './branch-rules/merge-queue.ts'
+import type { DequeueReason } from './branch-rules/merge-queue.ts'
+import { commitFiles, createBare, deleteRef, mergedTree, commitTree, setRef } from './git/git-store.ts'
+import type { Files } from './git/git-store.ts'
+import { AppSettings } from './app-settings.ts'
+import {
+  addReview,
+  createPull,
+  dismissReview,
+  editPull,
+  labelPull,
+  requestReviews,
+  setDraft,
+  unlabelPull,
+} from './pulls.ts'
+import { createIssue, editIssue } from './issues.ts'
+import type { IssueChanges } from './issues.ts'
+import type { PullChanges } from './pulls.ts'
+import { followRefs } from './git/pushes.ts'
+import { signCommit } from './signing.ts'
+import type {
+  Account,
+  CheckRun,
+  CheckSuite,
+  Issue,
+  IssueComment,
+  Pull,
+  Repo,
+  Review,
+  Thread,
+} from './world.ts'
+
+export interface OpenPull {
+  readonly repository: string
+  readonly author: string
+  readonly title: string
+  readonly branch?: string
+  readonly base?: string
+  readonly body?: string
+  readonly draft?: boolean
+  /** From the author's fork (made when it is not there), or with false from a branch of the repository itself. */
+  readonly fork?: boolean
+  /** What to change, in one commit on the base's tip... */
+  readonly changes?: Files
+  readonly message?: string
+  /** Signed by the author, with a key that GitHub knows. */
+  readonly signed?: boolean
+  /** ...or a commit that is in the repository's network already. */
+  readonly commit?: string
+}
+
+export interface Push {
+  readonly by?: string
+  readonly message?: string
+  readonly branch?: string
+}
+
+export interface MergeGroup {
+  readonly repository: string
+  readonly branch: string
+  readonly headSha: string
+  readonly baseSha: string
+}
+
+const reviewEvents = { approve: 'APPROVE', changes: 'REQUEST_CHANGES', comment: 'COMMENT' } as const
+
+export class People extends AppSettings {
+  /** The author's fork of a repository, made when it is not there. */
+  async fork(repository: string, login: string): Promise<Repo> {
+    const parent = this.repository(repository)
+    const owner = this.account(login)
+    const known = [...this.state.world.repos].find(
+      (it) => it.parent === parent && it.owner === owner && !it.deleted,
+    )
+    if (known !== undefined) return known
+    const repo = this.addRepo(owner, parent.name, parent.defaultBranch, parent, parent.private)
+    await createBare(repo.path, parent.defaultBranch, parent.path)
+    const tip = this.#tip(parent, parent.defaultBranch)
+    await setRef(repo.path, `refs/heads/${parent.defaultBranch}`, tip)
+    await this.state.inLine(repo, () => followRefs(this.state, repo, owner))
+    return repo
+  }
+
+  async openPull(request: OpenPull): Promise<Pull> {
+    const { repository, author: login, title, changes = {}, message = title, commit } = request
+    const repo = this.repository(repository)
+    const author = this.account(login)
+    const base = request.base ?? repo.defaultBranch
+    const headRepo = (request.fork ?? repo.owner !== author) ? await this.fork(repository, login) : repo
+    const headRef = request.branch ?? `patch-${this.state.world.nextId()}`
+    const made =
+      commit ??
+      (await commitFiles(repo.path, this.#tip(repo, base), changes, message, this.signature(author)))
+    const sha = request.signed === true ? await signCommit(this.state.world, repo.path, made) : made
+    const { body = null, draft = false } = request
+    return await this.state.inLine(repo, async () => {
+      await setRef(headRepo.path, `refs/heads/${headRef}`, sha)
+      await followRefs(this.state, headRepo, author)
+      return await createPull(this.state, repo, {
+        author,
+        headRepo,
+        headRef,
+        baseRef: base,
+        title,
+        body,
+        draft,
+      })
+    })
+  }
+
+  /** One more commit on a pull request's head. */
+  async pushToPull(pull: Pull, changes: Files, { by, message = 'More' }: Push = {}): Promise<string> {
+    return await this.#pushHead(pull, pull.headSha, changes, by, message)
+  }
+
+  /** Replaces a pull request's commits: by one commit on the base's tip, or by a commit that exists. */
+  async forcePush(
+    pull: Pull,
+    changes: Files | { readonly commit: string },
+    { by, message = pull.title }: Push = {},
+  ): Promise<string> {
+    const base = this.#tip(pull.repo, pull.baseRef)
+    if (typeof changes['commit'] === 'string' && /^[0-9a-f]{40}$/.test(changes['commit'])) {
+      await this.#setHead(pull, changes['commit'], by)
+      return changes['commit']
+    }
+    return await this.#pushHead(pull, base, changes, by, message)
+  }
+
+  async #pushHead(
+    pull: Pull,
+    parent: string,
+    changes: Files,
+    by: string | undefined,
+    message: string,
+  ): Promise<string> {
+    const author = by === undefined ? pull.author : this.account(by)
+    const sha = await commitFiles(pull.repo.path, parent, changes, message, this.signature(author))
+    await this.#setHead(pull, sha, by)
+    return sha
+  }
+
+  async #setHead(pull: Pull, sha: string, by: string | undefined): Promise<void> {
+    const { headRepo } = pull
+    if (headRepo === null) throw new Error(`the fork of #${pull.number} is deleted`)
+    await this.state.inLine(headRepo, async () => {
+      await setRef(headRepo.path, `refs/heads/${pull.headRef}`, sha)
+      await followRefs(this.state, headRepo, by === undefined ? pull.author : this.account(by))
+    })
+  }
+
+  /** Pushes a commit of these files to the default branch (or another, made from it when it is not there). */
+  async pushToBase(
+    repository: string,
+    files: Files,
+    { by, message = 'Push', branch }: Push = {},
+  ): Promise<string> {
+    const repo = this.repository(repository)
+    const author = by === undefined ? repo.owner : this.account(by)
+    return await this.state.inLine(repo, async () => {
+      const name = branch ?? repo.defaultBranch
+      const parent = repo.known.get(`refs/heads/${name}`) ?? this.#tip(repo, repo.defaultBranch)
+      const sha = await commitFiles(repo.path, parent, files, message, this.signature(author))
+      await setRef(repo.path, `refs/heads/${name}`, sha)
+      await followRefs(this.state, repo, author)
+      return sha
+    })
+  }
+
+  async deleteBranch(repository: string, branch: string, by?: string): Promise<void> {
+    const repo = this.repository(repository)
+    await this.state.inLine(repo, async () => {
+      await deleteRef(repo.path, `refs/heads/${branch}`)
+      await followRefs(this.state, repo, this.#by(repo, by))
+    })
+  }
+
+  /** Deletes a fork: its pull requests stay, without a head repository. */
+  deleteFork(fork: Repo): void {
+    fork.deleted = true
+    for (const pull of fork.parent?.pulls.values() ?? []) if (pull.headRepo === fork) pull.headRepo = null
+  }
+
+  #tip(repo: Repo, branch: string): string {
+    const sha = repo.known.get(`refs/heads/${branch}`)
+    if (sha === undefined) throw new Error(`there is no branch ${branch} in ${repo.name}`)
+    return sha
+  }
+
+  #by(repo: Repo, login: string | undefined): Account {
+    return login === undefined ? repo.owner : this.account(login)
+  }
+
+  async edit(pull: Pull, changes: PullChanges, by: string = pull.author.login): Promise<void> {
+    await editPull(this.state, pull, changes, this.account(by))
+  }
+  async retarget(pull: Pull, base: string, by?: string): Promise<void> {
+    await this.edit(pull, { base }, by)
+  }
+  async close(pull: Pull, by?: string): Promise<void> {
+    await this.edit(pull, { state: 'closed' }, by)
+  }
+  async reopen(pull: Pull, by?: string): Promise<void> {
+    await this.edit(pull, { state: 'open' }, by)
+  }
+  async draft(pull: Pull, draft = true, by: string = pull.author.login): Promise<void> {
+    await setDraft(this.state, pull, draft, this.account(by))
+  }
+  async label(pull: Pull, name: string, by: string = pull.repo.owner.login): Promise<void> {
+    await labelPull(this.state, pull, name, this.account(by))
+  }
+  async unlabel(pull: Pull, name: string, by: string = pull.repo.owner.login): Promise<void> {
+    await unlabelPull(this.state, pull, name, this.account(by))
+  }
+  async requestReview(pull: Pull, reviewer: string, by: string = pull.repo.owner.login): Promise<void> {
+    await requestReviews(this.state, pull, [this.account(reviewer)], [], this.account(by))
+  }
+
+  /** A review of the head, or of an earlier commit. */
+  review(pull: Pull, by: string, kind: keyof typeof reviewEvents, body = '', commit?: string): Review {
+    return addReview(this.state, pull, this.account(by), reviewEvents[kind], body, commit)
+  }
+  dismiss(pull: Pull, review: Review, by: string = pull.repo.owner.login): void {
+    dismissReview(this.state, pull, review, this.account(by))
+  }
+
+  openIssue(repository: string, by: string, title: string, body = ''): Issue {
+    return createIssue(this.state, this.repository(repository), { author: this.account(by), title, body })
+  }
+  editIssue(issue: Issue, changes: IssueChanges, by: string = issue.author.login): void {
+    editIssue(this.state, issue, changes, this.account(by))
+  }
+
+  comment(thread: Thread, by: string, body: string): IssueComment {
+    return addComment(this.state, thread, this.account(by), null, body)
+  }
+  editComment(comment: IssueComment, body: string, by: string = comment.author.login): void {
+    changeComment(this.state, comment, body, this.account(by))
+  }
+  deleteComment(comment: IssueComment, by: string = comment.author.login): void {
+    removeComment(this.state, comment, this.account(by))
+  }
+
+  /** All check runs at a commit, or at a pull request's head. */
+  checkRuns(at: Pull | { readonly repo: Repo; readonly headSha: string }): CheckRun[] {
+    return at.repo.suites.filter((it) => it.sha === at.headSha).flatMap((it) => it.runs)
+  }
+  /** Presses "Re-run", or one of the run's own buttons. */
+  async rerun(run: CheckRun, by: string, button?: string): Promise<void> {
+    await askRun(this.state, run, this.account(by), button)
+  }
+  async rerunSuite(suite: CheckSuite, by: string): Promise<void> {
+    await askSuite(this.state, suite, this.account(by))
+  }
+  async setStatus(repository: string, sha: string, by: string, status: NewStatus): Promise<void> {
+    await addStatus(this.state, this.repository(repository), sha, this.account(by), status)
+  }
+
+  /** Lets the merge queue ask for checks of a group: these pull requests merged, in order, onto their base. */
+  async enqueue(pulls: readonly [Pull, ...Pull[]]): Promise<MergeGroup> {
+    const [{ repo, baseRef }] = pulls
+    const bot = this.account(repo.owner.login)
+    const baseSha = this.#tip(repo, baseRef)
+    let headSha = baseSha
+    for (const pull of pulls) {
+      const tree = await mergedTree(repo.path, headSha, pull.headSha)
+      if (tree === undefined) throw new Error(`#${pull.number} conflicts`)
+      const title = `Merge pull request #${pull.number} from ${pull.headOwner.login}/${pull.headRef}`
+      headSha = await commitTree(repo.path, tree, [headSha, pull.headSha], title, this.signature(bot))
+    }
+    const branch = `gh-readonly-queue/${baseRef}/pr-${pulls.at(-1)?.number}-${baseSha}`
+    await this.state.inLine(repo, async () => {
+      await setRef(repo.path, `refs/heads/${branch}`, headSha)
+      await followRefs(this.state, repo, bot)
+    })
+    const group = { repository: `${repo.owner.login}/${repo.name}`, branch, headSha, baseSha }
+    await emitGroup(this.state, repo, { ...group, baseRef }, 'checks_requested')
+    return group
+  }
+
+  async dissolve(group: MergeGroup, reason: 'merged' | 'invalidated' | 'dequeued'): Promise<void> {
+    const baseRef = group.branch.split('/')[1] ?? ''
+    await emitGroup(this.state, this.repository(group.repository), { ...group, baseRef }, 'destroyed', reason)
+    await this.deleteBranch(group.repository, group.branch)
+  }
+
+  /** Takes a pull request out of its queue, as its button does. */
+  async removeFromQueue(pull: Pull, reason: DequeueReason = 'MANUAL', by?: string): Promise<void> {
+    await this.state.inLine(pull.repo, async () => {
+      const entry = entryOf(pull)
+      if (entry === undefined) throw new Error(`#${pull.number} is in no queue`)
+      await dequeue(this.state, entry, reason, this.#by(pull.repo, by))
+      await advanceQueues(this.state, pull.repo)
+    })
+  }
+
+  /** Lets the queues see that time has passed: a check that never came, a group that waited long enough. */
+  async passTimeInQueues(repository: string): Promise<void> {
+    const repo = this.repository(repository)
+    await this.state.inLine(repo, () => advanceQueues(this.state, repo))
+  }
+}

@@ -1,0 +1,253 @@
+// What happens to pull requests, whoever does it: opening, editing, labels, reviews, requests for reviews.
+import { isAncestor, setRef } from './git/git-store.ts'
+import type { GitHubState } from './github-state.ts'
+import { closePull, emitPull, openSuites } from './git/pushes.ts'
+import { Refusal, invalid } from './http/route.ts'
+import { accountView, teamView } from './views/account-view.ts'
+import { labelView, pullSummary, reviewView } from './views/pull-view.ts'
+import { allPulls } from './world.ts'
+import type { Account, Label, Payload, Pull, Repo, Review, Team, World } from './world.ts'
+
+export interface NewPull {
+  readonly author: Account
+  readonly headRepo: Repo
+  readonly headRef: string
+  readonly baseRef: string
+  readonly title: string
+  readonly body?: string | null
+  readonly draft?: boolean
+}
+
+/** Opens a pull request for a branch that exists. Throws GitHub's 422 when there is nothing to open. */
+export async function createPull(state: GitHubState, repo: Repo, request: NewPull): Promise<Pull> {
+  const { world } = state
+  const { author, headRepo, headRef, baseRef, title, body = null, draft = false } = request
+  const headSha = headRepo.known.get(`refs/heads/${headRef}`)
+  const baseSha = repo.known.get(`refs/heads/${baseRef}`)
+  if (headSha === undefined) throw invalid('PullRequest', 'head')
+  if (baseSha === undefined) throw invalid('PullRequest', 'base')
+  const problem = (message: string): Refusal =>
+    new Refusal(422, 'Validation Failed', [{ resource: 'PullRequest', code: 'custom', message }])
+  if (await isAncestor(repo.path, headSha, baseSha))
+    throw problem(`No commits between ${baseRef} and ${headRef}`)
+  for (const other of allPulls(world))
+    if (
+      other.repo === repo &&
+      other.state === 'open' &&
+      other.headRepo === headRepo &&
+      other.headRef === headRef &&
+      other.baseRef === baseRef
+    )
+      throw problem(`A pull request already exists for ${headRepo.owner.login}:${headRef}.`)
+  const at = world.timestamp()
+  const pull: Pull = {
+    id: world.nextId(),
+    repo,
+    number: repo.nextNumber++,
+    author,
+    title,
+    body,
+    state: 'open',
+    draft,
+    locked: false,
+    headRepo,
+    headOwner: headRepo.owner,
+    headRef,
+    headSha,
+    lastPusher: author,
+    baseRef,
+    baseSha,
+    createdAt: at,
+    updatedAt: at,
+    closedAt: null,
+    merged: null,
+    mergeable: undefined,
+    testMerge: null,
+    labels: [],
+    requestedUsers: [],
+    requestedTeams: [],
+    reviews: [],
+    openConversations: 0,
+    comments: [],
+  }
+  await setRef(repo.path, `refs/pull/${pull.number}/head`, headSha)
+  repo.pulls.set(pull.number, pull)
+  if (headRepo !== repo) await openSuites(state, repo, headSha, headRef, null, author)
+  await emitPull(state, pull, 'opened', author)
+  return pull
+}
+
+export interface PullChanges {
+  readonly title?: string
+  readonly body?: string
+  readonly base?: string
+  readonly state?: 'open' | 'closed'
+}
+
+/** Edits a pull request as `PATCH /pulls/{number}` does: title, text, base, open or closed. */
+export async function editPull(
+  state: GitHubState,
+  pull: Pull,
+  changes: PullChanges,
+  by: Account,
+): Promise<void> {
+  const edited: Payload = {}
+  if (changes.title !== undefined && changes.title !== pull.title) {
+    edited['title'] = { from: pull.title }
+    pull.title = changes.title
+  }
+  if (changes.body !== undefined && changes.body !== pull.body) {
+    edited['body'] = { from: pull.body ?? '' }
+    pull.body = changes.body
+  }
+  if (changes.base !== undefined && changes.base !== pull.baseRef) {
+    const sha = pull.repo.known.get(`refs/heads/${changes.base}`)
+    if (sha === undefined) throw invalid('PullRequest', 'base')
+    edited['base'] = { ref: { from: pull.baseRef }, sha: { from: pull.baseSha } }
+    pull.baseRef = changes.base
+    pull.baseSha = sha
+    pull.mergeable = undefined
+  }
+  if (Object.keys(edited).length > 0) await emitPull(state, pull, 'edited', by, { changes: edited })
+  if (changes.state === 'closed' && pull.state === 'open') await closePull(state, pull, by)
+  if (changes.state === 'open' && pull.state === 'closed') await reopenPull(state, pull, by)
+}
+
+async function reopenPull(state: GitHubState, pull: Pull, by: Account): Promise<void> {
+  if (pull.merged !== null || pull.headRepo === null)
+    throw new Refusal(422, 'Validation Failed', [
+      { resource: 'PullRequest', field: 'state', code: 'invalid', message: 'state cannot be changed.' },
+    ])
+  pull.state = 'open'
+  pull.closedAt = null
+  pull.mergeable = undefined
+  await emitPull(state, pull, 'reopened', by)
+}
+
+export async function setDraft(state: GitHubState, pull: Pull, draft: boolean, by: Account): Promise<void> {
+  if (pull.draft === draft) return
+  pull.draft = draft
+  await emitPull(state, pull, draft ? 'converted_to_draft' : 'ready_for_review', by)
+}
+
+/** A repository's label, made when it is not there. */
+export function labelNamed(
+  world: World,
+  repo: Repo,
+  name: string,
+  color = 'ededed',
+  description: string | null = null,
+): Label {
+  const known = repo.labels.get(name.toLowerCase())
+  if (known !== undefined) return known
+  const label = { id: world.nextId(), name, color, description }
+  repo.labels.set(name.toLowerCase(), label)
+  return label
+}
+
+export async function labelPull(state: GitHubState, pull: Pull, name: string, by: Account): Promise<void> {
+  const label = labelNamed(state.world, pull.repo, name)
+  if (pull.labels.includes(label)) return
+  pull.labels.push(label)
+  await emitPull(state, pull, 'labeled', by, { label: labelView(state.world, pull.repo, label) })
+}
+
+/** False when the pull request does not have the label. */
+export async function unlabelPull(
+  state: GitHubState,
+  pull: Pull,
+  name: string,
+  by: Account,
+): Promise<boolean> {
+  const label = pull.labels.find((it) => it.name.toLowerCase() === name.toLowerCase())
+  if (label === undefined) return false
+  pull.labels = pull.labels.filter((it) => it !== label)
+  await emitPull(state, pull, 'unlabeled', by, { label: labelView(state.world, pull.repo, label) })
+  return true
+}
+
+export async function requestReviews(
+  state: GitHubState,
+  pull: Pull,
+  users: readonly Account[],
+  teams: readonly Team[],
+  by: Account,
+): Promise<void> {
+  if (users.includes(pull.author))
+    throw new Refusal(422, 'Review cannot be requested from pull request author.')
+  for (const user of users.filter((it) => !pull.requestedUsers.includes(it))) {
+    pull.requestedUsers.push(user)
+    await emitPull(state, pull, 'review_requested', by, {
+      requested_reviewer: accountView(state.world, user),
+    })
+  }
+  for (const team of teams.filter((it) => !pull.requestedTeams.includes(it))) {
+    pull.requestedTeams.push(team)
+    await emitPull(state, pull, 'review_requested', by, { requested_team: teamView(state.world, team) })
+  }
+}
+
+export async function withdrawReviews(
+  state: GitHubState,
+  pull: Pull,
+  users: readonly Account[],
+  teams: readonly Team[],
+  by: Account,
+): Promise<void> {
+  for (const user of users.filter((it) => pull.requestedUsers.includes(it))) {
+    pull.requestedUsers = pull.requestedUsers.filter((it) => it !== user)
+    await emitPull(state, pull, 'review_request_removed', by, {
+      requested_reviewer: accountView(state.world, user),
+    })
+  }
+  for (const team of teams.filter((it) => pull.requestedTeams.includes(it))) {
+    pull.requestedTeams = pull.requestedTeams.filter((it) => it !== team)
+    await emitPull(state, pull, 'review_request_removed', by, { requested_team: teamView(state.world, team) })
+  }
+}
+
+export type ReviewEvent = 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
+const states = { APPROVE: 'APPROVED', REQUEST_CHANGES: 'CHANGES_REQUESTED', COMMENT: 'COMMENTED' } as const
+
+/** Submits a review of `sha` (the head unless said otherwise); without an event it stays pending and tells nobody. */
+export function addReview(
+  state: GitHubState,
+  pull: Pull,
+  author: Account,
+  event: ReviewEvent | undefined,
+  body: string,
+  sha: string = pull.headSha,
+): Review {
+  if (author === pull.author && event !== undefined && event !== 'COMMENT') {
+    const words = event === 'APPROVE' ? 'approve' : 'request changes on'
+    throw new Refusal(422, 'Unprocessable Entity', [`Can not ${words} your own pull request`])
+  }
+  const review: Review = {
+    id: state.world.nextId(),
+    author,
+    body,
+    state: event === undefined ? 'PENDING' : states[event],
+    sha,
+    submittedAt: state.world.timestamp(),
+  }
+  pull.reviews.push(review)
+  pull.requestedUsers = pull.requestedUsers.filter((it) => it !== author)
+  if (event !== undefined) emitReview(state, pull, review, 'submitted', author)
+  return review
+}
+
+export function dismissReview(state: GitHubState, pull: Pull, review: Review, by: Account): void {
+  if (review.state !== 'APPROVED' && review.state !== 'CHANGES_REQUESTED')
+    throw new Refusal(422, 'Can not dismiss a commented pull request review')
+  review.state = 'DISMISSED'
+  emitReview(state, pull, review, 'dismissed', by)
+}
+
+function emitReview(state: GitHubState, pull: Pull, review: Review, action: string, by: Account): void {
+  const view = reviewView(state.world, pull, review)
+  // REST shouts a review's state, webhooks do not.
+  state.webhooks.emit('pull_request_review', action, pull.repo, by, {
+    review: { ...view, state: review.state.toLowerCase() },
+    pull_request: pullSummary(state.world, pull),
+  })
+}

@@ -1,0 +1,36 @@
+// `POST /graphql`: what landing needs that REST does not have. The merge queue, the rule of a ref as its reader meets
+// it, several refs at once by compare-and-swap; and who edited a comment.
+import { answerQuery } from '../graphql/answer-query.ts'
+import type { QueryAnswer } from '../graphql/answer-query.ts'
+import { commentFields } from '../graphql/comment-fields.ts'
+import { mutationFields } from '../graphql/mutations.ts'
+import { parseQuery } from '../graphql/parse-query.ts'
+import { repositoryFields } from '../graphql/repository-fields.ts'
+import type { GitHubState } from '../github-state.ts'
+import { notFound, ok, route } from '../http/route.ts'
+import type { Call, Route } from '../http/route.ts'
+import { maySee } from '../http/auth.ts'
+import { repoByName } from '../world.ts'
+
+export function graphqlRoutes(state: GitHubState): Route[] {
+  const answer = async ({ body, caller }: Call): Promise<QueryAnswer> => {
+    const { query = '', variables } = body as { query?: string; variables?: Record<string, unknown> }
+    let operation
+    try {
+      operation = parseQuery(query, variables ?? {})
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      return { data: null, errors: [{ type: 'PARSE_ERROR', path: [], message }] }
+    }
+    if (operation.kind === 'mutation')
+      return await answerQuery(mutationFields(state, caller), operation.fields)
+    const repository = ({ owner, name }: Record<string, unknown>): object => {
+      const repo = repoByName(state.world, String(owner), String(name))
+      if (repo === undefined || !maySee(state.world, caller, repo)) throw notFound()
+      return repositoryFields(state, caller, repo)
+    }
+    const node = ({ id }: Record<string, unknown>): object => commentFields(state.world, caller, id)
+    return await answerQuery({ repository, node }, operation.fields)
+  }
+  return [route('POST /graphql', {}, async (call) => ok(await answer(call)))]
+}

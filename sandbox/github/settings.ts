@@ -1,0 +1,223 @@
+// How a test or the demo furnishes the sandbox's GitHub: people, organizations, repositories, protection.
+import { generateKeyPairSync } from 'node:crypto'
+import { join } from 'node:path'
+import { commitFiles, createBare, filesOf, setRef } from './git/git-store.ts'
+import type { Files, Signature } from './git/git-store.ts'
+import type { GitHubState } from './github-state.ts'
+import { followRefs } from './git/pushes.ts'
+import { accountByLogin, repoByName } from './world.ts'
+import type { Account, Pull, Repo, Role, Team, Workflow, WorkflowOutcome } from './world.ts'
+
+export interface NewRepository {
+  readonly files?: Files
+  readonly fromDirectory?: string
+  readonly defaultBranch?: string
+  readonly private?: boolean
+}
+
+export class Settings {
+  protected readonly state: GitHubState
+
+  constructor(state: GitHubState) {
+    this.state = state
+  }
+
+  createUser(login: string): Account {
+    return this.addAccount(login, 'User')
+  }
+
+  /** An organization with these logins as its owners, who are admins of all its repositories. */
+  createOrganization(login: string, owners: readonly string[] = []): Account {
+    const organization = this.addAccount(login, 'Organization')
+    this.state.world.organizationOwners.set(organization.id, new Set(owners.map((it) => this.account(it).id)))
+    return organization
+  }
+
+  protected addAccount(login: string, type: Account['type']): Account {
+    const { world } = this.state
+    if (accountByLogin(world, login) !== undefined) throw new Error(`there is an account ${login} already`)
+    const account: Account = { id: world.nextId(), login, type, createdAt: world.timestamp(), deleted: false }
+    world.accounts.set(account.id, account)
+    return account
+  }
+
+  createTeam(organization: string, slug: string, members: readonly string[] = []): Team {
+    const { world } = this.state
+    const team: Team = {
+      id: world.nextId(),
+      organization: this.account(organization),
+      slug,
+      members: new Map(),
+    }
+    world.teams.push(team)
+    for (const login of members) this.addMember(team, login)
+    return team
+  }
+
+  addMember(
+    team: Team,
+    login: string,
+    role: 'member' | 'maintainer' = 'member',
+    state: 'active' | 'pending' = 'active',
+  ): void {
+    team.members.set(this.account(login).id, { role, state })
+  }
+
+  removeMember(team: Team, login: string): void {
+    team.members.delete(this.account(login).id)
+  }
+
+  /** The account of a login. Throws when there is none. */
+  account(login: string): Account {
+    const account = accountByLogin(this.state.world, login)
+    if (account === undefined) throw new Error(`there is no account ${login}`)
+    return account
+  }
+
+  /** A repository by `owner/name`. Throws when there is none. */
+  repository(name: string): Repo {
+    const [owner = '', short = ''] = name.split('/')
+    const repo = repoByName(this.state.world, owner, short)
+    if (repo === undefined) throw new Error(`there is no repository ${name}`)
+    return repo
+  }
+
+  pull(repository: string, number: number): Pull {
+    const pull = this.repository(repository).pulls.get(number)
+    if (pull === undefined) throw new Error(`there is no pull request ${repository}#${number}`)
+    return pull
+  }
+
+  /** A login follows its owner; the old one is free for anybody then, the id never is. */
+  renameUser(login: string, to: string): void {
+    this.account(login).login = to
+  }
+
+  deleteUser(login: string): void {
+    this.account(login).deleted = true
+  }
+
+  /** A person's own token, for their git or client. */
+  tokenFor(login: string): string {
+    return this.state.credentials.personalToken(this.account(login))
+  }
+
+  /** A repository with one first commit of these files, on disk as a real bare repository. */
+  async createRepository(
+    owner: string,
+    name: string,
+    { files, fromDirectory, defaultBranch = 'main', ...more }: NewRepository = {},
+  ): Promise<Repo> {
+    const account = this.account(owner)
+    const repo = this.addRepo(account, name, defaultBranch, null, more.private ?? false)
+    await createBare(repo.path, defaultBranch)
+    const content =
+      files ?? (fromDirectory === undefined ? { 'README.md': `# ${name}\n` } : await filesOf(fromDirectory))
+    const sha = await commitFiles(repo.path, undefined, content, 'First commit', this.signature(account))
+    await setRef(repo.path, `refs/heads/${defaultBranch}`, sha)
+    await this.state.inLine(repo, () => followRefs(this.state, repo, account))
+    return repo
+  }
+
+  protected addRepo(
+    owner: Account,
+    name: string,
+    defaultBranch: string,
+    parent: Repo | null,
+    isPrivate: boolean,
+  ): Repo {
+    const { world } = this.state
+    if (repoByName(world, owner.login, name) !== undefined)
+      throw new Error(`there is a repository ${owner.login}/${name} already`)
+    const id = world.nextId()
+    const at = world.timestamp()
+    const repo: Repo = {
+      id,
+      owner,
+      name,
+      path: join(world.directory, `${id}.git`),
+      defaultBranch,
+      private: isPrivate,
+      parent,
+      deleted: false,
+      archived: false,
+      roles: new Map(),
+      teamRoles: new Map(),
+      pulls: new Map(),
+      issues: new Map(),
+      hasIssues: true,
+      nextNumber: 1,
+      labels: new Map(),
+      commitComments: [],
+      suites: [],
+      statuses: [],
+      workflows: [],
+      runs: [],
+      rulesets: new Map(),
+      protections: new Map(),
+      mergeMethods: { merge: true, squash: true, rebase: true },
+      queues: new Map(),
+      known: new Map(),
+      createdAt: at,
+      pushedAt: at,
+    }
+    world.repos.add(repo)
+    return repo
+  }
+
+  protected signature(account: Account): Signature {
+    const email = `${account.id}+${account.login}@users.noreply.github.invalid`
+    return { name: account.login, email, at: this.state.world.now() }
+  }
+
+  /** Gives a person a role in a repository; null takes it away. */
+  setRole(repository: string, login: string, role: Role | null): void {
+    const { roles } = this.repository(repository)
+    if (role === null) roles.delete(this.account(login).id)
+    else roles.set(this.account(login).id, role)
+  }
+
+  setTeamRole(repository: string, team: Team, role: Role | null): void {
+    const { teamRoles } = this.repository(repository)
+    if (role === null) teamRoles.delete(team.id)
+    else teamRoles.set(team.id, role)
+  }
+
+  /** A workflow whose dispatched runs end with `outcome` after so many milliseconds. */
+  createWorkflow(
+    repository: string,
+    file: string,
+    {
+      outcome = 'success',
+      milliseconds = 50,
+      dispatchTypes = [],
+    }: { outcome?: WorkflowOutcome; milliseconds?: number; dispatchTypes?: readonly string[] } = {},
+  ): Workflow {
+    const workflow: Workflow = {
+      id: this.state.world.nextId(),
+      file,
+      name: file.replace(/\.ya?ml$/, ''),
+      outcome,
+      milliseconds,
+      dispatchTypes,
+    }
+    this.repository(repository).workflows.push(workflow)
+    return workflow
+  }
+
+  /** Switches a repository's issues on or off. */
+  setIssues(repository: string, on: boolean): void {
+    this.repository(repository).hasIssues = on
+  }
+
+  archive(repository: string, archived = true): void {
+    this.repository(repository).archived = archived
+  }
+}
+
+/** A PEM for an app of which the test does not care what key it has. */
+export function newPrivateKey(): string {
+  return generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs8', format: 'pem' })
+    .toString()
+}

@@ -1,0 +1,276 @@
+// Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
+import { git, mergeBase } from '../git/git-store.ts'
+import type {
+  Account,
+  CommitComment,
+  IssueComment,
+  Label,
+  Payload,
+  Pull,
+  Repo,
+  Review,
+  Thread,
+  World,
+} from '../world.ts'
+import { roleOf } from '../world.ts'
+import { accountView, appView, nodeId, teamView } from './account-view.ts'
+import { apiUrl, repositoryView, webUrl } from './repository-view.ts'
+
+export function labelView(world: World, repo: Repo, label: Label): Payload {
+  const { id, name, color, description } = label
+  const url = `${apiUrl(world, repo)}/labels/${encodeURIComponent(name)}`
+  return { id, node_id: nodeId('Label', id), url, name, color, default: false, description }
+}
+
+/** GitHub's advisory word for how a person stands to a repository. */
+export function associationOf(world: World, repo: Repo, account: Account): string {
+  if (repo.owner === account) return 'OWNER'
+  if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
+  if (world.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'
+  const role = roleOf(world, repo, account)
+  return role !== undefined && role !== 'read' ? 'COLLABORATOR' : 'NONE'
+}
+
+/** The short form that lists give: no counts, no mergeability. */
+export function pullSummary(world: World, pull: Pull): Payload {
+  const { repo, number } = pull
+  const url = `${apiUrl(world, repo)}/pulls/${number}`
+  const issue = `${apiUrl(world, repo)}/issues/${number}`
+  const html = `${webUrl(world, repo)}/pull/${number}`
+  const statuses = `${apiUrl(world, repo)}/statuses/${pull.headSha}`
+  const href = (it: string): Payload => ({ href: it })
+  return {
+    url,
+    id: pull.id,
+    node_id: nodeId('PullRequest', pull.id),
+    html_url: html,
+    diff_url: `${html}.diff`,
+    patch_url: `${html}.patch`,
+    issue_url: issue,
+    number,
+    state: pull.state,
+    locked: pull.locked,
+    title: pull.title,
+    user: accountView(world, pull.author),
+    body: pull.body,
+    created_at: pull.createdAt,
+    updated_at: pull.updatedAt,
+    closed_at: pull.closedAt,
+    merged_at: pull.merged?.at ?? null,
+    merge_commit_sha: pull.merged?.sha ?? pull.testMerge,
+    assignee: null,
+    assignees: [],
+    requested_reviewers: pull.requestedUsers.map((it) => accountView(world, it)).filter((it) => it !== null),
+    requested_teams: pull.requestedTeams.map((it) => teamView(world, it)),
+    labels: pull.labels.map((it) => labelView(world, repo, it)),
+    milestone: null,
+    draft: pull.draft,
+    commits_url: `${url}/commits`,
+    review_comments_url: `${url}/comments`,
+    review_comment_url: `${apiUrl(world, repo)}/pulls/comments{/number}`,
+    comments_url: `${issue}/comments`,
+    statuses_url: statuses,
+    head: {
+      label: `${pull.headOwner.login}:${pull.headRef}`,
+      ref: pull.headRef,
+      sha: pull.headSha,
+      user: accountView(world, pull.headOwner),
+      repo: pull.headRepo === null ? null : repositoryView(world, pull.headRepo),
+    },
+    base: {
+      label: `${repo.owner.login}:${pull.baseRef}`,
+      ref: pull.baseRef,
+      sha: pull.baseSha,
+      user: accountView(world, repo.owner),
+      repo: repositoryView(world, repo),
+    },
+    _links: {
+      self: href(url),
+      html: href(html),
+      issue: href(issue),
+      comments: href(`${issue}/comments`),
+      review_comments: href(`${url}/comments`),
+      review_comment: href(`${apiUrl(world, repo)}/pulls/comments{/number}`),
+      commits: href(`${url}/commits`),
+      statuses: href(statuses),
+    },
+    author_association: associationOf(world, repo, pull.author),
+    auto_merge: null,
+    active_lock_reason: null,
+  }
+}
+
+interface Counts {
+  readonly of: string
+  readonly commits: number
+  readonly additions: number
+  readonly deletions: number
+  readonly changed_files: number
+}
+const counted = new WeakMap<Pull, Counts>()
+
+async function countsOf(pull: Pull): Promise<Counts> {
+  const of = `${pull.baseSha} ${pull.headSha}`
+  const known = counted.get(pull)
+  if (known?.of === of) return known
+  const { path } = pull.repo
+  const [base, commits] = await Promise.all([
+    mergeBase(path, pull.baseSha, pull.headSha),
+    git(path, 'rev-list', '--count', `${pull.baseSha}..${pull.headSha}`),
+  ])
+  const lines = (await git(path, 'diff', '-M', '--numstat', base ?? pull.baseSha, pull.headSha, '--'))
+    .split('\n')
+    .filter(Boolean)
+  const sum = (column: number): number =>
+    lines.reduce((total, line) => total + (Number(line.split('\t')[column]) || 0), 0)
+  const counts = {
+    of,
+    commits: Number(commits),
+    additions: sum(0),
+    deletions: sum(1),
+    changed_files: lines.length,
+  }
+  counted.set(pull, counts)
+  return counts
+}
+
+/** The long form: what `GET /pulls/{number}` and webhooks give. */
+export async function pullView(world: World, pull: Pull): Promise<Payload> {
+  const { commits, additions, deletions, changed_files } = await countsOf(pull)
+  const open = pull.state === 'open'
+  const mergeable = open ? (pull.mergeable ?? null) : null
+  return {
+    ...pullSummary(world, pull),
+    merged: pull.merged !== null,
+    mergeable,
+    rebaseable: mergeable,
+    mergeable_state: mergeable === null ? 'unknown' : !mergeable ? 'dirty' : pull.draft ? 'draft' : 'clean',
+    merged_by: pull.merged === null ? null : accountView(world, pull.merged.by),
+    comments: pull.comments.length,
+    review_comments: 0,
+    maintainer_can_modify: pull.headRepo !== null && pull.headRepo !== pull.repo,
+    commits,
+    additions,
+    deletions,
+    changed_files,
+  }
+}
+
+/** An issue, or a pull request as the issue that it also is. */
+export function issueView(world: World, thread: Thread): Payload {
+  const { repo, number } = thread
+  const url = `${apiUrl(world, repo)}/issues/${number}`
+  const isPull = 'headSha' in thread
+  const html = `${webUrl(world, repo)}/${isPull ? 'pull' : 'issues'}/${number}`
+  return {
+    url,
+    repository_url: apiUrl(world, repo),
+    labels_url: `${url}/labels{/name}`,
+    comments_url: `${url}/comments`,
+    events_url: `${url}/events`,
+    html_url: html,
+    id: isPull ? thread.id + 500_000_000 : thread.id,
+    node_id: nodeId(isPull ? 'PullRequest' : 'Issue', thread.id),
+    number,
+    title: thread.title,
+    user: accountView(world, thread.author),
+    labels: thread.labels.map((it) => labelView(world, repo, it)),
+    state: thread.state,
+    locked: thread.locked,
+    assignee: null,
+    assignees: [],
+    milestone: null,
+    comments: thread.comments.length,
+    created_at: thread.createdAt,
+    updated_at: thread.updatedAt,
+    closed_at: thread.closedAt,
+    author_association: associationOf(world, repo, thread.author),
+    active_lock_reason: null,
+    ...(isPull ? pullPart(world, thread) : {}),
+    body: thread.body,
+    reactions: reactionCounts(`${url}/reactions`, []),
+    timeline_url: `${url}/timeline`,
+    performed_via_github_app: isPull || thread.app === null ? null : appView(world, thread.app),
+    state_reason: isPull ? null : thread.stateReason,
+  }
+}
+
+/** What only a pull request's issue has. */
+function pullPart(world: World, { repo, number, draft, merged }: Pull): Payload {
+  const html = `${webUrl(world, repo)}/pull/${number}`
+  return {
+    draft,
+    pull_request: {
+      url: `${apiUrl(world, repo)}/pulls/${number}`,
+      html_url: html,
+      diff_url: `${html}.diff`,
+      patch_url: `${html}.patch`,
+      merged_at: merged?.at ?? null,
+    },
+  }
+}
+
+const contents = ['+1', '-1', 'laugh', 'hooray', 'confused', 'heart', 'rocket', 'eyes']
+
+function reactionCounts(url: string, reactions: readonly { readonly content: string }[]): Payload {
+  const count = (content: string): number => reactions.filter((it) => it.content === content).length
+  return { url, total_count: reactions.length, ...Object.fromEntries(contents.map((it) => [it, count(it)])) }
+}
+
+export function commentView(world: World, comment: IssueComment): Payload {
+  const { repo, id, issue } = comment
+  const url = `${apiUrl(world, repo)}/issues/comments/${id}`
+  return {
+    url,
+    html_url: `${webUrl(world, repo)}/${repo.pulls.has(issue) ? 'pull' : 'issues'}/${issue}#issuecomment-${id}`,
+    issue_url: `${apiUrl(world, repo)}/issues/${issue}`,
+    id,
+    node_id: nodeId('IssueComment', id),
+    user: accountView(world, comment.author),
+    created_at: comment.createdAt,
+    updated_at: comment.updatedAt,
+    author_association: associationOf(world, repo, comment.author),
+    body: comment.body,
+    reactions: reactionCounts(`${url}/reactions`, comment.reactions),
+    performed_via_github_app: comment.app === null ? null : appView(world, comment.app),
+  }
+}
+
+export function commitCommentView(world: World, comment: CommitComment): Payload {
+  const { repo, id, sha, path, position } = comment
+  const url = `${apiUrl(world, repo)}/comments/${id}`
+  return {
+    url,
+    html_url: `${webUrl(world, repo)}/commit/${sha}#commitcomment-${id}`,
+    id,
+    node_id: nodeId('CommitComment', id),
+    user: accountView(world, comment.author),
+    position,
+    line: null,
+    path,
+    commit_id: sha,
+    created_at: comment.createdAt,
+    updated_at: comment.updatedAt,
+    author_association: associationOf(world, repo, comment.author),
+    body: comment.body,
+    reactions: reactionCounts(`${url}/reactions`, comment.reactions),
+  }
+}
+
+export function reviewView(world: World, pull: Pull, review: Review): Payload {
+  const html = `${webUrl(world, pull.repo)}/pull/${pull.number}#pullrequestreview-${review.id}`
+  const url = `${apiUrl(world, pull.repo)}/pulls/${pull.number}`
+  return {
+    id: review.id,
+    node_id: nodeId('PullRequestReview', review.id),
+    user: accountView(world, review.author),
+    body: review.body,
+    state: review.state,
+    html_url: html,
+    pull_request_url: url,
+    author_association: associationOf(world, pull.repo, review.author),
+    _links: { html: { href: html }, pull_request: { href: url } },
+    ...(review.state === 'PENDING' ? {} : { submitted_at: review.submittedAt }),
+    commit_id: review.sha,
+  }
+}

@@ -1,0 +1,386 @@
+// The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
+// Plain records that the routes and the people's methods change; git objects live on disk, not here.
+
+import type { BranchProtection, Ruleset } from './branch-rules/rule-shapes.ts'
+import type { MergeMethod } from './merge-method.ts'
+
+export type Role = 'admin' | 'maintain' | 'write' | 'triage' | 'read'
+export type Payload = Record<string, unknown>
+
+export interface Account {
+  readonly id: number
+  login: string
+  readonly type: 'User' | 'Organization' | 'Bot'
+  readonly createdAt: string
+  /** A deleted account: GitHub then shows null ("ghost") where it was named. */
+  deleted: boolean
+}
+
+export interface Team {
+  readonly id: number
+  readonly organization: Account
+  readonly slug: string
+  readonly members: Map<number, { role: 'member' | 'maintainer'; state: 'active' | 'pending' }>
+}
+
+export interface Label {
+  readonly id: number
+  readonly name: string
+  readonly color: string
+  readonly description: string | null
+}
+
+export interface Comment {
+  readonly id: number
+  readonly author: Account
+  /** Set when an app wrote it. */
+  readonly app: App | null
+  body: string
+  readonly createdAt: string
+  updatedAt: string
+  /** The last edit: REST tells its time alone, as `updated_at`, and nobody's name. */
+  edit?: { readonly by: Account; readonly at: string }
+  readonly reactions: { readonly id: number; readonly author: Account; readonly content: string }[]
+}
+
+export interface IssueComment extends Comment {
+  readonly repo: Repo
+  readonly issue: number
+}
+
+export interface CommitComment extends Comment {
+  readonly repo: Repo
+  readonly sha: string
+  readonly path: string | null
+  readonly position: number | null
+}
+
+export interface Review {
+  readonly id: number
+  readonly author: Account
+  body: string
+  state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'DISMISSED' | 'PENDING'
+  readonly sha: string
+  readonly submittedAt: string
+}
+
+export interface Pull {
+  readonly id: number
+  readonly repo: Repo
+  readonly number: number
+  readonly author: Account
+  title: string
+  body: string | null
+  state: 'open' | 'closed'
+  draft: boolean
+  locked: boolean
+  /** Null once the fork is deleted. */
+  headRepo: Repo | null
+  readonly headOwner: Account
+  headRef: string
+  headSha: string
+  /** Who brought the head where it is: their own approval does not count as a second pair of eyes. */
+  lastPusher: Account
+  baseRef: string
+  /** The base's tip when the head or the base branch was last set: GitHub does not move it with the branch. */
+  baseSha: string
+  readonly createdAt: string
+  updatedAt: string
+  closedAt: string | null
+  merged: { readonly at: string; readonly by: Account; readonly sha: string } | null
+  /** The test merge; undefined until GitHub has computed it. */
+  mergeable: boolean | undefined
+  testMerge: string | null
+  labels: Label[]
+  requestedUsers: Account[]
+  requestedTeams: Team[]
+  reviews: Review[]
+  /** Conversations on code that nobody has resolved yet. */
+  openConversations: number
+  comments: IssueComment[]
+}
+
+/** An issue that is no pull request. */
+export interface Issue {
+  readonly id: number
+  readonly repo: Repo
+  readonly number: number
+  readonly author: Account
+  /** Set when an app wrote it. */
+  readonly app: App | null
+  title: string
+  body: string | null
+  state: 'open' | 'closed'
+  stateReason: 'completed' | 'not_planned' | 'duplicate' | 'reopened' | null
+  locked: boolean
+  readonly createdAt: string
+  updatedAt: string
+  closedAt: string | null
+  closedBy: Account | null
+  labels: Label[]
+  comments: IssueComment[]
+}
+
+/** What people comment on: to GitHub a pull request is an issue, too, and both share one row of numbers. */
+export type Thread = Pull | Issue
+
+export interface Annotation {
+  readonly path: string
+  readonly start_line: number
+  readonly end_line: number
+  readonly start_column?: number
+  readonly end_column?: number
+  readonly annotation_level: string
+  readonly message: string
+  readonly title?: string
+  readonly raw_details?: string
+}
+
+export interface CheckSuite {
+  readonly id: number
+  readonly repo: Repo
+  readonly app: App
+  readonly sha: string
+  readonly branch: string | null
+  readonly before: string | null
+  readonly createdAt: string
+  updatedAt: string
+  readonly runs: CheckRun[]
+}
+
+export interface CheckRun {
+  readonly id: number
+  readonly suite: CheckSuite
+  name: string
+  status: string
+  conclusion: string | null
+  /** When GitHub was last told something of it, in milliseconds: rules see it only some time later. */
+  changedAt: number
+  startedAt: string | null
+  completedAt: string | null
+  detailsUrl: string | null
+  externalId: string | null
+  title: string | null
+  summary: string | null
+  text: string | null
+  annotations: Annotation[]
+  actions: { readonly label: string; readonly description: string; readonly identifier: string }[]
+}
+
+export interface Status {
+  readonly id: number
+  readonly sha: string
+  readonly context: string
+  readonly state: 'error' | 'failure' | 'pending' | 'success'
+  readonly description: string | null
+  readonly targetUrl: string | null
+  readonly creator: Account
+  readonly createdAt: string
+  /** As a check run's. */
+  readonly changedAt: number
+}
+
+export interface Workflow {
+  readonly id: number
+  readonly file: string
+  readonly name: string
+  /** Types of repository_dispatch that start it. */
+  readonly dispatchTypes: readonly string[]
+  outcome: WorkflowOutcome
+  /** Milliseconds from queued to completed. */
+  milliseconds: number
+}
+export type WorkflowOutcome = 'success' | 'failure' | 'cancelled' | 'never'
+
+export interface WorkflowRun {
+  readonly id: number
+  readonly workflow: Workflow
+  readonly number: number
+  readonly event: string
+  readonly branch: string
+  readonly sha: string
+  readonly actor: Account
+  /** The dispatch's inputs or client payload, for assertions. */
+  readonly inputs: Payload
+  status: 'queued' | 'in_progress' | 'completed'
+  conclusion: string | null
+  readonly createdAt: string
+  updatedAt: string
+}
+
+export interface Repo {
+  readonly id: number
+  readonly owner: Account
+  name: string
+  /** The bare repository on disk. */
+  readonly path: string
+  readonly defaultBranch: string
+  readonly private: boolean
+  readonly parent: Repo | null
+  deleted: boolean
+  archived: boolean
+  readonly roles: Map<number, Role>
+  readonly teamRoles: Map<number, Role>
+  readonly pulls: Map<number, Pull>
+  readonly issues: Map<number, Issue>
+  /** Issues can be switched off; pull requests cannot. */
+  hasIssues: boolean
+  nextNumber: number
+  readonly labels: Map<string, Label>
+  readonly commitComments: CommitComment[]
+  readonly suites: CheckSuite[]
+  readonly statuses: Status[]
+  readonly workflows: Workflow[]
+  readonly runs: WorkflowRun[]
+  readonly rulesets: Map<number, Ruleset>
+  /** Classic branch protection by the pattern of its branches. */
+  readonly protections: Map<string, BranchProtection>
+  readonly mergeMethods: Record<MergeMethod, boolean>
+  /** Merge queues by branch, first to merge first. */
+  readonly queues: Map<string, QueueEntry[]>
+  /** Branches as the sandbox last saw them: what a push changed is found by comparing. */
+  known: ReadonlyMap<string, string>
+  readonly createdAt: string
+  pushedAt: string
+}
+
+export type { MergeMethod } from './merge-method.ts'
+
+export interface QueueEntry {
+  readonly id: number
+  readonly pull: Pull
+  readonly headSha: string
+  readonly by: Account
+  readonly enqueuedAt: number
+  readonly jump: boolean
+  /** Set while its checks are asked for. */
+  group: Group | undefined
+}
+
+export interface Group {
+  readonly branch: string
+  readonly headSha: string
+  readonly baseSha: string
+  readonly baseRef: string
+  readonly askedAt: number
+}
+
+export type Permissions = Record<string, 'read' | 'write'>
+
+export interface App {
+  readonly id: number
+  readonly slug: string
+  readonly owner: Account
+  readonly bot: Account
+  /** PEM: its public half verifies the app's JWTs. */
+  readonly privateKey: string
+  readonly webhookSecret: string
+  readonly webhookTarget: string | undefined
+  readonly events: readonly string[]
+  permissions: Permissions
+  readonly createdAt: string
+}
+
+export interface Installation {
+  readonly id: number
+  readonly app: App
+  readonly account: Account
+  readonly repositories: Set<Repo>
+  permissions: Permissions
+  suspendedAt: string | null
+  readonly createdAt: string
+  /** What remains of the primary rate limit, and when it is full again (seconds since the epoch). */
+  remaining: number
+  resetsAt: number
+}
+
+export interface World {
+  /** `http://127.0.0.1:port`, set once the server listens. */
+  base: string
+  readonly directory: string
+  readonly accounts: Map<number, Account>
+  readonly organizationOwners: Map<number, Set<number>>
+  readonly teams: Team[]
+  readonly repos: Set<Repo>
+  readonly apps: Map<number, App>
+  readonly installations: Map<number, Installation>
+  /** Commits whose signature GitHub knows, with the signature. */
+  readonly signatures: Map<string, string>
+  /** How many milliseconds pass until rules see a check or status that was just posted. */
+  checkDelay: number
+  /** What converting a manifest's code will make: the app, once. */
+  readonly manifests: Map<string, () => App>
+  /** One counter for every kind of id, so that an id of the wrong kind is never right by accident. */
+  nextId(): number
+  /** Milliseconds since the epoch. */
+  now(): number
+  /** The time as GitHub writes it: whole seconds, UTC. */
+  timestamp(): string
+}
+
+export function createWorld(directory: string, now: () => number): World {
+  let last = 1_000_000
+  return {
+    base: '',
+    directory,
+    accounts: new Map(),
+    organizationOwners: new Map(),
+    teams: [],
+    repos: new Set(),
+    apps: new Map(),
+    installations: new Map(),
+    signatures: new Map(),
+    checkDelay: 0,
+    manifests: new Map(),
+    nextId: () => ++last,
+    now,
+    timestamp: () => timestampOf(now()),
+  }
+}
+
+export function timestampOf(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().replace(/\.\d+Z$/, 'Z')
+}
+
+/** Finds a living account by login; GitHub compares logins without case. */
+export function accountByLogin(world: World, login: string): Account | undefined {
+  const wanted = login.toLowerCase()
+  return [...world.accounts.values()].find((it) => !it.deleted && it.login.toLowerCase() === wanted)
+}
+
+export function repoByName(world: World, owner: string, name: string): Repo | undefined {
+  const account = accountByLogin(world, owner)
+  const wanted = name.toLowerCase()
+  return [...world.repos].find(
+    (it) => !it.deleted && it.owner === account && it.name.toLowerCase() === wanted,
+  )
+}
+
+const ranks: readonly Role[] = ['read', 'triage', 'write', 'maintain', 'admin']
+
+/** The strongest role that a person has in a repository, through ownership, teams or directly; undefined for none. */
+export function roleOf(world: World, repo: Repo, account: Account): Role | undefined {
+  const roles: (Role | undefined)[] = [repo.private ? undefined : 'read', repo.roles.get(account.id)]
+  if (repo.owner === account || world.organizationOwners.get(repo.owner.id)?.has(account.id) === true)
+    roles.push('admin')
+  for (const team of world.teams)
+    if (team.members.get(account.id)?.state === 'active') roles.push(repo.teamRoles.get(team.id))
+  return roles.reduce((best, role) => (rank(role) > rank(best) ? role : best), undefined)
+}
+
+function rank(role: Role | undefined): number {
+  return role === undefined ? -1 : ranks.indexOf(role)
+}
+export function mayPush(world: World, repo: Repo, account: Account): boolean {
+  return rank(roleOf(world, repo, account)) >= ranks.indexOf('write')
+}
+
+/** A pull request or issue by its number. */
+export function threadOf(repo: Repo, number: number): Thread | undefined {
+  return repo.pulls.get(number) ?? repo.issues.get(number)
+}
+
+/** All pull requests of all repositories. */
+export function* allPulls(world: World): Generator<Pull> {
+  for (const repo of world.repos) yield* repo.pulls.values()
+}

@@ -1,0 +1,171 @@
+// The bundle behind a blob: makes the registry+v1 image that an `olm.bundle` blob could have been rendered from.
+// The same blob gives the same bytes. Nothing in it runs: its operator is whatever the blob's related images say.
+import { parseAllDocuments } from 'yaml'
+import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
+import type { Json } from '../../src/go/json/json.ts'
+import type { ImageContent } from './registry-image.ts'
+
+/** What a bundle is made from, as it stands in a catalog. */
+export interface BundleDocument {
+  readonly name: string
+  readonly package: string
+  readonly image: string
+  readonly properties: readonly { readonly type: string; readonly value: Json }[]
+  readonly relatedImages?: readonly { readonly name: string; readonly image: string }[]
+}
+
+type JsonMap = { readonly [key: string]: Json }
+
+/** The `olm.bundle` blobs of a catalog's text, in its order. Throws on text that is no YAML. */
+export function bundleDocuments(catalog: string): readonly BundleDocument[] {
+  return parseAllDocuments(catalog)
+    .map((document) => document.toJS() as { schema?: unknown } | null)
+    .filter((blob): blob is BundleDocument & { schema: string } => blob?.schema === 'olm.bundle')
+}
+
+/** The image's one layer and labels: rendered, it says what the blob says. */
+export function bundleImage(blob: BundleDocument): ImageContent {
+  const annotations = {
+    [annotationKeys.mediaType]: 'registry+v1',
+    [annotationKeys.manifests]: 'manifests/',
+    [annotationKeys.metadata]: 'metadata/',
+    [annotationKeys.package]: blob.package,
+    [annotationKeys.channels]: 'stable',
+    [annotationKeys.defaultChannel]: 'stable',
+  }
+  const files: Record<string, string> = {}
+  const write = (path: string, content: Json) => (files[path] = `${JSON.stringify(content, null, 2)}\n`)
+  const crds = crdsOf(blob)
+  write(`manifests/${blob.package}.clusterserviceversion.yaml`, csvOf(blob, crds))
+  for (const crd of crds) write(`manifests/${crd.name}.crd.yaml`, manifestOf(crd))
+  write('metadata/annotations.yaml', { annotations })
+  const dependencies = dependenciesOf(blob)
+  if (dependencies.length > 0) write('metadata/dependencies.yaml', { dependencies })
+  const properties = blob.properties.filter(({ type }) => !told.has(type))
+  if (properties.length > 0) write('metadata/properties.yaml', { properties })
+  return { labels: annotations, files }
+}
+
+/** Types that manifests and dependencies bring about; the others stand in a file of their own. */
+const told = new Set([
+  'olm.package',
+  'olm.gvk',
+  'olm.gvk.required',
+  'olm.package.required',
+  'olm.csv.metadata',
+  'olm.bundle.object',
+])
+
+interface Crd {
+  readonly name: string
+  readonly group: string
+  readonly kind: string
+  readonly versions: readonly string[]
+}
+
+const valuesOf = ({ properties }: BundleDocument, wanted: string) =>
+  properties.filter(({ type }) => type === wanted).map(({ value }) => map(value))
+const text = (value: Json | undefined) => (typeof value === 'string' ? value : '')
+const maps = (value: Json | undefined) => (Array.isArray(value) ? (value as readonly JsonMap[]) : [])
+const map = (value: Json | undefined) => (value ?? {}) as JsonMap
+
+function metadataOf(blob: BundleDocument): JsonMap {
+  return valuesOf(blob, 'olm.csv.metadata')[0] ?? {}
+}
+
+/** One for each group and kind, under the name that the metadata gives it. */
+function crdsOf(blob: BundleDocument): readonly Crd[] {
+  const metadata = metadataOf(blob)
+  const names = maps(map(metadata['crdDescriptions'])['owned'])
+  const services = maps(map(metadata['apiServiceDefinitions'])['owned'])
+  const crds = new Map<string, Crd>()
+  for (const value of valuesOf(blob, 'olm.gvk')) {
+    const [group, kind, version] = [text(value['group']), text(value['kind']), text(value['version'])]
+    if (services.some((service) => service['group'] === group && service['kind'] === kind)) continue
+    const described = names.find(
+      (entry) => entry['kind'] === kind && text(entry['name']).endsWith(`.${group}`),
+    )
+    const name = text(described?.['name']) || `${kind.toLowerCase()}s.${group}`
+    crds.set(name, { name, group, kind, versions: [...(crds.get(name)?.versions ?? []), version] })
+  }
+  return [...crds.values()]
+}
+
+function manifestOf({ name, group, kind, versions }: Crd): Json {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name },
+    spec: {
+      group,
+      names: { kind, plural: name.slice(0, name.indexOf('.')), singular: kind.toLowerCase() },
+      scope: 'Namespaced',
+      versions: versions.map((version, index) => ({
+        name: version,
+        served: true,
+        storage: index === 0,
+        schema: { openAPIV3Schema: { type: 'object' } },
+      })),
+    },
+  }
+}
+
+function csvOf(blob: BundleDocument, crds: readonly Crd[]): Json {
+  const metadata = metadataOf(blob)
+  const { annotations, labels, apiServiceDefinitions, crdDescriptions, nativeAPIs, ...shown } = metadata
+  const described = map(crdDescriptions)
+  const plain = crds.flatMap(({ name, kind, versions }) =>
+    versions.map((version) => ({ name, kind, version })),
+  )
+  const own = valuesOf(blob, 'olm.package').at(-1) ?? {}
+  const related = (blob.relatedImages ?? []).filter(({ image }) => image !== blob.image)
+  const operator = related[0]?.image
+  return {
+    apiVersion: 'operators.coreos.com/v1alpha1',
+    kind: 'ClusterServiceVersion',
+    metadata: { name: blob.name, ...(annotations && { annotations }), ...(labels && { labels }) },
+    spec: {
+      displayName: blob.package,
+      installModes: [{ type: 'AllNamespaces', supported: true }],
+      ...shown,
+      ...(nativeAPIs && { nativeAPIs }),
+      version: own['version'] ?? '',
+      ...(own['release'] !== undefined && { release: own['release'] }),
+      apiservicedefinitions: apiServiceDefinitions ?? {},
+      customresourcedefinitions: {
+        ...described,
+        owned: maps(described['owned']).length > 0 ? maps(described['owned']) : plain,
+      },
+      install: {
+        strategy: 'deployment',
+        spec: { deployments: operator === undefined ? [] : [deploymentOf(blob.package, operator)] },
+      },
+      relatedImages: related.map(({ name, image }) => ({ name, image })),
+    },
+  }
+}
+
+function deploymentOf(name: string, image: string): Json {
+  const labels = { app: name }
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'operator', image }] } }
+  return { name, spec: { replicas: 1, selector: { matchLabels: labels }, template } }
+}
+
+/** Requirements that the CSV's own lists do not bring about already. */
+function dependenciesOf(blob: BundleDocument): readonly Json[] {
+  const metadata = metadataOf(blob)
+  const listed = [
+    ...maps(map(metadata['crdDescriptions'])['required']),
+    ...maps(map(metadata['apiServiceDefinitions'])['required']),
+  ]
+  const kinds = valuesOf(blob, 'olm.gvk.required').filter(
+    ({ kind, version }) => !listed.some((entry) => entry['kind'] === kind && entry['version'] === version),
+  )
+  return [
+    ...kinds.map((value) => ({ type: 'olm.gvk', value })),
+    ...valuesOf(blob, 'olm.package.required').map(({ packageName, versionRange }) => ({
+      type: 'olm.package',
+      value: { packageName: text(packageName), version: text(versionRange) },
+    })),
+  ]
+}

@@ -1,0 +1,106 @@
+// The edge: a delivery is verified on its raw bytes, stored with its jobs in one transaction, and answered. No
+// decision is made here, and nothing runs on after the answer (T41 to T43).
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Store } from '../../ports/store.ts'
+import { jobsOfDelivery, labelOfEvent } from './jobs-of-delivery.ts'
+import { pushOfDelivery } from './push-of-delivery.ts'
+
+/** GitHub caps payloads at 25 MB. */
+const maxBody = 25 * 1024 * 1024
+/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest. */
+const mostUnverified = 8 * maxBody
+
+export const deliveryPath = '/api/github/webhooks'
+
+export interface DeliveryEdge {
+  readonly store: Pick<Store, 'accept'>
+  /** The current secret first, then the one before it, if any. */
+  readonly secrets: readonly string[]
+  /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */
+  readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
+}
+
+/** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
+export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
+  const room = { left: mostUnverified }
+  return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
+    if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
+    const started = performance.now()
+    const event = single(request.headers['x-github-event'])
+    const guid = single(request.headers['x-github-delivery'])
+    const signature = single(request.headers['x-hub-signature-256'])
+    let label = 'unverified'
+    const answer = (status: number, text: string, outcome: 'new' | 'duplicate' | 'refused') => {
+      response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(`${text}\n`)
+      onAccepted(outcome, label, performance.now() - started)
+      return true
+    }
+    const body = await readBody(request, room)
+    if (body === 'too-large') return answer(413, 'the delivery is too large', 'refused')
+    if (body === 'crowded') return answer(503, 'too many deliveries at once: send it again', 'refused')
+    if (
+      !/^[a-z_]{1,64}$/.test(event ?? '') ||
+      !/^[\w-]{8,64}$/.test(guid ?? '') ||
+      event === undefined ||
+      guid === undefined
+    )
+      return answer(400, 'this is not a GitHub delivery', 'refused')
+    if (!isSigned(body, signature, secrets)) return answer(401, 'the signature does not fit', 'refused')
+    label = labelOfEvent(event)
+    const payload = parseJson(body)
+    if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
+    const outcome = await store.accept(
+      { guid, event, body },
+      jobsOfDelivery(event, payload),
+      pushOfDelivery(event, payload),
+    )
+    return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)
+  }
+}
+
+/** HMAC-SHA-256 over the bytes as they came, compared in constant time; the SHA-1 header is not looked at (T42). */
+export function isSigned(
+  body: Uint8Array,
+  signature: string | undefined,
+  secrets: readonly string[],
+): boolean {
+  if (signature === undefined || !/^sha256=[0-9a-f]{64}$/.test(signature)) return false
+  const given = Buffer.from(signature.slice('sha256='.length), 'hex')
+  return secrets.some(
+    (secret) => secret !== '' && timingSafeEqual(given, createHmac('sha256', secret).update(body).digest()),
+  )
+}
+
+/** The whole body, unless it is longer than GitHub ever sends, or others' bodies have taken the room. */
+async function readBody(
+  request: IncomingMessage,
+  room: { left: number },
+): Promise<Buffer | 'too-large' | 'crowded'> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      length += chunk.length
+      room.left -= chunk.length
+      if (length > maxBody) return 'too-large'
+      if (room.left < 0) return 'crowded'
+      chunks.push(chunk)
+    }
+  } finally {
+    room.left += length
+  }
+  return Buffer.concat(chunks)
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function single(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' ? header : undefined
+}

@@ -1,0 +1,152 @@
+// Which duties a delivery gives rise to. A delivery is a hint (T41): all it can do is make the bot look again, so
+// nothing of it is believed but which repository and which pull request or branch to look at.
+import { z } from 'zod'
+import { pullNumber } from '../../change/ids.ts'
+import type { Job } from '../../ports/store.ts'
+
+const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
+const installation = z.object({ id: z.number().int().positive() })
+const pull = z.object({ number: z.number().int().positive() })
+const about = { repository, installation }
+
+const payloads = {
+  pull_request: z.object({ ...about, action: z.string(), pull_request: pull }),
+  pull_request_review: z.object({ ...about, pull_request: pull }),
+  issue_comment: z.object({
+    ...about,
+    action: z.string(),
+    issue: pull.extend({ pull_request: z.unknown().optional() }),
+  }),
+  check_run: z.object({
+    ...about,
+    action: z.string(),
+    check_run: z.object({ pull_requests: z.array(pull).default([]) }),
+  }),
+  check_suite: z.object({
+    ...about,
+    action: z.string(),
+    check_suite: z.object({ pull_requests: z.array(pull).default([]) }),
+  }),
+  push: z.object({ ...about, ref: z.string() }),
+  workflow_run: z.object({ ...about, workflow_run: z.object({ head_branch: z.string().nullable() }) }),
+  merge_group: z.object(about),
+  installation: z.object({
+    action: z.string(),
+    installation: installation.extend({ account: z.object({ login: z.string() }).nullish() }),
+    repositories: z.array(z.object({ full_name: z.string() })).default([]),
+  }),
+  installation_repositories: z.object({
+    installation,
+    repositories_added: z.array(z.object({ full_name: z.string() })).default([]),
+  }),
+}
+
+/** The name of a verified delivery's event for measuring: one of those that mean something here, or `other`. */
+export function labelOfEvent(event: string): string {
+  return Object.hasOwn(payloads, event) ? event : 'other'
+}
+
+const pullActions = new Set([
+  'opened',
+  'synchronize',
+  'reopened',
+  'edited',
+  'ready_for_review',
+  'converted_to_draft',
+  'closed',
+  'labeled',
+  'unlabeled',
+])
+
+/** The jobs of one delivery; none for events that change nothing for us or whose payload is not as GitHub sends it. */
+export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] {
+  switch (event) {
+    case 'pull_request': {
+      const value = payloads.pull_request.safeParse(payload).data
+      return value && pullActions.has(value.action) ? [pullJob(value, value.pull_request)] : []
+    }
+    case 'pull_request_review': {
+      const value = payloads.pull_request_review.safeParse(payload).data
+      return value ? [pullJob(value, value.pull_request)] : []
+    }
+    case 'issue_comment': {
+      const value = payloads.issue_comment.safeParse(payload).data
+      return value && value.issue.pull_request !== undefined ? [pullJob(value, value.issue)] : []
+    }
+    case 'check_run': {
+      const value = payloads.check_run.safeParse(payload).data
+      return value && (value.action === 'rerequested' || value.action === 'requested_action')
+        ? jobsOrSweep(value, value.check_run.pull_requests)
+        : []
+    }
+    case 'check_suite': {
+      const value = payloads.check_suite.safeParse(payload).data
+      return value && value.action === 'rerequested'
+        ? jobsOrSweep(value, value.check_suite.pull_requests)
+        : []
+    }
+    case 'push': {
+      const value = payloads.push.safeParse(payload).data
+      const branch = value?.ref.startsWith('refs/heads/') ? value.ref.slice('refs/heads/'.length) : undefined
+      return value && branch !== undefined ? [branchJob(value, branch), sweepJob(value)] : []
+    }
+    case 'workflow_run': {
+      const value = payloads.workflow_run.safeParse(payload).data
+      return value && value.workflow_run.head_branch !== null
+        ? [branchJob(value, value.workflow_run.head_branch)]
+        : []
+    }
+    case 'merge_group': {
+      const value = payloads.merge_group.safeParse(payload).data
+      return value ? [sweepJob(value)] : []
+    }
+    case 'installation': {
+      const value = payloads.installation.safeParse(payload).data
+      return value && ['created', 'unsuspend', 'new_permissions_accepted'].includes(value.action)
+        ? value.repositories.flatMap((each) => sweepOf(value.installation.id, each.full_name))
+        : []
+    }
+    case 'installation_repositories': {
+      const value = payloads.installation_repositories.safeParse(payload).data
+      return value
+        ? value.repositories_added.flatMap((each) => sweepOf(value.installation.id, each.full_name))
+        : []
+    }
+    default:
+      return []
+  }
+}
+
+interface About {
+  readonly repository: { readonly name: string; readonly owner: { readonly login: string } }
+  readonly installation: { readonly id: number }
+}
+
+const nameOf = ({ repository: { name, owner } }: About) => ({ owner: owner.login, name })
+
+function pullJob(value: About, { number }: { number: number }): Job {
+  return {
+    kind: 'pull',
+    installation: value.installation.id,
+    repository: nameOf(value),
+    pull: pullNumber(number),
+  }
+}
+
+function branchJob(value: About, branch: string): Job {
+  return { kind: 'branch', installation: value.installation.id, repository: nameOf(value), branch }
+}
+
+function sweepJob(value: About): Job {
+  return { kind: 'sweep', installation: value.installation.id, repository: nameOf(value) }
+}
+
+/** GitHub leaves `pull_requests` empty for forks: then every open pull request is looked at. */
+function jobsOrSweep(value: About, pulls: readonly { number: number }[]): readonly Job[] {
+  return pulls.length > 0 ? pulls.map((each) => pullJob(value, each)) : [sweepJob(value)]
+}
+
+function sweepOf(installationId: number, fullName: string): readonly Job[] {
+  const [owner, name] = fullName.split('/')
+  return owner && name ? [{ kind: 'sweep', installation: installationId, repository: { owner, name } }] : []
+}

@@ -1,0 +1,209 @@
+// The duty "look at this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
+// anew, so running it twice, late or after a crash comes to the same end.
+import type { PullNumber } from '../../change/ids.ts'
+import type { Snapshot } from '../../change/snapshot.ts'
+import type { Verdict } from '../../gate/verdict.ts'
+import { composeReport } from '../../messages/report.ts'
+import type { Job } from '../../ports/store.ts'
+import { minimatch } from 'minimatch'
+import { crashPoint } from '../../landing/crash-point.ts'
+import { readConfig } from '../../examine/read-config.ts'
+import { landPull, settleLandings } from '../../landing/land-pull.ts'
+import { lookAtPull, type Seen } from './look-at-pull.ts'
+import { publishReport } from './publish-report.ts'
+import { requestReviews } from './request-reviews.ts'
+import { rememberBranch } from './watch-branch.ts'
+import type { Told } from '../../examine/looks/what-to-tell.ts'
+import type { Workplace } from './workplace.ts'
+
+/** Seconds after which a landing that met another one is tried again. */
+const busySeconds = 2
+/** How often a landing starts again from a moved base within one job before it goes back to the queue. */
+const landingAttempts = 5
+
+export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Workplace): Promise<void> {
+  const { store } = place.app
+  crashPoint('job-taken')
+  for (let attempt = 0; attempt < landingAttempts; attempt++) {
+    const examination = await look(job.pull, place)
+    if (examination === undefined) return
+    const { snapshot, verdict } = examination
+    crashPoint('snapshot-read')
+    await store.recordVerdict(recordOf(examination, place.app.clock.now()))
+    crashPoint('verdict-recorded')
+    if (!(await answerCommands(examination, place))) continue
+    await report(examination, place)
+    crashPoint('report-published')
+    await requestReviews(verdict, snapshot, place)
+    if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
+    if (verdict.permit === undefined) return
+
+    await rememberBranch(snapshot.baseRef, snapshot.base, place)
+    const outcome = await landPull(examination, verdict.permit, {
+      repository: place.repository,
+      forge: place.forge,
+      store,
+      leaseSeconds: place.app.settings.leaseSeconds,
+    })
+    place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
+    switch (outcome.kind) {
+      case 'landed':
+        await report(examination, place, verdict.permit.landing.commit)
+        crashPoint('landing-reported')
+        await store.enqueue({
+          kind: 'branch',
+          installation: job.installation,
+          repository: job.repository,
+          branch: snapshot.baseRef,
+        })
+        return
+      case 'busy':
+        await store.enqueue(job, busySeconds)
+        return
+      case 'refused':
+        await store.stopLandings(job.repository, `GitHub refused to take a landing: ${outcome.reason}`)
+        break
+      case 'again':
+        break
+    }
+  }
+  await store.enqueue(job, busySeconds)
+}
+
+/** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
+async function look(pull: PullNumber, place: Workplace): Promise<Seen | undefined> {
+  const { forge, app } = place
+  const snapshot = await forge.readSnapshot(pull)
+  if (snapshot === null) return undefined
+  if (snapshot.state !== 'open') {
+    await finishClosed(snapshot, place)
+    return undefined
+  }
+  if (!(await isServed(snapshot.baseRef, place))) return undefined
+  const fetched = await fetchAgreeing(snapshot, place)
+  if (fetched === undefined) {
+    await app.store.enqueue(
+      { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
+      busySeconds,
+    )
+    return undefined
+  }
+  const started = performance.now()
+  const examination = await lookAtPull(fetched, place)
+  const examined = Math.round(performance.now() - started)
+  app.log.info(
+    { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },
+    'examined',
+  )
+  return examination
+}
+
+/** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */
+async function fetchAgreeing(
+  snapshot: Snapshot,
+  { repository, forge }: Workplace,
+): Promise<Snapshot | undefined> {
+  let current: Snapshot | null = snapshot
+  for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
+    await repository.fetch(current.baseRef, current.pull)
+    const tip = await repository.tip(current.baseRef)
+    const head = await repository.pullHead(current.pull)
+    if (tip === current.base && head === current.head) return current
+    current = await forge.readSnapshot(current.pull)
+  }
+  return undefined
+}
+
+/** Only the default branch, and those that its configuration names, are landed on: nobody picks a laxer base (T18). */
+async function isServed(branch: string, { forge, repository }: Workplace): Promise<boolean> {
+  const main = await forge.defaultBranch()
+  if (branch === main) return true
+  await repository.fetch(main)
+  const tip = await repository.tip(main)
+  if (tip === undefined) return false
+  const { config, findings } = await readConfig(repository, await repository.treeOf(tip))
+  return findings.length === 0 && config.branches.some((glob) => minimatch(branch, glob))
+}
+
+/** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
+async function finishClosed(snapshot: Snapshot, place: Workplace): Promise<void> {
+  const { app, repository, forge } = place
+  const open = (await app.store.openLandings(forge.repository)).filter(
+    (intent) => intent.pull === snapshot.pull,
+  )
+  if (open.length > 0) await settleLandings(forge.repository, repository, app.store)
+  const landing = await app.store.landingOf(forge.repository, snapshot.pull)
+  if (landing === undefined) return
+  const record = (await app.store.verdicts(forge.repository, snapshot.pull)).find(
+    (candidate) =>
+      candidate.head === landing.head &&
+      candidate.base === landing.base &&
+      candidate.config === landing.config,
+  )
+  const kept = record?.report as StoredReport | undefined
+  if (kept === undefined) return
+  const composed = composeReport(kept.verdict, {
+    changeLines: kept.changeLines,
+    graph: kept.graph,
+    change: kept.change,
+    rulesUrl: app.settings.rulesUrl,
+    landed: landing.commit,
+  })
+  await publishReport(forge, composed, snapshot.pull, landing.head)
+  await app.store.enqueue({
+    kind: 'branch',
+    installation: place.installation,
+    repository: forge.repository,
+    branch: landing.baseRef,
+  })
+}
+
+/** What the store keeps of a verdict: enough to say it again, word for word. */
+interface StoredReport extends Told {
+  readonly verdict: Verdict
+}
+
+function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number) {
+  const { permit: _permit, ...plain } = verdict
+  const kept: StoredReport = { verdict: plain, ...told }
+  return {
+    repository: snapshot.repository,
+    pull: snapshot.pull,
+    head: snapshot.head,
+    base: snapshot.base,
+    config: configDigest,
+    verdict: verdict.kind,
+    report: kept,
+    decidedAt,
+  }
+}
+
+/** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
+async function report(seen: Seen, place: Workplace, landed?: string): Promise<void> {
+  const { snapshot, verdict, epoch, told, described } = seen
+  const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
+  const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
+  if (at === undefined) return
+  const { repository, pull, head } = snapshot
+  // Kept before it is shown to anybody by name: whoever agrees to it does so by that.
+  if (described) await place.app.store.keepChange(repository, pull, described)
+  await place.app.store.recordShown(repository, pull, {
+    head,
+    epoch,
+    at,
+    ...(described && { change: described.id }),
+  })
+}
+
+/**
+ * Records each command before it has any effect, then answers it. False when another instance was faster: then the
+ * decision rests on less than is on record, and is made anew.
+ */
+async function answerCommands({ snapshot, commands }: Seen, { app, forge }: Workplace): Promise<boolean> {
+  for (const { record, reaction } of commands) {
+    if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
+      return false
+    await forge.perform({ kind: 'react', comment: record.comment, reaction })
+  }
+  return true
+}

@@ -1,0 +1,120 @@
+// One look at a pull request, done by another process and within its budget. What turned out too large is remembered, and
+// not looked at again until it, its base branch or the configuration is another.
+import { createHash } from 'node:crypto'
+import type { Snapshot } from '../../change/snapshot.ts'
+import { configPath } from '../../config/config-path.ts'
+import type { CommandDecision } from '../../gate/commands.ts'
+import { decide, refuseTooLarge } from '../../gate/decide.ts'
+import type { Verdict } from '../../gate/verdict.ts'
+import { GitError } from '../../git/git-error.ts'
+import type { DescribedChange } from '../../ports/pull-memory.ts'
+import type { Examination } from '../../examine/examine.ts'
+import { askTheWorld } from '../../examine/gather-answers.ts'
+import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts'
+import type { AnswerLook } from '../../examine/looks/look-pool.ts'
+import type { Told } from '../../examine/looks/what-to-tell.ts'
+import { join, resolve } from 'node:path'
+import type { Workplace } from './workplace.ts'
+
+/** All that becomes of a look. */
+export interface Seen {
+  /** As it was given. */
+  readonly snapshot: Snapshot
+  readonly configDigest: string
+  readonly epoch: number
+  readonly commands: readonly CommandDecision[]
+  readonly told: Told
+  /** The commits that landing would carry. Absent: it cannot land. */
+  readonly carried?: Examination['carried']
+  /** What the change does, by name: agreements are bound to it. */
+  readonly described?: DescribedChange | undefined
+  readonly verdict: Verdict
+}
+
+/** Nobody waits longer than that for a machine that has become faster. */
+const rememberedSeconds = 30 * 24 * 3600
+
+/** Rejects with a GitError or StoreError. */
+export async function lookAtPull(snapshot: Snapshot, place: Workplace): Promise<Seen> {
+  const { app, repository, mirror } = place
+  const { store, settings } = app
+  const space = `too large ${snapshot.repository.owner}/${snapshot.repository.name}`
+  const key = String(snapshot.pull)
+  const configDigest = await digestOfConfig(snapshot, place)
+  if (snapshot.excess !== undefined) return tooLarge(snapshot, configDigest, snapshot.excess, place)
+  const state = stateOf(snapshot, configDigest, place)
+  const before = (await store.getCached(space, [key])).get(key) as Remembered | undefined
+  if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
+
+  const answer = await app.looks.look(
+    {
+      snapshot,
+      mirror,
+      facts: join(resolve(settings.dataDirectory), 'facts'),
+      stopped: await store.landingsStopped(snapshot.repository),
+      budget: settings.budget,
+    },
+    answersFor(place),
+  )
+  switch (answer.kind) {
+    case 'seen': {
+      const { kind: _kind, gate, ...seen } = answer
+      return { ...seen, snapshot, verdict: decide(gate) }
+    }
+    case 'too-large': {
+      const found: Remembered = { state, why: answer.why }
+      await store.putCached(space, new Map([[key, found]]), rememberedSeconds)
+      return tooLarge(snapshot, configDigest, answer.why, place)
+    }
+    case 'git-error':
+      if (answer.code === 'corrupt') repository.distrust?.()
+      throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
+  }
+}
+
+interface Remembered {
+  readonly state: string
+  readonly why: string
+}
+
+/** What a verdict that something is too large holds for: its own state, the rules, and what may be had of us. */
+function stateOf({ head, baseRef }: Snapshot, configDigest: string, { app }: Workplace): string {
+  const parts = [head, baseRef, configDigest, JSON.stringify(app.settings.budget)]
+  return createHash('sha256').update(parts.join('\n')).digest('hex')
+}
+
+/** As examine() names it; told without reading the file. */
+async function digestOfConfig({ base }: Snapshot, { repository }: Workplace): Promise<string> {
+  return (await repository.entry(await repository.treeOf(base), configPath))?.oid ?? 'default'
+}
+
+async function tooLarge(
+  snapshot: Snapshot,
+  configDigest: string,
+  why: string,
+  { app }: Workplace,
+): Promise<Seen> {
+  const { head, baseRef, repository, pull } = snapshot
+  return {
+    snapshot,
+    configDigest,
+    epoch: await app.store.observe(repository, pull, { head, baseRef, config: configDigest }),
+    commands: [],
+    told: { changeLines: [], commandLines: [] },
+    verdict: refuseTooLarge({ snapshot, configDigest }, why),
+  }
+}
+
+type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
+
+/** What a process that looks may ask: the world, and the memory's readings. */
+function answersFor({ app, forge }: Workplace): AnswerLook {
+  const ask = askTheWorld(forge, app.registries.forOneLook(), app.store)
+  return async (request: LookRequest) => {
+    if (request.kind === 'ask') return ask(request.question)
+    if (request.kind === 'open-pulls') return forge.openPulls()
+    if (!Object.hasOwn(memoryCalls, request.name)) throw new Error(`a look does not ask for ${request.name}`)
+    const readings: Readonly<Record<string, unknown>> = app.store as never
+    return (readings[request.name] as Reading).apply(app.store, request.args)
+  }
+}

@@ -1,0 +1,170 @@
+// What the catalogs of a repository name, on every branch that holds some: all references, and where each of a few is
+// named and by whom it is owned. Reads base branches' tips only.
+import { minimatch } from 'minimatch'
+import { parseImageReference } from '../../go/reference/image-reference.ts'
+import type { TreeSha } from '../../change/ids.ts'
+import { classifyPath } from '../../change/layout/classify-path.ts'
+import { mayListReferences } from '../../change/references/reference-list.ts'
+import { referencesOfCatalog } from '../../change/references/catalog-references.ts'
+import { referencesOfList, type NamedReference } from '../../change/references/named-references.ts'
+import { findLayout } from '../../examine/find-layout.ts'
+import type { Layout } from '../../change/layout/layout.ts'
+import type { TreeEntry } from '../../change/path-change.ts'
+import { isAllowedRegistry } from '../../checks/images/named-image.ts'
+import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
+import type { Config } from '../../config/config.ts'
+import { isGitError } from '../../git/git-error.ts'
+import type { RotPlace } from '../../messages/rot-issue.ts'
+import { readText } from '../../examine/catalogs/catalog-loader.ts'
+import { readConfig } from '../../examine/read-config.ts'
+import type { Workplace } from './workplace.ts'
+
+/** A branch that holds catalogs, as its tip has them. */
+export interface Ground {
+  /** Absent for the default branch. */
+  readonly branch?: string
+  readonly tree: TreeSha
+  readonly config: Config
+  readonly layout: Layout
+  readonly entries: readonly ({ readonly path: string } & TreeEntry)[]
+}
+
+/** Globs can match more branches than anybody serves catalogs from. */
+const mostBranches = 50
+
+/**
+ * The default branch, first, and those that its configuration names. Empty when the default branch's configuration
+ * cannot be read: then nobody can say which images are whose. Another branch whose own cannot be read is left out.
+ */
+export async function catalogGrounds({ forge, repository, app }: Workplace): Promise<readonly Ground[]> {
+  const main = await forge.defaultBranch()
+  const ground = await groundOf(main)
+  if (ground === undefined) return []
+  const grounds = [ground]
+  const globs = ground.config.branches
+  const branches = globs.length === 0 ? [] : await forge.branches()
+  const served = branches.filter((name) => name !== main && globs.some((glob) => minimatch(name, glob)))
+  for (const branch of served.sort().slice(0, mostBranches)) {
+    const other = await groundOf(branch)
+    if (other !== undefined) grounds.push({ ...other, branch })
+  }
+  return grounds
+
+  async function groundOf(branch: string): Promise<Ground | undefined> {
+    await repository.fetch(branch)
+    const tip = await repository.tip(branch)
+    if (tip === undefined) return undefined
+    const tree = await repository.treeOf(tip)
+    const { config, findings } = await readConfig(repository, tree)
+    if (findings.length > 0) {
+      app.log.warn({ repository: forge.repository, branch }, 'its configuration cannot be read: no scan')
+      return undefined
+    }
+    const entries = await repository.list(tree)
+    const layout = await findLayout(repository, entries, config.catalogs)
+    return { tree, config, layout, entries }
+  }
+}
+
+/** Distinct references of allowed registries, and how many more than `budget` there are. */
+export async function referencesOf(
+  grounds: readonly Ground[],
+  budget: { readonly references: number; readonly hosts: number },
+  place: Workplace,
+): Promise<{ readonly references: readonly string[]; readonly left: number }> {
+  const found = new Set<string>()
+  const hosts = new Set<string>()
+  const left = new Set<string>()
+  for (const ground of grounds)
+    await visit(ground, place, ({ reference }) => {
+      if (found.has(reference) || left.has(reference)) return
+      const parsed = parseImageReference(reference).reference
+      // Nobody can look up what is malformed, and a registry that the repository does not allow is not asked.
+      if (parsed === undefined || !isAllowedRegistry(parsed, ground.config.images.registries)) return
+      const fits = hosts.has(parsed.host) || hosts.size < budget.hosts
+      if (!fits || found.size >= budget.references) return void left.add(reference)
+      hosts.add(parsed.host)
+      found.add(reference)
+    })
+  return { references: [...found], left: left.size }
+}
+
+/** Where these references are named, and the owners of the packages that name them. */
+export async function placesOf(
+  wanted: ReadonlySet<string>,
+  grounds: readonly Ground[],
+  place: Workplace,
+): Promise<{
+  readonly places: ReadonlyMap<string, readonly RotPlace[]>
+  readonly owners: ReadonlyMap<string, readonly string[]>
+}> {
+  const places = new Map<string, RotPlace[]>()
+  const owners = new Map<string, Set<string>>()
+  for (const ground of grounds) {
+    const here: RotPlace[] = []
+    await visit(ground, place, ({ reference, package: name, bundle, role, at }, catalog) => {
+      if (!wanted.has(reference)) return
+      const found: RotPlace = {
+        package: name,
+        bundle,
+        role,
+        file: at.file,
+        line: at.line,
+        ...(catalog !== undefined && { catalog }),
+        ...(ground.branch !== undefined && { branch: ground.branch }),
+      }
+      const known = places.get(reference)
+      if (known === undefined) places.set(reference, [found])
+      else known.push(found)
+      here.push(found)
+    })
+    await addOwners(owners, ground, here, place)
+  }
+  return { places, owners: new Map([...owners].map(([name, people]) => [name, [...people]])) }
+}
+
+async function visit(
+  { tree, layout, entries }: Ground,
+  { app, repository }: Workplace,
+  see: (reference: NamedReference, catalog?: string) => void,
+): Promise<void> {
+  for (const { root } of layout.catalogs) {
+    const catalog = await app.loader.load(repository, tree, root)
+    if (catalog !== undefined) for (const reference of referencesOfCatalog(catalog)) see(reference, root)
+  }
+  for (const { path, oid, mode } of entries) {
+    if (mode !== '100644' || !mayListReferences(path)) continue
+    try {
+      for (const reference of referencesOfList(path, await repository.read(oid, 1024 * 1024))) see(reference)
+    } catch (error) {
+      if (!isGitError(error, 'too-large')) throw error
+    }
+  }
+}
+
+async function addOwners(
+  owners: Map<string, Set<string>>,
+  { config, layout, entries }: Ground,
+  places: readonly RotPlace[],
+  { repository }: Workplace,
+): Promise<void> {
+  const spots = places.map(({ file, package: name }) => {
+    const role = classifyPath(file, layout)
+    return { path: file, package: name, directory: ('directory' in role ? role.directory : undefined) ?? '' }
+  })
+  const paths = entries.map(({ path }) => path)
+  const needed = new Set(ownerFilesOf(paths, spots))
+  const texts = new Map<string, string>()
+  for (const { path, oid, mode } of entries)
+    if (needed.has(path) && mode.startsWith('100')) texts.set(path, await readText(repository, oid))
+  const existing = new Set(paths)
+  const authority = readAuthority(
+    { has: (path) => existing.has(path), text: (path) => texts.get(path) },
+    config,
+  )
+  for (const { path, directory, package: name } of spots) {
+    const people = owners.get(name) ?? new Set()
+    for (const principal of authority.ownersOf(path, directory, name)) people.add(principalName(principal))
+    owners.set(name, people)
+  }
+}

@@ -1,0 +1,40 @@
+// Asks those who can unblock a pull request for their review, each of them once.
+import { unblockers } from '../../gate/decide.ts'
+import type { Snapshot } from '../../change/snapshot.ts'
+import type { Verdict } from '../../gate/verdict.ts'
+import { ForgeError } from '../../github/forge-error.ts'
+import type { Workplace } from './workplace.ts'
+
+/** More people than this are not asked: a crowd feels addressed less than a few. */
+const maxPeople = 5
+const rememberSeconds = 90 * 24 * 3600
+
+export async function requestReviews(
+  verdict: Verdict,
+  snapshot: Snapshot,
+  { forge, app }: Workplace,
+): Promise<void> {
+  const author = snapshot.author?.login.toLowerCase()
+  const people = unblockers(verdict.waiting).filter((name) => name.toLowerCase() !== author)
+  if (people.length === 0) return
+  const space = `review requests ${forge.repository.owner}/${forge.repository.name}`
+  const key = String(snapshot.pull)
+  const asked = new Set(((await app.store.getCached(space, [key])).get(key) as string[] | undefined) ?? [])
+  const open = people.slice(0, maxPeople).filter((name) => !asked.has(name))
+  if (open.length === 0) return
+  const organization = `${forge.repository.owner.toLowerCase()}/`
+  try {
+    await forge.perform({
+      kind: 'request-reviews',
+      pull: snapshot.pull,
+      users: open.filter((name) => !name.includes('/')),
+      teams: open
+        .filter((name) => name.toLowerCase().startsWith(organization))
+        .map((name) => name.slice(organization.length)),
+    })
+  } catch (error) {
+    // GitHub refuses people who are no collaborators: they are mentioned in the comment, which has to do.
+    if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
+  }
+  await app.store.putCached(space, new Map([[key, [...asked, ...open]]]), rememberSeconds)
+}

@@ -1,0 +1,81 @@
+// The one place where our own failures are caught: a duty that fails is logged under a trace id, said on the pull
+// request if it stays so, and taken again by the queue.
+import { randomUUID } from 'node:crypto'
+import { ForgeError } from '../../github/forge-error.ts'
+import { isGitError } from '../../git/git-error.ts'
+import type { Job } from '../../ports/store.ts'
+import { examinePull } from './examine-pull.ts'
+import { scanRepository } from './scan-repository.ts'
+import { sweepRepository } from './sweep.ts'
+import { watchBranch } from './watch-branch.ts'
+import type { App, Workplace } from './workplace.ts'
+
+export interface JobRunner {
+  readonly app: App
+  /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
+  readonly openWorkplace: (job: Job) => Promise<Workplace>
+  /** Whether we may still see the job's repository. Rejects when nobody can say. */
+  readonly isInstalled: (job: Job) => Promise<boolean>
+  readonly onDone: (
+    job: Job,
+    outcome: 'done' | 'postponed' | 'dropped' | 'failed',
+    milliseconds: number,
+  ) => void
+}
+
+/** Seconds until a duty is tried again that GitHub or git could not serve. */
+const postponedSeconds = 30
+
+/** Does one duty. Rejects only with our own failures, so that the queue repeats them with back-off. */
+export async function runJob(
+  job: Job,
+  { app, openWorkplace, isInstalled, onDone }: JobRunner,
+): Promise<void> {
+  const started = performance.now()
+  const log = app.log.child({ trace: randomUUID(), ...job })
+  try {
+    await perform(job, await openWorkplace(job))
+    onDone(job, 'done', performance.now() - started)
+    log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
+  } catch (error) {
+    const world = worldFailure(error)
+    if (world === undefined && mayBeGone(error) && !(await isInstalled(job).catch(() => true))) {
+      onDone(job, 'dropped', performance.now() - started)
+      log.info('the App is not installed there any more: the duty is dropped')
+      return
+    }
+    onDone(job, world === undefined ? 'failed' : 'postponed', performance.now() - started)
+    if (world === undefined) {
+      log.error({ err: error }, 'a duty failed; it is taken again')
+      throw error
+    }
+    log.warn({ err: error, again: world.again }, 'the world did not answer; the duty is taken again')
+    await app.store.enqueue(job, world.again)
+  }
+}
+
+async function perform(job: Job, place: Workplace): Promise<void> {
+  switch (job.kind) {
+    case 'pull':
+      return examinePull(job, place)
+    case 'branch':
+      return watchBranch(job, place)
+    case 'sweep':
+      return sweepRepository(job, place)
+    case 'scan':
+      return scanRepository(job, place)
+  }
+}
+
+/** What a repository answers that the App was taken off. It may as well be a fault of ours: GitHub is asked. */
+function mayBeGone(error: unknown): boolean {
+  return error instanceof ForgeError || isGitError(error)
+}
+
+/** How long to wait when it is not our failure: GitHub or git did not answer. */
+function worldFailure(error: unknown): { again: number } | undefined {
+  if (error instanceof ForgeError && error.retryable) return { again: error.retryAfter }
+  if (isGitError(error) && (error.retryable || error.code === 'outcome-unknown'))
+    return { again: error.code === 'outcome-unknown' ? 2 : postponedSeconds }
+  return undefined
+}

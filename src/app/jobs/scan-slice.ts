@@ -1,0 +1,124 @@
+// One slice of a scan: a few references asked for, few at once and for a few seconds only, so that pull requests never
+// wait for a scan. A registry that does not answer is left alone for a while, and in the end for the whole walk.
+import { parseImageReference } from '../../go/reference/image-reference.ts'
+import { afterLook, pinnedTag, sightingOf, sightingOfTag, type Sighting } from '../../checks/images/rot.ts'
+import type { ImageAnswer } from '../../checks/questions.ts'
+import { eachOf } from '../../examine/gather-answers.ts'
+import type { Asked, HostState, ScanState, Walk } from './scan-state.ts'
+import { readPart, writeParts } from './scan-state.ts'
+import type { Workplace } from './workplace.ts'
+
+/** References in one part: at four at once and a tenth of a second each, some seconds. */
+export const partSize = 100
+const parallel = 4
+/** A slice asks for nothing new after this long, and calls off what is still under way a little later. */
+const sliceMilliseconds = 8000
+const callOffMilliseconds = 15_000
+/** Asked for so often without an answer, a reference is given up until the next walk. */
+const mostTries = 3
+/** Failed so often in a row, a registry is given up until the next walk. */
+const mostFailures = 5
+const longestPause = 3600
+/** What is known of a tag beside a digest is forgotten this long after it was seen last. */
+const tagSeconds = 90 * 24 * 3600
+
+/** Takes a walk one slice on. The answer holds the new state, and in how many seconds to go on; undefined at the walk's end. */
+export async function scanSlice(
+  state: ScanState,
+  walk: Walk,
+  apart: number,
+  place: Workplace,
+): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
+  const { app, forge } = place
+  const { clock, store } = app
+  const rot = new Map(Object.entries(state.rot))
+  const hosts = new Map(Object.entries(walk.hosts))
+  const started = clock.now()
+  const later: Asked[] = []
+  const untouched: Asked[] = []
+  let settled = 0
+  let asked = 0
+
+  const calling = new AbortController()
+  const ended = new AbortController()
+  const alarm = clock
+    .sleep(callOffMilliseconds, ended.signal)
+    .then(() => (ended.signal.aborted ? undefined : calling.abort()))
+  await eachOf(await readPart(store, forge.repository, walk, walk.next), parallel, async (one) => {
+    const host = hostOf(one.reference)
+    const standing = hosts.get(host) ?? reachable
+    if (standing.failures >= mostFailures) return
+    if (standing.until > clock.now()) return void later.push(one)
+    if (clock.now() - started >= sliceMilliseconds) return void untouched.push(one)
+    asked += 1
+    const { sighting, retryAfter } = await lookAt(one.reference, calling.signal, place)
+    if (sighting.kind !== 'unknown') settled += 1
+    if (retryAfter === undefined) hosts.set(host, reachable)
+    else {
+      const { until, failures } = hosts.get(host) ?? reachable
+      // Those that were under way together fail together: that is one failure.
+      if (until <= clock.now())
+        hosts.set(host, {
+          until: clock.now() + Math.min(retryAfter, longestPause) * 1000,
+          failures: failures + 1,
+        })
+      if (one.tries + 1 < mostTries) later.push({ ...one, tries: one.tries + 1 })
+    }
+    const next = afterLook(rot.get(one.reference), sighting, clock.now(), apart)
+    if (next === undefined) rot.delete(one.reference)
+    else rot.set(one.reference, next)
+  })
+  ended.abort()
+  await alarm
+
+  const parts = new Map<number, readonly Asked[]>()
+  if (untouched.length > 0) parts.set(walk.next, untouched)
+  if (later.length > 0) parts.set(walk.parts, later)
+  if (parts.size > 0) await writeParts(store, forge.repository, walk, parts)
+  const moved: Walk = {
+    ...walk,
+    parts: walk.parts + (later.length > 0 ? 1 : 0),
+    next: walk.next + (untouched.length > 0 ? 0 : 1),
+    settled: walk.settled + settled,
+    hosts: Object.fromEntries(hosts),
+  }
+  const next: ScanState = { ...state, rot: Object.fromEntries(rot), walk: moved }
+  if (moved.next >= moved.parts) return { state: next, again: undefined }
+  // When all that was met has to wait, so has the walk, unless parts are left that nobody has looked at.
+  const waits = asked === 0 && later.length > 0 && walk.next + 1 >= walk.parts
+  const soonest = Math.min(...later.map(({ reference }) => hosts.get(hostOf(reference))?.until ?? 0))
+  return { state: next, again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : pauseSeconds }
+}
+
+/** Seconds between two slices of one walk. */
+const pauseSeconds = 1
+const reachable: HostState = { until: 0, failures: 0 }
+
+/** `retryAfter`, seconds: the registry gave no answer at all. */
+async function lookAt(
+  reference: string,
+  signal: AbortSignal,
+  { app, forge }: Workplace,
+): Promise<{ sighting: Sighting; retryAfter?: number }> {
+  const answer = await ask(reference)
+  const sighting = sightingOf(answer)
+  if (answer.kind === 'unknown') return { sighting, retryAfter: answer.retryAfter }
+  const pinned = sighting.kind === 'well' ? pinnedTag(reference) : undefined
+  if (pinned === undefined) return { sighting }
+  const space = `scan tags ${forge.repository.owner}/${forge.repository.name}`.toLowerCase()
+  const stoodForIt = (await app.store.getCached(space, [reference])).has(reference)
+  const tagged = await ask(pinned.reference)
+  if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
+    await app.store.putCached(space, new Map([[reference, true]]), tagSeconds)
+  return { sighting: sightingOfTag(pinned, tagged, stoodForIt) }
+
+  async function ask(text: string): Promise<ImageAnswer> {
+    const said = await app.registries.lookAgain(text, signal)
+    app.metrics.scanned.inc({ answer: said.kind })
+    return said
+  }
+}
+
+export function hostOf(reference: string): string {
+  return parseImageReference(reference).reference?.host ?? ''
+}

@@ -1,0 +1,71 @@
+// The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
+// Webhooks only make it sooner (T41); what the sweep finds is the truth.
+import type { CommitSha } from '../../change/ids.ts'
+import type { Job } from '../../ports/store.ts'
+import type { InstalledRepository } from '../../github/github-app.ts'
+import { isScanDue } from './scan-repository.ts'
+import type { Workplace } from './workplace.ts'
+
+/** A pull request about which nothing changed is looked into again after this long: rights and registries change too. */
+const unchangedSeconds = 3600
+
+/**
+ * One repository: its branches, and a duty for each open pull request that is not as it was at the last sweep. What
+ * a list call shows (head, base branch's tip, time of the last change) tells that, so a repository with hundreds of
+ * quiet pull requests costs a few calls, not thousands.
+ */
+export async function sweepRepository(job: Extract<Job, { kind: 'sweep' }>, place: Workplace): Promise<void> {
+  const { app, forge, repository } = place
+  const about = { installation: job.installation, repository: job.repository }
+  await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch() })
+  if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
+  const pulls = await forge.openPulls()
+  const tips = new Map<string, CommitSha | undefined>()
+  for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
+    await repository.fetch(branch)
+    tips.set(branch, await repository.tip(branch))
+  }
+  const space = `sweep ${job.repository.owner}/${job.repository.name}`
+  const before = await app.store.getCached(
+    space,
+    pulls.map(({ pull }) => String(pull)),
+  )
+  const changed = new Map<string, string>()
+  for (const { pull, head, baseRef, updatedAt } of pulls) {
+    const state = `${head} ${tips.get(baseRef)} ${updatedAt}`
+    if (before.get(String(pull)) === state) continue
+    await app.store.enqueue({ kind: 'pull', ...about, pull })
+    changed.set(String(pull), state)
+  }
+  if (changed.size > 0) await app.store.putCached(space, changed, unchangedSeconds)
+}
+
+export interface SweeperOptions {
+  readonly installed: () => Promise<readonly InstalledRepository[]>
+  readonly app: Workplace['app']
+}
+
+/** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */
+export function startSweeper({ installed, app }: SweeperOptions): { stop(): Promise<void> } {
+  const ending = new AbortController()
+  const loop = async () => {
+    while (!ending.signal.aborted) {
+      try {
+        const repositories = await installed()
+        for (const { installation, repository } of repositories)
+          await app.store.enqueue({ kind: 'sweep', installation, repository })
+        app.log.debug({ repositories: repositories.length }, 'sweep')
+      } catch (error) {
+        app.log.warn({ err: error }, 'the sweep could not list the repositories; it tries again')
+      }
+      await app.clock.sleep(app.settings.sweepSeconds * 1000, ending.signal)
+    }
+  }
+  const running = loop()
+  return {
+    async stop() {
+      ending.abort()
+      await running
+    },
+  }
+}

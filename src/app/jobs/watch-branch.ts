@@ -1,0 +1,224 @@
+// The duty "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
+// workflow or event, once per commit, and the outcome is reported on the commit.
+import type { CommitSha } from '../../change/ids.ts'
+import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
+import { changedLinks } from '../../examine/changed-links.ts'
+import { findLayout } from '../../examine/find-layout.ts'
+import type { Config } from '../../config/config.ts'
+import { ForgeError } from '../../github/forge-error.ts'
+import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
+import type { Action } from '../../ports/forge.ts'
+import type { Job } from '../../ports/store.ts'
+import { crashPoint } from '../../landing/crash-point.ts'
+import { readConfig } from '../../examine/read-config.ts'
+import { leaseName } from '../../landing/land-pull.ts'
+import { lookAtTrees } from '../../examine/look-at-trees.ts'
+import { withDigest } from './publish-report.ts'
+import type { Workplace } from './workplace.ts'
+
+/** Seconds between two looks at a rebuild that runs; its webhook usually comes first. */
+const pollSeconds = 20
+/** A rebuild that has not ended after this long is reported as such and left alone: six hours, GitHub's own limit. */
+const patienceMilliseconds = 6 * 3600 * 1000
+
+/** What is remembered of a branch. */
+interface BranchState {
+  /** The tip up to which every push was noticed. */
+  readonly seen: CommitSha
+  /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
+  readonly rebuilds: readonly Rebuild[]
+}
+
+interface Rebuild {
+  readonly commit: CommitSha
+  readonly catalogs: readonly string[]
+  /** Milliseconds since the epoch; absent until it is dispatched. */
+  readonly dispatchedAt?: number
+}
+
+type BranchJob = Extract<Job, { kind: 'branch' }>
+
+export async function watchBranch(job: BranchJob, place: Workplace): Promise<void> {
+  const { app, repository } = place
+  const name = `${leaseName(job.repository, job.branch)} rebuild`
+  const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
+  if (lease === undefined) return app.store.enqueue(job, 2)
+  try {
+    await repository.fetch(job.branch)
+    const tip = await repository.tip(job.branch)
+    if (tip === undefined) return
+    let state = await readState(job, place)
+    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
+    const { config } = await readConfig(repository, await repository.treeOf(tip))
+    if (state.seen !== tip) {
+      state = await noticePush(state, tip, config, place)
+      await writeState(job, place, state)
+    }
+    for (const rebuild of state.rebuilds) {
+      const next = await driveRebuild(rebuild, config, job, place)
+      const others: readonly Rebuild[] = state.rebuilds.filter(({ commit }) => commit !== rebuild.commit)
+      state = { ...state, rebuilds: next === undefined ? others : [...others, next] }
+      await writeState(job, place, state)
+    }
+    if (state.rebuilds.length > 0) await app.store.enqueue(job, pollSeconds)
+  } finally {
+    await app.store.releaseLease(lease)
+  }
+}
+
+/** Records a branch's tip before the first landing on it, so that this landing counts as a push. */
+export async function rememberBranch(branch: string, tip: CommitSha, place: Workplace): Promise<void> {
+  const job = { repository: place.forge.repository, branch }
+  if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip, rebuilds: [] })
+}
+
+/** One build of the newest state is enough: a rebuild that was not dispatched yet is taken over by the newer commit. */
+async function noticePush(
+  state: BranchState,
+  tip: CommitSha,
+  config: Config,
+  place: Workplace,
+): Promise<BranchState> {
+  if (config.rebuild.workflow === undefined && config.rebuild.event === undefined)
+    return { ...state, seen: tip }
+  const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
+  const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
+  const changed = await changedCatalogs(state.seen, tip, config, place)
+  const catalogs = [...new Set([...waiting.flatMap((rebuild) => rebuild.catalogs), ...changed])].sort()
+  if (catalogs.length === 0) return { ...state, seen: tip }
+  for (const { commit, catalogs: taken } of waiting)
+    await show(commit, taken, { kind: 'superseded', by: tip }, place)
+  return { seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
+}
+
+async function changedCatalogs(
+  from: CommitSha,
+  to: CommitSha,
+  config: Config,
+  { repository }: Workplace,
+): Promise<readonly string[]> {
+  const after = await repository.treeOf(to)
+  const entries = await repository.list(after)
+  const { catalogs } = await findLayout(repository, entries, config.catalogs)
+  const before = await repository.treeOf(from).catch(() => undefined)
+  // A forced push may leave the old tip unknown here: then everything may have changed.
+  if (before === undefined) return catalogs.flatMap(namesOf)
+  const changes = await repository.diff(before, after)
+  // Seen from the new state, so that the entries at hand are those of the base.
+  const links = await changedLinks(
+    lookAtTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
+    {
+      base: after,
+      entries,
+      result: before,
+      differing: new Set(changes.map(({ path }) => path)),
+    },
+  )
+  return catalogs
+    .filter(({ root }) => [...changes, ...links].some(({ path }) => isBelow(path, root)))
+    .flatMap(namesOf)
+}
+
+/** What its builders call a catalog. */
+function namesOf({ root, names = [root] }: CatalogRoot): readonly string[] {
+  return names
+}
+
+/** Takes a rebuild one step on. Undefined when it has come to its end. */
+async function driveRebuild(
+  rebuild: Rebuild,
+  config: Config,
+  job: BranchJob,
+  place: Workplace,
+): Promise<Rebuild | undefined> {
+  const { app, forge } = place
+  const { commit, catalogs, dispatchedAt } = rebuild
+  if (dispatchedAt === undefined) {
+    await show(commit, catalogs, { kind: 'announced' }, place)
+    crashPoint('rebuild-announced')
+    const now = app.clock.now()
+    try {
+      await forge.perform(dispatchAction(config, job.branch, commit, catalogs))
+    } catch (error) {
+      if (!(error instanceof ForgeError) || error.retryable) throw error
+      await show(commit, catalogs, { kind: 'not-dispatched', why: error.message }, place)
+      return undefined
+    }
+    crashPoint('rebuild-dispatched')
+    return { ...rebuild, dispatchedAt: now }
+  }
+  const outcome = await rebuildOutcome(config, rebuild, job.branch, place)
+  const gaveUp = outcome.kind === 'running' && app.clock.now() - dispatchedAt > patienceMilliseconds
+  await show(commit, catalogs, gaveUp ? { kind: 'no-outcome' } : outcome, place)
+  return outcome.kind === 'running' && !gaveUp ? rebuild : undefined
+}
+
+function dispatchAction(
+  config: Config,
+  branch: string,
+  commit: CommitSha,
+  catalogs: readonly string[],
+): Action {
+  const { workflow, event } = config.rebuild
+  return workflow !== undefined
+    ? { kind: 'dispatch-workflow', workflow, ref: branch, inputs: { commit, catalogs: catalogs.join(' ') } }
+    : { kind: 'dispatch-event', event: event ?? 'catalog-changed', payload: { branch, commit, catalogs } }
+}
+
+/** Clocks differ: a run that GitHub dates this much before our dispatch can still be its run. */
+const clockSkew = 120_000
+
+/** The run that rebuilds a commit is the first one after the dispatch whose commit has it: the branch may have moved on. */
+async function rebuildOutcome(
+  config: Config,
+  { commit, dispatchedAt = 0 }: Rebuild,
+  branch: string,
+  { forge, repository }: Workplace,
+): Promise<RebuildState> {
+  const { workflow } = config.rebuild
+  try {
+    const runs = await forge.dispatchedRuns(
+      workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch',
+      branch,
+    )
+    for (const run of runs.toReversed()) {
+      if (workflow !== undefined && !run.path.endsWith(`/${workflow}`)) continue
+      if (Date.parse(run.createdAt) < dispatchedAt - clockSkew) continue
+      if (!(await repository.contains(run.head, commit).catch(() => false))) continue
+      if (run.status !== 'completed') return { kind: 'running', url: run.url }
+      return { kind: run.conclusion === 'success' ? 'succeeded' : 'failed', url: run.url }
+    }
+    return { kind: 'running' }
+  } catch (error) {
+    if (error instanceof ForgeError && (error.code === 'forbidden' || error.code === 'not-found'))
+      return { kind: 'no-outcome' }
+    throw error
+  }
+}
+
+async function show(
+  commit: CommitSha,
+  catalogs: readonly string[],
+  state: RebuildState,
+  { forge }: Workplace,
+): Promise<void> {
+  const run = withDigest(rebuildCheck(catalogs, state))
+  const shown = (await forge.checksOn(commit)).some(
+    ({ name, digest }) => name === run.name && digest === run.digest,
+  )
+  if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
+}
+
+type Branch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
+
+const space = 'branches'
+const keyOf = ({ repository, branch }: Branch) => `${repository.owner}/${repository.name} ${branch}`
+
+async function readState(branch: Branch, { app }: Workplace): Promise<BranchState | undefined> {
+  const key = keyOf(branch)
+  return (await app.store.getCached(space, [key])).get(key) as BranchState | undefined
+}
+
+async function writeState(branch: Branch, { app }: Workplace, state: BranchState): Promise<void> {
+  await app.store.putCached(space, new Map([[keyOf(branch), state]]))
+}

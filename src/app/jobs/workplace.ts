@@ -1,0 +1,31 @@
+// What a duty works with: the App's own parts, and one repository's mirror and GitHub.
+import type { Logger } from 'pino'
+import type { Forge } from '../../ports/forge.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Repository } from '../../ports/repository.ts'
+import type { Store } from '../../ports/store.ts'
+import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
+import type { LookPool } from '../../examine/looks/look-pool.ts'
+import type { Metrics } from '../metrics.ts'
+import type { Registries } from '../../examine/registries.ts'
+import type { Settings } from '../settings.ts'
+
+export interface App {
+  readonly settings: Settings
+  readonly store: Store
+  readonly registries: Registries
+  readonly loader: CatalogLoader
+  readonly looks: LookPool
+  readonly metrics: Metrics
+  readonly clock: Clock
+  readonly log: Logger
+}
+
+export interface Workplace {
+  readonly app: App
+  readonly installation: number
+  readonly forge: Forge
+  readonly repository: Repository
+  /** The folder of the repository's mirror, for processes that look into it. */
+  readonly mirror: string
+}

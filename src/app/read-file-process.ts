@@ -1,5 +1,0 @@
-// One of the reader pool's processes: bytes in, facts out.
-import { readFile } from '../catalog/read-file.ts'
-import { answerOrders } from '../workers/answer-orders.ts'
-
-answerOrders((bytes: Uint8Array) => readFile(bytes))

@@ -1,0 +1,86 @@
+// A catalog's blob beside the bundle image that it names: where they say different things. What catalogs may render
+// in several ways (`olm.csv.metadata`, `olm.bundle.object`) is left out.
+import type { Json } from '../../go/json/json.ts'
+import { sortedByBytes } from '../../go/text.ts'
+import { canonicalText } from '../../go/json/canonical-text.ts'
+import { bulkyProperties } from '../../catalog/template/drift.ts'
+
+/** What an `olm.bundle` blob says, from a catalog or rendered from an image. */
+export interface BundleStatement {
+  readonly name: string
+  readonly package: string
+  readonly properties: readonly { readonly type: string; readonly value: Json }[]
+  readonly relatedImages: readonly { readonly name: string; readonly image: string }[]
+}
+
+export interface BundleDifference {
+  /** `name`, `package`, `property olm.gvk`, `related image`. */
+  readonly field: string
+  /** As text; absent where this side has nothing of it. */
+  readonly catalog?: string
+  readonly image?: string
+  /** True when the blob speaks of another bundle than the image holds: name, package, or version. */
+  readonly isIdentity: boolean
+}
+
+/** Every difference, in a stable order. `own` is the bundle's own image, which mirrors may rewrite. */
+export function compareWithImage(
+  catalog: BundleStatement,
+  image: BundleStatement,
+  own: string,
+): readonly BundleDifference[] {
+  const differences: BundleDifference[] = []
+  for (const field of ['name', 'package'] as const)
+    if (catalog[field] !== image[field])
+      differences.push({ field, catalog: catalog[field], image: image[field], isIdentity: true })
+  const left = propertiesByType(catalog)
+  const right = propertiesByType(image)
+  for (const type of sortedByBytes(new Set([...left.keys(), ...right.keys()])))
+    for (const [ours, theirs] of unpaired(left.get(type) ?? new Set(), right.get(type) ?? new Set()))
+      differences.push(difference(`property ${type}`, ours, theirs, type === 'olm.package'))
+  const images = (statement: BundleStatement) =>
+    new Set(
+      statement.relatedImages.map((related) => related.image).filter((name) => name !== own && name !== ''),
+    )
+  for (const [ours, theirs] of unpaired(images(catalog), images(image)))
+    differences.push(difference('related image', ours, theirs, false))
+  return differences
+}
+
+function difference(
+  field: string,
+  catalog: string | undefined,
+  image: string | undefined,
+  isIdentity: boolean,
+): BundleDifference {
+  return {
+    field,
+    ...(catalog !== undefined && { catalog }),
+    ...(image !== undefined && { image }),
+    isIdentity,
+  }
+}
+
+function propertiesByType(statement: BundleStatement): Map<string, Set<string>> {
+  const byType = new Map<string, Set<string>>()
+  for (const { type, value } of statement.properties) {
+    if (bulkyProperties.has(type)) continue
+    const values = byType.get(type) ?? new Set()
+    byType.set(type, values.add(canonicalText(value)))
+  }
+  return byType
+}
+
+/** What only one side has; one of each side are shown together when both have exactly one. */
+function unpaired(
+  left: ReadonlySet<string>,
+  right: ReadonlySet<string>,
+): readonly (readonly [string | undefined, string | undefined])[] {
+  const ours = sortedByBytes([...left].filter((text) => !right.has(text)))
+  const theirs = sortedByBytes([...right].filter((text) => !left.has(text)))
+  if (ours.length === 1 && theirs.length === 1) return [[ours[0], theirs[0]]]
+  return [
+    ...ours.map((text) => [text, undefined] as const),
+    ...theirs.map((text) => [undefined, text] as const),
+  ]
+}

@@ -1,0 +1,67 @@
+// A bundle to its `olm.bundle` blob, field for field what `opm render` gives (opm 1.73).
+import type { Json } from '../../go/json/json.ts'
+import { compareBytes } from '../../go/text.ts'
+import { readCsvMetadata } from './csv-metadata.ts'
+import { goJson } from '../manifest-document.ts'
+import type { RegistryBundle, RelatedImage } from '../registry-bundle.ts'
+
+export interface OlmBundle {
+  readonly schema: 'olm.bundle'
+  readonly name: string
+  readonly package: string
+  readonly image: string
+  readonly properties: readonly { readonly type: string; readonly value: Json }[]
+  /** Absent when there is none. */
+  readonly relatedImages?: readonly RelatedImage[]
+}
+
+export interface RenderOptions {
+  /** opm's `--migrate-level bundle-object-to-csv-metadata`: one `olm.csv.metadata` instead of the objects. */
+  readonly csvMetadata?: boolean
+}
+
+/** `image` is the reference as it will stand in the catalog; '' for a bundle that has none. */
+export function renderBundle(bundle: RegistryBundle, image: string, options: RenderOptions = {}): OlmBundle {
+  // opm leaves a bundle without an image as it is.
+  const isMigrated = options.csvMetadata === true && image !== ''
+  const bulky = isMigrated
+    ? [{ type: 'olm.csv.metadata', value: readCsvMetadata(bundle.csv.tree).metadata }]
+    : bundle.objects
+        .map(({ tree }) => base64(goJson(tree)))
+        .sort(compareBytes)
+        .map((data) => ({ type: 'olm.bundle.object', value: { data } }))
+  const related = relatedImages(bundle, image)
+  return {
+    schema: 'olm.bundle',
+    name: bundle.csv.name,
+    package: bundle.package,
+    image,
+    properties: [...bundle.described.map(({ type, value }) => ({ type, value })), ...bulky],
+    ...(related.length > 0 && { relatedImages: related }),
+  }
+}
+
+/** Why opm would give up migrating the bundle, in its words; undefined where it would not. */
+export function migrationProblem(bundle: RegistryBundle, image: string): string | undefined {
+  if (image === '') return undefined
+  const { problem } = readCsvMetadata(bundle.csv.tree)
+  return problem && `migrate: ${problem}`
+}
+
+function relatedImages(bundle: RegistryBundle, image: string): readonly RelatedImage[] {
+  const images = [...bundle.relatedImages]
+  const listed = new Set(images.map((entry) => entry.image))
+  // opm does not remember that it added the bundle's own image, so that a container with it adds it again.
+  if (image !== '' && !listed.has(image)) images.push({ name: '', image })
+  for (const reference of bundle.operatorImages)
+    if (!listed.has(reference)) images.push({ name: '', image: reference })
+  return images.sort((a, b) => compareBytes(a.image, b.image))
+}
+
+function base64(text: string): string {
+  const bytes = new TextEncoder().encode(text)
+  let binary = ''
+  for (let start = 0; start < bytes.length; start += 8192)
+    binary += String.fromCharCode(...bytes.subarray(start, start + 8192))
+  return btoa(binary)
+}

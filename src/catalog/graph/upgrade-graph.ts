@@ -1,0 +1,73 @@
+// The upgrade graph of one channel, as opm judges it: heads, the chain of `replaces`, cycles, stranded entries.
+// Looks at names alone: versions and `skipRange` play no part in opm's checks (opm-validate 2.6). Finds, never complains.
+import type { ChannelEntry } from '../facts/catalog.ts'
+import { sortedByBytes } from '../../go/text.ts'
+
+export type GraphEntry = Pick<ChannelEntry, 'name' | 'replaces' | 'skips'>
+
+export interface UpgradeGraph {
+  /** Entries that no entry replaces or skips, in Go's order of text. Sound channels have exactly one. */
+  readonly heads: readonly string[]
+  /** Every name that any entry skips, whether it stands in the channel or not. */
+  readonly skipped: ReadonlySet<string>
+  /** From the only head down its `replaces`, entries of the channel only. Empty unless there is exactly one head. */
+  readonly chain: readonly string[]
+  /** Names from the first repeated one round to itself, when the chain runs in a circle. */
+  readonly cycle?: readonly string[]
+  /** Entries neither on the chain nor skipped, in Go's order. Empty unless there is one head and no cycle. */
+  readonly stranded: readonly string[]
+}
+
+export interface GraphOptions {
+  /** Since opm v1.58.0 the chain ends before an entry that is skipped. */
+  readonly chainStopsAtSkipped: boolean
+}
+
+/** Reads a channel's graph. Entries of the same name count once, the first one (opm refuses such a channel earlier). */
+export function upgradeGraph(
+  entries: readonly GraphEntry[],
+  options: GraphOptions = { chainStopsAtSkipped: true },
+): UpgradeGraph {
+  const byName = new Map<string, GraphEntry>()
+  const skipped = new Set<string>()
+  const targets = new Set<string>()
+  for (const entry of entries) {
+    if (byName.has(entry.name)) continue
+    byName.set(entry.name, entry)
+    if (entry.replaces !== '') targets.add(entry.replaces)
+    for (const skip of entry.skips) {
+      targets.add(skip)
+      skipped.add(skip)
+    }
+  }
+  const heads = sortedByBytes([...byName.keys()].filter((name) => !targets.has(name)))
+  const [head] = heads
+  if (head === undefined || heads.length > 1) return { heads, skipped, chain: [], stranded: [] }
+  const { chain, cycle } = followReplaces(head, byName, options.chainStopsAtSkipped ? skipped : new Set())
+  if (cycle) return { heads, skipped, chain, cycle, stranded: [] }
+  const reached = new Set(chain)
+  const left = [...byName.keys()].filter((name) => !reached.has(name) && !skipped.has(name))
+  return { heads, skipped, chain, stranded: sortedByBytes(left) }
+}
+
+function followReplaces(
+  head: string,
+  byName: ReadonlyMap<string, GraphEntry>,
+  stopBefore: ReadonlySet<string>,
+): { chain: string[]; cycle?: string[] } {
+  const position = new Map([[head, 0]])
+  const chain = [head]
+  for (let entry = byName.get(head); entry !== undefined;) {
+    const next = entry.replaces
+    if (stopBefore.has(next)) break
+    const before = position.get(next)
+    if (before !== undefined) return { chain, cycle: [...chain.slice(before), next] }
+    entry = byName.get(next)
+    // An empty `replaces` is looked up like any other: an entry without a name is every chain's successor.
+    if (entry !== undefined) {
+      position.set(next, chain.length)
+      chain.push(next)
+    }
+  }
+  return { chain }
+}

@@ -1,0 +1,75 @@
+// Which of opm's rules hold: opm grew them over the years, and OpenShift ships older lines. A rule set is a value.
+// Loading is not part of it: FileFacts depend on the bytes alone and follow the newest opm (opm-validate 7.3).
+
+export interface RuleSet {
+  /** For people and cache keys: `opm-v1.73`. */
+  readonly id: string
+  /** `olm.deprecations` blobs are read; before, they were custom blobs (since v1.32.0). */
+  readonly deprecations: boolean
+  /** Package names are DNS-1123 labels (since v1.41.0). */
+  readonly packageNameSyntax: boolean
+  /** Versions are unique in a package (since v1.47.0). */
+  readonly uniqueVersions: boolean
+  /** The chain of `replaces` ends before a skipped entry (since v1.58.0). */
+  readonly chainStopsAtSkipped: boolean
+  /** Bundles have a release (since v1.62.0); before, the field was unknown. */
+  readonly releases: boolean
+  /** Image references must parse (since v1.64.0). */
+  readonly pullSpecs: boolean
+  /** `skipRange` must parse (since v1.69.0). */
+  readonly skipRangeSyntax: boolean
+  /** A bundle's `olm.channel` property has an integer `priority` (until v1.73.0). */
+  readonly integerPriority: boolean
+}
+
+type Switch = Exclude<keyof RuleSet, 'id' | 'integerPriority'>
+
+/** The release that brought each rule. */
+const since: Readonly<Record<Switch, string>> = {
+  deprecations: '1.32.0',
+  packageNameSyntax: '1.41.0',
+  uniqueVersions: '1.47.0',
+  chainStopsAtSkipped: '1.58.0',
+  releases: '1.62.0',
+  pullSpecs: '1.64.0',
+  skipRangeSyntax: '1.69.0',
+}
+
+/** Older opms read files in another way (no check of case-variant keys), which the facts cannot tell. */
+const oldest = '1.28.0'
+const lastWithPriority = '1.73.0'
+
+/** What `--profile opm` means: v1.73.0 as it was released. */
+export const defaultRuleSet: RuleSet = ruleSetOf('opm-v1.73', '1.73.0')
+
+/**
+ * The rules of one opm release, given as `1.60.0` or `v1.60.0`. Undefined for what is not such a version or is
+ * older than v1.28.0.
+ */
+export function ruleSetFor(release: string): RuleSet | undefined {
+  const plain = release.replace(/^v/, '')
+  if (!/^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(plain) || compareReleases(plain, oldest) < 0) return undefined
+  return ruleSetOf(`opm-v${plain}`, plain)
+}
+
+function ruleSetOf(id: string, release: string): RuleSet {
+  const has = (name: Switch): boolean => compareReleases(release, since[name]) >= 0
+  return {
+    id,
+    deprecations: has('deprecations'),
+    packageNameSyntax: has('packageNameSyntax'),
+    uniqueVersions: has('uniqueVersions'),
+    chainStopsAtSkipped: has('chainStopsAtSkipped'),
+    releases: has('releases'),
+    pullSpecs: has('pullSpecs'),
+    skipRangeSyntax: has('skipRangeSyntax'),
+    integerPriority: compareReleases(release, lastWithPriority) <= 0,
+  }
+}
+
+function compareReleases(a: string, b: string): number {
+  const left = a.split('.').map(Number)
+  const right = b.split('.').map(Number)
+  const different = left.findIndex((part, index) => part !== right[index])
+  return different < 0 ? 0 : (left[different] ?? 0) - (right[different] ?? 0)
+}

@@ -1,0 +1,13 @@
+// Every rule of opm's model validation, for pages, switches and tests.
+import type { AnyRule } from '../../../findings/rule.ts'
+import * as bundleRules from './bundle-rules.ts'
+import * as channelRules from './channel-rules.ts'
+import * as deprecationRules from './deprecation-rules.ts'
+import * as packageRules from './package-rules.ts'
+
+export const modelRules: readonly AnyRule[] = [
+  ...Object.values(packageRules),
+  ...Object.values(channelRules),
+  ...Object.values(bundleRules),
+  ...Object.values(deprecationRules),
+]

@@ -1,0 +1,116 @@
+// Goes through a file's bytes once, from place to place: where they are, and how long is what begins there as far as
+// its line alone tells. For files of any size and lines of any length.
+import type { Mark } from '../../go/mark.ts'
+import { characterWidth, decodeLikeGo } from '../../go/utf8.ts'
+
+/** Bytes of a line that are looked at for an end: a longer thing ends there. */
+const widest = 4096
+
+/** Every question is about the place of the last one, or one behind it. */
+export class ForwardReader {
+  private readonly bytes: Uint8Array
+  private line = 1
+  private lineStart = 0
+  private lineEnd: number
+  private column = 1
+  private at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+    this.lineEnd = this.endFrom(0)
+  }
+
+  private endFrom(start: number): number {
+    const end = this.bytes.indexOf(0x0a, start)
+    return end < 0 ? this.bytes.length : end
+  }
+
+  /** The byte at which a place is; undefined where it does not exist. */
+  byteAt({ line, column }: Mark): number | undefined {
+    const { bytes } = this
+    while (this.line < line) {
+      if (this.lineEnd === bytes.length) return undefined
+      this.nextLine()
+    }
+    while (this.column < column) {
+      if (this.at >= this.lineEnd) return undefined
+      this.nextCharacter()
+    }
+    return this.at
+  }
+
+  /** The place of a byte. */
+  markOf(byte: number): Mark {
+    while (this.lineEnd < byte) this.nextLine()
+    while (this.at < byte) this.nextCharacter()
+    return { line: this.line, column: this.column }
+  }
+
+  private nextLine(): void {
+    this.line++
+    this.lineStart = this.at = this.lineEnd + 1
+    this.lineEnd = this.endFrom(this.at)
+    this.column = 1
+  }
+
+  private nextCharacter(): void {
+    const width = characterWidth(this.bytes, this.at)
+    this.at += Math.max(1, width)
+    this.column += width === 4 ? 2 : 1
+  }
+
+  /**
+   * How long that is, in UTF-16 code units, which begins at a place: the quoted text, the bracket or the plain value; 0
+   * where the place does not exist.
+   */
+  lengthAt(place: Mark): number {
+    const { bytes } = this
+    if (this.byteAt(place) === undefined) return 0
+    const stop = Math.min(this.lineEnd, this.at + widest)
+    let before = this.at - 1
+    while (before >= this.lineStart && bytes[before] === 0x20) before--
+    return lengthOf(
+      decodeLikeGo(bytes.subarray(this.at, stop)),
+      before < this.lineStart ? '' : String.fromCharCode(bytes[before] as number),
+    )
+  }
+}
+
+/** `before` is the character before the text that is no blank. */
+function lengthOf(text: string, before: string): number {
+  const whole = text.trimEnd().length
+  const [first = ''] = text
+  if (first === '"' || first === "'") return endOfQuoted(text, 0) ?? whole
+  if (first === '{' || first === '[') return endOfBracket(text) ?? whole
+  // Inside of brackets, commas and brackets end a plain value; elsewhere they belong to it.
+  const end = '{[,'.includes(before) && before !== '' ? /[,\]}]|:\s|\s#/ : /\s#/
+  const found = end.exec(text)?.index
+  return found === undefined ? whole : text.slice(0, found).trimEnd().length
+}
+
+/** Behind the closing quote of the text that begins at `start`; undefined where it does not end here. */
+function endOfQuoted(text: string, start: number): number | undefined {
+  const quote = text[start]
+  for (let at = start + 1; at < text.length; at++) {
+    if (quote === '"' && text[at] === '\\') at++
+    else if (text[at] === quote) {
+      if (quote === "'" && text[at + 1] === quote) at++
+      else return at + 1
+    }
+  }
+  return undefined
+}
+
+function endOfBracket(text: string): number | undefined {
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]
+    if (character === '"') {
+      const end = endOfQuoted(text, at)
+      if (end === undefined) return undefined
+      at = end - 1
+    } else if (character === '{' || character === '[') depth++
+    else if ((character === '}' || character === ']') && --depth === 0) return at + 1
+  }
+  return undefined
+}

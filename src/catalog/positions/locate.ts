@@ -1,0 +1,75 @@
+// Where something deep in a document stands, for rules that know its path but kept no place of it.
+import type { Location } from '../../findings/finding.ts'
+import { TextPlaces } from '../../go/places.ts'
+import { readTree } from '../../go/read-tree.ts'
+import type { MapEntry, Value } from '../../go/tree.ts'
+import { decodeLikeGo } from '../../go/utf8.ts'
+
+/**
+ * The place of a path in the document that has the bytes `[start, end)` of a file: of the field's name and value, of
+ * a list's item. Names match exactly, or else without regard to case. Where the path ends early, the place of what
+ * is there; where the document cannot be read, its first line.
+ */
+export function locate(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  path: readonly (string | number)[],
+): Omit<Location, 'file'> {
+  return locator(bytes, start, end)(path)
+}
+
+/** As `locate`, for many paths of one document, which is read once. */
+export function locator(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
+  const { line, column } = placeOfByte(bytes, start)
+  const document = readTree(bytes.subarray(start, end))
+  if (!document) return () => ({ line, column })
+  const places = new TextPlaces(document.text, line, column)
+  return (path) => {
+    const span = spanOf(document.value, path)
+    const from = places.mark(span.start)
+    const to = places.mark(Math.max(span.start, span.end))
+    return { ...from, endLine: to.line, endColumn: to.column }
+  }
+}
+
+function placeOfByte(bytes: Uint8Array, offset: number): { line: number; column: number } {
+  let line = 1
+  let lineStart = 0
+  for (let at = bytes.indexOf(0x0a); at >= 0 && at < offset; at = bytes.indexOf(0x0a, at + 1)) {
+    line++
+    lineStart = at + 1
+  }
+  return { line, column: decodeLikeGo(bytes.subarray(lineStart, offset)).length + 1 }
+}
+
+function spanOf(root: Value, path: readonly (string | number)[]): { start: number; end: number } {
+  let value = root
+  let span: { start: number; end: number } = root
+  for (const step of path) {
+    if (typeof step === 'number') {
+      const item = value.kind === 'list' ? value.items[step] : undefined
+      if (!item) break
+      value = item
+      span = item
+    } else {
+      const entry = entryOf(value, step)
+      if (!entry) break
+      value = entry.value
+      span = { start: entry.keyStart, end: Math.max(entry.keyEnd, entry.value.end) }
+    }
+  }
+  return span
+}
+
+function entryOf(value: Value, key: string): MapEntry | undefined {
+  if (value.kind !== 'map') return undefined
+  return (
+    value.entries.findLast((entry) => entry.key === key) ??
+    value.entries.findLast((entry) => entry.key.toLowerCase() === key.toLowerCase())
+  )
+}

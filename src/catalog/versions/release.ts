@@ -1,0 +1,27 @@
+// A bundle's release: what tells two builds of one version apart (opm since v1.62.0). Knows no bundles.
+import { quote } from '../../go/text.ts'
+import { parsePrereleaseIdentifier } from './version.ts'
+import type { Parsed, VersionNumber } from './version.ts'
+
+export type Release = readonly (VersionNumber | string)[]
+
+const longest = 20
+
+/** Parses a non-empty release: dot-separated prerelease identifiers. The error is opm's text. */
+export function parseRelease(text: string): Parsed<Release> {
+  if (new TextEncoder().encode(text).length > longest) {
+    return {
+      ok: false,
+      error: `invalid release ${quote(text)}: exceeds maximum length of ${longest} characters`,
+    }
+  }
+  const segments: (VersionNumber | string)[] = []
+  const errors: string[] = []
+  for (const [index, part] of text.split('.').entries()) {
+    const segment = parsePrereleaseIdentifier(part)
+    if (segment.ok) segments.push(segment.value)
+    else errors.push(`segment ${index}: ${segment.error}`)
+  }
+  if (errors.length > 0) return { ok: false, error: `invalid release ${quote(text)}: ${errors.join('\n')}` }
+  return { ok: true, value: segments }
+}

@@ -1,0 +1,203 @@
+// Version ranges as opm and OLM read them: blang/semver v4's ParseRange, traps included, because a `skipRange`
+// means what blang makes of it. What a range probably was meant to say is for other rules to ask.
+// (reference: opm-validate 2.9, registry 1.5)
+import { quote } from '../../go/text.ts'
+import { compareVersions, parseVersion } from './version.ts'
+import type { Parsed, Version } from './version.ts'
+
+type Operator = '=' | '!=' | '<' | '<=' | '>' | '>='
+
+export interface Comparator {
+  readonly operator: Operator
+  readonly version: Version
+}
+
+/** Alternatives (`||`), each a list of comparators that must all hold. An empty alternative holds never. */
+export interface VersionRange {
+  readonly alternatives: readonly (readonly Comparator[])[]
+}
+
+const operators: Readonly<Record<string, Operator>> = {
+  '': '=',
+  '=': '=',
+  '==': '=',
+  '!': '!=',
+  '!=': '!=',
+  '<': '<',
+  '<=': '<=',
+  '>': '>',
+  '>=': '>=',
+}
+
+/** Parses a range. Never throws; the error is blang's text. */
+export function parseVersionRange(text: string): Parsed<VersionRange> {
+  const split = splitAlternatives(tokens(text))
+  if (!split.ok) return split
+  const expanded: string[][] = []
+  for (const terms of split.value) {
+    const alternative: string[] = []
+    for (const term of terms) {
+      const plain = expandWildcard(term)
+      if (!plain.ok) return plain
+      alternative.push(...plain.value)
+    }
+    expanded.push(alternative)
+  }
+  const alternatives: Comparator[][] = []
+  for (const terms of expanded) {
+    const comparators: Comparator[] = []
+    for (const term of terms) {
+      const comparator = parseComparator(term)
+      if (!comparator.ok) return comparator
+      comparators.push(comparator.value)
+    }
+    alternatives.push(comparators)
+  }
+  return { ok: true, value: { alternatives } }
+}
+
+/** Whether the version lies in the range. Prereleases count like any other version (unlike npm's ranges). */
+export function inRange(version: Version, range: VersionRange): boolean {
+  return range.alternatives.some(
+    (comparators) => comparators.length > 0 && comparators.every((comparator) => holds(version, comparator)),
+  )
+}
+
+function holds(version: Version, comparator: Comparator): boolean {
+  const order = compareVersions(version, comparator.version)
+  switch (comparator.operator) {
+    case '=':
+      return order === 0
+    case '!=':
+      return order !== 0
+    case '<':
+      return order < 0
+    case '<=':
+      return order <= 0
+    case '>':
+      return order > 0
+    case '>=':
+      return order >= 0
+  }
+}
+
+/**
+ * Splits at blanks, except right after `<`, `>` or `=`. blang drops every token of a single byte, silently:
+ * `1.0.0 - 2.0.0` asks for two versions at once.
+ */
+function tokens(text: string): string[] {
+  const found: string[] = []
+  let start = 0
+  let before = ''
+  const add = (token: string): void => {
+    const oneByte = token.length === 1 && token.charCodeAt(0) < 0x80
+    if (token !== '' && !oneByte) found.push(token.replaceAll(' ', ''))
+  }
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index)
+    if (character !== ' ') {
+      before = character
+    } else if (before !== '<' && before !== '>' && before !== '=') {
+      add(text.slice(start, index))
+      start = index + 1
+    }
+  }
+  add(text.slice(start))
+  return found
+}
+
+function splitAlternatives(terms: readonly string[]): Parsed<string[][]> {
+  const alternatives: string[][] = []
+  let last = 0
+  for (const [index, term] of terms.entries()) {
+    if (term !== '||') continue
+    if (index === 0) return { ok: false, error: "First element in range is '||'" }
+    alternatives.push(terms.slice(last, index))
+    last = index + 1
+  }
+  if (last === terms.length) return { ok: false, error: "Last element in range is '||'" }
+  alternatives.push(terms.slice(last))
+  return { ok: true, value: alternatives }
+}
+
+/** The operator and the rest from the first digit on. */
+function splitOperator(term: string): Parsed<[operator: string, version: string]> {
+  const digit = term.search(/\p{Nd}/u)
+  if (digit < 0) return { ok: false, error: `Could not get version from string: ${quote(term)}` }
+  return { ok: true, value: [term.slice(0, digit).trim(), term.slice(digit)] }
+}
+
+/**
+ * Rewrites a term with an `x` anywhere (blang looks no closer) into terms without wildcards. An operator that
+ * blang does not know here is dropped, and a bound that it cannot raise becomes empty and fails later.
+ */
+function expandWildcard(term: string): Parsed<string[]> {
+  if (!term.includes('x')) return { ok: true, value: [term] }
+  const parts = splitOperator(term)
+  if (!parts.ok) return parts
+  const [operator, wildcard] = parts.value
+  const lowest = withoutWildcards(wildcard)
+  const next = nextAfter(lowest, wildcard)
+  switch (operator) {
+    case '>':
+      return { ok: true, value: [`>=${next}`] }
+    case '>=':
+      return { ok: true, value: [`>=${lowest}`] }
+    case '<':
+      return { ok: true, value: [`<${lowest}`] }
+    case '<=':
+      return { ok: true, value: [`<${next}`] }
+    case '':
+    case '=':
+    case '==':
+      return { ok: true, value: [`>=${lowest}`, `<${next}`] }
+    case '!':
+    case '!=':
+      return { ok: true, value: [`<${lowest}`, `>=${next}`] }
+    default:
+      return { ok: true, value: [lowest] }
+  }
+}
+
+function withoutWildcards(version: string): string {
+  const flat = version.replace('.x.x', '.x').replace('.x', '.0')
+  return flat.split('.').length === 2 ? `${flat}.0` : flat
+}
+
+/** The bound above a wildcard: `1.x` raises the first number, `1.2.x` (and, wrongly, `1.x.x`) the second. */
+function nextAfter(lowest: string, wildcard: string): string {
+  const shape = wildcard.split('.')
+  if (shape.at(-1) !== 'x') return ''
+  const raised = shape.length === 2 ? 0 : shape.length === 3 ? 1 : -1
+  const parts = lowest.split('.')
+  const increment = incrementInt64(parts[raised] ?? '')
+  return increment === undefined ? '' : parts.with(raised, increment).join('.')
+}
+
+/** Go's Atoi, plus one, wrapping at 64 bits. */
+function incrementInt64(text: string): string | undefined {
+  if (!/^[+-]?[0-9]+$/.test(text)) return undefined
+  const digits = text.replace(/^[+-]?0*/, '')
+  if (digits.length > 19) return undefined
+  const value = BigInt(digits || 0) * (text.startsWith('-') ? -1n : 1n)
+  if (BigInt.asIntN(64, value) !== value) return undefined
+  return BigInt.asIntN(64, value + 1n).toString()
+}
+
+function parseComparator(term: string): Parsed<Comparator> {
+  const parts = splitOperator(term)
+  if (!parts.ok) return parts
+  const [sign, text] = parts.value
+  const operator = Object.hasOwn(operators, sign) ? operators[sign] : undefined
+  const written = sign + text
+  if (operator === undefined) {
+    const why = `Could not parse comparator ${quote(sign)} in ${quote(written)}`
+    return { ok: false, error: `Could not parse Range ${quote(term)}: ${why}` }
+  }
+  const version = parseVersion(text)
+  if (!version.ok) {
+    const why = `Could not parse version ${quote(text)} in ${quote(written)}: ${version.error}`
+    return { ok: false, error: `Could not parse Range ${quote(term)}: ${why}` }
+  }
+  return { ok: true, value: { operator, version: version.value } }
+}

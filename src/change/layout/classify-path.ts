@@ -1,0 +1,88 @@
+// What one path of the repository is, by its place alone: a package's, an owner file, or the repository's own.
+// In doubt a path is infrastructure, which only maintainers may change (T08, T09, T10). Never reads a file.
+import { catalogOf, type CatalogRoot, type Layout } from './layout.ts'
+import type { PathRole } from '../change.ts'
+import { oddness } from './path-grammar.ts'
+
+const infrastructure: PathRole = { kind: 'infrastructure' }
+
+/** GitHub reads the first of these that exists. */
+export const codeownersPaths = ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS'] as const
+
+/** Names that say who owns things wherever they lie: their readers look in every directory. */
+const ownerNames = new Set(['OWNERS', 'OWNERS_ALIASES', 'CATALOG_OWNERS', 'CODEOWNERS'])
+
+/**
+ * Directories of a catalog that hold one kind of blob, not one package (layouts L7 and L12): their files are the
+ * catalog's own, and whose they are is said by their content.
+ */
+const blobFolders = new Set(['bundles', 'channels', 'packages', 'deprecations'])
+
+/**
+ * Classifies a path by the layout.
+ *
+ * - odd paths (path-grammar.ts): infrastructure, with the reason in `odd`;
+ * - owner files: CODEOWNERS, OWNERS, OWNERS_ALIASES, CATALOG_OWNERS anywhere, `config.yaml` at the root,
+ *   `operators/<directory>/ci.yaml`. They speak for a directory when they lie in that package's;
+ * - dot files and everything below dot directories: infrastructure, in a catalog too (.gitattributes and its kin
+ *   change what others see). The one exception is `.indexignore` inside a package's directory: its patterns reach
+ *   no further than that directory, and what they hide shows as removed. In a catalog's root it is infrastructure;
+ * - `operators/<directory>/...`, `veneer/<directory>.yaml`, `catalog-templates/<directory>.yaml`: the package's sources.
+ */
+export function classifyPath(path: string, layout: Layout): PathRole {
+  const odd = oddness(path)
+  if (odd !== undefined) return { kind: 'infrastructure', odd }
+  const names = path.split('/')
+  const name = names.at(-1) ?? ''
+  const catalog = catalogOf(path, layout)
+  const directory = directoryOf(path, names, catalog)
+  if (path === 'config.yaml' || ownerNames.has(name) || isCiYaml(names)) {
+    const speaksFor =
+      name === 'OWNERS' || name === 'CATALOG_OWNERS' || name === 'ci.yaml' ? directory : undefined
+    return speaksFor === undefined ? { kind: 'owners' } : { kind: 'owners', directory: speaksFor }
+  }
+  if (names.some((part, index) => part.startsWith('.') && !mayBeginWithDot(names, index, directory, catalog)))
+    return infrastructure
+  if (catalog) return { kind: 'catalog', catalog: catalog.root, directory: directory ?? '' }
+  if (directory !== undefined) return { kind: 'operator', directory }
+  return infrastructure
+}
+
+/** The package directory of a path in the catalog at `root`; undefined for one that is the catalog's own. */
+export function directoryInCatalog(path: string, root: string): string | undefined {
+  const inside = root === '' ? path : path.slice(root.length + 1)
+  const slash = inside.indexOf('/')
+  if (slash < 0) return undefined
+  const directory = inside.slice(0, slash)
+  return blobFolders.has(directory) ? undefined : directory
+}
+
+function directoryOf(
+  path: string,
+  names: readonly string[],
+  catalog: CatalogRoot | undefined,
+): string | undefined {
+  if (catalog) return directoryInCatalog(path, catalog.root)
+  if (names.length >= 3 && names[0] === 'operators') return names[1]
+  if (names.length === 2 && (names[0] === 'veneer' || names[0] === 'catalog-templates'))
+    return /^(.+)\.(?:ya?ml|json)$/.exec(names[1] ?? '')?.[1]
+  return undefined
+}
+
+function isCiYaml(names: readonly string[]): boolean {
+  return names.length === 3 && names[0] === 'operators' && names[2] === 'ci.yaml'
+}
+
+function mayBeginWithDot(
+  names: readonly string[],
+  index: number,
+  directory: string | undefined,
+  catalog: CatalogRoot | undefined,
+): boolean {
+  return (
+    catalog !== undefined &&
+    directory !== undefined &&
+    index === names.length - 1 &&
+    names[index] === '.indexignore'
+  )
+}

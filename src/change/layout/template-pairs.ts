@@ -1,0 +1,164 @@
+// Which catalogs of a repository are rendered from which templates: what the configuration states, and beside it what
+// the layout tells without doubt. Decides nobody's rights; a pair that is in doubt is no pair.
+import { isMap, isSeq, parseDocument } from 'yaml'
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { placeholderPattern, type StatedTemplate } from '../../config/templates.ts'
+import { isBelow, type Layout } from './layout.ts'
+
+const templateFile = /\.(?:ya?ml|json)$/
+
+export interface TemplatePair {
+  /** The template's path. */
+  readonly template: string
+  /** The directory (or file) that is rendered from it. */
+  readonly catalog: string
+  /** Whether the configuration says so. */
+  readonly isStated: boolean
+  /** What may be offered where the two differ. */
+  readonly offer: StatedTemplate['offer']
+}
+
+/** Whether a catalog's place is one file, by its name: a directory otherwise. */
+export function isCatalogFile(catalog: string): boolean {
+  return templateFile.test(catalog)
+}
+
+/** A pair, and what the trees hold of it. */
+export interface TemplateState extends TemplatePair {
+  /**
+   * The template in the result; absent when there is none, `too-large` beyond what is read, `too-many` where the
+   * templates before it in the same change are all that is read: of its catalog nothing is known then.
+   */
+  readonly source?: Uint8Array | 'too-large' | 'too-many'
+  /** The catalog in the result; absent when there is nothing at its place. Its files are named from the repository's root. */
+  readonly result?: Catalog
+  /** Catalogs of the base that hold bundles rendered before, the pair's own first. */
+  readonly known: readonly Catalog[]
+  /** The catalog's only file, where a patch of it may be offered: its bytes before and after. */
+  readonly file?: { readonly path: string; readonly base: Uint8Array; readonly result: Uint8Array }
+}
+
+export interface PairPlaces {
+  /** Every path of the base and of the result. */
+  readonly paths: readonly string[]
+  readonly layout: Layout
+  readonly stated: readonly StatedTemplate[]
+  /** The text of `operators/<directory>/ci.yaml` at the base, where there is one. */
+  readonly ciYaml: (directory: string) => string | undefined
+}
+
+/** The pairs whose template or catalog holds one of `touched`, sorted by template and catalog. */
+export function touchedTemplatePairs(
+  places: PairPlaces,
+  touched: readonly string[],
+): readonly TemplatePair[] {
+  const stated = statedPairs(places)
+  // What somebody said of a template or a catalog is all there is to say of it.
+  const told = new Set(stated.flatMap(({ template, catalog }) => [template, catalog]))
+  const recognised = unambiguous([...recognisedPairs(places)]).filter(
+    ({ template, catalog }) => !told.has(template) && !told.has(catalog),
+  )
+  const isTouched = ({ template, catalog }: TemplatePair) =>
+    touched.some((path) => path === template || path === catalog || isBelow(path, catalog))
+  return [
+    ...stated.filter(isTouched),
+    ...recognised
+      .filter(isTouched)
+      .filter(({ catalog }) => places.paths.some((path) => isBelow(path, catalog))),
+  ].sort((a, b) => compareText(a.template, b.template) || compareText(a.catalog, b.catalog))
+}
+
+function statedPairs({ paths, stated }: PairPlaces): readonly TemplatePair[] {
+  return stated.flatMap(({ template, catalog, offer }) => {
+    if (template.replace(placeholderPattern, '') === template)
+      return [{ template, catalog, isStated: true, offer }]
+    const pattern = patternOf(template)
+    return paths.flatMap((path) => {
+      const groups = pattern.exec(path)?.groups
+      if (!groups) return []
+      const rendered = catalog.replace(placeholderPattern, (_match, name: string) => groups[name] ?? '')
+      return [{ template: path, catalog: rendered, isStated: true, offer }]
+    })
+  })
+}
+
+function patternOf(template: string): RegExp {
+  const known = new Set<string>()
+  let source = ''
+  let end = 0
+  for (const match of template.matchAll(placeholderPattern)) {
+    const name = match[1] ?? ''
+    source += literal(template.slice(end, match.index))
+    source += known.has(name) ? `\\k<${name}>` : `(?<${name}>[^/]+)`
+    known.add(name)
+    end = match.index + match[0].length
+  }
+  return new RegExp(`^${source}${literal(template.slice(end))}$`)
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
+const inOperators = /^operators\/(?<directory>[^/]+)\/catalog-templates\/(?<file>[^/]+)$/
+/** One template of each package, beside one catalog of all: `veneer/foo.yaml` and `catalog/foo/`. */
+const inFolder = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:ya?ml|json)$/
+/** One template beside one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
+const beside = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
+
+function* recognisedPairs({ paths, layout, ciYaml }: PairPlaces): Generator<TemplatePair> {
+  const roots = new Set(layout.catalogs.map(({ root }) => root))
+  const pair = (template: string, catalog: string) =>
+    ({ template, catalog, isStated: false, offer: 'none' }) as const
+  const mappings = new Map<string, Mapping | undefined>()
+  for (const path of paths) {
+    if (!templateFile.test(path)) continue
+    const { directory, file = '' } = inOperators.exec(path)?.groups ?? {}
+    if (directory !== undefined) {
+      if (!mappings.has(directory)) mappings.set(directory, catalogMapping(ciYaml(directory)))
+      const mapping = mappings.get(directory)
+      // Without a mapping a template serves the catalog that it is named for.
+      const names = mapping ? (mapping.get(file) ?? []) : [file.replace(templateFile, '')]
+      for (const name of names)
+        if (roots.has(`catalogs/${name}`)) yield pair(path, `catalogs/${name}/${directory}`)
+      continue
+    }
+    const name = inFolder.exec(path)?.groups?.name
+    if (name !== undefined && roots.has('catalog')) yield pair(path, `catalog/${name}`)
+    const above = beside.exec(path)?.groups?.above
+    if (above !== undefined && roots.has(`${above}catalog`)) yield pair(path, `${above}catalog`)
+  }
+}
+
+/** Catalogs with more than one template are somebody's own arrangement. */
+function unambiguous(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
+  const templates = new Map<string, number>()
+  for (const { catalog } of pairs) templates.set(catalog, (templates.get(catalog) ?? 0) + 1)
+  return pairs.filter(({ catalog }) => templates.get(catalog) === 1)
+}
+
+/** Names of catalogs by file name of their template. */
+type Mapping = ReadonlyMap<string, readonly string[]>
+
+/** `fbc.catalog_mapping` of a ci.yaml (catalog-repositories 1.8); undefined where it has none that can be read. */
+function catalogMapping(text: string | undefined): Mapping | undefined {
+  if (text === undefined) return undefined
+  const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })
+  if (document.errors.length > 0) return undefined
+  const list: unknown = document.getIn(['fbc', 'catalog_mapping'], true)
+  if (!isSeq(list)) return undefined
+  const mapping = new Map<string, string[]>()
+  for (const item of list.items) {
+    if (!isMap(item)) continue
+    const file: unknown = item.get('template_name')
+    const names: unknown = item.get('catalog_names')
+    if (typeof file !== 'string' || !isSeq(names)) continue
+    const known = names.items.map(String).filter((name) => /^[\w.-]+$/.test(name))
+    mapping.set(file, [...(mapping.get(file) ?? []), ...known])
+  }
+  return mapping
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,59 @@
+// Image references that a catalog names for the first time: those are the ones worth asking registries about.
+import type { CatalogChange, NewReference, ReferenceListChange } from '../change.ts'
+
+/**
+ * References of the result's bundles (their own image and their related images) that the base catalog of the same
+ * root does not contain anywhere, once per bundle and role, in the order of the result.
+ */
+export function newReferences({ base, result }: CatalogChange): NewReference[] {
+  const known = new Set<string>()
+  for (const bundle of base?.bundles ?? []) {
+    known.add(bundle.image)
+    for (const { image } of bundle.relatedImages) known.add(image)
+  }
+  const found: NewReference[] = []
+  for (const bundle of result?.bundles ?? []) {
+    const { package: name, name: bundleName, place, image, imageMark } = bundle
+    const at = ({ line, column }: { line: number; column: number }) => ({ file: place.file, line, column })
+    if (image !== '' && !known.has(image))
+      found.push({
+        reference: image,
+        at: at(imageMark ?? place),
+        package: name,
+        bundle: bundleName,
+        role: 'bundle',
+      })
+    const named = new Set<string>()
+    for (const related of bundle.relatedImages) {
+      if (related.image === '' || known.has(related.image) || named.has(related.image)) continue
+      named.add(related.image)
+      found.push({
+        reference: related.image,
+        at: at(related.mark),
+        package: name,
+        bundle: bundleName,
+        role: 'related',
+      })
+    }
+  }
+  return found
+}
+
+/** Images of a composite list's entries that its base does not name. */
+export function newListedReferences({
+  path,
+  added,
+  updated,
+  known,
+}: ReferenceListChange): readonly NewReference[] {
+  const named = [...added, ...updated.map(({ after, ...entry }) => ({ ...entry, image: after }))]
+  return named
+    .filter(({ image }) => !known.includes(image))
+    .map(({ name, image, imageMark }) => ({
+      reference: image,
+      at: { file: path, line: imageMark.line, column: imageMark.column },
+      package: name,
+      bundle: name,
+      role: 'listed',
+    }))
+}

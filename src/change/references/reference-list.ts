@@ -1,0 +1,152 @@
+// Composite lists: one file that names catalogs or bundles of many people, an entry each (layout L10). Reads them so
+// narrowly that every reader of YAML or JSON sees the same entries in them; whatever else YAML could say is no list,
+// and the file stays a maintainer's matter. Decides nobody's rights.
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments, visit, type Scalar } from 'yaml'
+import type { Mark } from '../../go/mark.ts'
+import { repeatedKey } from '../../config/repeated-key.ts'
+import { isTemplatePath } from '../layout/template-path.ts'
+
+export interface ListedReference {
+  readonly name: string
+  readonly image: string
+  readonly mark: Mark
+  readonly imageMark: Mark
+  /** Its lines as written, with the comments above it: equal texts say the same to every reader. */
+  readonly text: string
+}
+
+export interface ReferenceList {
+  /** In the order of the file; names are unique, whatever their case. */
+  readonly references: readonly ListedReference[]
+  /** Everything that is no entry: the lines before the first one and those after the last. */
+  readonly frame: string
+}
+
+/** The longest list that is read: thousands of entries, where real ones have dozens. */
+const largest = 1024 * 1024
+// Line separators other than LF end a comment for some readers and not for others; invisible letters hide an edit.
+const plainText = /^[\n\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u
+const keyGrammar = /^[A-Za-z][A-Za-z0-9_-]*$/
+const nameGrammar = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+// What YAML 1.1 or 1.2 takes for something else than text when it stands without quotes.
+const noText =
+  /^(?:true|false|yes|no|on|off|y|n|null|[-+.0-9_]+|[0-9][0-9_.]*e[-+]?[0-9]+|0[xob][0-9a-f_]+)$/i
+
+/** Whether a file at this path may be a composite list, by its place and name alone. */
+export function mayListReferences(path: string): boolean {
+  const names = path.split('/')
+  if (names.length > 3 || names.some((name) => name.startsWith('.')) || names[0] === 'operators') return false
+  return (
+    /\.ya?ml$/.test(path) &&
+    (/^(?:catalog|catalogs|references)\.ya?ml$/.test(names.at(-1) ?? '') || isTemplatePath(path))
+  )
+}
+
+/**
+ * Reads a list: one block mapping with `references`, a block list of block mappings of single-line texts, each with
+ * `name` and `image`. Undefined for everything else: flow style around entries, anchors, aliases, merge keys, tags,
+ * keys or names that differ in case alone, several documents, characters that some readers take for line ends.
+ */
+export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined {
+  if (bytes.length > largest) return undefined
+  const text = decode(bytes)
+  if (text === undefined || !plainText.test(text)) return undefined
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, {
+    lineCounter: lines,
+    schema: 'failsafe',
+    // In linear time below: repeatedKey says why.
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: true,
+  })
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  if (!document || more.length > 0 || document.errors.length + document.warnings.length > 0) return undefined
+  if (repeatedKey(document) !== undefined) return undefined
+  let indirect = false
+  visit(document, (_, node) => {
+    const said = node as { anchor?: unknown; tag?: unknown; type?: unknown } | null
+    if (isAlias(node) || said?.anchor !== undefined || isTagged(node, text)) indirect = true
+    return indirect ? visit.BREAK : undefined
+  })
+  const root = document.contents
+  if (indirect || !isMap(root) || root.flow === true) return undefined
+  const fields = fieldsOf(root.items)
+  const list = fields?.get('references')
+  if (!list || !isSeq(list.value) || list.value.flow === true) return undefined
+
+  const place = ({ range }: Scalar): Mark => {
+    const { line, col } = lines.linePos(range?.[0] ?? 0)
+    return { line, column: col }
+  }
+  const lastLine = ({ range }: Scalar) => lines.linePos(Math.max((range?.[1] ?? 1) - 1, 0)).line
+  const rows = text.split('\n')
+  const slice = (from: number, to: number) => rows.slice(from - 1, to).join('\n')
+  const head = place(list.key).line
+  const references: ListedReference[] = []
+  let previous = head
+  for (const item of list.value.items) {
+    if (!isMap(item) || item.flow === true) return undefined
+    const entry = fieldsOf(item.items)
+    const scalars = [...(entry?.values() ?? [])].flatMap(({ key, value }) => [key, value])
+    if (!entry || !scalars.every((node): node is Scalar<string> => isPlainScalar(node, text)))
+      return undefined
+    const name = entry.get('name')?.value as Scalar<string> | undefined
+    const image = entry.get('image')?.value as Scalar<string> | undefined
+    if (!name || !image || !nameGrammar.test(name.value) || !/^[\x21-\x7e]+$/.test(image.value))
+      return undefined
+    const first = Math.min(...scalars.map((node) => place(node).line))
+    const last = Math.max(...scalars.map(lastLine))
+    // An entry that shares a line with another cannot be told from it by lines.
+    if (first <= previous) return undefined
+    references.push({
+      name: name.value,
+      image: image.value,
+      mark: place(name),
+      imageMark: place(image),
+      text: slice(previous + 1, last),
+    })
+    previous = last
+  }
+  const names = new Set(references.map(({ name }) => name.toLowerCase()))
+  if (names.size === 0 || names.size < references.length) return undefined
+  return { references, frame: JSON.stringify([slice(1, head), slice(previous + 1, rows.length)]) }
+}
+
+type Items = readonly { readonly key: unknown; readonly value: unknown }[]
+type Field = { readonly key: Scalar<string>; readonly value: unknown }
+
+/** Keys of a mapping; undefined when two of them are one to a reader that ignores case, as Go's JSON does. */
+function fieldsOf(items: Items): Map<string, Field> | undefined {
+  const fields = new Map<string, Field>()
+  const folded = new Set<string>()
+  for (const { key, value } of items) {
+    if (!isScalar(key) || typeof key.value !== 'string' || !keyGrammar.test(key.value)) return undefined
+    if (folded.has(key.value.toLowerCase())) return undefined
+    folded.add(key.value.toLowerCase())
+    fields.set(key.value, { key: key as Scalar<string>, value })
+  }
+  return fields
+}
+
+function isPlainScalar(node: unknown, text: string): node is Scalar<string> {
+  if (!isScalar(node) || typeof node.value !== 'string' || !node.range) return false
+  const source = text.slice(node.range[0], node.range[1])
+  if (source === '' || /[\n\\]/.test(source)) return false
+  if (node.type === 'PLAIN') return source === node.value && !noText.test(source)
+  return node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE'
+}
+
+/** A tag can be written before a node or, `!` alone, leave no trace in what is parsed. */
+function isTagged(node: unknown, text: string): boolean {
+  const { tag, range } = (node ?? {}) as { tag?: unknown; range?: readonly number[] | null }
+  return (tag !== undefined && !!range) || (!!range && text[range[0] ?? 0] === '!')
+}
+
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,140 @@
+// A catalog as rules look at it: packages with their channels and bundles, versions and graphs worked out once.
+// Broken catalogs have views too: what a blob does not say is absent or empty, and nothing here complains.
+import type {
+  BundleBlob,
+  Catalog,
+  ChannelBlob,
+  ChannelEntry,
+  DeprecationBlob,
+  PackageBlob,
+  Property,
+} from '../../../catalog/facts/catalog.ts'
+import type { Json } from '../../../go/json/json.ts'
+import { packagesIn, type PackageBlobs } from '../../../change/package-blobs.ts'
+import { fieldText } from './field-text.ts'
+import { upgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
+import type { UpgradeGraph } from '../../../catalog/graph/upgrade-graph.ts'
+import { parseVersion } from '../../../catalog/versions/version.ts'
+import type { Version } from '../../../catalog/versions/version.ts'
+import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
+
+export interface CatalogView {
+  readonly catalog: Catalog
+  /** In the order in which the catalog first names them. */
+  readonly packages: readonly PackageView[]
+  package(name: string): PackageView | undefined
+}
+
+export interface PackageView {
+  readonly name: string
+  /** The `olm.package` blob; absent where other blobs name a package that nobody declares. */
+  readonly blob?: PackageBlob | undefined
+  readonly channels: readonly ChannelView[]
+  readonly bundles: readonly BundleView[]
+  /** The first bundle of that name. */
+  bundle(name: string): BundleView | undefined
+  /** The bundles in the order of their versions. */
+  ladder(): VersionLadder<BundleView>
+  readonly deprecations: readonly DeprecationBlob[]
+  /** Whether the package (name ''), a channel or a bundle is deprecated. */
+  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean
+}
+
+export interface ChannelView {
+  readonly blob: ChannelBlob
+  readonly graph: UpgradeGraph
+  /** The only head's entry; absent where there are none or several. */
+  readonly head?: ChannelEntry
+}
+
+export interface BundleView {
+  readonly blob: BundleBlob
+  /** The text of its (first) `olm.package` property; '' where there is none. */
+  readonly versionText: string
+  /** Absent where the text is no version. */
+  readonly version?: Version
+  /** Properties of one type. */
+  properties(type: string): readonly Property[]
+}
+
+export function viewCatalog(catalog: Catalog): CatalogView {
+  const views = new Map<string, PackageView>()
+  for (const [name, its] of packagesIn(catalog))
+    // Blobs of other schemas alone make no package.
+    if (its.packages.length + its.channels.length + its.bundles.length + its.deprecations.length > 0)
+      views.set(name, new ViewOfPackage(name, its))
+  return { catalog, packages: [...views.values()], package: (name) => views.get(name) }
+}
+
+/** What is looked up is made when it is first asked for: a catalog can have packages by the hundred thousand, and little in them. */
+class ViewOfPackage implements PackageView {
+  readonly name: string
+  readonly blob: PackageBlob | undefined
+  readonly channels: readonly ChannelView[]
+  readonly bundles: readonly BundleView[]
+  readonly deprecations: readonly DeprecationBlob[]
+  private byName: ReadonlyMap<string, BundleView> | undefined
+  private deprecated: ReadonlySet<string> | undefined
+  private versions: VersionLadder<BundleView> | undefined
+
+  constructor(name: string, { packages, channels, bundles, deprecations }: PackageBlobs) {
+    this.name = name
+    this.blob = packages[0]
+    this.channels = channels.length === 0 ? nothing : channels.map(viewChannel)
+    this.bundles = bundles.length === 0 ? nothing : bundles.map(viewBundle)
+    this.deprecations = deprecations
+  }
+
+  bundle(name: string): BundleView | undefined {
+    return (this.byName ??= firstByName(this.bundles)).get(name)
+  }
+
+  ladder(): VersionLadder<BundleView> {
+    return (this.versions ??= new VersionLadder(this.bundles, ({ version }) => version))
+  }
+
+  isDeprecated(schema: 'olm.package' | 'olm.channel' | 'olm.bundle', name: string): boolean {
+    if (this.deprecations.length === 0) return false
+    return (this.deprecated ??= subjectsOf(this.deprecations)).has(`${schema} ${name}`)
+  }
+}
+
+const nothing: readonly never[] = []
+
+function firstByName(bundles: readonly BundleView[]): ReadonlyMap<string, BundleView> {
+  // Of several the first stays.
+  return new Map(bundles.toReversed().map((bundle) => [bundle.blob.name, bundle]))
+}
+
+function subjectsOf(deprecations: readonly DeprecationBlob[]): ReadonlySet<string> {
+  return new Set(
+    deprecations.flatMap(({ entries }) => entries.map((entry) => `${entry.schema} ${entry.name}`)),
+  )
+}
+
+function viewChannel(blob: ChannelBlob): ChannelView {
+  const graph = upgradeGraph(blob.entries)
+  const head = graph.heads.length === 1 ? blob.entries.find(({ name }) => name === graph.heads[0]) : undefined
+  return { blob, graph, ...(head && { head }) }
+}
+
+function viewBundle(blob: BundleBlob): BundleView {
+  let byType: ReadonlyMap<string, readonly Property[]> | undefined
+  const properties = (type: string): readonly Property[] => {
+    if (blob.properties.length === 0) return none
+    return (byType ??= Map.groupBy(blob.properties, (property) => property.type)).get(type) ?? none
+  }
+  const own = blob.properties.find(({ type }) => type === 'olm.package')
+  const versionText = own ? fieldText(own.value, 'version') : ''
+  const version = parseVersion(versionText)
+  return { blob, versionText, ...(version.ok && { version: version.value }), properties }
+}
+
+const none: readonly Property[] = []
+
+/** A JSON value that is an object, or undefined. */
+export function asObject(value: Json | undefined): Readonly<Record<string, Json>> | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, Json>>)
+    : undefined
+}

@@ -1,0 +1,27 @@
+// The entries of a catalog that have a skipRange which parses (opm itself refuses the others).
+import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
+import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
+import type { VersionRange } from '../../../catalog/versions/version-range.ts'
+import type { BundleView, CatalogView, ChannelView, PackageView } from './catalog-view.ts'
+
+export interface SkipRange {
+  readonly in: PackageView
+  readonly channel: ChannelView
+  readonly entry: ChannelEntry
+  /** The entry's bundle. */
+  readonly own: BundleView
+  readonly range: VersionRange
+}
+
+export function* skipRanges(catalog: CatalogView): Generator<SkipRange> {
+  for (const its of catalog.packages) {
+    for (const channel of its.channels) {
+      for (const entry of channel.blob.entries) {
+        if (entry.skipRange === '') continue
+        const own = its.bundle(entry.name)
+        const range = parseVersionRange(entry.skipRange)
+        if (own && range.ok) yield { in: its, channel, entry, own, range: range.value }
+      }
+    }
+  }
+}

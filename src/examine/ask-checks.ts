@@ -1,0 +1,101 @@
+// The fourth stage: what people said (reviews, commands), and the world's answers to what the checks must know.
+import { approvalsFromReviews, coverage } from '../checks/ownership/ownership.ts'
+import type { Check, CheckInput, CheckOutcome } from '../checks/check.ts'
+import { questionKey, type Question } from '../checks/questions.ts'
+import type { UserId } from '../change/ids.ts'
+import {
+  approvalsFromCommands,
+  askCommands,
+  decideCommands,
+  type CommandDecision,
+  type CommandRecord,
+} from '../gate/commands.ts'
+import type { DescribedChange } from '../ports/pull-memory.ts'
+import { agreedChanges, describedChange } from './agreed-changes.ts'
+import type { ExamineOptions } from './examine-options.ts'
+import { gatherAnswers, type Answer, type Ask } from './gather-answers.ts'
+import { tooMany, usualBudget, type LookBudget } from './looks/look-budget.ts'
+import type { Standing } from './stand-on-base.ts'
+
+export interface Answered {
+  /** With the approvals of those who may. */
+  readonly input: CheckInput
+  readonly answers: Awaited<ReturnType<typeof gatherAnswers>>
+  /** Commands that were decided on now. */
+  readonly decisions: readonly CommandDecision[]
+  /** Why others cannot be decided on yet. */
+  readonly open: CheckOutcome['unanswered']
+  /** All commands on record, the new ones included. */
+  readonly records: readonly CommandRecord[]
+  /** What the change does, as it is kept for those who agree to it. */
+  readonly described: DescribedChange
+}
+
+/** Rejects with a StoreError, and with TooLarge where more would have to be asked than the budget allows. */
+export async function askChecks(
+  checks: readonly Check[],
+  { snapshot, epoch, onRecord }: Standing,
+  unapproved: CheckInput,
+  { ask: askWorld, memory, repository, budget = usualBudget }: ExamineOptions,
+): Promise<Answered> {
+  const seen = await memory.firstSeenReviews(
+    snapshot.repository,
+    snapshot.pull,
+    epoch,
+    snapshot.reviews.map(({ id }) => id),
+  )
+  const seenNow = new Map<string, UserId>()
+  const answered = new Map<string, Answer>()
+  const allow = withinBudget(budget)
+  const ask: Ask = async (question) => {
+    const answer = await askWorld(question)
+    // What nobody could say a moment ago may be known by the next round.
+    if (answer.kind !== 'unknown') answered.set(questionKey(question), answer)
+    if (question.kind === 'user' && answer.kind === 'person') seenNow.set(question.login, answer.person.id)
+    return answer
+  }
+  const shown = await memory.shownHeads(snapshot.repository, snapshot.pull)
+  const recent = await memory.recentCommands?.(snapshot.repository)
+  const described = describedChange(coverage(unapproved))
+  const commandInput = {
+    check: unapproved,
+    shown,
+    change: described.id,
+    records: onRecord,
+    ...(recent && { recent }),
+  }
+  const asked = await gatherAnswers(
+    [{ ask: (_input, answers) => askCommands(commandInput, answers) }, ...checks],
+    unapproved,
+    ask,
+    new Map(),
+    allow,
+  )
+  const { decisions, open } = decideCommands(commandInput, asked)
+  const records = [...onRecord, ...decisions.map(({ record }) => record)]
+  const agreed = await agreedChanges({ snapshot, epoch, seen, now: described, shown, memory, repository })
+  const approvals = [
+    ...approvalsFromReviews(snapshot, epoch, seen, agreed),
+    ...approvalsFromCommands(records, snapshot.comments),
+  ]
+  // Checks know again what they have judged: the same value, where there is nothing to judge anew.
+  const input: CheckInput = approvals.length === 0 ? unapproved : { ...unapproved, approvals }
+  const answers = await gatherAnswers(checks, input, ask, answered, allow)
+  if (seenNow.size > 0) await memory.firstSeenAccounts(snapshot.repository, seenNow)
+  return { input, answers, decisions, open, records, described }
+}
+
+/** Counts questions before any of them is asked: what does not fit into the budget costs nobody a request. */
+function withinBudget(budget: LookBudget): (questions: readonly Question[]) => void {
+  const asked = { people: new Set<string>(), images: new Set<string>() }
+  return (questions) => {
+    for (const question of questions) {
+      const isImage = question.kind === 'image' || question.kind === 'bundle'
+      asked[isImage ? 'images' : 'people'].add(questionKey(question))
+    }
+    if (asked.people.size > budget.people)
+      throw tooMany(asked.people.size, 'questions to GitHub about people', budget.people)
+    if (asked.images.size > budget.images)
+      throw tooMany(asked.images.size, 'images to look up', budget.images)
+  }
+}

@@ -1,0 +1,171 @@
+// A directory on disk as opm walks and opens it, with Go's words for what cannot be opened. Reads files only when
+// asked to, one at a time; never parses them.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readSync,
+  readdirSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { sep } from 'node:path'
+import { ignoreFileText } from '../../catalog/load/indexignore.ts'
+import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
+
+export interface CatalogFile {
+  /** Below the directory, `/` between components. */
+  readonly path: string
+  /** A symbolic link that leads to somewhere outside the directory. opm follows it; whoever reviews does not see it. */
+  readonly leadsOut: boolean
+  /** The file's bytes, or opm's words for why there are none. With `memory` they are there until its next use. */
+  read(memory?: FileMemory): Uint8Array | { readonly error: string }
+}
+
+/** Memory for one file after the other: the machine hands out fresh memory as slowly as it reads files. */
+export class FileMemory {
+  private bytes = new Uint8Array(0)
+
+  room(size: number): Uint8Array {
+    if (size > this.bytes.length) this.bytes = new Uint8Array(new ArrayBuffer(size))
+    return this.bytes.subarray(0, size)
+  }
+}
+
+export type CatalogDirectory =
+  /** The argument is no directory: opm prints this with its usage. */
+  | { readonly kind: 'not-a-directory'; readonly message: string }
+  /** The tree cannot be walked or an ignore file not be read: opm loads nothing. */
+  | { readonly kind: 'unreadable'; readonly message: string; readonly file: string }
+  | { readonly kind: 'files'; readonly files: readonly CatalogFile[] }
+
+/** Go's texts for the errors of the operating system; any other is shown by its code. */
+const goErrors: Readonly<Record<string, string>> = {
+  EAGAIN: 'not a regular file',
+  EACCES: 'permission denied',
+  EIO: 'input/output error',
+  EISDIR: 'is a directory',
+  ELOOP: 'too many levels of symbolic links',
+  EMFILE: 'too many open files',
+  ENAMETOOLONG: 'file name too long',
+  ENOENT: 'no such file or directory',
+  ENOTDIR: 'not a directory',
+  ENXIO: 'no such device or address',
+  EPERM: 'operation not permitted',
+}
+
+/** Opens a catalog directory: its files in walk order, ignore files applied. */
+export function openCatalogDirectory(dir: string): CatalogDirectory {
+  try {
+    if (!statSync(dir).isDirectory()) {
+      return { kind: 'not-a-directory', message: `"${dir}" is not a directory` }
+    }
+  } catch (error) {
+    return { kind: 'not-a-directory', message: `stat ${dir}: ${goError(error)}` }
+  }
+  const walk = walkTree(dir)
+  if (walk.error) return { kind: 'unreadable', ...walk.error }
+
+  const ignoreFiles = new Map<string, string>()
+  const links = new Map(walk.entries.map((entry) => [entry.path, entry.isLink]))
+  for (const { path } of walk.entries) {
+    if (!isIgnoreFile(path)) continue
+    const content = readLikeGo(dir, path)
+    if ('error' in content) return { kind: 'unreadable', message: content.error, file: path }
+    ignoreFiles.set(path, ignoreFileText(content))
+  }
+  const { files, loadError } = selectFiles(links.keys(), ignoreFiles)
+  if (loadError) return { kind: 'unreadable', ...loadError }
+  return {
+    kind: 'files',
+    files: files.map((path) => ({
+      path,
+      leadsOut: links.get(path) === true && leadsOut(dir, path),
+      read: (memory) => readLikeGo(dir, path, memory),
+    })),
+  }
+}
+
+interface Walk {
+  readonly entries: { readonly path: string; readonly isLink: boolean }[]
+  error?: { readonly message: string; readonly file: string }
+}
+
+/** All that is no directory; symbolic links are not followed here. */
+function walkTree(root: string): Walk {
+  const walk: Walk = { entries: [] }
+  const todo = ['']
+  for (let directory = todo.pop(); directory !== undefined; directory = todo.pop()) {
+    try {
+      for (const entry of readdirSync(join(root, directory), { withFileTypes: true })) {
+        const path = directory === '' ? entry.name : `${directory}/${entry.name}`
+        if (entry.isDirectory()) todo.push(path)
+        else walk.entries.push({ path, isLink: entry.isSymbolicLink() })
+      }
+    } catch (error) {
+      const file = directory === '' ? '.' : directory
+      walk.error ??= { message: `open ${file}: ${goError(error)}`, file }
+    }
+  }
+  return walk
+}
+
+/** Opening complains of the path below the root, reading of the whole path, as Go's os.DirFS does. */
+function readLikeGo(
+  root: string,
+  path: string,
+  memory?: FileMemory,
+): Uint8Array | { readonly error: string } {
+  let file: number
+  try {
+    // Without O_NONBLOCK a pipe that nobody writes to would never be opened.
+    file = openSync(join(root, path), constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    return { error: `open ${path}: ${goError(error)}` }
+  }
+  try {
+    const found = fstatSync(file)
+    if (found.isDirectory()) return { error: `read ${join(root, path)}: is a directory` }
+    // A device has no end: one byte of it tells whether it is as empty as /dev/null.
+    if (!found.isFile() && readSync(file, new Uint8Array(1)) > 0)
+      return { error: `read ${join(root, path)}: not a regular file` }
+    if (!found.isFile()) return new Uint8Array(0)
+    // What has no size may have content all the same, in /proc.
+    return memory === undefined || found.size === 0 ? readFileSync(file) : readInto(memory, file, found.size)
+  } catch (error) {
+    return { error: `read ${join(root, path)}: ${goError(error)}` }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function readInto(memory: FileMemory, file: number, size: number): Uint8Array {
+  const bytes = memory.room(size)
+  let read = 0
+  for (let more = 1; more > 0 && read < size; read += more)
+    more = readSync(file, bytes, read, size - read, null)
+  return bytes.subarray(0, read)
+}
+
+function leadsOut(root: string, path: string): boolean {
+  try {
+    const target = realpathSync(join(root, path))
+    const home = realpathSync(root)
+    return target !== home && !target.startsWith(home.endsWith(sep) ? home : home + sep)
+  } catch {
+    // A link that leads nowhere leads nowhere outside.
+    return false
+  }
+}
+
+function join(root: string, path: string): string {
+  if (path === '') return root
+  return root.endsWith('/') ? root + path : `${root}/${path}`
+}
+
+function goError(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code ?? String(error)
+  return goErrors[code] ?? code
+}

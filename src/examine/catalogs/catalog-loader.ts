@@ -1,0 +1,184 @@
+// Loads whole catalogs from git trees. What a file says depends on its bytes alone, so it is remembered by blob id,
+// in memory and in the store: a pull request costs what it touches, not what the catalog weighs (DESIGN, rule 8).
+import { assemble } from '../../catalog/facts/assemble.ts'
+import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
+import { factsVersion } from '../../catalog/facts/facts-version.ts'
+import { unreadableFile } from '../../catalog/load/read-file.ts'
+import { ignoreFileText } from '../../catalog/load/indexignore.ts'
+import { isIgnoreFile, selectFiles, type Selection } from '../../catalog/load/select-files.ts'
+import { linkLeadsOut } from '../../catalog/load/file-rules.ts'
+import { finding, subjectOf } from '../../findings/rule.ts'
+import type { BlobSha, TreeSha } from '../../change/ids.ts'
+import type { TreeEntry } from '../../change/path-change.ts'
+import { isGitError } from '../../git/git-error.ts'
+import type { ReadTree } from '../../ports/repository.ts'
+import type { Store } from '../../ports/store.ts'
+import { linkedFile } from './linked-file.ts'
+import { LruMap } from './lru-map.ts'
+import type { ReaderPool } from './reader-pool.ts'
+
+export interface CatalogLoader {
+  /** The catalog below `root` (or in the one file of that name) in a tree, or undefined when the tree has nothing there. */
+  load(repository: ReadTree, tree: TreeSha, root: string): Promise<Catalog | undefined>
+}
+
+const linkMode = '120000'
+
+type Entry = { readonly path: string } & TreeEntry
+
+/** Facts of catalogs whose files weigh this much together stay in memory: a quarter of a gigabyte of YAML. */
+const rememberedBytes = 256 * 1024 * 1024
+const rememberedCatalogs = 24
+
+const tooHeavy = 'reading it takes more time or memory than a file may take'
+
+/** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
+const readAtOnce = 8
+
+export function catalogLoader(
+  pool: ReaderPool,
+  store: Pick<Store, 'getCached' | 'putCached'>,
+): CatalogLoader {
+  const facts = new LruMap<string, FileFacts>(rememberedBytes, (value) => value.bytes + 1000)
+  const catalogs = new LruMap<string, Catalog>(rememberedCatalogs, () => 1)
+  const space = `facts ${factsVersion}`
+
+  async function factsOf(
+    repository: ReadTree,
+    entries: readonly { readonly oid: BlobSha }[],
+  ): Promise<ReadonlyMap<string, FileFacts>> {
+    const result = new Map<string, FileFacts>()
+    const missing = new Set<BlobSha>()
+    for (const { oid } of entries) {
+      const known = facts.get(oid)
+      if (known === undefined) missing.add(oid)
+      else result.set(oid, known)
+    }
+    if (missing.size === 0) return result
+    const stored = await store.getCached(space, [...missing])
+    const fresh = new Map<string, FileFacts>()
+    const left = [...missing].values()
+    const readOn = async () => {
+      for (const oid of left) {
+        let value = stored.get(oid) as FileFacts | undefined
+        if (value === undefined) {
+          value = await pool.read(await repository.read(oid))
+          if (value === undefined) {
+            // Says as much about this moment as about the file: it is not remembered.
+            result.set(oid, unreadableFile(tooHeavy))
+            continue
+          }
+          fresh.set(oid, value)
+        }
+        facts.set(oid, value)
+        result.set(oid, value)
+      }
+    }
+    await Promise.all(Array.from({ length: readAtOnce }, readOn))
+    if (fresh.size > 0) await store.putCached(space, fresh)
+    return result
+  }
+
+  return {
+    async load(repository, tree, root) {
+      const key = `${tree} ${root}`
+      const known = catalogs.get(key)
+      if (known !== undefined) return known
+      let entries = await repository.list(tree, root)
+      if (entries.length === 0) {
+        const file = root === '' ? undefined : await repository.entry(tree, root)
+        if (file === undefined) return undefined
+        entries = [{ path: root, ...file }]
+      }
+      const below = (path: string) => (root === '' || path === root ? path : path.slice(root.length + 1))
+      const followed = (entry: Entry) => linkedFile(repository, tree, root, entry.path, entry.oid)
+      const ignores = new Map<string, string>()
+      for (const entry of entries) {
+        if (!isIgnoreFile(entry.path)) continue
+        const oid = entry.mode === linkMode ? (await followed(entry)).file : entry.oid
+        if (oid !== undefined) ignores.set(below(entry.path), ignoreFileText(await repository.read(oid)))
+      }
+      const selection =
+        tooManyPatterns(ignores, entries.length) ??
+        selectFiles(
+          entries.map((entry) => below(entry.path)),
+          ignores,
+        )
+      const selected = new Set(selection.files)
+      // New links and submodules are refused by the ownership check (T07); opm opens those that are there already.
+      const files: (Pick<Entry, 'path'> & { oid: BlobSha; leadsOut: boolean })[] = []
+      const dead: { path: string; facts: FileFacts }[] = []
+      for (const entry of entries) {
+        if (!selected.has(below(entry.path))) continue
+        const { path } = entry
+        if (entry.mode.startsWith('100')) files.push({ path, oid: entry.oid, leadsOut: false })
+        if (entry.mode !== linkMode) continue
+        const { file, leadsOut, error } = await followed(entry)
+        if (file !== undefined) files.push({ path, oid: file, leadsOut })
+        else {
+          // opm has opened a directory before it finds out.
+          const said =
+            error === 'is a directory' ? `read ${path}: ${error}` : `open ${below(path)}: ${error ?? ''}`
+          dead.push({
+            path,
+            facts: linkedFacts(unreadableFile(said), path, leadsOut),
+          })
+        }
+      }
+      const read = await factsOf(repository, files)
+      const assembled = assemble([
+        ...dead,
+        ...files.flatMap(({ path, oid, leadsOut }) => {
+          const value = read.get(oid)
+          return value === undefined ? [] : [{ path, facts: linkedFacts(value, path, leadsOut) }]
+        }),
+      ])
+      const { loadError } = selection
+      const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
+      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy)) catalogs.set(key, catalog)
+      return catalog
+    },
+  }
+}
+
+/** Each pattern is held against each path: some seconds' worth of that. No catalog has more than a few patterns. */
+const mostComparisons = 10_000_000
+
+/** Ignore files that cannot be followed in reasonable time read as one that cannot be read: the catalog is not valid. */
+function tooManyPatterns(ignores: ReadonlyMap<string, string>, paths: number): Selection | undefined {
+  let [patterns, length] = [0, 0]
+  for (const [file, text] of ignores) {
+    length += text.length
+    patterns += text.split('\n').length
+    if (patterns * paths > mostComparisons || length > longestIgnores)
+      return {
+        files: [],
+        loadError: {
+          file,
+          message: `too many ignore patterns: ${patterns.toLocaleString('en')} for ${paths.toLocaleString('en')} paths`,
+        },
+      }
+  }
+  return undefined
+}
+
+/** Of all ignore files of a catalog. */
+const longestIgnores = 8 * 1024 * 1024
+
+/** What a file says, and that it is not the catalog that says it. */
+function linkedFacts(facts: FileFacts, path: string, leadsOut: boolean): FileFacts {
+  if (!leadsOut) return facts
+  const found = { ...finding(linkLeadsOut, undefined, {}), subject: subjectOf([path]) }
+  return { ...facts, findings: [...facts.findings, found] }
+}
+
+/** A text file from a tree, or '' when it is too large to be one of ours (1 MB). */
+export async function readText(repository: ReadTree, blob: BlobSha): Promise<string> {
+  try {
+    // A byte order mark stays: whoever reads a list of people must see it.
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(blob, 1024 * 1024))
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return ''
+    throw error
+  }
+}

@@ -1,0 +1,5 @@
+// One of the reader pool's processes: bytes in, facts out.
+import { readFile } from '../../catalog/load/read-file.ts'
+import { answerOrders } from '../../workers/answer-orders.ts'
+
+answerOrders((bytes: Uint8Array) => readFile(bytes))

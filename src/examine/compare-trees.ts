@@ -1,0 +1,183 @@
+// The second stage: base tree against result tree, in catalog words, and the commits that lead from one to the other.
+import type { CarriedCommits, ClosedPull } from '../change/carried-commits.ts'
+import type { Texts } from '../change/blob-text.ts'
+import type { Change } from '../change/change.ts'
+import { describeChange, type CatalogPair } from '../change/describe-change.ts'
+import type { BlobSha, TreeSha } from '../change/ids.ts'
+import { catalogOf, foldersOf, type Layout } from '../change/layout/layout.ts'
+import { withNewCatalogs } from '../change/layout/recognise-layout.ts'
+import type { PathChange } from '../change/path-change.ts'
+import { mayListReferences } from '../change/references/reference-list.ts'
+import type { Snapshot } from '../change/snapshot.ts'
+import type { ReadTree } from '../ports/repository.ts'
+import type { CatalogLoader } from './catalogs/catalog-loader.ts'
+import { changedLinks } from './changed-links.ts'
+import { closedPulls, mayMeetPulls, pullsMet, type MetPull } from './closed-pulls.ts'
+import type { ExamineOptions } from './examine-options.ts'
+import { lookAtTrees } from './look-at-trees.ts'
+import { tooMany, TooLarge, usualBudget } from './looks/look-budget.ts'
+import type { Standing } from './stand-on-base.ts'
+
+/** The commits that landing would carry, and the other open pull requests that they would close. */
+export interface Carried {
+  readonly commits: CarriedCommits
+  readonly met: readonly MetPull[]
+}
+
+export interface Comparison {
+  readonly resultTree: TreeSha
+  /** Every path that differs between the two trees. */
+  readonly paths: readonly PathChange[]
+  readonly resultPaths: readonly string[]
+  /** Links at the base whose targets the pull request changes. */
+  readonly links: readonly PathChange[]
+  /** That of the result: what the pull request adds is in it. */
+  readonly layout: Layout
+  readonly change: Change
+  /** The bytes of changed files. */
+  readonly texts: Texts
+  /** The repository, with both trees and the changed files at hand. */
+  readonly look: ReadTree
+  readonly carried: Carried
+  /** What becomes of the pull requests that would be closed. */
+  readonly pulls: readonly ClosedPull[]
+}
+
+/** Rejects with a GitError or StoreError, and with TooLarge where more is changed than the budget allows. */
+export async function compareTrees(
+  { snapshot, baseTree, basePaths, baseLayout, entries, config }: Standing,
+  resultTree: TreeSha,
+  options: ExamineOptions,
+): Promise<Comparison> {
+  const { repository, loader, memory, budget = usualBudget } = options
+  const [paths, resultEntries, carried] = await Promise.all([
+    repository.diff(baseTree, resultTree),
+    repository.list(resultTree),
+    findCarried(snapshot, options),
+  ])
+  if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
+  const resultPaths = applied(basePaths, paths)
+  const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
+  const trees = new Map([
+    [baseTree, entries],
+    [resultTree, resultEntries],
+  ])
+  const links = await changedLinks(lookAtTrees(repository, { trees, blobs: new Map() }), {
+    base: baseTree,
+    entries,
+    result: resultTree,
+    differing: new Set(paths.map(({ path }) => path)),
+  })
+  const reading = [...paths, ...links.filter(({ path }) => isReadAsCatalog(path, layout))]
+  const blobs = changedBlobs(repository, reading, layout, budget.changedBytes)
+  const look = lookAtTrees(repository, { trees, blobs })
+  const pulls = await closedPulls(carried.met, snapshot, {
+    repository,
+    look,
+    memory,
+    blockingLabels: config.merge.blockingLabels,
+    baseTree,
+    result: resultTree,
+  })
+  const catalogs = await loadTouched(layout, reading, baseTree, resultTree, look, loader)
+  const texts = await changedTexts(reading, blobs)
+  const change = describeChange({ paths: reading, layout, catalogs, texts })
+  return { resultTree, paths, resultPaths, links, layout, change, texts, look, carried, pulls }
+}
+
+/** What the push would carry, and which other open pull requests it meets. */
+async function findCarried(snapshot: Snapshot, { repository, openPulls }: ExamineOptions): Promise<Carried> {
+  const commits = await repository.carried(snapshot.base, snapshot.head)
+  const open = openPulls !== undefined && mayMeetPulls(commits) ? await openPulls() : []
+  return { commits, met: pullsMet(open, commits, snapshot) }
+}
+
+/** Both sides of every catalog that a path lies in. */
+async function loadTouched(
+  layout: Layout,
+  paths: readonly PathChange[],
+  baseTree: TreeSha,
+  resultTree: TreeSha,
+  repository: ReadTree,
+  loader: CatalogLoader,
+): Promise<readonly CatalogPair[]> {
+  const folders = foldersOf(paths.map(({ path }) => path))
+  const touched = layout.catalogs.filter(({ root }) => folders.has(root))
+  return Promise.all(
+    touched.map(async (catalog): Promise<CatalogPair> => {
+      const [base, result] = await Promise.all([
+        loader.load(repository, baseTree, catalog.root),
+        loader.load(repository, resultTree, catalog.root),
+      ])
+      return { ...catalog, ...(base && { base }), ...(result && { result }) }
+    }),
+  )
+}
+
+/**
+ * The bytes of every changed catalog file and list, before and after, by blob. Asked for all at once: each question that
+ * waits for the answer to another one costs a way to git and back.
+ */
+function changedBlobs(
+  repository: Pick<ReadTree, 'read'>,
+  paths: readonly PathChange[],
+  layout: Layout,
+  mostBytes: number,
+): ReadonlyMap<BlobSha, Promise<Uint8Array>> {
+  let size = 0
+  const read = async (oid: BlobSha) => {
+    if (size > mostBytes) throw tooMuch(mostBytes)
+    const bytes = await repository.read(oid)
+    size += bytes.length
+    if (size > mostBytes) throw tooMuch(mostBytes)
+    return bytes
+  }
+  const wanted = new Set<BlobSha>()
+  for (const { path, before, after } of paths) {
+    if (!isReadAsCatalog(path, layout)) continue
+    for (const entry of [before, after]) if (entry?.mode.startsWith('100')) wanted.add(entry.oid)
+  }
+  return new Map(
+    [...wanted].map((oid) => {
+      const bytes = read(oid)
+      // Whoever waits for it is told; until somebody does, a failure is no end of the process.
+      bytes.catch(() => undefined)
+      return [oid, bytes]
+    }),
+  )
+}
+
+/** Whether what stands at a path is read for what it says of packages and images. */
+function isReadAsCatalog(path: string, layout: Layout): boolean {
+  return catalogOf(path, layout) !== undefined || mayListReferences(path)
+}
+
+function tooMuch(mostBytes: number): TooLarge {
+  return new TooLarge(`its changed files have more than ${Math.floor(mostBytes / 1024 / 1024)} MB together`)
+}
+
+/** What tells an edited bundle from a moved one. */
+async function changedTexts(
+  paths: readonly PathChange[],
+  blobs: ReadonlyMap<BlobSha, Promise<Uint8Array>>,
+): Promise<Texts> {
+  const read = new Map(await Promise.all([...blobs].map(async ([oid, bytes]) => [oid, await bytes] as const)))
+  const sides = {
+    base: new Map(paths.map(({ path, before }) => [path, before])),
+    result: new Map(paths.map(({ path, after }) => [path, after])),
+  }
+  return {
+    read: (side, path) => {
+      const entry = sides[side].get(path)
+      return entry?.mode.startsWith('100') === true ? read.get(entry.oid) : undefined
+    },
+  }
+}
+
+function applied(basePaths: readonly string[], changes: readonly PathChange[]): readonly string[] {
+  const paths = new Set(basePaths)
+  for (const { path, after } of changes)
+    if (after === undefined) paths.delete(path)
+    else paths.add(path)
+  return [...paths].sort()
+}

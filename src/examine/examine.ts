@@ -1,0 +1,150 @@
+// One pull request's journey from a snapshot to a verdict, stage by stage, each stage a value that can be printed: stand on
+// the base, compare, read, ask, judge, decide. Reads the world, changes nothing in it; the same for the App and for the
+// command line.
+import { allChecks } from '../checks/all-checks.ts'
+import type { CheckOutcome } from '../checks/check.ts'
+import { withEnds } from '../catalog/positions/ends.ts'
+import type { Texts } from '../change/blob-text.ts'
+import type { Change } from '../change/change.ts'
+import type { Layout } from '../change/layout/layout.ts'
+import type { Snapshot } from '../change/snapshot.ts'
+import type { Config } from '../config/config.ts'
+import type { Finding } from '../findings/finding.ts'
+import {
+  heldBy,
+  isYesTo,
+  mergeRequestedBy,
+  type CommandDecision,
+  type CommandRecord,
+} from '../gate/commands.ts'
+import { decide, type GateInput, type MergeOutcome } from '../gate/decide.ts'
+import type { Verdict } from '../gate/verdict.ts'
+import type { DescribedChange } from '../ports/pull-memory.ts'
+import { askChecks, type Answered } from './ask-checks.ts'
+import { compareTrees, type Carried, type Comparison } from './compare-trees.ts'
+import type { ExamineOptions } from './examine-options.ts'
+import { readCheckInput } from './read-check-input.ts'
+import { standOnBase, type Standing } from './stand-on-base.ts'
+
+export interface Examination {
+  readonly snapshot: Snapshot
+  readonly config: Config
+  readonly configDigest: string
+  readonly layout: Layout
+  readonly merge: MergeOutcome
+  readonly change: Change
+  /** The commits that landing would carry, and the other pull requests that they would close. Absent: it cannot land. */
+  readonly carried?: Carried
+  /** What the verdict was made of: whoever gives the same to decide() gets it again, with a permit of their own. */
+  readonly gate: GateInput
+  readonly verdict: Verdict
+  readonly epoch: number
+  /** Commands in comments that were decided on now: to be recorded and answered. */
+  readonly commands: readonly CommandDecision[]
+  /** All commands on record, the new ones included. */
+  readonly records: readonly CommandRecord[]
+  /** What the change does, as it is kept for those who agree to it; absent where it could not be worked out. */
+  readonly described?: DescribedChange
+  /** Whether what a command said yes to is what the change does now. */
+  readonly isYesToThis: (record: CommandRecord) => boolean
+}
+
+/**
+ * Decides on one snapshot, whose commits must be in the repository already. Rejects with a GitError or StoreError, and
+ * with TooLarge where the pull request is larger than its budget.
+ */
+export async function examine(given: Snapshot, options: ExamineOptions): Promise<Examination> {
+  const standing = await standOnBase(given, options.repository, options.memory)
+  const { config, configDigest, configFindings, merge, epoch } = standing
+  // The snapshot as it was given: landing compares it with what GitHub says then, which names no pusher.
+  const known = { snapshot: given, config, configDigest, merge, epoch }
+  if (merge.kind !== 'clean' || configFindings.length > 0)
+    return { ...known, ...incomparable(standing, options.stopped) }
+
+  const comparison = await compareTrees(standing, merge.tree, options)
+  const unapproved = await readCheckInput(standing, comparison, options)
+  const answered = await askChecks(allChecks, standing, unapproved, options)
+  const outcomes = judge(answered, comparison.texts)
+  return { ...known, ...decided(standing, comparison, answered, outcomes, options.stopped) }
+}
+
+type Decided = Omit<Examination, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>
+
+/** The fifth stage: each check's judgement of what it was told. */
+function judge({ input, answers, open }: Answered, texts: Texts): readonly CheckOutcome[] {
+  return allChecks.map((check) => withOpenCommands(withFoundEnds(check.judge(input, answers), texts), open))
+}
+
+/** The last stage: the verdict, with what it was made of. */
+function decided(
+  standing: Standing,
+  { change, layout, paths, carried }: Comparison,
+  { input, decisions, records, described }: Answered,
+  outcomes: readonly CheckOutcome[],
+  stopped: string | undefined,
+): Decided {
+  const gate: GateInput = {
+    ...gateOf(standing, stopped),
+    changedPaths: paths.length,
+    outcomes,
+    heldBy: heldBy(records, input),
+    requestedBy: mergeRequestedBy(records, input)?.login,
+  }
+  return {
+    layout,
+    change,
+    carried,
+    gate,
+    verdict: decide(gate),
+    commands: decisions,
+    records,
+    described,
+    isYesToThis: (record) => isYesTo(record, input),
+  }
+}
+
+/** Where nothing would land, or nobody knows under which rules: there is nothing to compare. */
+function incomparable(standing: Standing, stopped: string | undefined): Decided {
+  const { baseLayout, configFindings, onRecord } = standing
+  const gate: GateInput = {
+    ...gateOf(standing, stopped),
+    changedPaths: 1,
+    outcomes: configFindings.length > 0 ? [configOutcome(configFindings)] : [],
+    heldBy: heldBy(onRecord, undefined),
+  }
+  return {
+    layout: baseLayout,
+    change: { paths: [], catalogs: [], references: [] },
+    gate,
+    verdict: decide(gate),
+    commands: [],
+    records: onRecord,
+    isYesToThis: () => false,
+  }
+}
+
+function gateOf({ snapshot, config, configDigest, merge }: Standing, stopped: string | undefined) {
+  return { snapshot, config, configDigest, merge, stopped }
+}
+
+function configOutcome(findings: readonly Finding[]): CheckOutcome {
+  return {
+    check: 'ownership',
+    findings,
+    unanswered: [],
+    waiting: [],
+    summary: 'the configuration at the base branch',
+  }
+}
+
+/** A command that cannot be decided on yet may be one that keeps the pull request back. */
+function withOpenCommands(outcome: CheckOutcome, open: CheckOutcome['unanswered']): CheckOutcome {
+  if (outcome.check !== 'ownership' || open.length === 0) return outcome
+  return { ...outcome, unanswered: [...outcome.unanswered, ...open] }
+}
+
+/** Ends of what findings point at, in the files whose bytes are here: those that the pull request changes. */
+function withFoundEnds(outcome: CheckOutcome, texts: Texts): CheckOutcome {
+  const read = (path: string) => texts.read('result', path) ?? texts.read('base', path)
+  return { ...outcome, findings: withEnds(outcome.findings, read) }
+}

@@ -1,0 +1,93 @@
+// The catalogs of a tree: told by its paths in nearly every repository, and only where they tell none by what is in the
+// files. Give a tree of the base branch: a layout found in a pull request would let its author choose who owns what.
+import type { Config } from '../config/config.ts'
+import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
+import type { TreeEntry } from '../change/path-change.ts'
+import { recogniseLayout } from '../change/layout/recognise-layout.ts'
+import { treeSha } from '../change/ids.ts'
+import { GitError } from '../git/git-error.ts'
+import type { ReadTree, Repository } from '../ports/repository.ts'
+import { lookAtTrees } from './look-at-trees.ts'
+import { pathEnd } from './catalogs/linked-file.ts'
+
+/** A larger file is not opened to learn what it is. */
+const mostBytes = 32 * 1024 * 1024
+/** Of all files together: a repository of anything else is not read to its end at every look. */
+const mostBytesInAll = 256 * 1024 * 1024
+const schemas = /"?schema"?[ \t]*:[ \t]*["']?olm\.[a-z.]+["'\s,}]/gi
+/** Enough of them to know a catalog by. */
+const mostSchemas = 1000
+
+/** The layout of a tree with these entries. Rejects with a GitError where a file cannot be read. */
+export async function findLayout(
+  { read }: Pick<Repository, 'read'>,
+  entries: readonly ({ readonly path: string } & TreeEntry)[],
+  configured: Config['catalogs'],
+): Promise<Layout> {
+  const paths = entries.map(({ path }) => path)
+  const told = recogniseLayout(paths, configured)
+  if (configured.length > 0) return { ...told, catalogs: await withoutLinks(told.catalogs, entries, read) }
+  if (told.catalogs.length > 0) return told
+  const files = new Map(
+    entries.filter(({ mode }) => mode.startsWith('100')).map(({ path, oid }) => [path, oid]),
+  )
+  const seen = new Map<string, string>()
+  let left = mostBytesInAll
+  for (;;) {
+    const wanted: string[] = []
+    const layout = recogniseLayout(paths, configured, (path) => {
+      if (!seen.has(path)) wanted.push(path)
+      return seen.get(path)
+    })
+    if (wanted.length === 0) return layout
+    for (const path of wanted) {
+      const oid = files.get(path)
+      const bytes = oid === undefined || left <= 0 ? undefined : await readSmall(oid)
+      left -= bytes?.length ?? 0
+      seen.set(path, schemasIn(bytes))
+    }
+  }
+
+  async function readSmall(oid: TreeEntry['oid']): Promise<Uint8Array | undefined> {
+    try {
+      return await read(oid, mostBytes)
+    } catch (error) {
+      if (error instanceof GitError && error.code === 'too-large') return undefined
+      throw error
+    }
+  }
+}
+
+/**
+ * The catalogs where they are: a configured directory may be a link, or lie below one, and opm follows it. What is in
+ * it changes by the paths below its end.
+ */
+async function withoutLinks(
+  catalogs: readonly CatalogRoot[],
+  entries: readonly ({ readonly path: string } & TreeEntry)[],
+  read: Repository['read'],
+): Promise<readonly CatalogRoot[]> {
+  const links = new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path))
+  if (links.size === 0) return catalogs
+  const look = lookAtTrees({ read } as ReadTree, { trees: new Map([[anyTree, entries]]), blobs: new Map() })
+  const found = new Map<string, CatalogRoot>()
+  for (const catalog of catalogs) {
+    const end = await pathEnd(look, anyTree, catalog.root)
+    const root = end.links.length === 0 ? catalog.root : (end.path ?? catalog.root)
+    const before = found.get(root)
+    if (root === catalog.root && before === undefined) found.set(root, catalog)
+    else {
+      const names = [...(before ? (before.names ?? [before.root]) : []), catalog.root]
+      found.set(root, { ...catalog, ...before, root, names })
+    }
+  }
+  return [...found.values()]
+}
+
+/** The entries are those of one tree, whichever it is. */
+const anyTree = treeSha('0'.repeat(40))
+
+/** What says of a file whether it belongs to a catalog, wherever in it that stands. */
+function schemasIn(bytes: Uint8Array = new Uint8Array()): string {
+  return (Buffer.from(bytes).toString('latin1').match(schemas) ?? []).slice(0, mostSchemas).join('\n')
+}

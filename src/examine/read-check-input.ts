@@ -1,0 +1,76 @@
+// The third stage: what the checks look at besides the change, from the repository and from what is remembered. What
+// people agreed to is not in it yet.
+import { ownerFilePaths } from '../checks/ownership/ownership.ts'
+import type { CheckInput } from '../checks/check.ts'
+import type { BlobSha, TreeSha } from '../change/ids.ts'
+import type { ReadTree } from '../ports/repository.ts'
+import { readText } from './catalogs/catalog-loader.ts'
+import { packagesByDirectory } from './catalogs/packages-by-directory.ts'
+import { publishedBundles } from './catalogs/published-bundles.ts'
+import type { Comparison } from './compare-trees.ts'
+import type { ExamineOptions } from './examine-options.ts'
+import { readTemplates } from './read-templates.ts'
+import type { Standing } from './stand-on-base.ts'
+
+/** Rejects with a GitError or StoreError. */
+export async function readCheckInput(
+  { snapshot, baseTree, basePaths, config, configDigest, epoch }: Standing,
+  { change, layout, links, look, resultPaths, resultTree, carried, pulls }: Comparison,
+  { loader, memory, demandsSignatures = false }: ExamineOptions,
+): Promise<CheckInput> {
+  const places = { repository: look, loader, tree: baseTree }
+  const directories = await packagesByDirectory(change, layout, basePaths, places)
+  const published = await publishedBundles(change, layout, basePaths, places)
+  const ownerPaths = ownerFilePaths(basePaths, change)
+  return {
+    // Logins stay with the account they were first seen with: a login can be given up and registered again (T25).
+    accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
+    snapshot,
+    config,
+    configDigest,
+    epoch,
+    layout,
+    change,
+    basePaths,
+    packagesByDirectory: directories,
+    published,
+    ownerFiles: await readOwnerFiles(look, { base: baseTree, result: resultTree }, ownerPaths),
+    approvals: [],
+    carried: { ...carried.commits, pulls },
+    demandsSignatures,
+    templates: await readTemplates(change, layout, {
+      links: links.map(({ path }) => path),
+      repository: look,
+      loader,
+      config,
+      base: { tree: baseTree, paths: basePaths },
+      result: { tree: resultTree, paths: resultPaths },
+    }),
+  }
+}
+
+/** Texts of owner files in both trees. Most are the same in both. */
+async function readOwnerFiles(
+  repository: ReadTree,
+  trees: { readonly base: TreeSha; readonly result: TreeSha },
+  paths: readonly string[],
+): Promise<CheckInput['ownerFiles']> {
+  const texts = new Map<BlobSha, Promise<string>>()
+  const textOf = (oid: BlobSha): Promise<string> => {
+    const text = texts.get(oid) ?? readText(repository, oid)
+    texts.set(oid, text)
+    return text
+  }
+  const readSide = async (tree: TreeSha): Promise<ReadonlyMap<string, string>> => {
+    const found = await Promise.all(
+      paths.map(async (path) => {
+        const entry = await repository.entry(tree, path)
+        const isFile = entry?.mode.startsWith('100') === true
+        return isFile ? [[path, await textOf(entry.oid)] as const] : []
+      }),
+    )
+    return new Map(found.flat())
+  }
+  const [base, result] = await Promise.all([readSide(trees.base), readSide(trees.result)])
+  return { base, result }
+}

@@ -1,0 +1,147 @@
+// What the trees hold of the templates that a change touches, and of the catalogs rendered from them. The pairs come
+// from the base's configuration and ci.yaml files; what they say now from the merge result.
+import type { Catalog } from '../catalog/facts/catalog.ts'
+import type { Change } from '../change/change.ts'
+import type { TreeSha } from '../change/ids.ts'
+import type { Layout } from '../change/layout/layout.ts'
+import {
+  touchedTemplatePairs,
+  type TemplatePair,
+  type TemplateState,
+} from '../change/layout/template-pairs.ts'
+import type { Config } from '../config/config.ts'
+import { isGitError } from '../git/git-error.ts'
+import type { ReadTree } from '../ports/repository.ts'
+import { readText, type CatalogLoader } from './catalogs/catalog-loader.ts'
+import { pathEnd } from './catalogs/linked-file.ts'
+
+export interface TemplatePlaces {
+  readonly repository: ReadTree
+  readonly loader: CatalogLoader
+  readonly config: Config
+  readonly base: Side
+  readonly result: Side
+  /** Links that lead to something else than before: a template can be one. */
+  readonly links?: readonly string[]
+}
+
+interface Side {
+  readonly tree: TreeSha
+  readonly paths: readonly string[]
+}
+
+/** The largest public template is a twentieth of this. */
+const largestTemplate = 4 * 1024 * 1024
+/** Rendering whole bundles takes about a second for each ten megabytes of them. */
+const largestPatched = 4 * 1024 * 1024
+
+/**
+ * Of all templates of one change, bytes and number: each megabyte costs a tenth of a second per round of questions, and
+ * one blob can stand at any number of paths. Far above a change of every package of the largest public catalog.
+ */
+const mostTogether = { bytes: 16 * 1024 * 1024, templates: 2000 }
+
+/** Rejects with a GitError when a tree cannot be read. */
+export async function readTemplates(
+  change: Change,
+  layout: Layout,
+  places: TemplatePlaces,
+): Promise<readonly TemplateState[]> {
+  const { repository, loader, config, base, result, links = [] } = places
+  const touched = [...change.paths.map(({ path }) => path), ...links]
+  const pairs = touchedTemplatePairs(
+    {
+      paths: [...new Set([...base.paths, ...result.paths])],
+      layout,
+      stated: config.templates,
+      ciYaml: await ciYamls(places, touched),
+    },
+    touched,
+  )
+  const sources: (readonly [pair: TemplatePair, source: TemplateState['source']])[] = []
+  let bytes = 0
+  for (const pair of pairs) {
+    const isFull = sources.length >= mostTogether.templates || bytes >= mostTogether.bytes
+    const source = isFull ? 'too-many' : await readTemplate(repository, result.tree, pair.template)
+    if (source instanceof Uint8Array) bytes += source.length
+    sources.push([pair, source])
+  }
+  return Promise.all(
+    sources.map(async ([pair, source]): Promise<TemplateState> => {
+      if (source === 'too-many') return { ...pair, source, known: [] }
+      const [checkedIn, own] = await Promise.all([
+        loader.load(repository, result.tree, pair.catalog),
+        loader.load(repository, base.tree, pair.catalog),
+      ])
+      const file = pair.offer === 'patch' ? await onlyFile(own, checkedIn, places) : undefined
+      return {
+        ...pair,
+        ...(file && { file }),
+        ...(source && { source }),
+        ...(checkedIn && { result: checkedIn }),
+        known: own ? [own] : await siblings(pair.catalog, layout, places),
+      }
+    }),
+  )
+}
+
+/** The bytes of a catalog's only file on both sides, where it is not too large to be rendered for a patch. */
+async function onlyFile(
+  own: Catalog | undefined,
+  checkedIn: Catalog | undefined,
+  { repository, base, result }: TemplatePlaces,
+): Promise<TemplateState['file']> {
+  const [path, ...more] = new Set(
+    [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.path),
+  )
+  const bytes = [...(own?.files ?? []), ...(checkedIn?.files ?? [])].map((file) => file.bytes)
+  if (path === undefined || more.length > 0 || bytes.some((size) => size > largestPatched)) return undefined
+  const read = async (tree: TreeSha) => {
+    const entry = await repository.entry(tree, path)
+    return entry?.mode.startsWith('100') === true ? repository.read(entry.oid) : undefined
+  }
+  const [before, after] = await Promise.all([read(base.tree), read(result.tree)])
+  return before && after && { path, base: before, result: after }
+}
+
+/** A catalog that the base does not have: its bundles lie in the same package's directories of other catalogs. */
+async function siblings(catalog: string, layout: Layout, { loader, repository, base }: TemplatePlaces) {
+  const directory = catalog.slice(catalog.lastIndexOf('/') + 1)
+  const found = await Promise.all(
+    layout.catalogs.map(({ root }) => loader.load(repository, base.tree, `${root}/${directory}`)),
+  )
+  return found.filter((one) => one !== undefined)
+}
+
+/** Texts of the base's ci.yaml files that may speak of a touched path: a package's directories have one name. */
+async function ciYamls(
+  { repository, base }: TemplatePlaces,
+  touched: readonly string[],
+): Promise<(directory: string) => string | undefined> {
+  const known = new Set(base.paths)
+  const texts = new Map<string, string>()
+  for (const directory of new Set(touched.flatMap((path) => path.split('/')))) {
+    const path = `operators/${directory}/ci.yaml`
+    const entry = known.has(path) ? await repository.entry(base.tree, path) : undefined
+    if (entry?.mode.startsWith('100')) texts.set(directory, await readText(repository, entry.oid))
+  }
+  return (directory) => texts.get(directory)
+}
+
+async function readTemplate(
+  repository: ReadTree,
+  tree: TreeSha,
+  path: string,
+): Promise<TemplateState['source']> {
+  // New links are refused by the ownership check (T07); what renders the template follows those that are there.
+  const entry = await repository.entry(tree, path)
+  const isFile = entry?.mode.startsWith('100') === true
+  const { file } = isFile ? { file: entry.oid } : await pathEnd(repository, tree, path)
+  if (file === undefined) return undefined
+  try {
+    return await repository.read(file, largestTemplate)
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return 'too-large'
+    throw error
+  }
+}

@@ -1,0 +1,288 @@
+// Values into Go types, as encoding/json does it: names without regard to case, null changes nothing much, a wrong
+// type is remembered and reading goes on. Gives plain data; the first problem is the one that opm prints.
+import { decodeBase64 } from '../base64.ts'
+import { goFloat32, jsonNumber } from '../number.ts'
+import { quote } from '../text.ts'
+import { sortedEntries } from '../json/json-text.ts'
+import type { MapEntry, MapValue, NumberValue, Value } from '../tree.ts'
+import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
+import { FittingStruct, fitsType } from './fitting.ts'
+import type { GoType, StructType } from './go-type.ts'
+import { uint8 } from './go-type.ts'
+import { goKind } from './go-value.ts'
+
+export interface DecodeProblem {
+  readonly message: string
+  readonly at: Value
+  /** The field's path from the root, in Go's spelling: `entries.skips`. Empty at the root itself. */
+  readonly field: string
+  readonly wanted: string
+  readonly found: string
+}
+
+export interface DecodeResult {
+  readonly decoded: Decoded
+  /** The first problems in the order in which Go meets them. */
+  readonly problems: readonly DecodeProblem[]
+  /** How many there are behind those. */
+  readonly moreProblems: number
+}
+
+/** A value can have as many as it has parts; nobody is shown more than this. */
+const mostProblems = 100
+
+/** Where a decoder of opm's differs from the one that reads blobs. */
+export interface DecodeRules {
+  /** Spellings of one field apply in the order of the text, not in that of their bytes: JSON nobody wrote anew. */
+  readonly inTextOrder?: boolean
+  /** A field that the type lacks is a problem. */
+  readonly isStrict?: boolean
+  /** Numbers and bools become text where text is wanted: how a YAML text is read right into a type. */
+  readonly coerces?: boolean
+}
+
+export function decode(type: StructType, value: Value, rules?: DecodeRules): DecodeResult {
+  if (!rules && value.kind !== 'null' && fitsType(type, value))
+    return { decoded: new FittingStruct(type, value), problems: [], moreProblems: 0 }
+  const decoder = new Decoder(rules)
+  const before = new FilledStruct(value)
+  const decoded = decoder.value(type, value, before, '', []) as Decoded
+  return { decoded: decoded ?? before, problems: decoder.problems, moreProblems: decoder.moreProblems }
+}
+
+class Decoder {
+  readonly problems: DecodeProblem[] = []
+  moreProblems = 0
+  private readonly rules: DecodeRules | undefined
+
+  constructor(rules?: DecodeRules) {
+    this.rules = rules
+  }
+
+  /** `before` is what the field held already: null keeps it, and a struct is filled on. */
+  value(
+    type: GoType,
+    value: Value,
+    before: DecodedValue,
+    owner: string,
+    path: readonly string[],
+  ): DecodedValue {
+    if (type.kind === 'raw') return value
+    if (value.kind === 'null')
+      return type.kind === 'slice' || type.kind === 'map' || type.kind === 'bytes' ? undefined : before
+    switch (type.kind) {
+      case 'string':
+        if (value.kind === 'string') return value.value
+        if (this.rules?.coerces === true && value.kind === 'bool') return String(value.value)
+        if (this.rules?.coerces === true && value.kind === 'number') return coerced(value)
+        break
+      case 'bool':
+        if (value.kind === 'bool') return value.value
+        break
+      case 'int':
+        if (value.kind === 'number') return this.int(type, value, before, owner, path)
+        break
+      case 'bytes':
+        if (value.kind === 'string') return this.base64(value, before)
+        if (value.kind === 'list') return this.byteList(value, owner, path)
+        break
+      case 'slice':
+        if (value.kind === 'list') {
+          const old = Array.isArray(before) ? before : []
+          return value.items.map((item, at) => this.value(type.element, item, old[at], owner, path))
+        }
+        break
+      case 'map':
+        if (value.kind === 'map') {
+          for (const { value: inner } of sortedEntries(value.entries)) {
+            this.value(type.element, inner, undefined, owner, path)
+          }
+          return value
+        }
+        break
+      case 'struct':
+        if (value.kind === 'map') return this.struct(type, value, before, path)
+    }
+    this.mismatch(type, value, goKind(value), owner, path)
+    return before
+  }
+
+  private struct(type: StructType, value: MapValue, before: DecodedValue, path: readonly string[]): Decoded {
+    const old = before !== undefined && isDecoded(before) ? before : undefined
+    if (!old && !this.rules && fitsType(type, value)) return new FittingStruct(type, value)
+    const result = new FilledStruct(value)
+    if (old) result.takeOver(type, old)
+    const owner = ownerName(type)
+    for (const { key, value: inner } of this.inOrder(value)) {
+      const field = fieldName(type, key)
+      if (field === undefined) {
+        if (this.rules?.isStrict === true) this.refuseField(key, inner)
+        continue
+      }
+      const fieldType = type.fields[field] as GoType
+      const decoded = this.value(fieldType, inner, result.get(field), owner, [...path, field])
+      result.set(field, decoded, inner)
+    }
+    return result
+  }
+
+  private inOrder({ entries }: MapValue): readonly MapEntry[] {
+    if (this.rules?.inTextOrder !== true) return sortedEntries(entries)
+    return [...entries].sort((a, b) => a.keyStart - b.keyStart)
+  }
+
+  private refuseField(key: string, at: Value): void {
+    const message = `json: unknown field ${quote(key)}`
+    this.complain(() => ({ message, at, field: key, wanted: 'no such field', found: goKind(at) }))
+  }
+
+  private int(
+    type: GoType & { kind: 'int' },
+    value: Value & { kind: 'number' },
+    before: DecodedValue,
+    owner: string,
+    path: readonly string[],
+  ): DecodedValue {
+    const text = jsonNumber(value.value)
+    // Go parses the text, so a fraction or an exponent is no integer, whatever its value.
+    if (/^-?\d+$/.test(text) && value.value >= type.min && value.value <= type.max) return value.value
+    this.mismatch(type, value, `number ${text}`, owner, path)
+    return before
+  }
+
+  private base64(value: Value & { kind: 'string' }, before: DecodedValue): DecodedValue {
+    const decoded = decodeBase64(value.value)
+    if (typeof decoded !== 'number') return decoded
+    const message = `illegal base64 data at input byte ${decoded}`
+    this.complain(() => ({
+      ...{ message, at: value, field: '' },
+      ...{ wanted: 'base64', found: 'text that is not base64' },
+    }))
+    return before
+  }
+
+  private byteList(value: Value & { kind: 'list' }, owner: string, path: readonly string[]): Uint8Array {
+    const numbers = value.items.map((item) => this.value(uint8, item, 0, owner, path))
+    return Uint8Array.from(numbers, (number) => (typeof number === 'number' ? number : 0))
+  }
+
+  private mismatch(type: GoType, at: Value, found: string, owner: string, path: readonly string[]): void {
+    this.complain(() => {
+      const field = path.join('.')
+      const into =
+        field === ''
+          ? `Go value of type ${type.name}`
+          : `Go struct field ${owner}.${field} of type ${type.name}`
+      const message = `json: cannot unmarshal ${found} into ${into}`
+      return { message, at, field, wanted: type.name, found }
+    })
+  }
+
+  private complain(problem: () => DecodeProblem): void {
+    if (this.problems.length < mostProblems) this.problems.push(problem())
+    else this.moreProblems++
+  }
+}
+
+/** A field that was read. The next one is whichever was read before it. */
+interface FilledField {
+  readonly name: string
+  value: DecodedValue
+  source: Value
+  readonly next: FilledField | undefined
+}
+
+/** A struct that is being filled. Small: a list can hold a million of them, and each a field or two. */
+class FilledStruct implements Decoded, Fields {
+  readonly at: Value
+  private filled: FilledField | undefined
+
+  constructor(at: Value) {
+    this.at = at
+  }
+
+  get fields(): Fields {
+    return this
+  }
+
+  get sources(): Sources {
+    return { get: (field) => this.find(field)?.source }
+  }
+
+  get(field: string): DecodedValue {
+    return this.find(field)?.value
+  }
+
+  has(field: string): boolean {
+    return this.find(field) !== undefined
+  }
+
+  set(name: string, value: DecodedValue, source: Value): void {
+    const known = this.find(name)
+    if (known) {
+      known.value = value
+      known.source = source
+    } else this.filled = { name, value, source, next: this.filled }
+  }
+
+  /** Begins with the fields of a struct that the same field held before. */
+  takeOver(type: StructType, { fields, sources }: Decoded): void {
+    for (const field of Object.keys(type.fields)) {
+      const source = sources.get(field)
+      if (source) this.set(field, fields.get(field), source)
+    }
+  }
+
+  private find(name: string): FilledField | undefined {
+    let field = this.filled
+    while (field && field.name !== name) field = field.next
+    return field
+  }
+}
+
+/** The name without its package; a type that was never named has none. */
+function ownerName({ name }: StructType): string {
+  return name.startsWith('struct ') ? '' : name.slice(name.indexOf('.') + 1)
+}
+
+/** A number as the YAML converter writes it where text is wanted: floats in 32 bits. */
+function coerced({ value, text, isFloat }: NumberValue): string {
+  return isFloat !== true && /^-?\d+$/.test(text) ? text : goFloat32(value)
+}
+
+/** The field that a key means: its exact name, or one that is the same but for case. */
+export function fieldName(type: StructType, key: string): string | undefined {
+  if (Object.hasOwn(type.fields, key)) return key
+  // Go folds the long s and the Kelvin sign to the letters s and k, too.
+  const folded = key.toLowerCase().replaceAll('ſ', 's')
+  for (const name of Object.keys(type.fields)) if (name.toLowerCase() === folded) return name
+  return undefined
+}
+
+function isDecoded(value: DecodedValue): value is Decoded {
+  return typeof value === 'object' && 'fields' in value
+}
+
+/** The text of a field; empty where it is absent, null or wrong. */
+export function textOf(decoded: Decoded, field: string): string {
+  const value = decoded.fields.get(field)
+  return typeof value === 'string' ? value : ''
+}
+
+/** The structs of a list field; a null item is an empty struct. */
+export function structsOf(decoded: Decoded, field: string): Decoded[] {
+  const list = decoded.fields.get(field)
+  if (!Array.isArray(list)) return []
+  const at = decoded.sources.get(field) ?? decoded.at
+  return list.map((item, index) => {
+    if (item !== undefined && isDecoded(item)) return item
+    const source = at.kind === 'list' ? (at.items[index] ?? at) : at
+    return new FilledStruct(source)
+  })
+}
+
+/** The texts of a list field; a null item is an empty text. */
+export function textsOf(decoded: Decoded, field: string): string[] {
+  const list = decoded.fields.get(field)
+  return Array.isArray(list) ? list.map((item) => (typeof item === 'string' ? item : '')) : []
+}

@@ -1,0 +1,63 @@
+// Decoded JSON in Go's words: its kind, and as fmt prints it with %v, and with the %t that opm uses by mistake.
+import { goFloat } from '../number.ts'
+import { sortedEntries } from '../json/json-text.ts'
+import { printValue, type ValuePrinter } from '../print-value.ts'
+import type { ListValue, MapValue, Value } from '../tree.ts'
+
+const maxLength = 1 << 20
+
+const kinds = { null: 'null', bool: 'bool', number: 'number', string: 'string', list: 'array', map: 'object' }
+
+/** The Go name of what a value is. */
+export function goKind(value: Value): string {
+  return kinds[value.kind]
+}
+
+/** `%v`: lists and maps as `[1 x]` and `map[a:1]`. */
+export function plainGo(value: Value): string {
+  return printValue(value, { partsOf: (part) => partsOf(part, false), scalar: scalarText }, maxLength)
+}
+
+/** `%t` of something that is no bool: `%!t(float64=1)`. Nothing goes wrong with a bool. */
+export function mistakenBoolGo(value: Value): string {
+  if (value.kind === 'null') return '%!t(<nil>)'
+  const scalar: ValuePrinter['scalar'] = (part) => {
+    if (part.kind === 'bool') return String(part.value)
+    if (part.kind === 'null') return '<nil>'
+    return `%!t(${part.kind === 'number' ? 'float64' : 'string'}=${scalarText(part)})`
+  }
+  return printValue(value, { partsOf: (part) => partsOf(part, true), scalar }, maxLength)
+}
+
+function scalarText(value: Parameters<ValuePrinter['scalar']>[0]): string {
+  switch (value.kind) {
+    case 'null':
+      return '<nil>'
+    case 'bool':
+      return String(value.value)
+    case 'number':
+      return goFloat(value.value)
+    case 'string':
+      return value.value
+  }
+}
+
+function* partsOf(value: ListValue | MapValue, markKeys: boolean): Generator<Value | string> {
+  let between = ''
+  if (value.kind === 'list') {
+    yield '['
+    for (const item of value.items) {
+      yield between
+      yield item
+      between = ' '
+    }
+  } else {
+    yield 'map['
+    for (const { key, value: inner } of sortedEntries(value.entries)) {
+      yield `${between}${markKeys ? `%!t(string=${key})` : key}:`
+      yield inner
+      between = ' '
+    }
+  }
+  yield ']'
+}

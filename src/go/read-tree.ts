@@ -1,0 +1,27 @@
+// One document's bytes to its tree and the text that the tree's offsets count in.
+import { JsonError } from './json/json-error.ts'
+import { readJson } from './json/read-json.ts'
+import type { Value } from './tree.ts'
+import { decodeLikeGo } from './utf8.ts'
+import { chunkText } from './yaml/chunk-text.ts'
+import { readYaml } from './yaml/read-yaml.ts'
+
+export interface Tree {
+  readonly value: Value
+  readonly text: string
+}
+
+/** The tree of a document, read exactly, as JSON where it is that; undefined where it cannot be read or is empty. */
+export function readTree(document: Uint8Array): Tree | undefined {
+  const json = decodeLikeGo(document)
+  if (json.startsWith('{')) {
+    try {
+      return { value: readJson(json, 0).value, text: json }
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error
+    }
+  }
+  const source = chunkText(document)
+  const result = readYaml(source)
+  return result.ok && result.value ? { value: result.value, text: source.text } : undefined
+}

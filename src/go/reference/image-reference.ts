@@ -1,0 +1,124 @@
+// Image references as registries are asked for them: text to parts, and plain words for a text that is none. What is a
+// reference is said in one place, by opm's grammar (go/reference/pull-spec.ts). Never guesses what an author may have meant,
+// never touches a registry.
+import { readPullSpec } from './pull-spec.ts'
+
+export interface ImageReference {
+  /** The registry's name as references write it: `quay.io`, `docker.io`, `localhost:5000`. Lower case. */
+  readonly host: string
+  /** The path below the host, `library/` added for Docker Hub's short names. */
+  readonly repository: string
+  /** As written; absent when the reference has none. */
+  readonly tag?: string
+  /** `algorithm:hex`; wins over the tag when both are written. */
+  readonly digest?: string
+}
+
+export type ParsedImageReference =
+  | { readonly reference: ImageReference; readonly reason?: undefined }
+  | { readonly reference?: undefined; readonly reason: string }
+
+// The longest name (255, and 6 more where index.docker.io stands for docker.io), tag (128) and digest (sha512 in hex,
+// 135) with their separators. What is longer cannot be valid, and is not worth a regular expression's time.
+const longestReference = 255 + 6 + 1 + 128 + 1 + 135
+
+const label = /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/
+const component = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/
+const tagGrammar = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
+const digestGrammar = /^([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*):([0-9a-fA-F]{32,})$/
+const hexLength: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 }
+
+/**
+ * Takes a reference apart: `[host[:port]/]path[:tag][@digest]`. A name without a host is Docker Hub's;
+ * `index.docker.io` is another name for it. Neither tag nor digest is made up where none is written.
+ * On bad input returns the reason, as half a sentence: `its path "Foo" has capital letters`.
+ * Refuses what opm refuses, and ports that no connection can have, which opm lets pass.
+ */
+export function parseImageReference(text: string): ParsedImageReference {
+  if (text.length > longestReference) return refuse(`it is longer than ${longestReference} characters`)
+  const { spec, error } = readPullSpec(text)
+  if (!spec) return refuse(plainReason(text) ?? error)
+  const [, port] = spec.host.split(':')
+  if (port !== undefined && !(port.length <= 5 && Number(port) <= 65_535))
+    return refuse(`"${port}" is not a port`)
+  const lowerHost = spec.host.toLowerCase()
+  const host = lowerHost === 'index.docker.io' ? 'docker.io' : lowerHost
+  const repository = host === 'docker.io' && !spec.path.includes('/') ? `library/${spec.path}` : spec.path
+  return {
+    reference: {
+      host,
+      repository,
+      ...(spec.tag !== undefined && { tag: spec.tag }),
+      ...(spec.digest !== undefined && { digest: spec.digest }),
+    },
+  }
+}
+
+/** The reference as text in its full form: host always written, tag and digest where they are known. */
+export function formatImageReference(reference: ImageReference): string {
+  const tag = reference.tag === undefined ? '' : `:${reference.tag}`
+  const digest = reference.digest === undefined ? '' : `@${reference.digest}`
+  return `${reference.host}/${reference.repository}${tag}${digest}`
+}
+
+function refuse(reason: string): ParsedImageReference {
+  return { reason }
+}
+
+/** What is wrong with a text that is no reference, for people; undefined when nothing plainer than opm's words is known. */
+function plainReason(text: string): string | undefined {
+  if (text === '') return 'it is empty'
+  if (/^\w+:\/\//.test(text))
+    return `it begins with "${text.slice(0, text.indexOf('://') + 3)}", and references have no scheme`
+  if (/\s/.test(text)) return 'it contains white space'
+  if (/^[0-9a-f]{64}$/.test(text)) return 'it is a bare image id, not a name'
+  const [beforeDigest = '', digest, ...more] = text.split('@')
+  if (more.length > 0) return 'it has more than one "@"'
+  const digestReason = digest === undefined ? undefined : digestRefusal(digest)
+  if (digestReason !== undefined) return digestReason
+  const { host, path: pathAndTag } = splitHost(beforeDigest)
+  const colon = pathAndTag.indexOf(':')
+  const path = colon < 0 ? pathAndTag : pathAndTag.slice(0, colon)
+  const tag = colon < 0 ? undefined : pathAndTag.slice(colon + 1)
+  if (tag !== undefined && !tagGrammar.test(tag))
+    return tag === '' ? 'nothing follows the ":"' : `"${tag}" is not a valid tag`
+  const nameReason = hostRefusal(host) ?? pathRefusal(path)
+  if (nameReason !== undefined) return nameReason
+  return host.length + 1 + path.length > 230 ? 'its name is longer than 255 characters' : undefined
+}
+
+// The first component is a host only when it looks like one: everything else is a path on Docker Hub.
+function splitHost(name: string): { host: string; path: string } {
+  const slash = name.indexOf('/')
+  const first = slash < 0 ? '' : name.slice(0, slash)
+  const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
+  return isHost ? { host: first, path: name.slice(slash + 1) } : { host: 'docker.io', path: name }
+}
+
+function hostRefusal(host: string): string | undefined {
+  const [name = '', port, ...more] = host.split(':')
+  if (more.length > 0) return `"${host}" is not a host name`
+  if (port !== undefined && !/^[0-9]+$/.test(port)) return `"${port}" is not a port`
+  if (!name.split('.').every((part) => label.test(part))) return `"${name}" is not a host name`
+  return undefined
+}
+
+function pathRefusal(path: string): string | undefined {
+  if (path === '') return 'it names no repository'
+  if (/[A-Z]/.test(path)) return `its path "${path}" has capital letters`
+  const bad = path.split('/').find((part) => !component.test(part))
+  if (bad === undefined) return undefined
+  return bad === '' ? `its path "${path}" has an empty component` : `"${bad}" is not a valid path component`
+}
+
+function digestRefusal(digest: string): string | undefined {
+  const match = digestGrammar.exec(digest)
+  if (!match) return `"${digest}" is not a digest`
+  const [, algorithm = '', hex = ''] = match
+  const length = Object.hasOwn(hexLength, algorithm) ? hexLength[algorithm] : undefined
+  if (length === undefined) return `the digest algorithm "${algorithm}" is not supported`
+  if (hex.length !== length)
+    return `a ${algorithm} digest has ${length} hexadecimal digits, this one has ${hex.length}`
+  if (hex !== hex.toLowerCase()) return `the digest "${digest}" is not in lower case`
+  return undefined
+}

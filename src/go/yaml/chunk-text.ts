@@ -1,0 +1,28 @@
+// A document's bytes to the text that is read as YAML.
+import { decodeStrictly } from '../utf8.ts'
+import type { YamlText } from './encoding.ts'
+import { decodeYaml, hasRefused } from './encoding.ts'
+
+/** The text that the YAML parser gets: line ends are line feeds, the last line has one. */
+export function chunkText(bytes: Uint8Array): YamlText {
+  if (bytes[0] !== 0xff && bytes[0] !== 0xfe) {
+    const text = decodeStrictly(bytes)
+    if (text !== undefined && !text.startsWith('\ufeff')) {
+      const lines = text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
+      const whole = bytes[bytes.length - 1] === 0x0a ? lines : `${lines}\n`
+      return hasRefused(whole) ? decodeYaml(withLineFeeds(bytes)) : { text: whole, unreadable: undefined }
+    }
+  }
+  return decodeYaml(withLineFeeds(bytes))
+}
+
+function withLineFeeds(bytes: Uint8Array): Uint8Array {
+  const out = new Uint8Array(bytes.length + 1)
+  let size = 0
+  for (let at = 0; at < bytes.length; at++) {
+    if (bytes[at] === 0x0d && bytes[at + 1] === 0x0a) continue
+    out[size++] = bytes[at] as number
+  }
+  if (bytes[bytes.length - 1] !== 0x0a) out[size++] = 0x0a
+  return out.subarray(0, size)
+}

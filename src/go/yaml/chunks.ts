@@ -1,0 +1,86 @@
+// A YAML stream cut into documents, line by line and before any YAML is read, as Kubernetes' stream decoder does it.
+import { trimSpace } from '../text.ts'
+
+export interface Chunk {
+  /** Byte offsets of its lines in the file. */
+  readonly start: number
+  readonly end: number
+  /** Line of `start`, from 0. */
+  readonly line: number
+  /** A separator with other text behind it, which ended the chunk: opm stops there and never reads the chunk. */
+  readonly badSeparator: { readonly text: string; readonly start: number; readonly line: number } | undefined
+}
+
+const LF = 0x0a
+const DASH = 0x2d
+
+const leadingSpaces = /^[\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/
+
+export function trimLeadingSpace(text: string): string {
+  return text.replace(leadingSpaces, '')
+}
+
+/** Lines that begin before a byte, of a text that was passed over. */
+interface LineCount {
+  linesBefore(end: number): number
+}
+
+/**
+ * The chunks from byte `from` on; `line` is that byte's line, from 0. `pass` may find a chunk's end in another way:
+ * it is asked at the start of each, and its `end` is the line of the next separator or the end of the file.
+ */
+export function* chunksOf(
+  bytes: Uint8Array,
+  from: number,
+  line: number,
+  decode: (bytes: Uint8Array) => string,
+  pass?: (start: number) => { end: number; lines: LineCount } | undefined,
+): Generator<Chunk> {
+  let start = from
+  let startLine = line
+  let isEmpty = true
+  for (let at = from; at < bytes.length; line++) {
+    const passed = at === start ? pass?.(at) : undefined
+    if (passed) {
+      line += passed.lines.linesBefore(passed.end)
+      at = passed.end
+      isEmpty = false
+      if (at >= bytes.length) break
+    }
+    if (bytes[at] === LF) {
+      isEmpty = false
+      // A file can be nothing but empty lines. The loop counts the last of them.
+      for (at++; bytes[at] === LF; at++) line++
+      continue
+    }
+    const next = nextLine(bytes, at)
+    if (bytes[at] === DASH && bytes[at + 1] === DASH && bytes[at + 2] === DASH) {
+      const rest = trimSpace(decode(bytes.subarray(at + 3, next)))
+      if (rest !== '' && !rest.startsWith('#')) {
+        yield { start, end: at, line: startLine, badSeparator: { text: rest, start: at, line } }
+        isEmpty = true
+      } else if (!isEmpty) {
+        yield { start, end: at, line: startLine, badSeparator: undefined }
+        isEmpty = true
+      } else {
+        // The separator itself becomes the first line of the document.
+        isEmpty = false
+        at = next
+        continue
+      }
+      start = next
+      startLine = line + 1
+    } else isEmpty = false
+    at = next
+  }
+  if (!isEmpty) yield { start, end: bytes.length, line: startLine, badSeparator: undefined }
+}
+
+/** Where the next line begins, or the end of the bytes. */
+function nextLine(bytes: Uint8Array, from: number): number {
+  // Most lines are short, and a search costs as much as looking at some dozens of bytes.
+  const near = Math.min(from + 64, bytes.length)
+  for (let at = from; at < near; at++) if (bytes[at] === LF) return at + 1
+  const found = bytes.indexOf(LF, near)
+  return found < 0 ? bytes.length : found + 1
+}

@@ -1,0 +1,311 @@
+// YAML nodes to the values that opm's JSON conversion gives: scalars typed, aliases followed, merge keys merged.
+// Keeps its own stack. Values of aliases are shared, not copied, so a bomb costs its text and no more.
+import { quote } from '../text.ts'
+import type { StringValue, Value } from '../tree.ts'
+import { MapBuilder, trimmed } from '../tree.ts'
+import { AliasBudget } from './alias-budget.ts'
+import { invalidKey, keySyntax, unsupportedKey, type TypedKeys } from './go-syntax.ts'
+import { badKeyBelow, firstRefusal } from './json-limits.ts'
+import type { AliasNode, CollectionNode, Node, ScalarNode } from './node.ts'
+import type { Resolved } from './resolve-scalar.ts'
+import { keyText, resolveScalar, toValue } from './resolve-scalar.ts'
+import { YamlError } from './yaml-error.ts'
+
+/** The value of a document's root. Throws a YamlError for what go-yaml or the JSON conversion refuses. */
+export function compose(root: Node, repeated?: RepeatedKeys): Value {
+  return new Composer(repeated).run(root)
+}
+
+/** Notes keys that are set twice in one map, merging included: what go-yaml refuses where it reads strictly. */
+export class RepeatedKeys {
+  /** The keys in Go's syntax; `at` is where the value stands that came too late. */
+  readonly found: { readonly key: string; readonly at: number }[] = []
+  private readonly seen = new Map<MapBuilder, Set<string>>()
+
+  note(map: MapBuilder, key: string, at: number): void {
+    let keys = this.seen.get(map)
+    if (!keys) this.seen.set(map, (keys = new Set()))
+    if (keys.has(key)) this.found.push({ key, at })
+    keys.add(key)
+  }
+}
+
+/** A collection being filled. */
+interface Frame {
+  readonly node: CollectionNode
+  /** `merge` writes into the map of the frame below; `merge-list` is a list of such. */
+  readonly purpose: 'value' | 'merge' | 'merge-list'
+  readonly items: Value[]
+  readonly map: MapBuilder
+  /** The next child. */
+  at: number
+  /** The key whose value comes next. */
+  key: { readonly scalar: Resolved | StringValue; readonly node: Node } | undefined
+  /** Set where a key is one that JSON cannot have. */
+  bad: YamlError | undefined
+  readonly sizeBefore: number
+  readonly inAlias: boolean
+  height: number
+  /** Keys that are no texts, by the text that they become; of the map that the frame's value is. */
+  typed: Map<string, Resolved> | undefined
+  lost: LostValues | undefined
+}
+
+/**
+ * Values of keys that became the text of another type's key, `1` and `1.0`. To go-yaml these are different keys, and
+ * what all of them hold is converted to JSON before one of them wins.
+ */
+interface LostValues {
+  /** The type of the key that has a text now. */
+  readonly types: Map<string, Resolved['type']>
+  /** By the type and the text of their keys. */
+  readonly values: Map<string, Value>
+}
+
+/** An anchored collection that is complete: what an alias to it stands for. */
+interface Finished {
+  readonly value: Value
+  readonly size: number
+  readonly height: number
+}
+
+/** The map of a list's frame. */
+const unused = new MapBuilder()
+
+/** Go's encoding/json reads no deeper. */
+const maxJsonDepth = 10_000
+
+class Composer {
+  private readonly frames: Frame[] = []
+  private readonly finished = new Map<Node, Finished>()
+  private readonly open = new Set<Node>()
+  private readonly badKeys = new Map<Value, YamlError>()
+  private readonly withoutBadKeys = new Set<Value>()
+  private readonly typedKeys: TypedKeys = new Map()
+  private readonly budget = new AliasBudget()
+  private hasInfinite = false
+  private result: Value | undefined
+  private height = 0
+  private readonly repeated: RepeatedKeys | undefined
+
+  constructor(repeated?: RepeatedKeys) {
+    this.repeated = repeated
+  }
+
+  run(root: Node): Value {
+    this.visit(root)
+    for (;;) {
+      const frame = this.frames[this.frames.length - 1]
+      if (!frame) break
+      this.advance(frame)
+    }
+    const value = this.result as Value
+    if (this.repeated && this.repeated.found.length > 0) return value
+    if (this.hasInfinite || this.badKeys.size > 0 || this.height > maxJsonDepth) {
+      const refusal = firstRefusal(value, this.badKeys, maxJsonDepth)
+      if (refusal) throw refusal
+    }
+    return value
+  }
+
+  private advance(frame: Frame): void {
+    const { children } = frame.node
+    if (frame.purpose === 'merge-list') {
+      // From the end, so that earlier maps overwrite later ones.
+      if (frame.at === 0) {
+        this.frames.pop()
+        this.open.delete(frame.node)
+      } else this.mergeItem(children[--frame.at] as Node, frame)
+      return
+    }
+    if (frame.at >= children.length) return this.finish(frame)
+    const child = children[frame.at++] as Node
+    if (frame.node.kind === 'list' || frame.key) return this.visit(child)
+    if (isMergeKey(child)) return this.merge(children[frame.at++] as Node, frame)
+    const scalar = child.kind === 'alias' ? child.target : child
+    if (scalar.kind !== 'scalar' && scalar.kind !== 'string') return this.visit(child)
+    this.budget.count(child)
+    if (child.kind === 'alias') this.budget.countAliased(child, 1)
+    frame.key = { scalar: scalar.kind === 'scalar' ? resolveScalar(scalar) : scalar, node: child }
+  }
+
+  private visit(node: Node): void {
+    this.budget.count(node)
+    if (node.kind === 'alias') return this.follow(node)
+    if (node.kind === 'string') return this.deliver(node, node, 0)
+    if (node.kind === 'scalar') return this.deliver(this.scalarValue(node), node, 0)
+    this.push(node, 'value', node.kind === 'map' ? new MapBuilder() : unused, false)
+  }
+
+  private follow(alias: AliasNode): void {
+    const { target } = alias
+    if (target.kind === 'scalar') {
+      this.budget.countAliased(alias, 1)
+      return this.deliver(this.scalarValue(target), alias, 0)
+    }
+    const finished = this.finishedTarget(alias)
+    if (finished) return this.deliver(finished.value, alias, finished.height)
+    this.budget.enterAlias()
+    this.budget.count(target)
+    this.push(target, 'value', target.kind === 'map' ? new MapBuilder() : unused, true)
+  }
+
+  /** What an alias to a collection stands for, accounted for; undefined if it was only ever merged. */
+  private finishedTarget(alias: AliasNode): Finished | undefined {
+    if (this.open.has(alias.target)) {
+      throw new YamlError(`yaml: anchor '${alias.name}' value contains itself`, alias.start)
+    }
+    const finished = this.finished.get(alias.target)
+    if (finished) this.budget.countAliased(alias, finished.size)
+    return finished
+  }
+
+  private scalarValue(node: ScalarNode): Value {
+    const value = toValue(resolveScalar(node), node)
+    if (value.kind === 'number' && !Number.isFinite(value.value)) this.hasInfinite = true
+    return value
+  }
+
+  private merge(node: Node, frame: Frame): void {
+    if (node.kind === 'list') {
+      this.push(node, 'merge-list', frame.map, false)
+      const list = this.frames[this.frames.length - 1] as Frame
+      list.at = node.children.length
+    } else this.mergeItem(node, frame)
+  }
+
+  private mergeItem(node: Node, into: Frame): void {
+    const target = node.kind === 'alias' ? node.target : node
+    if (target.kind !== 'map') {
+      throw new YamlError('yaml: map merge requires map or sequence of maps as the value', node.start)
+    }
+    this.budget.count(node)
+    if (node.kind !== 'alias') return this.push(target, 'merge', into.map, false)
+    const finished = this.finishedTarget(node)
+    if (!finished) {
+      this.budget.enterAlias()
+      this.budget.count(target)
+      return this.push(target, 'merge', into.map, true)
+    }
+    const owner = this.owner()
+    owner.height = Math.max(owner.height, finished.height - 1)
+    owner.bad ??= this.badKeys.get(finished.value)
+    const typed = this.typedKeys.get(finished.value)
+    if (typed) owner.typed = new Map([...(owner.typed ?? []), ...typed])
+    if (finished.value.kind !== 'map') return
+    for (const entry of finished.value.entries) {
+      this.repeated?.note(into.map, quote(entry.key), entry.value.start)
+      into.map.set(entry.key, entry.keyStart, entry.keyEnd, entry.value, true)
+    }
+  }
+
+  /** The frame whose value the innermost merges go into. */
+  private owner(): Frame {
+    let at = this.frames.length - 1
+    while (this.frames[at]?.purpose !== 'value') at--
+    return this.frames[at] as Frame
+  }
+
+  private push(node: CollectionNode, purpose: Frame['purpose'], map: MapBuilder, inAlias: boolean): void {
+    if (node.anchor !== '') this.open.add(node)
+    this.frames.push({
+      node,
+      purpose,
+      items: [],
+      map,
+      at: 0,
+      key: undefined,
+      bad: undefined,
+      sizeBefore: this.budget.decoded - 1,
+      inAlias,
+      height: 0,
+      typed: undefined,
+      lost: undefined,
+    })
+  }
+
+  private finish(frame: Frame): void {
+    const { node } = frame
+    this.frames.pop()
+    if (node.anchor !== '') this.open.delete(node)
+    if (frame.inAlias) this.budget.leaveAlias()
+    if (frame.purpose !== 'value') {
+      const owner = this.owner()
+      owner.height = Math.max(owner.height, frame.height)
+      owner.bad ??= frame.bad
+      return
+    }
+    const value: Value =
+      node.kind === 'map'
+        ? frame.map.build(node.start, node.end)
+        : { kind: 'list', start: node.start, end: node.end, items: trimmed(frame.items) }
+    const height = frame.height + 1
+    if (this.badKeys.size > 0)
+      for (const lost of frame.lost?.values.values() ?? [])
+        frame.bad ??= badKeyBelow(lost, this.badKeys, this.withoutBadKeys)
+    if (frame.bad) this.badKeys.set(value, frame.bad)
+    if (frame.typed) this.typedKeys.set(value, frame.typed)
+    if (node.anchor !== '') {
+      this.finished.set(node, { value, size: this.budget.decoded - frame.sizeBefore, height })
+    }
+    this.deliver(value, node, height)
+  }
+
+  private deliver(value: Value, node: Node, height: number): void {
+    const frame = this.frames[this.frames.length - 1]
+    if (!frame) {
+      this.result = value
+      this.height = height
+      return
+    }
+    frame.height = Math.max(frame.height, height)
+    if (frame.node.kind === 'list') {
+      frame.items.push(value)
+      return
+    }
+    const { key } = frame
+    if (!key) throw invalidKey(value, this.typedKeys, node.start)
+    frame.key = undefined
+    const { scalar } = key
+    const { start, end } = key.node
+    const isMerge = frame.purpose === 'merge'
+    if ('kind' in scalar) {
+      this.repeated?.note(frame.map, quote(scalar.value), node.start)
+      const before = frame.map.set(scalar.value, start, end, value, isMerge)
+      if (before) this.keepLost(scalar.value, 'str', this.owner().typed?.get(scalar.value)?.type, before)
+      return
+    }
+    const text = keyText(scalar)
+    this.repeated?.note(frame.map, keySyntax(scalar), node.start)
+    if (text === undefined) {
+      frame.bad ??= unsupportedKey(scalar, value, this.typedKeys, start)
+      return
+    }
+    const before = frame.map.set(text, start, end, value, isMerge)
+    const owner = this.owner()
+    if (before) this.keepLost(text, scalar.type, owner.typed?.get(text)?.type, before)
+    if (scalar.type !== 'str') (owner.typed ??= new Map()).set(text, scalar)
+  }
+
+  /** `before` was the value of the text; `typeBefore` is the type of the key that it was first, if that was no text. */
+  private keepLost(
+    text: string,
+    type: Resolved['type'],
+    typeBefore: Resolved['type'] = 'str',
+    before: Value,
+  ): void {
+    const owner = this.owner()
+    owner.lost ??= { types: new Map(), values: new Map() }
+    const { types, values } = owner.lost
+    const was = types.get(text) ?? typeBefore
+    types.set(text, type)
+    values.delete(`${type} ${text}`)
+    if (was !== type) values.set(`${was} ${text}`, before)
+  }
+}
+
+function isMergeKey(node: Node): boolean {
+  return (
+    node.kind === 'scalar' && node.value === '<<' && (node.implicit || node.tag === 'tag:yaml.org,2002:merge')
+  )
+}

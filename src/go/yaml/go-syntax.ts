@@ -1,0 +1,112 @@
+// Values as Go's %#v writes them, for the two complaints about keys that show the value.
+import { goFloat } from '../number.ts'
+import { compareBytes, quote } from '../text.ts'
+import { printValue, type ValuePrinter } from '../print-value.ts'
+import type { ListValue, MapValue, NumberValue, Value } from '../tree.ts'
+import type { Resolved } from './resolve-scalar.ts'
+import { YamlError } from './yaml-error.ts'
+
+/** Nothing useful is said by showing more of a value than this, and a bomb would be unfolded. */
+const maxLength = 1 << 20
+
+const maxInt64 = 2n ** 63n - 1n
+
+/** Of maps with keys that are no texts: those keys, by the text that they become. */
+export type TypedKeys = Map<Value, ReadonlyMap<string, Resolved>>
+
+/** A map or a list stands where a key should. */
+export function invalidKey(value: Value, typedKeys: TypedKeys, at: number): YamlError {
+  return new YamlError(`yaml: invalid map key: ${goSyntax(value, typedKeys)}`, at)
+}
+
+/** A key that JSON cannot have: null, or an integer of 64 bits. */
+export function unsupportedKey(key: Resolved, value: Value, typedKeys: TypedKeys, at: number): YamlError {
+  const shown = value.kind === 'null' ? '<nil>' : goSyntax(value, typedKeys)
+  const [type, text] =
+    key.type === 'uint' ? ['uint64', `0x${BigInt(key.text).toString(16)}`] : ['%!s(<nil>)', '<nil>']
+  return new YamlError(`unsupported map key of type: ${type}, key: ${text}, value: ${shown}`, at)
+}
+
+/** A key in Go's syntax. */
+export function keySyntax(key: Resolved): string {
+  switch (key.type) {
+    case 'null':
+      return '<nil>'
+    case 'bool':
+      return String(key.value)
+    case 'int':
+      return key.text
+    case 'uint':
+      return `0x${BigInt(key.text).toString(16)}`
+    case 'float':
+      return goFloat(key.value)
+    case 'str':
+      return quote(key.value)
+  }
+}
+
+function goSyntax(root: Value, typedKeys: TypedKeys): string {
+  const printer = {
+    partsOf: (value: ListValue | MapValue) => partsOf(value, typedKeys),
+    scalar: scalarSyntax,
+  }
+  return printValue(root, printer, maxLength)
+}
+
+function scalarSyntax(value: Parameters<ValuePrinter['scalar']>[0]): string {
+  switch (value.kind) {
+    case 'null':
+      return 'interface {}(nil)'
+    case 'bool':
+      return String(value.value)
+    case 'number':
+      return integerSyntax(value) ?? goFloat(value.value)
+    case 'string':
+      return quote(value.value)
+  }
+}
+
+/** An integer in Go's syntax: one that is too large for a sign is shown in hexadecimal. */
+function integerSyntax({ text, isFloat }: NumberValue): string | undefined {
+  if (isFloat === true || !/^-?\d+$/.test(text)) return undefined
+  const number = BigInt(text)
+  return number > maxInt64 ? `0x${number.toString(16)}` : text
+}
+
+function* partsOf(value: ListValue | MapValue, typedKeys: TypedKeys): Generator<Value | string> {
+  let between = ''
+  if (value.kind === 'list') {
+    yield '[]interface {}{'
+    for (const item of value.items) {
+      yield between
+      yield item
+      between = ', '
+    }
+  } else {
+    const typed = typedKeys.get(value)
+    const entries = value.entries.map((entry) => ({
+      key: typed?.get(entry.key) ?? textKey(entry.key),
+      inner: entry.value,
+    }))
+    yield 'map[interface {}]interface {}{'
+    for (const { key, inner } of entries.sort((a, b) => compareKeys(a.key, b.key))) {
+      yield `${between}${keySyntax(key)}:`
+      yield inner
+      between = ', '
+    }
+  }
+  yield '}'
+}
+
+function textKey(key: string): Resolved {
+  return { type: 'str', value: key }
+}
+
+/** Go sorts keys of several types by where it keeps the types: this is opm's order. */
+const typeOrder: readonly Resolved['type'][] = ['null', 'str', 'uint', 'int', 'float', 'bool']
+
+function compareKeys(a: Resolved, b: Resolved): number {
+  if (a.type !== b.type) return typeOrder.indexOf(a.type) - typeOrder.indexOf(b.type)
+  if (a.type === 'str' && b.type === 'str') return compareBytes(a.value, b.value)
+  return a.type === 'null' || b.type === 'null' ? 0 : Number(a.value) - Number(b.value)
+}

@@ -1,0 +1,71 @@
+// What a YAML document may say but JSON may not: odd keys, infinities, nesting beyond Go's bound.
+import { compareBytes } from '../text.ts'
+import { goFloat } from '../number.ts'
+import type { Value } from '../tree.ts'
+import { YamlError } from './yaml-error.ts'
+
+/**
+ * The error of the conversion to JSON, or undefined. Keys are complained of before infinities, infinities in the
+ * order in which Go writes JSON (keys sorted), and nesting only when all else could be written.
+ */
+export function firstRefusal(
+  root: Value,
+  badKeys: ReadonlyMap<Value, YamlError>,
+  maxDepth: number,
+): YamlError | undefined {
+  let infinite: YamlError | undefined
+  let tooDeep: YamlError | undefined
+  const todo: { value: Value; depth: number }[] = [{ value: root, depth: 1 }]
+  // Aliases share values, so one is looked at again only where it lies deeper than before.
+  const deepest = new Map<Value, number>()
+  for (let next = todo.pop(); next; next = todo.pop()) {
+    const { value, depth } = next
+    if (value.kind === 'number' && !Number.isFinite(value.value)) {
+      infinite ??= new YamlError(`json: unsupported value: ${goFloat(value.value)}`, value.start)
+    }
+    if (value.kind !== 'list' && value.kind !== 'map') continue
+    const bad = badKeys.get(value)
+    if (bad) return bad
+    if ((deepest.get(value) ?? 0) >= depth) continue
+    deepest.set(value, depth)
+    if (depth > maxDepth) {
+      const bracket = value.kind === 'list' ? '[' : '{'
+      tooDeep ??= new YamlError(`invalid character '${bracket}' exceeded max depth`, value.start, 'decoding')
+      continue
+    }
+    for (const child of childrenFromLast(value)) todo.push({ value: child, depth: depth + 1 })
+  }
+  return infinite ?? tooDeep
+}
+
+/**
+ * The error of a key below `root` that JSON cannot have, or undefined. What is in `clean` has none, and what is found to
+ * have none goes there.
+ */
+export function badKeyBelow(
+  root: Value,
+  badKeys: ReadonlyMap<Value, YamlError>,
+  clean: Set<Value>,
+): YamlError | undefined {
+  const seen: Value[] = []
+  const todo = [root]
+  for (let value = todo.pop(); value; value = todo.pop()) {
+    if ((value.kind !== 'list' && value.kind !== 'map') || clean.has(value)) continue
+    const bad = badKeys.get(value)
+    if (bad) {
+      for (const one of seen) clean.delete(one)
+      return bad
+    }
+    clean.add(value)
+    seen.push(value)
+    if (value.kind === 'list') for (const item of value.items) todo.push(item)
+    else for (const entry of value.entries) todo.push(entry.value)
+  }
+  return undefined
+}
+
+function childrenFromLast(value: Value): Value[] {
+  if (value.kind === 'list') return [...value.items].reverse()
+  if (value.kind !== 'map') return []
+  return [...value.entries].sort((a, b) => compareBytes(b.key, a.key)).map((entry) => entry.value)
+}

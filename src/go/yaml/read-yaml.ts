@@ -1,0 +1,53 @@
+// The first YAML document of a text, as the value that opm's conversion to JSON gives. Never throws on bad text.
+import { TextPlaces } from '../places.ts'
+import type { Value } from '../tree.ts'
+import { compose, RepeatedKeys } from './compose.ts'
+import { Cursor } from './cursor.ts'
+import type { YamlText } from './encoding.ts'
+import { parseDocument } from './parser.ts'
+import { Scanner } from './scanner.ts'
+import type { Token } from './token.ts'
+import { YamlError } from './yaml-error.ts'
+
+export interface YamlOptions {
+  /** Refuses keys that are written twice, as go-yaml's UnmarshalStrict does. */
+  readonly isStrict?: boolean
+}
+
+export type YamlResult =
+  | {
+      readonly ok: true
+      /** Undefined where the text holds no document; an empty document is null. */
+      readonly value: Value | undefined
+      /** Where text begins that go-yaml leaves unread behind the document; undefined where there is none. */
+      readonly unread: number | undefined
+    }
+  | { readonly ok: false; readonly error: YamlError }
+
+export function readYaml({ text, unreadable }: YamlText, options: YamlOptions = {}): YamlResult {
+  try {
+    const { root, next } = parseDocument(new Scanner(new Cursor(text, unreadable)))
+    const repeated = options.isStrict === true ? new RepeatedKeys() : undefined
+    const value = root && compose(root, repeated)
+    if (repeated && repeated.found.length > 0) throw repeatedKeys(text, repeated)
+    return { ok: true, value, unread: unreadText(text, next) }
+  } catch (error) {
+    if (error instanceof YamlError) return { ok: false, error }
+    throw error
+  }
+}
+
+function unreadText(text: string, next: Token): number | undefined {
+  if (next.kind === 'stream-end') return undefined
+  if (next.kind !== 'document-end' && next.kind !== 'document-start') return next.index
+  // Behind `...` only blank lines, comments and further markers are nothing.
+  const content = /^(?!\s*$|\s*#|\.\.\.\s*$|---\s*$).+$/m.exec(text.slice(next.end))
+  return content ? next.end + content.index : undefined
+}
+
+/** go-yaml tells all of them, each with the line where the later value begins. */
+function repeatedKeys(text: string, { found }: RepeatedKeys): YamlError {
+  const places = new TextPlaces(text.replace(/\r(?!\n)|[\u0085\u2028\u2029]/g, '\n'))
+  const lines = found.map(({ key, at }) => `  line ${places.mark(at).line}: key ${key} already set in map`)
+  return new YamlError(['yaml: unmarshal errors:', ...lines].join('\n'), found[0]?.at ?? 0)
+}

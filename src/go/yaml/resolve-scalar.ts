@@ -1,0 +1,221 @@
+// What a scalar means in go-yaml v2's dialect (YAML 1.1 booleans, octal numbers, no base 60), as the value that its
+// JSON conversion has. Dates stay text.
+import { decodeBase64 } from '../base64.ts'
+import { decodeLikeGo } from '../utf8.ts'
+import type { BoolValue, NullValue, NumberValue, StringValue } from '../tree.ts'
+import { goFloat32, jsonNumber } from '../number.ts'
+import { hexValue, isDigit } from './characters.ts'
+import type { ScalarNode } from './node.ts'
+import { YamlError } from './yaml-error.ts'
+
+export type ScalarValue = NullValue | BoolValue | NumberValue | StringValue
+
+/** Integers keep all their digits as keys and in messages; floats are told apart because as keys they print shorter. */
+export type Resolved =
+  | { readonly type: 'null' }
+  | { readonly type: 'bool'; readonly value: boolean }
+  | { readonly type: 'int'; readonly value: number; readonly text: string }
+  /** Too large for a signed 64-bit integer: fine as a value, refused as a key. */
+  | { readonly type: 'uint'; readonly value: number; readonly text: string }
+  | { readonly type: 'float'; readonly value: number }
+  | { readonly type: 'str'; readonly value: string }
+
+const prefix = 'tag:yaml.org,2002:'
+
+/** Words with a meaning, in exactly these spellings. */
+const words: ReadonlyMap<string, Resolved> = new Map<string, Resolved>([
+  ...listOf(['', '~', 'null', 'Null', 'NULL'], { type: 'null' }),
+  ...listOf('y Y yes Yes YES true True TRUE on On ON'.split(' '), { type: 'bool', value: true }),
+  ...listOf('n N no No NO false False FALSE off Off OFF'.split(' '), { type: 'bool', value: false }),
+  ...listOf(['.nan', '.NaN', '.NAN'], { type: 'float', value: NaN }),
+  ...listOf(['.inf', '.Inf', '.INF', '+.inf', '+.Inf', '+.INF'], { type: 'float', value: Infinity }),
+  ...listOf(['-.inf', '-.Inf', '-.INF'], { type: 'float', value: -Infinity }),
+])
+
+function listOf(spellings: readonly string[], meaning: Resolved): [string, Resolved][] {
+  return spellings.map((spelling) => [spelling, meaning])
+}
+
+/** What the scalar is. Throws a YamlError where its tag demands another type, or its base64 is bad. */
+export function resolveScalar(node: ScalarNode): Resolved {
+  const { tag, value } = node
+  if (tag === '') return node.implicit ? resolvePlain(value) : { type: 'str', value }
+  if (!tag.startsWith(prefix)) return { type: 'str', value }
+  switch (tag.slice(prefix.length)) {
+    case 'binary': {
+      const decoded = decodeBase64(value)
+      if (typeof decoded === 'number') {
+        throw new YamlError('yaml: !!binary value contains invalid base64 data', node.start)
+      }
+      return { type: 'str', value: decodeLikeGo(decoded) }
+    }
+    case 'timestamp':
+      if (isTimestamp(value)) return { type: 'str', value }
+      return demand(node, 'timestamp', resolvePlain(value))
+    case 'float': {
+      const found = resolvePlain(value)
+      return demand(node, 'float', found.type === 'int' ? { type: 'float', value: found.value } : found)
+    }
+    case 'int':
+      return demand(node, 'int', resolvePlain(value))
+    case 'bool':
+      return demand(node, 'bool', resolvePlain(value))
+    case 'null':
+      return demand(node, 'null', resolvePlain(value))
+    default:
+      return { type: 'str', value }
+  }
+}
+
+function demand(node: ScalarNode, wanted: string, found: Resolved): Resolved {
+  const type = found.type === 'uint' ? 'int' : found.type
+  if (type === wanted) return found
+  throw new YamlError(`yaml: cannot decode !!${type} \`${node.value}\` as a !!${wanted}`, node.start)
+}
+
+/** An unquoted, untagged scalar. */
+export function resolvePlain(text: string): Resolved {
+  const first = text === '' ? 0 : text.charCodeAt(0)
+  const isNumeric = (first >= 0x30 && first <= 0x39) || first === 0x2b || first === 0x2d
+  if (!isNumeric && first !== 0x2e && first !== 0 && !isWordStart(first)) return { type: 'str', value: text }
+  const word = text.length <= 5 ? words.get(text) : undefined
+  if (word) return word
+  if (isNumeric) return resolveNumber(text)
+  return first === 0x2e ? resolveDotted(text) : { type: 'str', value: text }
+}
+
+/** The first letters of all words: n, t, f, o, y in either case, and the tilde. */
+function isWordStart(c: number): boolean {
+  const lower = c | 0x20
+  return lower === 0x6e || lower === 0x74 || lower === 0x66 || lower === 0x6f || lower === 0x79 || c === 0x7e
+}
+
+/** A number that starts with its point: underscores only between digits. */
+function resolveDotted(text: string): Resolved {
+  const misplaced = text.includes('_') && (/[^0-9]_|_[^0-9]|_$/.test(text) || text.startsWith('_'))
+  const plain = text.includes('_') ? text.replaceAll('_', '') : text
+  return (misplaced ? undefined : parseFloat(plain)) ?? { type: 'str', value: text }
+}
+
+const maxInt = 2n ** 63n - 1n
+const maxUint = 2n ** 64n - 1n
+
+function resolveNumber(text: string): Resolved {
+  // Most texts that begin with a digit are versions and dates.
+  if (!/^[-+]?[0-9._]/.test(text)) return { type: 'str', value: text }
+  const plain = text.includes('_') ? text.replaceAll('_', '') : text
+  const integer = parseInteger(plain)
+  if (integer !== undefined) {
+    if (integer >= -maxInt - 1n && integer <= maxInt) {
+      return { type: 'int', value: Number(integer), text: String(integer) }
+    }
+    const isUnsigned = integer > 0n && integer <= maxUint && !plain.startsWith('+')
+    if (isUnsigned) return { type: 'uint', value: Number(integer), text: String(integer) }
+  }
+  return parseFloat(plain) ?? { type: 'str', value: text }
+}
+
+/** A decimal number that a float64 can hold. Looks at each character once: a text may be a hundred megabytes. */
+function parseFloat(text: string): Resolved | undefined {
+  let at = text.startsWith('-') || text.startsWith('+') ? 1 : 0
+  const digits = (): number => {
+    const from = at
+    while (at < text.length && isDigit(text.charCodeAt(at))) at++
+    return at - from
+  }
+  const whole = digits()
+  if (text[at] === '.') {
+    at++
+    if (digits() + whole === 0) return undefined
+  } else if (whole === 0) return undefined
+  if (text[at] === 'e' || text[at] === 'E') {
+    at++
+    if (text[at] === '-' || text[at] === '+') at++
+    if (digits() === 0) return undefined
+  }
+  if (at < text.length) return undefined
+  const value = Number(text)
+  return Number.isFinite(value) ? { type: 'float', value } : undefined
+}
+
+const bases: Readonly<Record<string, number>> = { x: 16, o: 8, b: 2 }
+
+/** Go's integers with the base read off the prefix; a leading zero means octal. Undefined beyond 64 bits, too. */
+function parseInteger(text: string): bigint | undefined {
+  const isNegative = text.startsWith('-')
+  let at = isNegative || text.startsWith('+') ? 1 : 0
+  let base = 10
+  if (text[at] === '0' && at + 1 < text.length) {
+    const named = bases[(text[at + 1] as string).toLowerCase()]
+    base = named ?? 8
+    at += named === undefined ? 1 : 2
+  }
+  if (at >= text.length) return undefined
+  while (text[at] === '0') at++
+  // No base needs more digits than two for 64 bits; what is longer is no integer, whatever it is made of.
+  if (text.length - at > 64) return undefined
+  let magnitude = 0n
+  for (; at < text.length; at++) {
+    const digit = hexValue(text.charCodeAt(at))
+    if (digit < 0 || digit >= base) return undefined
+    magnitude = magnitude * BigInt(base) + BigInt(digit)
+  }
+  return isNegative ? -magnitude : magnitude
+}
+
+/** go-yaml's date formats; days and hours may have one digit. */
+export function isTimestamp(text: string): boolean {
+  const match =
+    /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt](\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?(?:Z|[-+]\d\d:\d\d)| (\d{1,2}):(\d{1,2}):(\d{1,2})(?:[.,]\d+)?)?$/.exec(
+      text,
+    )
+  if (!match) return false
+  const [year, month, day, hour, minute, second] = [
+    ...match.slice(1, 4),
+    match[4] ?? match[7],
+    match[5] ?? match[8],
+    match[6] ?? match[9],
+  ].map((part) => Number(part ?? 0)) as [number, number, number, number, number, number]
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
+  const days = [31, leap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1] ?? 0
+  return day >= 1 && day <= days && hour < 24 && minute < 60 && second < 60
+}
+
+/** The value of a resolved scalar. Throws where JSON has none. */
+export function toValue(resolved: Resolved, node: ScalarNode): ScalarValue {
+  const { start, end } = node
+  switch (resolved.type) {
+    case 'null':
+      return { kind: 'null', start, end }
+    case 'bool':
+      return { kind: 'bool', start, end, value: resolved.value }
+    case 'str':
+      return { kind: 'string', start, end, value: resolved.value, quoted: !node.implicit }
+    case 'float': {
+      const text = jsonNumber(resolved.value)
+      const number = { kind: 'number' as const, start, end, value: resolved.value, text }
+      return integer.test(text) ? { ...number, isFloat: true } : number
+    }
+    case 'int':
+    case 'uint':
+      return { kind: 'number', start, end, value: resolved.value, text: resolved.text }
+  }
+}
+
+const integer = /^-?\d+$/
+
+/** The text of a scalar that is a key; undefined for null and for integers beyond 63 bits, which are refused. */
+export function keyText(resolved: Resolved): string | undefined {
+  switch (resolved.type) {
+    case 'null':
+    case 'uint':
+      return undefined
+    case 'float':
+      return goFloat32(resolved.value)
+    case 'int':
+      return resolved.text
+    case 'bool':
+    case 'str':
+      return String(resolved.value)
+  }
+}

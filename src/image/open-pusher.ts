@@ -1,0 +1,369 @@
+// Puts images into a registry: blobs that it lacks, manifests by digest, and the tags last, when everything behind them
+// is there. The only part of the floor that asks for the right to push; the reader (open-registry.ts) never does.
+import { createHash } from 'node:crypto'
+import type { Clock } from '../ports/clock.ts'
+import type { AbortSignalLike } from '../ports/registry.ts'
+import { authorizedExchange } from '../registry/auth/authorized-exchange.ts'
+import { closableClock } from '../registry/transport/closable-clock.ts'
+import type { CredentialSource } from '../registry/auth/credentials.ts'
+import type { EgressOptions } from '../registry/transport/egress-policy.ts'
+import { endpointsOf, type Endpoint } from '../registry/endpoints.ts'
+import type { Resolve } from '../registry/transport/guarded-connector.ts'
+import { acceptManifests } from '../registry/manifest.ts'
+import { defaultPatience, patientExchange, type Patience } from '../registry/patient-exchange.ts'
+import { RegistryError } from '../registry/registry-error.ts'
+import { failureOf } from '../registry/transport/reply-failure.ts'
+import { openTokenService } from '../registry/auth/token-service.ts'
+import { openTransport, type Reply, type TransportLimits } from '../registry/transport/transport.ts'
+
+export interface PusherOptions {
+  readonly clock: Clock
+  /** Those that may push: others than the reader's. */
+  readonly credentials: readonly CredentialSource[]
+  /** Default: https to public addresses only. */
+  readonly egress?: EgressOptions
+  readonly limits?: Partial<TransportLimits & Patience & UploadLimits>
+  /** For tests: how names are resolved, and chance (0 to 1). */
+  readonly resolve?: Resolve
+  readonly random?: () => number
+}
+
+export interface UploadLimits {
+  /** Bytes of one piece where a blob has to be sent in pieces; more where the registry asks for more. */
+  readonly piece: number
+  /** Bytes from which a connection that breaks is taken for a refusal of the size. */
+  readonly large: number
+}
+
+export interface BlobToPush {
+  /** `sha256:` and 64 hex digits, of the bytes as they are sent. */
+  readonly digest: string
+  readonly size: number
+  /** Called only if the registry lacks the blob. */
+  readonly read: () => Promise<Uint8Array>
+  /** A repository of the same registry that is said to have it. */
+  readonly mountFrom?: string
+}
+
+export interface ManifestToPush {
+  readonly mediaType: string
+  readonly bytes: Uint8Array
+}
+
+export interface PushOrder {
+  /** As references write it: `docker.io`, `quay.io`. */
+  readonly host: string
+  readonly repository: string
+  readonly blobs: readonly BlobToPush[]
+  /** Put by their digests in this order, so an index stands behind its images. The last one gets the tags. */
+  readonly manifests: readonly [...ManifestToPush[], ManifestToPush]
+  readonly tags: readonly string[]
+}
+
+export interface Pushed {
+  /** Of the last manifest. */
+  readonly digest: string
+  readonly blobs: Readonly<Record<BlobOutcome, number>>
+}
+
+export type BlobOutcome = 'present' | 'mounted' | 'uploaded'
+
+export interface Pusher {
+  /**
+   * Pushes one image or index. Nothing is tagged unless everything is there, and a tag counts only when the registry
+   * itself answers with the digest for it. Pushing the same again changes nothing. Rejects with a RegistryError:
+   * `credentials` when the registry does not let us push, `digest-mismatch` when it holds other bytes than we sent.
+   */
+  push(order: PushOrder, signal?: AbortSignalLike): Promise<Pushed>
+  close(): Promise<void>
+}
+
+// Above the proxies' usual bound of 20 MB a body may be cut off (Azure); 16 MiB pieces pass everywhere.
+const defaultUploadLimits: UploadLimits = { piece: 16 * 1024 * 1024, large: 20_000_000 }
+// A base image's layer over a slow line.
+const uploadTimeout = 900_000
+const replyLimit = 65_536
+const manifestLimit = 4 * 1024 * 1024
+
+export function openPusher(options: PusherOptions): Pusher {
+  const clock = closableClock(options.clock)
+  const limits = { ...defaultUploadLimits, ...options.limits }
+  const patience = { ...defaultPatience, ...options.limits }
+  const transport = openTransport({
+    egress: options.egress ?? {},
+    limits: { exchangeTimeout: uploadTimeout, ...options.limits },
+    resolve: options.resolve,
+  })
+  const authorized = authorizedExchange(
+    transport,
+    openTokenService(transport, clock),
+    options.credentials,
+    'pull,push',
+  )
+  const exchange = patientExchange(authorized, patience, clock, options.random ?? Math.random)
+
+  /** One order's place and signal. */
+  interface Errand {
+    readonly endpoint: Endpoint
+    readonly signal: AbortSignalLike | undefined
+  }
+
+  function ask(
+    { endpoint, signal }: Errand,
+    method: 'HEAD' | 'GET' | 'POST' | 'PUT' | 'PATCH',
+    path: string | URL,
+    kind: 'head' | 'manifest' | 'write' | 'upload',
+    more: {
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: Uint8Array
+      readonly alsoPulls?: string
+    } = {},
+  ): Promise<Reply> {
+    const bodyLimit = kind === 'manifest' ? manifestLimit : replyLimit
+    return exchange({ endpoint, method, path, headers: {}, bodyLimit, redirects: 3, signal, ...more }, kind)
+  }
+
+  async function hasBlob(errand: Errand, { digest }: BlobToPush): Promise<boolean> {
+    try {
+      await ask(errand, 'HEAD', `blobs/${digest}`, 'head')
+      return true
+    } catch (error) {
+      // Some registries do not let anybody ask (401 of ECR Public): then it is sent, which never does harm.
+      if (error instanceof RegistryError && ['missing', 'private', 'bad-reply'].includes(error.code))
+        return false
+      throw error
+    }
+  }
+
+  /** Where to send the blob; undefined when it was mounted instead. */
+  async function beginUpload(errand: Errand, blob: BlobToPush, mount: boolean): Promise<URL | undefined> {
+    // Never `mount` without `from`: quay.io calls that an error, and others guess.
+    const from = mount ? blob.mountFrom : undefined
+    const path =
+      from === undefined
+        ? 'blobs/uploads/'
+        : `blobs/uploads/?mount=${encodeURIComponent(blob.digest)}&from=${encodeURIComponent(from)}`
+    let reply: Reply
+    try {
+      reply = await ask(errand, 'POST', path, 'upload', {
+        body: new Uint8Array(0),
+        ...(from !== undefined && { alsoPulls: from }),
+      })
+    } catch (error) {
+      // A registry that refuses the mount may still take the blob.
+      if (from === undefined || !(error instanceof RegistryError) || error.retryable) throw error
+      if (error.code === 'blocked' || error.code === 'aborted') throw error
+      return beginUpload(errand, blob, false)
+    }
+    if (reply.status === 201 && from !== undefined) {
+      checkDigest(reply, blob.digest, errand.endpoint)
+      return undefined
+    }
+    return nextLocation(reply, errand.endpoint)
+  }
+
+  /** One step of an upload, at the place that the registry named: with our credentials only on the registry itself. */
+  async function step(
+    errand: Errand,
+    method: 'PUT' | 'PATCH',
+    url: URL,
+    body: Uint8Array,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Reply> {
+    const { endpoint, signal } = errand
+    const sent = { 'content-type': 'application/octet-stream', ...headers }
+    const scheme = transport.policy.schemeOf(endpoint.host)
+    if (url.origin === new URL(`${scheme}//${endpoint.host}`).origin)
+      return ask(errand, method, url, 'upload', { body, headers: sent })
+    if (scheme === 'https:' && url.protocol !== 'https:')
+      throw new RegistryError(
+        'blocked',
+        `${endpoint.name} wants the upload sent to ${url.host} without TLS (behind a proxy it must be told its own address)`,
+      )
+    const reply = await transport.exchange({
+      method,
+      url,
+      headers: sent,
+      body,
+      bodyLimit: replyLimit,
+      redirects: 0,
+      signal,
+    })
+    if (reply.status >= 200 && reply.status < 300) return reply
+    throw failureOf(reply, clock.now(), `${endpoint.name}'s upload host ${url.host}`)
+  }
+
+  async function uploadInPieces(errand: Errand, blob: BlobToPush, bytes: Uint8Array): Promise<void> {
+    const { endpoint } = errand
+    const begun = await ask(errand, 'POST', 'blobs/uploads/', 'upload', { body: new Uint8Array(0) })
+    let location = nextLocation(begun, endpoint)
+    const asked = Number(begun.headers.get('oci-chunk-min-length')?.[0] ?? 0)
+    // ghcr.io keeps the last piece only, so there is but one.
+    const piece = isHost(endpoint, /^ghcr\.io$/) ? bytes.length : Math.max(limits.piece, asked || 0)
+    // In order and one after the other: docker-registry takes pieces in any order and appends them as they come.
+    for (let at = 0; at < bytes.length; at += piece) {
+      const end = Math.min(at + piece, bytes.length)
+      const range = { 'content-range': `${at}-${end - 1}` }
+      location = nextLocation(await step(errand, 'PATCH', location, bytes.subarray(at, end), range), endpoint)
+    }
+    const done = await step(errand, 'PUT', withDigest(location, blob.digest), new Uint8Array(0), {})
+    checkDigest(done, blob.digest, endpoint)
+  }
+
+  async function upload(errand: Errand, blob: BlobToPush): Promise<BlobOutcome> {
+    if (await hasBlob(errand, blob)) return 'present'
+    const location = await beginUpload(errand, blob, blob.mountFrom !== undefined)
+    if (location === undefined) return 'mounted'
+    const bytes = await blob.read()
+    if (bytes.length !== blob.size || digestOf(bytes) !== blob.digest)
+      throw new RegistryError('digest-mismatch', `the blob to push is not ${blob.digest}`)
+    try {
+      const reply = await step(errand, 'PUT', withDigest(location, blob.digest), bytes, {})
+      checkDigest(reply, blob.digest, errand.endpoint)
+    } catch (error) {
+      if (!refusesSize(error, blob.size) || isHost(errand.endpoint, googles)) throw error
+      await uploadInPieces(errand, blob, bytes)
+    }
+    return 'uploaded'
+  }
+
+  /** A session that failed is not taken up again; the blob as a whole may be sent again, since it is what it is. */
+  async function pushBlob(errand: Errand, blob: BlobToPush): Promise<BlobOutcome> {
+    for (let attempt = 1; ; attempt += 1)
+      try {
+        return await upload(errand, blob)
+      } catch (error) {
+        if (!(error instanceof RegistryError) || !error.retryable || attempt >= patience.attempts) throw error
+        const wait = error.retryAfter ?? (patience.backOff * 2 ** (attempt - 1)) / 1000
+        if (wait > patience.longestWait || errand.signal?.aborted) throw error
+        await clock.sleep(wait * 1000, errand.signal)
+      }
+  }
+
+  async function putManifest(errand: Errand, name: string, { mediaType, bytes }: ManifestToPush) {
+    const digest = digestOf(bytes)
+    const reply = await ask(errand, 'PUT', `manifests/${name}`, 'write', {
+      headers: { 'content-type': mediaType },
+      body: bytes,
+    })
+    checkDigest(reply, digest, errand.endpoint)
+    return digest
+  }
+
+  /** What the registry itself answers for a tag now. */
+  async function digestBehind(errand: Errand, tag: string): Promise<string> {
+    const { body } = await ask(errand, 'GET', `manifests/${tag}`, 'manifest', {
+      headers: { accept: acceptManifests },
+    })
+    return digestOf(body)
+  }
+
+  function refusesSize(error: unknown, size: number): boolean {
+    if (!(error instanceof RegistryError)) return false
+    if (error.status !== undefined) return [405, 413, 501].includes(error.status)
+    return size >= limits.large && ['network', 'timeout'].includes(error.code)
+  }
+
+  return {
+    async push({ host, repository, blobs, manifests, tags }, signal) {
+      const [endpoint] = endpointsOf({ host, repository }, [])
+      const errand: Errand = { endpoint, signal }
+      const outcomes = { present: 0, mounted: 0, uploaded: 0 }
+      try {
+        const distinct = new Map(blobs.map((blob) => [blob.digest, blob]))
+        await inOrderOf(distinct.values(), 4, async (blob) => {
+          outcomes[await pushBlob(errand, blob)] += 1
+        })
+        let digest = ''
+        for (const manifest of manifests)
+          digest = await putManifest(errand, digestOf(manifest.bytes), manifest)
+        const top = manifests.at(-1) as ManifestToPush
+        for (const tag of tags) {
+          await putManifest(errand, tag, top)
+          const found = await digestBehind(errand, tag)
+          if (found !== digest)
+            throw new RegistryError(
+              'digest-mismatch',
+              `${host} has ${found} behind the tag ${tag} right after it was set to ${digest}`,
+            )
+        }
+        return { digest, blobs: outcomes }
+      } catch (error) {
+        throw asPushError(error, `${host}/${repository}`)
+      }
+    },
+    close() {
+      clock.close()
+      return transport.close()
+    },
+  }
+}
+
+/** Works through a list, so many at a time; stops at the first failure. */
+async function inOrderOf<Item>(
+  items: Iterable<Item>,
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items]
+  let failed = false
+  const worker = async () => {
+    for (let item = waiting.shift(); item !== undefined && !failed; item = waiting.shift())
+      try {
+        await work(item)
+      } catch (error) {
+        failed = true
+        throw error
+      }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, worker))
+  const failure = ended.find((result) => result.status === 'rejected')
+  if (failure) throw failure.reason
+}
+
+// Google's registries know uploads in one piece only.
+const googles = /(?:^|[.-])docker\.pkg\.dev$|(?:^|\.)gcr\.io$/
+
+function isHost({ host }: Endpoint, pattern: RegExp): boolean {
+  return pattern.test(host.replace(/:\d+$/, ''))
+}
+
+function nextLocation(reply: Reply, endpoint: Endpoint): URL {
+  const location = reply.headers.get('location')?.[0]
+  try {
+    if (location !== undefined) return new URL(location, reply.url)
+  } catch {
+    // Said below.
+  }
+  throw new RegistryError('bad-reply', `${endpoint.name} does not say where to send the upload`)
+}
+
+/** The query that is there stays as it is, to the letter: it may be signed. */
+function withDigest(location: URL, digest: string): URL {
+  const url = new URL(location)
+  url.search = `${url.search === '' ? '?' : `${url.search}&`}digest=${encodeURIComponent(digest)}`
+  return url
+}
+
+function checkDigest(reply: Reply, digest: string, endpoint: Endpoint): void {
+  const told = reply.headers.get('docker-content-digest')?.[0]
+  if (told !== undefined && told !== digest)
+    throw new RegistryError('digest-mismatch', `${endpoint.name} took ${digest} for ${told}`)
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+function asPushError(error: unknown, where: string): unknown {
+  if (!(error instanceof RegistryError)) return error
+  const [code, reason] =
+    error.code === 'private'
+      ? (['credentials', `we may not push there: ${error.message}`] as const)
+      : ([error.code, error.message] as const)
+  return new RegistryError(code, `pushing to ${where}: ${reason}`, {
+    cause: error,
+    retryAfter: error.retryAfter,
+    status: error.status,
+  })
+}

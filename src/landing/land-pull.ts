@@ -1,0 +1,149 @@
+// Lands one pull request: lease, fresh look, intent, push, audit. Each step survives the process: whoever comes next
+// finds the intent and learns what happened by reading the branch, never by pushing again blindly (T38 to T44).
+import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
+import type { MergePermit } from '../gate/merge-permit.ts'
+import type { Forge } from '../ports/forge.ts'
+import type { Repository } from '../ports/repository.ts'
+import type { Intent, Lease, Store } from '../ports/store.ts'
+import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
+import { crashPoint } from './crash-point.ts'
+import type { Examination } from '../examine/examine.ts'
+
+export type LandingOutcome =
+  | { readonly kind: 'landed' }
+  /** Something moved: look again from the start. */
+  | { readonly kind: 'again'; readonly why: string }
+  /** Another landing on this branch is under way. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'refused'; readonly reason: string }
+
+export interface LandOptions {
+  readonly repository: Repository
+  readonly forge: Forge
+  readonly store: Store
+  readonly leaseSeconds: number
+}
+
+/** What the permit was made out for. */
+export interface Examined extends Pick<Examination, 'snapshot'> {
+  readonly carried?: Examination['carried'] | undefined
+}
+
+/** The lease under which everything that moves a branch happens, one at a time over all instances. */
+export function leaseName(repository: RepositoryName, branch: string): string {
+  return `land ${repository.owner}/${repository.name} ${branch}`
+}
+
+/** Rejects with a GitError or ForgeError when the outcome is not known: the intent stays open and is resolved later. */
+export async function landPull(
+  examined: Examined,
+  permit: MergePermit,
+  options: LandOptions,
+): Promise<LandingOutcome> {
+  const { store, leaseSeconds } = options
+  const { landing } = permit
+  const lease = await store.acquireLease(leaseName(landing.repository, landing.baseRef), leaseSeconds)
+  if (lease === undefined) return { kind: 'busy' }
+  try {
+    return await landUnderLease(examined, permit, lease, options)
+  } finally {
+    await store.releaseLease(lease)
+  }
+}
+
+async function landUnderLease(
+  examined: Examined,
+  permit: MergePermit,
+  lease: Lease,
+  options: LandOptions,
+): Promise<LandingOutcome> {
+  const { repository, forge, store } = options
+  const { landing } = permit
+  crashPoint('lease-taken')
+  await settleLandings(landing.repository, repository, store)
+  const stopped = await store.landingsStopped(landing.repository)
+  if (stopped !== undefined) return { kind: 'again', why: `landings were stopped: ${stopped}` }
+  if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
+  const fresh = await forge.readSnapshot(landing.pull, { anew: true })
+  if (fresh === null || !saysTheSame(fresh, examined.snapshot))
+    return { kind: 'again', why: 'the pull request changed meanwhile' }
+  if (!(await meetsTheSame(examined, forge)))
+    return { kind: 'again', why: 'it would close other pull requests than those that were judged' }
+  crashPoint('before-intent')
+  const intent = await store.beginLanding(lease, landing)
+  if (intent === undefined) return { kind: 'again', why: 'the lease was lost' }
+  crashPoint('intent-written')
+  const result = await repository.land(permit)
+  crashPoint('pushed')
+  if (result.kind !== 'landed') {
+    await store.endLanding(intent, 'abandoned')
+    return result.kind === 'refused' ? result : { kind: 'again', why: 'the base branch moved' }
+  }
+  await audit(intent, repository, store)
+  crashPoint('audited')
+  return { kind: 'landed' }
+}
+
+/**
+ * Settles what an earlier process began. Under the lease nobody else pushes, so a branch that does not contain the
+ * commit never will through us: a push that is still under way can only land exactly what was validated on exactly
+ * the base it was validated on, and the branch is read again before the next landing.
+ */
+export async function settleLandings(
+  name: RepositoryName,
+  repository: Repository,
+  store: Store,
+): Promise<void> {
+  for (const intent of await store.openLandings(name)) {
+    await repository.fetch(intent.baseRef)
+    const tip = await repository.tip(intent.baseRef)
+    if (tip !== undefined && (await repository.contains(tip, intent.commit).catch(() => false)))
+      await audit(intent, repository, store)
+    else await store.endLanding(intent, 'abandoned')
+  }
+}
+
+/** After every landing: the branch holds the validated commit with the validated tree, or the line stops (I14, T38). */
+async function audit(intent: Intent, repository: Repository, store: Store): Promise<void> {
+  await repository.fetch(intent.baseRef)
+  crashPoint('fetched-for-audit')
+  const tip = await repository.tip(intent.baseRef)
+  const holds =
+    tip !== undefined &&
+    (await repository.contains(tip, intent.commit)) &&
+    (await repository.treeOf(intent.commit)) === intent.tree
+  if (holds) return store.endLanding(intent, 'landed')
+  await store.endLanding(intent, 'mismatch')
+  await store.stopLandings(
+    intent.repository,
+    `after pull request ${intent.pull} the branch ${intent.baseRef} does not hold the validated tree ${intent.tree}`,
+  )
+}
+
+/** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */
+export function saysTheSame(a: Snapshot, b: Snapshot): boolean {
+  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b))
+}
+
+/**
+ * Whether the pull requests that the landing would close are those that were judged, in the state in which they were.
+ * One that is opened or pushed to between this and the push is closed unseen: GitHub offers no such condition for a push.
+ */
+async function meetsTheSame({ snapshot, carried }: Examined, forge: Forge): Promise<boolean> {
+  if (carried === undefined || !mayMeetPulls(carried.commits)) return true
+  const now = pullsMet(await forge.openPulls(), carried.commits, snapshot)
+  const facts = (met: typeof now) =>
+    JSON.stringify(met.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
+  return facts(now) === facts(carried.met)
+}
+
+function comparable(snapshot: Snapshot) {
+  const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
+  return {
+    ...snapshot,
+    labels: snapshot.labels.toSorted(),
+    reviews: snapshot.reviews.toSorted(byId),
+    // The bot's own comment changes while it works; comments of people are commands and must still be as they were.
+    comments: snapshot.comments.filter(({ author }) => author?.kind === 'user').toSorted(byId),
+  }
+}

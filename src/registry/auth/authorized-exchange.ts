@@ -1,0 +1,188 @@
+// Exchanges with a registry as somebody: answers its challenges on the real request, remembers per host which
+// kind it uses, sends credentials to no other host, and asks for no more rights than it was made for. Retries
+// belong elsewhere.
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import { parseChallenges, type Challenge } from './challenges.ts'
+import { credentialIdentity } from './credential-identity.ts'
+import { findCredential, type Credential, type CredentialSource } from './credentials.ts'
+import type { Endpoint } from '../endpoints.ts'
+import { RegistryError } from '../registry-error.ts'
+import { basicAuthorization, type TokenRequest, type TokenService } from './token-service.ts'
+import type { Exchange, Reply, Transport } from '../transport/transport.ts'
+
+export interface RegistryRequest {
+  readonly endpoint: Endpoint
+  readonly method: Exchange['method']
+  /** Below the repository: `manifests/latest`; or a URL of the same host, as uploads are given one. */
+  readonly path: string | URL
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | undefined
+  /** Another repository that the request reads from: the one that a blob is mounted from. */
+  readonly alsoPulls?: string | undefined
+  readonly bodyLimit: number
+  readonly redirects: number
+  readonly signal?: AbortSignalLike | undefined
+}
+
+export type AuthorizedExchange = (request: RegistryRequest) => Promise<Reply>
+
+type Known =
+  | { readonly scheme: 'basic' }
+  | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
+
+/** What tokens are asked to allow. A registry that names more in its challenge does not get us more. */
+export type Rights = 'pull' | 'pull,push'
+
+export function authorizedExchange(
+  transport: Transport,
+  tokens: TokenService,
+  sources: readonly CredentialSource[],
+  rights: Rights = 'pull',
+): AuthorizedExchange {
+  // What each host asked for last time, so that a token is there before the next repository's first request.
+  const remembered = new Map<string, Known>()
+  const originOf = plainOrigins(transport)
+
+  return async (request) => {
+    const { endpoint, signal } = request
+    const credential = await findCredential(sources, endpoint.name, endpoint.repository)
+    const memory = `${endpoint.host} ${credentialIdentity(credential)}`
+    const origin = originOf(endpoint.host)
+    const url =
+      typeof request.path === 'string'
+        ? new URL(`${origin}/v2/${endpoint.repository}/${request.path}${endpoint.query}`)
+        : request.path
+    // The one thing that keeps our authorization with its host.
+    if (url.origin !== origin) throw new RegistryError('blocked', `${url.host} is not ${endpoint.host}`)
+    const send = (authorization: string | undefined): Promise<Reply> =>
+      transport.exchange({
+        method: request.method,
+        url,
+        headers: authorization === undefined ? request.headers : { ...request.headers, authorization },
+        body: request.body,
+        bodyLimit: request.bodyLimit,
+        redirects: request.redirects,
+        signal,
+      })
+    const ownScope = `repository:${endpoint.repository}:${rights}`
+    const tokenRequest = (known: Known & { scheme: 'bearer' }, scope: string): TokenRequest => ({
+      host: endpoint.host,
+      realm: known.realm,
+      service: known.service,
+      // The scope that is needed first: some services read one only.
+      scopes: [scope, ...(request.alsoPulls === undefined ? [] : [`repository:${request.alsoPulls}:pull`])],
+      credential,
+    })
+
+    let known = remembered.get(memory)
+    let used: TokenRequest | undefined
+    if (known?.scheme === 'bearer' && credential.kind !== 'bearer') used = tokenRequest(known, ownScope)
+    let reply = await send(await authorizationFor(known, credential, used))
+    const tried = new Set<string>()
+    // At most three more: a fresh token, then one for the scope that the registry itself asks for.
+    for (let round = 0; round < 3 && reply.status === 401; round += 1) {
+      // A challenge of a server that a redirect led to is not the registry's.
+      if (reply.url.origin !== url.origin) return reply
+      const challenge = await challengeOf(reply, origin, signal)
+      if (!challenge) return reply
+      if (challenge.scheme === 'basic') {
+        if (credential.kind !== 'basic') return reply
+        if (known?.scheme === 'basic')
+          throw new RegistryError('credentials', `${endpoint.name} does not take our credentials`)
+        known = { scheme: 'basic' }
+      } else {
+        if (credential.kind === 'bearer')
+          throw new RegistryError('credentials', `${endpoint.name} does not take our token`)
+        known = {
+          scheme: 'bearer',
+          realm: challenge.parameters.get('realm') ?? '',
+          service: challenge.parameters.get('service') ?? '',
+        }
+        if (used) tokens.forget(used)
+        const asked = allowedScope(challenge.parameters.get('scope') ?? '', rights)
+        const scopes = asked === '' ? [ownScope] : [ownScope, asked]
+        if (challenge.parameters.get('error') === 'insufficient_scope') tried.add(ownScope)
+        const scope = scopes.find((scope) => !tried.has(scope))
+        if (scope === undefined) return reply
+        tried.add(scope)
+        used = tokenRequest(known, scope)
+      }
+      remembered.set(memory, known)
+      reply = await send(await authorizationFor(known, credential, used))
+    }
+    return reply
+  }
+
+  async function authorizationFor(
+    known: Known | undefined,
+    credential: Credential,
+    token: TokenRequest | undefined,
+  ): Promise<string | undefined> {
+    if (credential.kind === 'bearer') return `Bearer ${credential.token}`
+    if (known?.scheme === 'bearer' && token) return `Bearer ${await tokens.token(token)}`
+    if (known?.scheme === 'basic' && credential.kind === 'basic') return basicAuthorization(credential)
+    return undefined
+  }
+
+  async function challengeOf(
+    reply: Reply,
+    origin: string,
+    signal: AbortSignalLike | undefined,
+  ): Promise<Challenge | undefined> {
+    const own = choose(parseChallenges(reply.headers.get('www-authenticate') ?? []))
+    if (own) return own
+    // Some proxies say how to log in only at the entrance.
+    const ping = await transport.exchange({
+      method: 'GET',
+      url: new URL(`${origin}/v2/`),
+      headers: {},
+      bodyLimit: 65_536,
+      redirects: 0,
+      signal,
+    })
+    return ping.status === 401
+      ? choose(parseChallenges(ping.headers.get('www-authenticate') ?? []))
+      : undefined
+  }
+}
+
+// A catalog names a few dozen hosts; an attacker's references could name any number.
+const mostOrigins = 1000
+
+/** `https://quay.io` for `quay.io`, each host looked at once. Throws `blocked` for what is no plain host name. */
+function plainOrigins(transport: Transport): (host: string) => string {
+  const known = new Map<string, string>()
+  return (host) => {
+    const found = known.get(host)
+    if (found !== undefined) return found
+    const { origin, hostname } = new URL(`${transport.policy.schemeOf(host)}//${host}`)
+    // The URL parser has its own idea of hosts (0x7f.1 is one to it): what it made must be what was written.
+    if (hostname !== host.replace(/:\d+$/, ''))
+      throw new RegistryError('blocked', `"${host}" is not a plain host name`)
+    if (known.size >= mostOrigins) known.clear()
+    known.set(host, origin)
+    return origin
+  }
+}
+
+/** The part of a challenge's scope that asks for no more than we may want; empty when nothing is left. */
+function allowedScope(scope: string, rights: Rights): string {
+  const wanted = rights.split(',')
+  return scope
+    .split(' ')
+    .flatMap((entry) => {
+      const [, name, actions] = /^repository:(.+):([^:]*)$/.exec(entry) ?? []
+      if (name === undefined || actions === undefined) return []
+      const asked = actions.split(',')
+      const allowed = asked.includes('*') ? wanted : wanted.filter((action) => asked.includes(action))
+      return allowed.length === 0 ? [] : [`repository:${name}:${allowed.join(',')}`]
+    })
+    .join(' ')
+}
+
+function choose(challenges: readonly Challenge[]): Challenge | undefined {
+  return (
+    challenges.find(({ scheme, parameters }) => scheme === 'bearer' && parameters.has('realm')) ??
+    challenges.find(({ scheme }) => scheme === 'basic')
+  )
+}

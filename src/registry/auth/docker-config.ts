@@ -1,0 +1,132 @@
+// Docker's and podman's credential files and Kubernetes pull secrets: one format in four places, text to credentials.
+// Opens no file: see credential-files.ts.
+import { rememberedHelpers, type AskHelper } from './credential-helper.ts'
+import type { Credential, CredentialSource } from './credentials.ts'
+import { RegistryError } from '../registry-error.ts'
+
+interface AuthEntry {
+  readonly auth?: unknown
+  readonly username?: unknown
+  readonly password?: unknown
+  readonly identitytoken?: unknown
+  readonly registrytoken?: unknown
+}
+
+export interface DockerConfig {
+  readonly auths: ReadonlyMap<string, AuthEntry>
+  readonly credsStore?: string
+  readonly credHelpers: ReadonlyMap<string, string>
+}
+
+/**
+ * Takes the text of a `config.json`, `auth.json`, `.dockerconfigjson` or the older `.dockercfg` (which is the
+ * `auths` map alone). Throws a RegistryError `credentials` when it is not such a file; `name` says which in the text.
+ */
+export function parseDockerConfig(text: string, name: string): DockerConfig {
+  let data: unknown
+  try {
+    data = JSON.parse(text)
+  } catch {
+    // The parser's own words quote the file, so they are dropped: the file holds passwords.
+    throw new RegistryError('credentials', `${name} is not JSON`)
+  }
+  const top = asObject(data, name)
+  const isOld = !['auths', 'credsStore', 'credHelpers'].some((key) => key in top) && looksLikeAuths(top)
+  const auths = isOld ? top : top['auths'] === undefined ? {} : asObject(top['auths'], `${name}, auths`)
+  const helpers = top['credHelpers'] === undefined ? {} : asObject(top['credHelpers'], `${name}, credHelpers`)
+  const store = top['credsStore']
+  return {
+    auths: new Map(
+      Object.entries(auths).map(([key, entry]) => [
+        canonicalKey(key),
+        asObject(entry ?? {}, `${name}, auths, ${key}`),
+      ]),
+    ),
+    ...(typeof store === 'string' && store !== '' && { credsStore: store }),
+    credHelpers: new Map(
+      Object.entries(helpers).map(([key, helper]) => [
+        canonicalKey(key),
+        typeof helper === 'string' ? helper : '',
+      ]),
+    ),
+  }
+}
+
+/** A source over one parsed file: `credHelpers`, then `credsStore`, then the most specific key of `auths`. */
+export function dockerConfigCredentials(
+  config: DockerConfig,
+  ask: AskHelper = rememberedHelpers(),
+): CredentialSource {
+  return {
+    async find(host, repository) {
+      const helper = config.credHelpers.get(host)
+      if (helper !== undefined) return ask(helper, serverUrl(host))
+      const stored = config.credsStore && (await ask(config.credsStore, serverUrl(host)))
+      if (stored && stored.kind !== 'anonymous') return stored
+      // podman's files may name repositories; the longest prefix on a slash wins. Only whole keys are compared.
+      const parts = [host, ...repository.split('/')]
+      for (let length = parts.length; length > 0; length -= 1) {
+        const entry = config.auths.get(parts.slice(0, length).join('/'))
+        const credential = entry && readEntry(entry, parts.slice(0, length).join('/'))
+        if (credential) return credential
+      }
+      return undefined
+    },
+  }
+}
+
+function readEntry(entry: AuthEntry, key: string): Credential | undefined {
+  const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+  const registryToken = text(entry.registrytoken)
+  if (registryToken !== undefined) return { kind: 'bearer', token: registryToken }
+  const identityToken = text(entry.identitytoken)
+  if (identityToken !== undefined) return { kind: 'identity', token: identityToken }
+  const auth = text(entry.auth)
+  if (auth !== undefined) {
+    if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(auth))
+      throw new RegistryError('credentials', `the "auth" of ${key} is not base64`)
+    const decoded = Buffer.from(auth, 'base64').toString('utf8')
+    const colon = decoded.indexOf(':')
+    if (colon < 1) throw new RegistryError('credentials', `the "auth" of ${key} is not user:password`)
+    // Some writers pad the password with NULs.
+    const password = decoded.slice(colon + 1).replace(/\0+$/, '')
+    return { kind: 'basic', username: decoded.slice(0, colon), password }
+  }
+  const username = text(entry.username)
+  const password = text(entry.password)
+  if (username !== undefined && password !== undefined) return { kind: 'basic', username, password }
+  if (username !== undefined || password !== undefined)
+    throw new RegistryError('credentials', `the entry of ${key} has a user without a password`)
+  return undefined
+}
+
+// Keys may be URLs of long-gone API versions. Host names are compared whole: a key that merely contains a host
+// must never match it.
+function canonicalKey(key: string): string {
+  const bare = key.replace(/^https?:\/\//i, '').replace(/\/(?:v[12])?\/?$/i, '')
+  const slash = bare.indexOf('/')
+  const host = (slash < 0 ? bare : bare.slice(0, slash)).toLowerCase()
+  const path = slash < 0 ? '' : bare.slice(slash)
+  return `${host === 'index.docker.io' || host === 'registry-1.docker.io' ? 'docker.io' : host}${path}`
+}
+
+/** What a helper is asked for: Docker Hub's entry has kept the name of its first API. */
+function serverUrl(host: string): string {
+  return host === 'docker.io' ? 'https://index.docker.io/v1/' : host
+}
+
+function asObject(value: unknown, name: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RegistryError('credentials', `${name} is not an object`)
+  return value as Record<string, unknown>
+}
+
+function looksLikeAuths(top: Record<string, unknown>): boolean {
+  const entries = Object.values(top)
+  return (
+    entries.length > 0 &&
+    entries.every(
+      (entry) => typeof entry === 'object' && entry !== null && ('auth' in entry || 'username' in entry),
+    )
+  )
+}

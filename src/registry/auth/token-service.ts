@@ -1,0 +1,170 @@
+// Bearer tokens: fetched once per (host, service, scope, credential), shared by everyone who waits for the same
+// one, forgotten before they expire. Credentials go to a realm only if the egress policy says it is the registry's own.
+import type { Clock } from '../../ports/clock.ts'
+import type { AbortSignalLike } from '../../ports/registry.ts'
+import { credentialIdentity } from './credential-identity.ts'
+import type { Credential } from './credentials.ts'
+import { RegistryError } from '../registry-error.ts'
+import { errorText, failureOf } from '../transport/reply-failure.ts'
+import type { Reply, Transport } from '../transport/transport.ts'
+
+export interface TokenRequest {
+  /** The registry's host as it is connected to. */
+  readonly host: string
+  readonly realm: string
+  readonly service: string
+  /** `repository:NAME:pull`, the one that matters most first. */
+  readonly scopes: readonly string[]
+  readonly credential: Credential
+}
+
+export interface TokenService {
+  /** Rejects with a RegistryError; `private` when an anonymous token is refused. */
+  token(request: TokenRequest, signal?: AbortSignalLike): Promise<string>
+  /** Forgets a token that a registry no longer takes. */
+  forget(request: TokenRequest): void
+  /** Tokens kept and asked for at this moment. */
+  readonly size: number
+}
+
+// A token's answer is small; some services put whole certificates into it.
+const tokenLimit = 1_048_576
+// The specification's default, and the least that is believed: some services say 0.
+const shortestLife = 60
+// Replaced this long before its end, so that it does not die on the way. Docker Hub's live for 300 s.
+const earlyRefresh = 30
+// Repositories of one catalog are a few thousand; expired tokens go first.
+const mostTokens = 10_000
+
+export function openTokenService(transport: Transport, clock: Clock): TokenService {
+  const kept = new Map<string, { readonly token: string; readonly until: number }>()
+  const underWay = new Map<string, Promise<string>>()
+
+  async function fetchToken(request: TokenRequest): Promise<string> {
+    const realm = realmUrl(request)
+    const shares = transport.policy.mayShareCredentials(request.host, realm)
+    const credential: Credential = shares ? request.credential : { kind: 'anonymous' }
+    let reply: Reply | undefined
+    if (credential.kind === 'identity') {
+      reply = await post(realm, request, credential.token)
+      // Services without OAuth2 know GET only.
+      if (reply.status === 404 || reply.status === 405) reply = undefined
+    }
+    reply ??= await get(realm, request, credential)
+    if (reply.status === 401 || reply.status === 403) {
+      // Red Hat says here how to get an account.
+      const { text } = errorText(reply)
+      const said = text === '' ? '' : `: ${text}`
+      if (credential.kind === 'anonymous' && request.credential.kind === 'anonymous')
+        throw new RegistryError('private', `${request.host} gives no anonymous access to it${said}`)
+      const why = shares
+        ? 'does not take our credentials'
+        : 'may not be given the credentials of the registry'
+      throw new RegistryError('credentials', `the token service ${realm.host} ${why}`)
+    }
+    if (reply.status !== 200) throw failureOf(reply, clock.now(), `the token service ${realm.host}`)
+    const { token, seconds } = readToken(reply, realm.host)
+    if (kept.size >= mostTokens) dropExpired()
+    kept.set(keyOf(request), { token, until: clock.now() + (seconds - earlyRefresh) * 1000 })
+    return token
+  }
+
+  // The signal of whoever asked first is not passed on: others wait for the same token.
+  function get(realm: URL, request: TokenRequest, credential: Credential): Promise<Reply> {
+    const url = new URL(realm)
+    if (request.service !== '') url.searchParams.set('service', request.service)
+    for (const scope of request.scopes) url.searchParams.append('scope', scope)
+    const headers: Record<string, string> = { accept: 'application/json' }
+    if (credential.kind === 'basic') {
+      url.searchParams.set('account', credential.username)
+      headers['authorization'] = basicAuthorization(credential)
+    }
+    return transport.exchange({ method: 'GET', url, headers, bodyLimit: tokenLimit, redirects: 1 })
+  }
+
+  function post(realm: URL, request: TokenRequest, refreshToken: string): Promise<Reply> {
+    const form = new URLSearchParams({
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      service: request.service,
+      scope: request.scopes.join(' '),
+      client_id: 'catalog-bot',
+    })
+    return transport.exchange({
+      method: 'POST',
+      url: realm,
+      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      body: form.toString(),
+      bodyLimit: tokenLimit,
+      redirects: 0,
+    })
+  }
+
+  function dropExpired(): void {
+    for (const [key, { until }] of kept) if (until <= clock.now()) kept.delete(key)
+    while (kept.size >= mostTokens) kept.delete(kept.keys().next().value ?? '')
+  }
+
+  return {
+    token(request) {
+      const key = keyOf(request)
+      const known = kept.get(key)
+      if (known && known.until > clock.now()) return Promise.resolve(known.token)
+      let pending = underWay.get(key)
+      if (!pending) {
+        pending = fetchToken(request).finally(() => underWay.delete(key))
+        underWay.set(key, pending)
+      }
+      return pending
+    },
+    forget: (request) => void kept.delete(keyOf(request)),
+    get size() {
+      return kept.size + underWay.size
+    },
+  }
+
+  function realmUrl(request: TokenRequest): URL {
+    let realm: URL
+    try {
+      realm = new URL(request.realm)
+    } catch {
+      throw new RegistryError('blocked', `${request.host} names a token service that is no URL`)
+    }
+    transport.policy.checkUrl(realm)
+    transport.policy.checkStep(new URL(`${transport.policy.schemeOf(request.host)}//${request.host}`), realm)
+    return realm
+  }
+}
+
+export function basicAuthorization(credential: {
+  readonly username: string
+  readonly password: string
+}): string {
+  return `Basic ${Buffer.from(`${credential.username}:${credential.password}`, 'utf8').toString('base64')}`
+}
+
+// The realm is part of the key: a registry that names another one may not be given the first one's token.
+function keyOf(request: TokenRequest): string {
+  return JSON.stringify([
+    request.host,
+    request.realm,
+    request.service,
+    [...request.scopes].sort(),
+    credentialIdentity(request.credential),
+  ])
+}
+
+function readToken(reply: Reply, host: string): { token: string; seconds: number } {
+  try {
+    const data = JSON.parse(Buffer.from(reply.body).toString('utf8')) as Record<string, unknown> | null
+    const token = [data?.['token'], data?.['access_token']].find(
+      (value): value is string => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
+    )
+    const life = data?.['expires_in']
+    if (token !== undefined)
+      return { token, seconds: Math.max(shortestLife, typeof life === 'number' ? life : shortestLife) }
+  } catch {
+    // Not repeated: the text may hold a token.
+  }
+  throw new RegistryError('server', `the token service ${host} did not answer with a token`)
+}

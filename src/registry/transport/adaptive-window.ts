@@ -1,0 +1,76 @@
+// How many requests of one kind may be under way to one host: one more after a success, half after a refusal
+// for rate, once per wave of refusals. Slow servers are found out, limits are met gently. Knows no HTTP.
+import type { Clock } from '../../ports/clock.ts'
+
+export interface AdaptiveWindow {
+  /** Waits for a place, does the work, gives the place back. */
+  run<Result>(work: () => Promise<Result>): Promise<Result>
+  /** One more from now on. */
+  succeeded(): void
+  /** Half from now on, and nothing new for so many milliseconds. */
+  limited(pause: number): void
+  readonly size: number
+  readonly active: number
+}
+
+export interface WindowLimits {
+  readonly start: number
+  readonly most: number
+}
+
+export function adaptiveWindow(limits: WindowLimits, clock: Clock): AdaptiveWindow {
+  let size = limits.start
+  let active = 0
+  let pausedUntil = 0
+  // Work begun before the last halving says nothing new when it is refused too.
+  let epoch = 0
+  const waiting: (() => void)[] = []
+  let head = 0
+
+  function next(): void {
+    while (active < size && head < waiting.length) {
+      const start = waiting[head]
+      head += 1
+      // The queue is cut now and then, so that it stays as long as what waits.
+      if (head > 1024 && head * 2 > waiting.length) {
+        waiting.splice(0, head)
+        head = 0
+      }
+      active += 1
+      start?.()
+    }
+  }
+
+  return {
+    async run(work) {
+      if (active >= size || head < waiting.length) await new Promise<void>((start) => waiting.push(start))
+      else active += 1
+      try {
+        for (let pause = pausedUntil - clock.now(); pause > 0; pause = pausedUntil - clock.now())
+          await clock.sleep(pause)
+        return await work()
+      } finally {
+        active -= 1
+        next()
+      }
+    },
+    succeeded() {
+      if (size < limits.most) size += 1
+      next()
+    },
+    limited(pause) {
+      const now = clock.now()
+      if (now >= epoch) {
+        size = Math.max(1, Math.floor(size / 2))
+        epoch = now + Math.max(pause, 1000)
+      }
+      pausedUntil = Math.max(pausedUntil, now + pause)
+    },
+    get size() {
+      return size
+    },
+    get active() {
+      return active
+    },
+  }
+}

@@ -1,0 +1,204 @@
+// Where the registry floor may connect to: schemes, names, ports and addresses. Whoever writes an image
+// reference chooses a host, and that host chooses realms and redirects, so every hop is asked here, and every
+// address again when the connection is made. Decides; connects to nothing.
+import ipaddr from 'ipaddr.js'
+import { RegistryError } from '../registry-error.ts'
+
+export interface EgressOptions {
+  /** Hosts (`host` or `host:port`, exact) that are spoken to without TLS. Nothing becomes http by itself. */
+  readonly plainHttp?: readonly string[]
+  /** Hosts (`host` or `host:port`, exact) that may live at these otherwise forbidden addresses, as CIDRs. */
+  readonly internal?: Readonly<Record<string, readonly string[]>>
+  /** Addresses that are forbidden although they are public, as CIDRs. */
+  readonly deniedAddresses?: readonly string[]
+  /** Ports besides those of the hosts listed above. Default 443, 80, 5000, 5001, 8443. */
+  readonly ports?: readonly number[]
+  /** When given, no other host (`host` or `host:port`, exact) is contacted, realms and redirects included. */
+  readonly onlyHosts?: readonly string[]
+  /** A registry's further token hosts that may see its credentials: `{'registry.example': ['sso.example']}`. */
+  readonly tokenHosts?: Readonly<Record<string, readonly string[]>>
+  /** PEM certificates to trust besides the system's, by host. */
+  readonly certificates?: Readonly<Record<string, string>>
+}
+
+export interface EgressPolicy {
+  /** Throws a RegistryError `blocked` when the URL must not be requested. */
+  checkUrl(url: URL): void
+  /** Throws a RegistryError `blocked` unless every address may be connected to for this host and port. */
+  checkAddresses(host: string, port: number, addresses: readonly string[]): void
+  /**
+   * Throws a RegistryError `blocked` when `to` is a host that the operator opened at an internal address and `from`
+   * is not: what is opened for us is not opened for a stranger's registry that sends us there.
+   */
+  checkStep(from: URL, to: URL): void
+  /** The scheme that this host is spoken to with. */
+  schemeOf(host: string): 'https:' | 'http:'
+  /** True when credentials for `host` may be sent to the token service at `realm`. */
+  mayShareCredentials(host: string, realm: URL): boolean
+  certificateOf(hostname: string): string | undefined
+}
+
+const defaultPorts = [443, 80, 5000, 5001, 8443]
+
+const mostPassed = 1000
+
+// Names that mean this machine or this network wherever they are resolved, so they need no address to be refused.
+const internalSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'svc', 'arpa']
+
+// Counted as public by the address registries, but answered by the cloud's own machinery.
+const alwaysDenied = ['168.63.129.16/32']
+
+// Token services that stand outside their registry's own name.
+const knownTokenHosts: Readonly<Record<string, readonly string[]>> = {
+  'registry-1.docker.io': ['auth.docker.io'],
+  'registry.redhat.io': ['sso.redhat.com'],
+  'registry.connect.redhat.com': ['sso.redhat.com'],
+  'registry.gitlab.com': ['gitlab.com'],
+}
+
+/** Makes a policy. Throws a RangeError when a CIDR of the options is not one. */
+export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
+  const plainHttp = new Set((options.plainHttp ?? []).map(lower))
+  const only = options.onlyHosts && new Set(options.onlyHosts.map(lower))
+  const ports = new Set(options.ports ?? defaultPorts)
+  const denied = [...alwaysDenied, ...(options.deniedAddresses ?? [])].map(parseCidr)
+  const internal = new Map(
+    Object.entries(options.internal ?? {}).map(([host, cidrs]) => [lower(host), cidrs.map(parseCidr)]),
+  )
+  const tokenHosts = new Map(
+    [...Object.entries(knownTokenHosts), ...Object.entries(options.tokenHosts ?? {})].map(
+      ([host, realms]) => [lower(host), realms.map(lower)] as const,
+    ),
+  )
+  const listedPorts = new Set([...plainHttp, ...internal.keys()].filter((host) => /:\d+$/.test(host)))
+
+  const entryOf = (hostname: string, port: number): readonly Cidr[] | undefined =>
+    internal.get(`${hostname}:${port}`) ?? internal.get(hostname)
+
+  function checkAddress(hostname: string, port: number, address: string): void {
+    const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
+    if (!parsed) throw blocked(`"${address}" is not an address`)
+    if (entryOf(hostname, port)?.some((cidr) => contains(cidr, parsed))) return
+    if (!isGlobalUnicast(parsed) || denied.some((cidr) => contains(cidr, parsed)))
+      throw blocked(
+        canonicalHostname(address) === hostname
+          ? `${address} is not a public address`
+          : `${hostname} is at ${address}, which is not a public address`,
+      )
+  }
+
+  function checkHost(url: URL): void {
+    const hostname = canonicalHostname(url.hostname)
+    const port = portOf(url)
+    const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
+    if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
+      throw blocked(`${url.host} would have to be asked without TLS (${url.protocol}//)`)
+    if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
+      throw blocked(`${url.host} is not among the registries that may be asked`)
+    if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
+      throw blocked(`port ${port} of ${hostname} is not one that registries use`)
+    if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
+    else if (!entryOf(hostname, port) && isInternalName(hostname))
+      throw blocked(`"${hostname}" is a name of an internal network`)
+  }
+
+  // Origins that passed: thousands of references share a few, and the options never change.
+  const passed = new Set<string>()
+
+  return {
+    checkUrl(url) {
+      if (url.username !== '' || url.password !== '')
+        throw blocked(`a URL of ${url.host} carries a user name`)
+      // Other schemes share the origin "null".
+      const key = `${url.protocol}//${url.host}`
+      if (passed.has(key)) return
+      checkHost(url)
+      if (passed.size >= mostPassed) passed.clear()
+      passed.add(key)
+    },
+    checkStep(from, to) {
+      const isOpened = (url: URL) => entryOf(canonicalHostname(url.hostname), portOf(url)) !== undefined
+      if (isOpened(to) && !isOpened(from))
+        throw blocked(`${from.host} sends us to ${to.host}, which is a host of an internal network`)
+    },
+    checkAddresses(host, port, addresses) {
+      const hostname = canonicalHostname(host)
+      if (addresses.length === 0) throw new RegistryError('dns', `${hostname} has no address`)
+      // One bad address among good ones is how rebinding looks: the name as a whole is refused.
+      for (const address of addresses) checkAddress(hostname, port, address)
+    },
+    schemeOf(host) {
+      const name = lower(host)
+      return plainHttp.has(name) || plainHttp.has(`${name}:80`) ? 'http:' : 'https:'
+    },
+    mayShareCredentials(host, realm) {
+      const name = lower(host)
+      const realmHost = realm.host.toLowerCase()
+      if (realmHost === name) return true
+      if (tokenHosts.get(name)?.includes(realmHost)) return true
+      // Below the registry's own name only its owner can put a server. Above or beside it may be someone else's.
+      return (
+        realm.protocol === 'https:' &&
+        realm.port === '' &&
+        realmHost.endsWith(`.${name.replace(/:443$/, '')}`)
+      )
+    },
+    certificateOf: (hostname) => options.certificates?.[lower(hostname)],
+  }
+}
+
+/** Options that open exactly one host on the loopback interface, without TLS: for the sandbox and for tests. */
+export function loopbackRegistries(...hosts: readonly string[]): EgressOptions {
+  return {
+    plainHttp: hosts,
+    internal: Object.fromEntries(hosts.map((host) => [host, ['127.0.0.0/8', '::1/128']])),
+  }
+}
+
+/** Host name as policies compare it: lower case, no brackets around IPv6, no final dot. */
+export function canonicalHostname(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '')
+}
+
+export function portOf(url: URL): number {
+  return url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+type Cidr = readonly [Address, number]
+
+function parseCidr(text: string): Cidr {
+  try {
+    return ipaddr.parseCIDR(text)
+  } catch (cause) {
+    throw new RangeError(`not an address range: ${text}`, { cause })
+  }
+}
+
+function contains([network, bits]: Cidr, address: Address): boolean {
+  return network.kind() === address.kind() && address.match(network, bits)
+}
+
+// ipaddr.js calls some dead or translated IPv6 ranges unicast; only 2000::/3 is ever handed out.
+const globalIPv6: Cidr = ipaddr.parseCIDR('2000::/3')
+
+function isGlobalUnicast(address: Address): boolean {
+  return address.range() === 'unicast' && (address.kind() === 'ipv4' || contains(globalIPv6, address))
+}
+
+function isInternalName(hostname: string): boolean {
+  const labels = hostname.split('.')
+  // A name of one label is completed with the resolver's own search domains.
+  return labels.length === 1 || internalSuffixes.includes(labels.at(-1) ?? '') || labels.includes('svc')
+}
+
+function blocked(message: string): RegistryError {
+  return new RegistryError('blocked', message)
+}
+
+function lower(text: string): string {
+  return text.toLowerCase()
+}

@@ -1,0 +1,76 @@
+// A registry's refusal, read: mainly its status, since error codes are optional and often wrong.
+// Text of a registry is untrusted: cut short, made one line, never Markdown of ours.
+import { RegistryError } from '../registry-error.ts'
+import type { Reply } from './transport.ts'
+
+/** What a reply that is not a success means. `who` begins the sentence: `quay.io`. */
+export function failureOf(reply: Reply, now: number, who: string): RegistryError {
+  const { status } = reply
+  const { codes, text } = errorText(reply)
+  const said = text === '' ? '' : `: ${text}`
+  if (status === 429 || codes.includes('TOOMANYREQUESTS'))
+    return new RegistryError('rate-limited', `${who} limits our requests (${status})${said}`, {
+      status,
+      retryAfter: retryAfterOf(reply, now),
+    })
+  if (status === 404)
+    return new RegistryError('missing', `${who} does not have it (404${codeText(codes)})`, { status })
+  if (status === 401 || status === 403)
+    return new RegistryError(
+      'private',
+      `${who} does not let us see it (${status}${codeText(codes)})${said}`,
+      { status },
+    )
+  if (status >= 500 || status === 408 || status === 499)
+    return new RegistryError('server', `${who} answered ${status}${said}`, {
+      status,
+      retryAfter: retryAfterOf(reply, now),
+    })
+  return new RegistryError('bad-reply', `${who} answered ${status}${codeText(codes)}${said}`, { status })
+}
+
+/** `Retry-After` in seconds from now: a number or an HTTP date; undefined when absent or senseless. */
+export function retryAfterOf(reply: Reply, now: number): number | undefined {
+  const value = reply.headers.get('retry-after')?.[0]?.trim()
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value)
+  const date = Date.parse(value)
+  return Number.isNaN(date) ? undefined : Math.max(0, Math.ceil((date - now) / 1000))
+}
+
+/** The parameters of the error document: `errors[].code`, and one line of its first message. */
+export function errorText(reply: Reply): { codes: readonly string[]; text: string } {
+  let data: unknown
+  try {
+    data = JSON.parse(Buffer.from(reply.body).toString('utf8'))
+  } catch {
+    return { codes: [], text: '' }
+  }
+  // Docker Hub and Red Hat sometimes answer with a bare `details` text instead of `errors`.
+  const top = (typeof data === 'object' && data !== null ? data : {}) as {
+    errors?: unknown
+    details?: unknown
+  }
+  const errors = (Array.isArray(top.errors) ? (top.errors as unknown[]) : []).filter(
+    (error): error is Record<string, unknown> => typeof error === 'object' && error !== null,
+  )
+  const codes = errors.map(({ code }) => code).filter((code) => typeof code === 'string')
+  const message = [...errors.map((error) => error['message']), top.details].find(
+    (text): text is string => typeof text === 'string' && text !== '',
+  )
+  return {
+    codes: codes.slice(0, 5).map(oneLine),
+    text: oneLine(message ?? ''),
+  }
+}
+
+function codeText(codes: readonly string[]): string {
+  return codes.length === 0 ? '' : ` ${codes.join(', ')}`
+}
+
+function oneLine(text: string): string {
+  const plain = text
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ')
+    .trim()
+  return plain.length > 200 ? `${plain.slice(0, 200)}…` : plain
+}

@@ -1,0 +1,83 @@
+// What a bundle's files say: format, content as an `olm.bundle` blob would show it, and what is wrong. A function of
+// the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-process.ts.
+import { gzipSync } from 'node:zlib'
+import type { BundleFiles } from '../../bundle/bundle-files.ts'
+import { suites } from '../../findings/suites.ts'
+import { readRegistryBundle } from '../../bundle/registry-bundle.ts'
+import { renderBundle } from '../../bundle/render/render-bundle.ts'
+import { templateCsv } from '../../bundle/render/template-csv.ts'
+import { optionalRules } from '../../bundle/content-rules.ts'
+import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
+import { validateBundle } from '../../bundle/validate-bundle.ts'
+import { bulkyProperties } from '../../catalog/template/drift.ts'
+import type { BundleAnswer } from '../../checks/questions.ts'
+import { compareFindings, type Finding } from '../../findings/finding.ts'
+import { mostImportant } from '../../findings/most-important.ts'
+import { finding } from '../../findings/rule.ts'
+
+/**
+ * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
+ * rendered or judged raises it, and old answers are never looked at again (test/registry/unpack/read-bundle-files.test.ts).
+ */
+export const bundleReaderVersion = 8
+
+export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
+
+// A look at a pull request holds the readings of all its bundles; honest ones have a few kilobytes.
+// So many of the rules that always count, and so many of the others.
+const mostFindings = 100
+/** Characters of JSON, for the content and for the findings. */
+const mostText = 512 * 1024
+const longestWords = 1000
+
+export function readBundleFiles(files: BundleFiles): BundleReading {
+  const { format, findings } = validateBundle(files, {
+    packedSize: (bytes) => gzipSync(bytes).length,
+    // Which of them count is known only where the configuration is.
+    suites,
+  })
+  const [optional, usual] = [true, false].map((wanted) =>
+    findings.filter(({ rule }) => optionalRules.has(rule) === wanted),
+  )
+  const shown = [usual, optional]
+    .flatMap((some) => mostImportant(some ?? [], mostFindings).findings.map(withinBounds))
+    .sort(compareFindings)
+  const reading = { ...(format !== undefined && { format }), findings: shown }
+  const { bundle } = readRegistryBundle(files)
+  if (format !== 'registry+v1' || !bundle) return reading
+  // Without the image's own name, which other images of the same content do not share.
+  const { name, package: its, properties, relatedImages = [] } = renderBundle(bundle, '')
+  const content = {
+    name,
+    package: its,
+    properties: properties.filter(({ type }) => !bulkyProperties.has(type)),
+    relatedImages,
+  }
+  const csv = templateCsv(bundle.csv.data)
+  const described = { ...reading, ...(JSON.stringify(csv).length <= mostText && { csv }) }
+  if (JSON.stringify(content).length <= mostText) return { ...described, content }
+  const reason = `its properties and related images are larger than ${mostText} characters`
+  return { ...reading, findings: [...shown, finding(unreadableBundle, undefined, { reason })] }
+}
+
+/** A finding that quotes megabytes of its author's text says the same in fewer words. */
+function withinBounds(one: Finding): Finding {
+  if (JSON.stringify(one).length <= mostText / mostFindings / 2) return one
+  const { data: _, at, what, ...rest } = one
+  return {
+    ...rest,
+    what: `${what.slice(0, longestWords)}…`,
+    ...(at && { at: { ...at, file: at.file.slice(0, longestWords) } }),
+  }
+}
+
+/** Directories of charts among the paths of an image: `` for its root. Bundles of other formats have none. */
+export function chartDirectories(paths: Iterable<string>): readonly string[] {
+  const found: string[] = []
+  for (const path of paths) {
+    const [directory = '', name, ...more] = path.split('/')
+    if (directory === 'Chart.yaml' && name === undefined) return ['']
+    if (name === 'Chart.yaml' && more.length === 0) found.push(directory)
+  }
+  return found
+}

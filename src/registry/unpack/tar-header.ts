@@ -1,0 +1,138 @@
+// One header block of a tar archive, in the forms that Go's archive/tar knows: V7, USTAR and GNU. What Go could take for
+// another number, name or form is refused; never guesses.
+import { RegistryError } from '../registry-error.ts'
+
+export interface TarHeader {
+  /** The type flag, one character. */
+  readonly type: string
+  /** With its prefix. Bytes, because an extended header may stand in for what cannot be read. */
+  readonly name: Uint8Array
+  readonly link: Uint8Array
+  readonly size: number
+}
+
+export const tarBlock = 512
+
+/** Throws a RegistryError `unsupported`. */
+export function readTarHeader(header: Uint8Array): TarHeader {
+  // Go takes a sum of signed bytes as well, which Sun's tar wrote, for names outside ASCII only.
+  if (octal(header.subarray(148, 156)) !== checkSums(header)[0]) throw refused('a header of it is damaged')
+  const form = formOf(header)
+  const fields = form === 'v7' ? commonFields : allFields
+  for (const [start, end] of fields)
+    if (number(header.subarray(start, end)) === undefined) throw refused('a header has a number that is none')
+  const size = number(header.subarray(124, 136)) ?? -1
+  if (!Number.isSafeInteger(size) || size < 0) throw refused('an entry has no valid size')
+  const name = untilNul(header.subarray(0, 100))
+  const prefix = form === 'ustar' ? untilNul(header.subarray(345, 500)) : nothing
+  return {
+    type: String.fromCharCode(header[156] ?? 0),
+    name: prefix.length === 0 ? name : Uint8Array.from([...prefix, slash, ...name]),
+    link: untilNul(header.subarray(157, 257)),
+    size,
+  }
+}
+
+/** Whether some reader would take the block for a header: its sum is right, of signed or of unsigned bytes. */
+export function isTarHeader(block: Uint8Array): boolean {
+  if (block.length < tarBlock) return false
+  const written = latin1(block.subarray(148, 156))
+    .replace(/^[ \0]+/, '')
+    .replace(/[ \0].*$/s, '')
+  return /^[0-7]{1,8}$/.test(written) && checkSums(block).includes(Number.parseInt(written, 8))
+}
+
+/** Names of files are text here. Two names that are no UTF-8 could look the same, so such names are refused. */
+export function textOf(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw refused('a name in it is not UTF-8', cause)
+  }
+}
+
+export function untilNul(bytes: Uint8Array): Uint8Array {
+  const end = bytes.indexOf(0)
+  return end < 0 ? bytes : bytes.subarray(0, end)
+}
+
+export function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes)
+}
+
+export function refused(reason: string, cause?: unknown): RegistryError {
+  return new RegistryError('unsupported', `the archive is refused: ${reason}`, { cause })
+}
+
+const nothing = new Uint8Array(0)
+const slash = 0x2f
+// Without its other habit, of passing over a byte order mark.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Mode, user, group, time: numbers that decide nothing here, and that end Go's reading when they are none. */
+const commonFields = [
+  [100, 108],
+  [108, 116],
+  [116, 124],
+  [136, 148],
+] as const
+/** And those of a device. */
+const allFields = [...commonFields, [329, 337], [337, 345]] as const
+
+function formOf(header: Uint8Array): 'v7' | 'ustar' | 'gnu' {
+  const magic = latin1(header.subarray(257, 265))
+  if (magic.startsWith('ustar\0')) {
+    // Schily's star has a shorter prefix.
+    if (latin1(header.subarray(508, 512)) === 'tar\0') throw refused('a header of it is star’s')
+    return 'ustar'
+  }
+  if (magic === 'ustar  \0') {
+    // Go takes what are no times for a prefix, which its own writer once put there (golang.org/issue/12594).
+    for (const start of [345, 357])
+      if (header[start] !== 0 && number(header.subarray(start, start + 12)) === undefined)
+        throw refused('a header of GNU’s form has a prefix')
+    return 'gnu'
+  }
+  if (/^\0*$/.test(magic)) return 'v7'
+  throw refused('a header of it is of no known form')
+}
+
+function number(field: Uint8Array): number | undefined {
+  return ((field[0] ?? 0) & 0x80) === 0 ? octal(field) : base256(field)
+}
+
+/** Spaces, digits, then spaces and NULs: where others stand among the digits, readers end at different places. */
+function octal(field: Uint8Array): number | undefined {
+  let at = 0
+  let value = 0
+  while (field[at] === 0x20) at += 1
+  for (let digit = field[at]; digit !== undefined && digit >= 0x30 && digit <= 0x37; digit = field[at]) {
+    value = value * 8 + digit - 0x30
+    at += 1
+  }
+  for (; at < field.length; at += 1) if (field[at] !== 0x20 && field[at] !== 0) return undefined
+  return value
+}
+
+/** GNU's form for numbers that have no place: two's complement, its first bit set. */
+function base256(field: Uint8Array): number | undefined {
+  const inverse = ((field[0] ?? 0) & 0x40) === 0 ? 0 : 0xff
+  let value = 0
+  for (const [index, byte] of field.entries())
+    value = value * 256 + ((byte ^ inverse) & (index === 0 ? 0x7f : 0xff))
+  if (value >= 2 ** 63) return undefined
+  return inverse === 0 ? value : -value - 1
+}
+
+/** Of the header with its own field as spaces: unsigned, signed. */
+function checkSums(header: Uint8Array): readonly [number, number] {
+  let unsigned = 8 * 0x20
+  let negative = 0
+  for (let at = 0; at < tarBlock; at += 1) {
+    if (at >= 148 && at < 156) continue
+    const byte = header[at] ?? 0
+    unsigned += byte
+    if (byte > 0x7f) negative += 256
+  }
+  return [unsigned, unsigned - negative]
+}

@@ -1,0 +1,153 @@
+// Compressed layers to the files of a few directories, in memory, within budgets of bytes and entries. Every layer
+// is read to its end, so that its diff id covers all of it. Meant to run in a process of its own: see unpack-process.ts.
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
+import { Decompress } from 'fzstd'
+import { layeredFiles } from './layered-files.ts'
+import { RegistryError } from '../registry-error.ts'
+import { isTarHeader, refused, tarBlock } from './tar-header.ts'
+import { defaultTarLimits, tarReader, type TarLimits } from './tar-reader.ts'
+import { largestWindow } from './zstd-frames.ts'
+
+export interface PackedLayer {
+  readonly bytes: Uint8Array
+  /** Of the uncompressed archive, from the image's config. */
+  readonly diffId: string
+}
+
+export interface UnpackLimits extends TarLimits {
+  /** Uncompressed bytes of one layer and of all layers. */
+  readonly layer: number
+  readonly image: number
+  /** Bytes of files that are kept. */
+  readonly kept: number
+  /** Uncompressed to compressed, looked at once `ratioFrom` bytes have come out. */
+  readonly ratio: number
+  readonly ratioFrom: number
+}
+
+const mebibyte = 1024 * 1024
+
+// What zstd itself uses at most (level 22); more is made on purpose, and reserved by whoever unpacks it.
+const largestZstdWindow = 128 * mebibyte
+
+export const defaultUnpackLimits: UnpackLimits = {
+  ...defaultTarLimits,
+  layer: 256 * mebibyte,
+  image: 512 * mebibyte,
+  kept: 64 * mebibyte,
+  ratio: 200,
+  ratioFrom: 16 * mebibyte,
+}
+
+/**
+ * The regular files below `directories`, path to bytes, as all layers together leave them.
+ * Rejects with a RegistryError: `unsupported` for an archive that is refused, `digest-mismatch` for a wrong diff id.
+ */
+export async function unpackLayers(
+  layers: readonly PackedLayer[],
+  directories: readonly string[],
+  limits: UnpackLimits = defaultUnpackLimits,
+  /** More directories, chosen once all paths are known; what did not fit into the budget is missing there. */
+  furtherDirectories: (paths: Iterable<string>) => readonly string[] = () => [],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const files = layeredFiles()
+  let imageBytes = 0
+  let keptBytes = 0
+  const isWanted = (path: string) => directories.some((directory) => path.startsWith(`${directory}/`))
+  // Files elsewhere are kept while there is room, because a link may lead to them.
+  const keep = (path: string, size: number) => {
+    const fits = keptBytes + size <= limits.kept && (size <= limits.file || isWanted(path))
+    if (!fits && isWanted(path)) throw refused(`its files are larger than ${limits.kept} bytes`)
+    if (fits) keptBytes += size
+    return fits
+  }
+  for (const { bytes, diffId } of layers) {
+    files.beginLayer()
+    const archive = tarReader((entry) => files.add(entry), keep, limits)
+    const algorithm = diffId.startsWith('sha512:') ? 'sha512' : 'sha256'
+    const hash = createHash(algorithm)
+    let layerBytes = 0
+    for await (const piece of decompressed(bytes)) {
+      layerBytes += piece.length
+      imageBytes += piece.length
+      if (layerBytes > limits.layer) throw refused(`a layer unpacks to more than ${limits.layer} bytes`)
+      if (imageBytes > limits.image) throw refused(`its layers unpack to more than ${limits.image} bytes`)
+      if (layerBytes > limits.ratioFrom && layerBytes > bytes.length * limits.ratio)
+        throw refused(`a layer unpacks to more than ${limits.ratio} times its size`)
+      hash.update(piece)
+      archive.push(piece)
+    }
+    archive.end()
+    if (`${algorithm}:${hash.digest('hex')}` !== diffId)
+      throw new RegistryError(
+        'digest-mismatch',
+        'a layer is not the one that the image was built with (diff id)',
+      )
+  }
+  return files.filesBelow([...directories, ...furtherDirectories(files.paths())])
+}
+
+async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  try {
+    const compression = compressionOf(bytes)
+    if (compression === 'gzip') yield* gunzipped(bytes)
+    else if (compression === 'zstd') {
+      if (largestWindow(bytes) > largestZstdWindow)
+        throw refused(`it asks for a window of more than ${largestZstdWindow} bytes`)
+      yield* unzstd(bytes)
+    } else yield* slices(bytes)
+  } catch (error) {
+    if (error instanceof RegistryError) throw error
+    throw refused(`its compression is damaged (${(error as Error).message})`, error)
+  }
+}
+
+// By what the bytes are: media types of layers are often wrong, opm goes by the bytes too, and the digests say nothing
+// about them. What is an archive with and without unpacking is refused: some readers do go by the media type.
+function compressionOf(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
+  const begins = (...magic: number[]) => magic.every((byte, index) => bytes[index] === byte)
+  if (begins(0x42, 0x5a, 0x68) || begins(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00))
+    throw refused('it is compressed with bzip2 or xz, which only some readers know')
+  // containerd sees zstd there, containers/image (and so opm) sees none.
+  if (((bytes[0] ?? 0) & 0xf0) === 0x50 && bytes[1] === 0x2a && bytes[2] === 0x4d && bytes[3] === 0x18)
+    throw refused('it begins with a part that only some readers skip')
+  const found = begins(0x1f, 0x8b) ? 'gzip' : begins(0x28, 0xb5, 0x2f, 0xfd) ? 'zstd' : 'none'
+  if (found !== 'none' && isTarHeader(bytes.subarray(0, tarBlock)))
+    throw refused(`it is one archive to those who unpack ${found}, and another one to those who do not`)
+  return found
+}
+
+async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  const pieces = Readable.from(slices(bytes))
+  const gunzip = createGunzip({ chunkSize: 65_536 })
+  try {
+    for await (const piece of pieces.pipe(gunzip)) yield piece as Uint8Array
+    // Zeros behind the last member end its reading without a word, whatever follows them.
+    if (gunzip.bytesWritten !== bytes.length)
+      throw refused('its compression is damaged (it goes on after its end)')
+  } finally {
+    gunzip.destroy()
+    pieces.destroy()
+  }
+}
+
+// Node's own decoder ends after the first frame without a word; this one goes on, as container runtimes do.
+function* unzstd(bytes: Uint8Array): Generator<Uint8Array> {
+  let ready: Uint8Array[] = []
+  const decoder = new Decompress((piece) => ready.push(piece))
+  let left = bytes.length
+  for (const piece of slices(bytes)) {
+    left -= piece.length
+    // The decoder keeps what it is given.
+    decoder.push(piece.slice(), left === 0)
+    yield* ready
+    ready = []
+  }
+}
+
+// Small pieces in, so that a budget is exceeded by little.
+function* slices(bytes: Uint8Array, size = 16_384): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}

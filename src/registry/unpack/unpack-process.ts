@@ -1,0 +1,33 @@
+// The process in which archives of strangers are unpacked and read: what they use up is taken from it, not from ours.
+import { answerOrders } from '../../workers/answer-orders.ts'
+import type { BundleReading } from './read-bundle-files.ts'
+import { RegistryError } from '../registry-error.ts'
+import { unpackLayers, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
+
+export interface UnpackOrder {
+  readonly layers: readonly PackedLayer[]
+  readonly directories: readonly string[]
+  readonly limits: UnpackLimits
+  /** True wants what a bundle's files say instead of the files. */
+  readonly reads?: boolean
+}
+
+export type UnpackResult =
+  | { readonly files: ReadonlyMap<string, Uint8Array> }
+  | { readonly reading: BundleReading }
+  | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
+
+async function work({ layers, directories, limits, reads }: UnpackOrder): Promise<UnpackResult> {
+  try {
+    if (reads !== true) return { files: await unpackLayers(layers, directories, limits) }
+    // The readers of bundles are loaded only where one is read.
+    const { chartDirectories, readBundleFiles } = await import('./read-bundle-files.ts')
+    return { reading: readBundleFiles(await unpackLayers(layers, directories, limits, chartDirectories)) }
+  } catch (error) {
+    if (error instanceof RegistryError && (error.code === 'unsupported' || error.code === 'digest-mismatch'))
+      return { code: error.code, message: error.message }
+    throw error
+  }
+}
+
+answerOrders(work)

@@ -1,0 +1,267 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { deliveryHandler, deliveryPath, isSigned } from '../../../src/app/edge/deliveries.ts'
+import { jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
+import type { SeenPush } from '../../../src/ports/pull-memory.ts'
+import type { Delivery, Job } from '../../../src/ports/store.ts'
+
+const secret = 'the current secret of the tests'
+const previous = 'the secret before the rotation'
+const sign = (body: Uint8Array | string, key = secret) =>
+  `sha256=${createHmac('sha256', key).update(body).digest('hex')}`
+
+const about = { repository: { name: 'operators', owner: { login: 'coast' } }, installation: { id: 5 } }
+const opened = JSON.stringify({ ...about, action: 'opened', pull_request: { number: 7 } })
+
+describe('the edge', () => {
+  let server: Server
+  let url: string
+  const labels: string[] = []
+  const accepted: { delivery: Delivery; jobs: readonly Job[]; push?: SeenPush | undefined }[] = []
+
+  beforeAll(async () => {
+    const handler = deliveryHandler({
+      store: {
+        accept: (delivery, jobs, push) => {
+          const known = accepted.some((other) => other.delivery.guid === delivery.guid)
+          accepted.push({ delivery, jobs, push })
+          return Promise.resolve(known ? 'duplicate' : 'new')
+        },
+      },
+      secrets: [secret, previous],
+      onAccepted: (_outcome, event) => void labels.push(event),
+    })
+    server = createServer((request, response) => {
+      void handler(request, response).then((handled) => {
+        if (!handled) response.writeHead(404).end()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${deliveryPath}`
+  })
+  afterAll(() => void server.close())
+  beforeEach(() => {
+    accepted.length = 0
+    labels.length = 0
+  })
+
+  const send = async (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
+    const all = {
+      'x-github-event': 'pull_request',
+      'x-github-delivery': randomUUID(),
+      'x-hub-signature-256': sign(body),
+      ...headers,
+    }
+    return (await fetch(url, { method: 'POST', body, headers: all })).status
+  }
+
+  test('stores a signed delivery with its job and answers 202', async () => {
+    expect(await send(opened)).toBe(202)
+    expect(accepted[0]?.jobs).toEqual([
+      { kind: 'pull', installation: 5, repository: { owner: 'coast', name: 'operators' }, pull: 7 },
+    ])
+    expect(Buffer.from(accepted[0]?.delivery.body ?? []).toString()).toBe(opened)
+  })
+
+  test('counts nothing under a name that a stranger chose, nor under one that nobody here knows', async () => {
+    for (let count = 0; count < 20; count += 1)
+      expect(
+        await send(opened, {
+          'x-github-event': `event_${'x'.repeat(count)}`,
+          'x-hub-signature-256': sign('x'),
+        }),
+      ).toBe(401)
+    expect(await send(opened, { 'x-github-event': 'NOT A NAME' })).toBe(400)
+    expect(await send(opened, { 'x-github-event': 'star' })).toBe(202)
+    expect(await send(opened)).toBe(202)
+    expect([...new Set(labels)]).toEqual(['unverified', 'other', 'pull_request'])
+  })
+
+  test('stores who brought a head with the delivery that says so (T24)', async () => {
+    const head = 'c'.repeat(40)
+    const pull = { number: 7, head: { sha: head } }
+    const sender = { id: 9, login: 'olga', type: 'User' }
+    await send(JSON.stringify({ ...about, action: 'synchronize', after: head, pull_request: pull, sender }))
+    await send(JSON.stringify({ ...about, action: 'labeled', pull_request: pull, sender }))
+    expect(accepted.map(({ push }) => push)).toEqual([
+      {
+        repository: { owner: 'coast', name: 'operators' },
+        pull: 7,
+        head,
+        pusher: { id: 9, login: 'olga', kind: 'user' },
+      },
+      undefined,
+    ])
+  })
+
+  test('answers a redelivery with 202 too', async () => {
+    const guid = { 'x-github-delivery': randomUUID() }
+    expect([await send(opened, guid), await send(opened, guid)]).toEqual([202, 202])
+  })
+
+  test('takes the secret before a rotation', async () => {
+    expect(await send(opened, { 'x-hub-signature-256': sign(opened, previous) })).toBe(202)
+  })
+
+  test.each([
+    ['no signature', { 'x-hub-signature-256': '' }],
+    ['a signature of another secret', { 'x-hub-signature-256': sign(opened, 'development') }],
+    ['a signature of another body', { 'x-hub-signature-256': sign(`${opened} `) }],
+    [
+      'a SHA-1 signature only',
+      {
+        'x-hub-signature-256': '',
+        'x-hub-signature': `sha1=${createHmac('sha1', secret).update(opened).digest('hex')}`,
+      },
+    ],
+    ['an upper-case signature', { 'x-hub-signature-256': sign(opened).toUpperCase() }],
+  ])(
+    'refuses a delivery with %s and stores nothing (T42)',
+    async (_name, headers: Record<string, string>) => {
+      expect(await send(opened, headers)).toBe(401)
+      expect(accepted).toEqual([])
+    },
+  )
+
+  test('verifies the bytes as they came, not what JSON makes of them', async () => {
+    const spaced = opened.replaceAll(':', ' : ')
+    expect(await send(spaced, { 'x-hub-signature-256': sign(JSON.stringify(JSON.parse(spaced))) })).toBe(401)
+    expect(await send(spaced)).toBe(202)
+    const invalid = Uint8Array.from([...Buffer.from('{"a":"'), 0xff, ...Buffer.from('"}')])
+    expect(await send(invalid, { 'x-hub-signature-256': sign(Buffer.from(invalid).toString('utf8')) })).toBe(
+      401,
+    )
+  })
+
+  test.each([
+    ['without an event', { 'x-github-event': '' }, opened],
+    ['without a GUID', { 'x-github-delivery': '' }, opened],
+    ['with a GUID that is none', { 'x-github-delivery': "1'; drop table" }, opened],
+    ['that is not JSON', {}, 'hello'],
+  ])('refuses a delivery %s', async (_name, headers: Record<string, string>, body) => {
+    expect(await send(body, headers)).toBe(400)
+    expect(accepted).toEqual([])
+  })
+
+  test('refuses what is larger than GitHub ever sends', async () => {
+    const huge = new Uint8Array(25 * 1024 * 1024 + 1)
+    expect(await send(huge).catch(() => 413)).toBe(413)
+    expect(accepted).toEqual([])
+  })
+})
+
+describe('a signature', () => {
+  test('with any bit flipped does not fit', () => {
+    const body = Buffer.from(opened)
+    const good = sign(body)
+    expect(isSigned(body, good, [secret])).toBe(true)
+    for (let bit = 0; bit < 8; bit++) {
+      const flipped = Buffer.from(body)
+      flipped[10] = (flipped[10] ?? 0) ^ (1 << bit)
+      expect(isSigned(flipped, good, [secret])).toBe(false)
+    }
+  })
+  test('never fits an empty secret', () => {
+    expect(isSigned(Buffer.from('x'), sign('x', ''), [''])).toBe(false)
+  })
+})
+
+describe('the duties of a delivery', () => {
+  const pull = (number: number) => ({
+    kind: 'pull',
+    installation: 5,
+    repository: { owner: 'coast', name: 'operators' },
+    pull: number,
+  })
+  const sweep = { kind: 'sweep', installation: 5, repository: { owner: 'coast', name: 'operators' } }
+
+  test.each([
+    'opened',
+    'synchronize',
+    'reopened',
+    'edited',
+    'ready_for_review',
+    'converted_to_draft',
+    'closed',
+    'labeled',
+    'unlabeled',
+  ])('a pull request that was %s is looked at', (action) =>
+    expect(jobsOfDelivery('pull_request', { ...about, action, pull_request: { number: 3 } })).toEqual([
+      pull(3),
+    ]),
+  )
+  test('a review and a comment on a pull request make it be looked at, a comment on an issue does not', () => {
+    expect(
+      jobsOfDelivery('pull_request_review', { ...about, action: 'submitted', pull_request: { number: 4 } }),
+    ).toEqual([pull(4)])
+    expect(
+      jobsOfDelivery('issue_comment', {
+        ...about,
+        action: 'created',
+        issue: { number: 4, pull_request: {} },
+      }),
+    ).toEqual([pull(4)])
+    expect(jobsOfDelivery('issue_comment', { ...about, action: 'created', issue: { number: 4 } })).toEqual([])
+  })
+  test('a re-run on a fork, where GitHub names no pull request, makes all of them be looked at', () => {
+    expect(
+      jobsOfDelivery('check_run', { ...about, action: 'rerequested', check_run: { pull_requests: [] } }),
+    ).toEqual([sweep])
+    expect(
+      jobsOfDelivery('check_suite', {
+        ...about,
+        action: 'rerequested',
+        check_suite: { pull_requests: [{ number: 9 }] },
+      }),
+    ).toEqual([pull(9)])
+  })
+  test('a push is about its branch and about everything that stands on it', () => {
+    expect(jobsOfDelivery('push', { ...about, ref: 'refs/heads/release/4.20' })).toEqual([
+      {
+        kind: 'branch',
+        installation: 5,
+        repository: { owner: 'coast', name: 'operators' },
+        branch: 'release/4.20',
+      },
+      sweep,
+    ])
+    expect(jobsOfDelivery('push', { ...about, ref: 'refs/tags/v1' })).toEqual([])
+  })
+  test('an installation makes its repositories be swept', () => {
+    const payload = {
+      action: 'created',
+      installation: { id: 5 },
+      repositories: [{ full_name: 'coast/operators' }],
+    }
+    expect(jobsOfDelivery('installation', payload)).toEqual([sweep])
+    expect(
+      jobsOfDelivery('installation_repositories', {
+        installation: { id: 5 },
+        repositories_added: [{ full_name: 'coast/operators' }],
+      }),
+    ).toEqual([sweep])
+  })
+  test.each([
+    undefined,
+    null,
+    7,
+    'x',
+    [],
+    {},
+    { repository: 'coast' },
+    { ...about, pull_request: { number: '7; drop' }, action: 'opened' },
+  ])('a payload that is not as GitHub sends it (%j) is no duty and no crash', (payload) => {
+    for (const event of [
+      'pull_request',
+      'issue_comment',
+      'push',
+      'installation',
+      'check_run',
+      'star',
+      'constructor',
+    ])
+      expect(jobsOfDelivery(event, payload)).toEqual([])
+  })
+})

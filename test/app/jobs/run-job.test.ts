@@ -1,0 +1,66 @@
+import { describe, expect, test } from '@jest/globals'
+import { runJob, type JobRunner } from '../../../src/app/jobs/run-job.ts'
+import { ForgeError } from '../../../src/github/forge-error.ts'
+import type { Job } from '../../../src/ports/store.ts'
+
+const job: Job = {
+  kind: 'branch',
+  installation: 1,
+  repository: { owner: 'coast', name: 'catalog' },
+  branch: 'main',
+}
+
+/** Runs a duty whose repository cannot be opened, and says what became of it. */
+async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) {
+  const enqueued: number[] = []
+  const log = { child: () => log, info: () => undefined, warn: () => undefined, error: () => undefined }
+  const app = {
+    log,
+    store: { enqueue: async (_job: Job, after?: number) => void enqueued.push(after ?? 0) },
+  } as unknown as JobRunner['app']
+  let outcome = ''
+  const run = runJob(job, {
+    app,
+    isInstalled,
+    openWorkplace: () => Promise.reject(failure),
+    onDone: (_job, became) => void (outcome = became),
+  })
+  const rejected = await run.then(
+    () => false,
+    () => true,
+  )
+  return { outcome, rejected, enqueued }
+}
+
+const gone = new ForgeError('not-found', 'read the repository: GitHub answered 404')
+
+describe('a duty that cannot be done', () => {
+  test('is dropped where the App is not installed any more', async () => {
+    expect(await outcomeOf(gone, async () => false)).toEqual({
+      outcome: 'dropped',
+      rejected: false,
+      enqueued: [],
+    })
+  })
+  test('is taken again by the queue where the App is installed: the fault is ours', async () => {
+    expect(await outcomeOf(gone, async () => true)).toMatchObject({ outcome: 'failed', rejected: true })
+  })
+  test('is taken again where nobody can say whether the App is installed', async () => {
+    const silent = () => Promise.reject(new ForgeError('unavailable', 'GitHub answered 503'))
+    expect(await outcomeOf(gone, silent)).toMatchObject({ outcome: 'failed', rejected: true })
+  })
+  test('is taken again where something else than GitHub failed, and GitHub is not asked', async () => {
+    let asked = false
+    const ask = async () => (asked = true)
+    expect(await outcomeOf(new Error('a fault'), ask)).toMatchObject({ outcome: 'failed', rejected: true })
+    expect(asked).toBe(false)
+  })
+  test('is postponed while GitHub does not answer', async () => {
+    const limited = new ForgeError('rate-limited', 'limit', { retryAfter: 7 })
+    expect(await outcomeOf(limited, async () => false)).toEqual({
+      outcome: 'postponed',
+      rejected: false,
+      enqueued: [7],
+    })
+  })
+})

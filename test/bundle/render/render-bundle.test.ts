@@ -1,0 +1,307 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
+import { migrationProblem, renderBundle, type OlmBundle } from '../../../src/bundle/render/render-bundle.ts'
+import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
+import { missingProgram } from '../../left-out.ts'
+import { bundleFiles, crd, shapes } from '../bundle-shapes.ts'
+import { randomBundle } from '../random-bundle.ts'
+
+const hasOpm = missingProgram('opm') === undefined
+
+const names = Object.keys(shapes)
+// opm's migration reads the CSV with a type that wants the release as text, and gives up on the whole run.
+const cannotMigrate = 'release-as-number'
+const imageOf = (name: string) => `quay.io/test/${name}:v1`
+
+function ours(name: string, image: string, csvMetadata: boolean): OlmBundle {
+  const { bundle, problem } = readRegistryBundle(bundleFiles(name, shapes[name]))
+  if (!bundle) throw new Error(problem)
+  return renderBundle(bundle, image, { csvMetadata })
+}
+
+/** What opm makes of the files; with an image, migrated. */
+function renderedByOpm(files: BundleFiles, image = ''): { blob?: OlmBundle; error?: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'bundle-'))
+  try {
+    for (const [path, bytes] of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true })
+      writeFileSync(join(folder, path), bytes)
+    }
+    const migration = [
+      '--alpha-image-ref-template',
+      image,
+      '--migrate-level',
+      'bundle-object-to-csv-metadata',
+    ]
+    const run = spawnSync('opm', ['render', folder, ...(image === '' ? [] : migration)], {
+      encoding: 'utf8',
+      maxBuffer: 1 << 26,
+      env: { ...process.env, HELP_ALPHA: 'true' },
+    })
+    // A bundle of no package is rendered, and then left out of what is written.
+    if (run.status === 0 && run.stdout === '') return {}
+    if (run.status === 0) return { blob: JSON.parse(run.stdout) as OlmBundle }
+    const told = /^[\d/]+ [\d:]+ (?:render reference "[^"]*": )?(?<error>(?:.|\n)*)/m.exec(
+      run.stderr.slice(fatalAt(run.stderr)),
+    )
+    // Of some mistakes opm shows the whole document, marked.
+    return {
+      error:
+        told?.groups?.error?.trimEnd().replace(/ at offset \d+ \(indicated by <==\)(?:.|\n)*$/, '') ??
+        run.stderr,
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Where opm's last words begin, behind its warnings. */
+function fatalAt(stderr: string): number {
+  return Math.max(0, stderr.search(/^[\d/]+ [\d:]+ (?:render reference |migrate: )/m))
+}
+
+// Between entries of one image opm's order is by chance.
+function settled(blob: OlmBundle): OlmBundle {
+  const relatedImages =
+    blob.relatedImages &&
+    [...blob.relatedImages].sort((a, b) => (a.image + ' ' + a.name < b.image + ' ' + b.name ? -1 : 1))
+  return JSON.parse(JSON.stringify({ ...blob, relatedImages })) as OlmBundle
+}
+
+;(hasOpm ? describe : describe.skip)('a rendered bundle is what opm render gives', () => {
+  let folder: string
+  const theirs = new Map<string, OlmBundle>()
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'bundles-'))
+    for (const name of names)
+      for (const [path, bytes] of bundleFiles(name, shapes[name])) {
+        mkdirSync(dirname(join(folder, name, path)), { recursive: true })
+        writeFileSync(join(folder, name, path), bytes)
+      }
+    const render = (mode: string, shown: readonly string[], ...options: string[]) => {
+      const text = execFileSync(
+        'opm',
+        ['render', '-o', 'json', ...options, ...shown.map((name) => join(folder, name))],
+        {
+          encoding: 'utf8',
+          maxBuffer: 1 << 26,
+          stdio: ['ignore', 'pipe', 'ignore'],
+        },
+      )
+      for (const blob of text.split(/^(?=\{$)/m)) {
+        const parsed = JSON.parse(blob) as OlmBundle
+        theirs.set(`${mode} ${parsed.package}`, parsed)
+      }
+    }
+    const image = ['--alpha-image-ref-template', 'quay.io/test/{{.Package}}:v1']
+    render('plain', names)
+    render('image', names, ...image)
+    const migratable = names.filter((name) => name !== cannotMigrate)
+    render('migrated', migratable, ...image, '--migrate-level', 'bundle-object-to-csv-metadata')
+  }, 180_000)
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('for at least twenty shapes', () => {
+    expect(names.length).toBeGreaterThanOrEqual(20)
+    expect(theirs.size).toBe(names.length * 3 - 1)
+  })
+  test.each(names)('%s', (name) => {
+    expect(settled(ours(name, '', false))).toEqual(settled(theirs.get(`plain ${name}`) as OlmBundle))
+    expect(settled(ours(name, imageOf(name), false))).toEqual(
+      settled(theirs.get(`image ${name}`) as OlmBundle),
+    )
+    if (name === cannotMigrate) return
+    expect(settled(ours(name, imageOf(name), true))).toEqual(
+      settled(theirs.get(`migrated ${name}`) as OlmBundle),
+    )
+  })
+})
+
+describe('what opm refuses is refused with its words', () => {
+  const spec = (value: unknown) => ({ csv: { spec: value } })
+  const crdAs = (change: object) => ({
+    files: { 'manifests/crd.yaml': { ...crd('foos', 'example.com', 'Foo', ['v1']), ...change } },
+  })
+  const listed = (file: 'dependencies' | 'properties', entry: object) => ({
+    files: { [`metadata/${file}.yaml`]: { [file]: [entry] } },
+  })
+  const apis = (text: string) => `error checking provided apis in bundle x.v1.0.0: ${text}`
+  const properties = (text: string) => `get properties for bundle "x.v1.0.0": ${text}`
+  test.each<[string, Parameters<typeof bundleFiles>[1], string]>([
+    ['no manifests', { files: { 'manifests/csv.yaml': '# nothing\n' } }, 'no bundle objects found'],
+    [
+      'no ClusterServiceVersion',
+      { files: { 'manifests/csv.yaml': { apiVersion: 'v1', kind: 'ConfigMap' } } },
+      'no csv in bundle',
+    ],
+    [
+      'no annotations',
+      { files: { 'metadata/annotations.yaml': '# nothing\n' } },
+      'Could not find annotations file',
+    ],
+    [
+      'a CSV without a spec',
+      spec(undefined),
+      apis(
+        'error getting apiservice definitions: error unmarshaling into object map: unexpected end of JSON input',
+      ),
+    ],
+    [
+      'a spec that is a text',
+      spec('text'),
+      apis(
+        'error getting apiservice definitions: error unmarshaling into object map: json: cannot unmarshal string into Go value of type map[string]*json.RawMessage',
+      ),
+    ],
+    [
+      'an owned CRD that is not there',
+      { spec: { customresourcedefinitions: { owned: [{ name: 'a.b', version: 'v1', kind: 'A' }] } } },
+      apis("couldn't find b/v1/A (a) in bundle. found: map[]"),
+    ],
+    [
+      'an owned CRD in another version',
+      {
+        spec: {
+          customresourcedefinitions: { owned: [{ name: 'foos.example.com', version: 'v9', kind: 'Foo' }] },
+        },
+        files: {
+          'manifests/crd.yaml': crd('foos', 'example.com', 'Foo', ['v2', 'v1']),
+          'manifests/other.yaml': crd('as', 'example', 'A', ['v1']),
+        },
+      },
+      apis(
+        "couldn't find example.com/v9/Foo (foos) in bundle. found: map[example/v1/A (as):{} example.com/v1/Foo (foos):{} example.com/v2/Foo (foos):{}]",
+      ),
+    ],
+    [
+      'an owned CRD without a group',
+      { spec: { customresourcedefinitions: { owned: [{ name: 'foos' }] } } },
+      apis("couldn't parse plural.group from crd name: foos"),
+    ],
+    [
+      'a required CRD without a group',
+      { spec: { customresourcedefinitions: { required: [{ name: 'foos' }] } } },
+      properties("get required apis: couldn't parse plural.group from crd name: foos"),
+    ],
+    [
+      'a version that is a number',
+      { spec: { version: 1 } },
+      'failed to derive properties: json: cannot unmarshal number into Go value of type string',
+    ],
+    [
+      'a release that is a switch',
+      { spec: { release: true } },
+      'failed to derive properties: release field must be a string or number',
+    ],
+    [
+      'a CRD of the wrong shape',
+      crdAs({ spec: { versions: [{ name: 'v1', served: 'yes' }] } }),
+      'error decoding v1 CRD: json: cannot unmarshal string into Go struct field CustomResourceDefinitionVersion.spec.versions.served of type bool',
+    ],
+    [
+      'a related image that is no text',
+      { spec: { relatedImages: [{ image: 1 }] } },
+      'get related images for bundle "x.v1.0.0": json: cannot unmarshal number into Go struct field RelatedImage.image of type string',
+    ],
+    [
+      'a dependency on no GVK',
+      listed('dependencies', { type: 'olm.gvk', value: 'K' }),
+      properties(
+        'parse property[0] of type "olm.gvk": json: cannot unmarshal string into Go value of type property.GVK',
+      ),
+    ],
+    [
+      'a dependency without a value',
+      listed('dependencies', { type: 'olm.package' }),
+      properties('parse property[0] of type "olm.package": unexpected end of JSON input'),
+    ],
+    [
+      'a package property that is none',
+      listed('properties', { type: 'olm.package', value: { version: 1 } }),
+      properties(
+        'parse property[0] of type "olm.package": json: cannot unmarshal number into Go struct field Package.version of type string',
+      ),
+    ],
+    [
+      'an annotation that is a number',
+      { metadata: { annotations: { a: 1 } } },
+      'json: cannot unmarshal number into Go struct field ObjectMeta.metadata.annotations of type string',
+    ],
+  ])('%s', (_name, shape, problem) => {
+    const files = bundleFiles('x', shape)
+    expect(readRegistryBundle(files).problem).toBe(problem)
+    if (hasOpm) expect(renderedByOpm(files).error).toBe(problem)
+  })
+
+  test.each<[string, object, string]>([
+    [
+      'a number for a text',
+      { minKubeVersion: 1 },
+      'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.minKubeVersion of type string',
+    ],
+    [
+      'a release that is a number',
+      { release: 1, minKubeVersion: 1 },
+      'migrate: json: cannot unmarshal number into Go struct field ClusterServiceVersionSpec.spec.release of type string',
+    ],
+    [
+      'a release with leading zeros',
+      { release: '01' },
+      'migrate: Numeric PreRelease version must not contain leading zeroes "01"',
+    ],
+    ['an empty release', { release: '' }, 'migrate: Prerelease is empty'],
+    [
+      'a version that is none',
+      { version: 'one' },
+      'migrate: Invalid character(s) found in major number "0one"',
+    ],
+    [
+      'a short version with a pre-release',
+      { version: '1.0-rc' },
+      'migrate: Short version cannot contain PreRelease/Build meta data',
+    ],
+  ])('only when it migrates: %s', (_name, spec, problem) => {
+    const files = bundleFiles('x', { spec: spec as Record<string, unknown> })
+    const { bundle } = readRegistryBundle(files)
+    if (!bundle) throw new Error('no bundle')
+    expect(migrationProblem(bundle, 'quay.io/a/b:1')).toBe(problem)
+    expect(migrationProblem(bundle, '')).toBeUndefined()
+    if (hasOpm) expect(renderedByOpm(files, 'quay.io/a/b:1').error).toBe(problem)
+  })
+})
+
+;(hasOpm ? describe : describe.skip)('bundles of random shapes', () => {
+  const unmigrated = { seed: 20_260_821, numRuns: 40 }
+  test.each([
+    ['as they are', ''],
+    ['migrated', 'quay.io/test/image:v1'],
+  ])(
+    '%s are rendered or refused as by opm',
+    (_how, image) => {
+      for (const texts of fc.sample(randomBundle, unmigrated)) {
+        const files = new Map(
+          Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)]),
+        )
+        const { bundle, problem } = readRegistryBundle(files)
+        const refused = problem ?? (bundle && migrationProblem(bundle, image))
+        const theirs = renderedByOpm(files, image)
+        const context = JSON.stringify(texts)
+        // opm names one of several missing CRDs, by chance.
+        const settledError = (text: string | undefined) => text?.replace(/couldn't find \S+ \([^)]*\)/, '')
+        expect({ context, error: settledError(refused) }).toEqual({
+          context,
+          error: settledError(theirs.error),
+        })
+        if (!bundle || refused !== undefined || !theirs.blob) continue
+        const ours = renderBundle(bundle, image, { csvMetadata: true })
+        expect({ context, blob: settled(ours) }).toEqual({ context, blob: settled(theirs.blob) })
+      }
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,107 @@
+// Builds catalog facts for tests: shows what matters, fills in the rest. Places count up, so each blob has its own line.
+import type {
+  BundleBlob,
+  Catalog,
+  ChannelBlob,
+  ChannelEntry,
+  DeprecationBlob,
+  PackageBlob,
+  Property,
+} from '../../../src/catalog/facts/catalog.ts'
+
+let line = 0
+
+function place(): PackageBlob['place'] {
+  line += 10
+  return { file: 'catalog.yaml', document: line / 10, start: 0, end: 0, line, column: 1 }
+}
+
+export function aPackage(facts: Partial<PackageBlob> = {}): PackageBlob {
+  return { place: place(), name: 'foo', defaultChannel: 'stable', description: '', ...facts }
+}
+
+/** Entries as text: `foo.v2 replaces foo.v1 skips a,b range >=1.0.0`. */
+export function aChannel(entries: readonly string[], facts: Partial<ChannelBlob> = {}): ChannelBlob {
+  const at = place()
+  return {
+    place: at,
+    name: 'stable',
+    package: 'foo',
+    entries: entries.map((text, index) => anEntry(text, at.line + 1 + index)),
+    ...facts,
+  }
+}
+
+export function anEntry(text: string, atLine = 1): ChannelEntry {
+  const [, name = '', replaces = '', skips, skipRange = ''] =
+    /^(.*?)(?: replaces (\S*))?(?: skips (\S*))?(?: range (.*))?$/.exec(text) ?? []
+  return {
+    mark: { line: atLine, column: 3 },
+    name,
+    replaces,
+    skips: skips === undefined ? [] : skips.split(','),
+    skipRange,
+  }
+}
+
+/** A sound bundle of package foo: `aBundle('foo.v1', '1.0.0')`. */
+export function aBundle(name: string, version: string, facts: Partial<BundleBlob> = {}): BundleBlob {
+  const at = place()
+  return {
+    place: at,
+    name,
+    package: 'foo',
+    image: `quay.io/foo/bundle:${name}`,
+    properties: [aProperty('olm.package', { packageName: facts.package ?? 'foo', version }, at.line + 1)],
+    relatedImages: [],
+    ...facts,
+  }
+}
+
+export function aProperty(type: string, value: Property['value'], atLine = 1): Property {
+  return { mark: { line: atLine, column: 3 }, type, value }
+}
+
+/** Deprecations as `[schema, name, message]`. */
+export function deprecations(
+  entries: readonly (readonly [schema: string, name: string, message: string])[],
+  facts: Partial<DeprecationBlob> = {},
+): DeprecationBlob {
+  const at = place()
+  return {
+    place: at,
+    package: 'foo',
+    entries: entries.map(([schema, name, message], index) => ({
+      mark: { line: at.line + 1 + index, column: 3 },
+      schema,
+      name,
+      message,
+    })),
+    ...facts,
+  }
+}
+
+export function aCatalog(facts: Partial<Catalog> = {}): Catalog {
+  return {
+    packages: [],
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    others: [],
+    loadErrors: [],
+    findings: [],
+    files: [],
+    ...facts,
+  }
+}
+
+/** A catalog of package foo with one channel, `stable`, and a sound bundle for each entry. */
+export function oneChannel(entries: readonly string[], more: Partial<Catalog> = {}): Catalog {
+  const channel = aChannel(entries)
+  return aCatalog({
+    packages: [aPackage()],
+    channels: [channel],
+    bundles: channel.entries.map((entry, index) => aBundle(entry.name, `1.${index}.0`)),
+    ...more,
+  })
+}

@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals'
+import { parseDocument, isMap, isSeq, LineCounter } from 'yaml'
+import type { Node, Scalar } from 'yaml'
+import { findOddities } from '../../../src/catalog/load/find-oddities.ts'
+import type { Value } from '../../../src/go/tree.ts'
+
+function oddities(text: string, limit = 100) {
+  const lines = new LineCounter()
+  const document = parseDocument(text, { lineCounter: lines, version: '1.1', uniqueKeys: false })
+  const convert = (node: Node): Value => {
+    const [start = 0, end = 0] = node.range ?? []
+    if (isMap(node)) {
+      const pairs = node.items.map((pair) => ({ key: pair.key as Scalar, value: pair.value as Node }))
+      const keys = pairs.map(({ key }) => String(key.value))
+      return {
+        kind: 'map',
+        start,
+        end,
+        entries: pairs
+          .filter((_, index) => keys.lastIndexOf(keys[index] ?? '') === index)
+          .map(({ key, value }) => ({
+            key: String(key.value),
+            keyStart: key.range?.[0] ?? 0,
+            keyEnd: key.range?.[1] ?? 0,
+            value: convert(value),
+          })),
+        repeated: pairs
+          .filter((_, index) => keys.indexOf(keys[index] ?? '') !== index)
+          .map(({ key }) => ({
+            key: String(key.value),
+            start: key.range?.[0] ?? 0,
+            end: key.range?.[1] ?? 0,
+          })),
+      }
+    }
+    if (isSeq(node))
+      return { kind: 'list', start, end, items: node.items.map((item) => convert(item as Node)) }
+    const { value, source = '', type } = node as Scalar
+    if (typeof value === 'number') return { kind: 'number', start, end, value, text: source }
+    if (typeof value === 'boolean') return { kind: 'bool', start, end, value }
+    if (value === null) return { kind: 'null', start, end }
+    return { kind: 'string', start, end, value: value as string, quoted: type !== 'PLAIN' }
+  }
+  const markAt = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return { line, column: col }
+  }
+  return findOddities(
+    convert(document.contents as Node),
+    { mark: markAt, textFrom: (start, length) => text.slice(start, start + length) },
+    limit,
+  )
+}
+
+const paths = (text: string) =>
+  oddities(text).map((oddity) => [oddity.kind, 'path' in oddity ? oddity.path : ''])
+
+describe('what opm passes over in silence', () => {
+  test('a field that the format does not have is found at every level, whatever its case', () => {
+    expect(
+      paths(`schema: olm.channel
+package: foo
+Name: stable
+color: red
+entries:
+  - name: foo.v1
+    SkipRange: '<1.0.0'
+    replace: foo.v0
+properties:
+  - type: x
+    value: {anything: {goes: here}}
+    extra: 1
+`),
+    ).toEqual([
+      ['unknown-field', 'color'],
+      ['unknown-field', 'entries[0].replace'],
+      ['unknown-field', 'properties[0].extra'],
+    ])
+  })
+
+  test('the known property types have known fields, the metadata of a CSV is left to opm', () => {
+    expect(
+      paths(`schema: olm.bundle
+properties:
+  - type: olm.gvk
+    value: {group: a, version: v1, kind: K, plural: ks}
+  - type: olm.csv.metadata
+    value: {anything: 4.10}
+`),
+    ).toEqual([['unknown-field', 'properties[0].value.plural']])
+  })
+
+  test('a scalar surprises where any type is taken and its text is not how its value is written', () => {
+    expect(
+      oddities(`schema: custom
+name: no.1
+a: [4.10, 0123, 1e5, 1_000, 0x1F, y, on, No, .5, 5., +1, 9007199254740993, 1.0e3]
+fine: [4.1, -7, 0, 1.0, 0.25, true, False, TRUE, "4.10", 'y', plain, ~, 2020-01-01, 2147483648]
+deep: {list: [{version: 1.20}]}
+`).map((oddity) => oddity.kind === 'scalar' && [oddity.path, oddity.text]),
+    ).toEqual([
+      ['a[0]', '4.10'],
+      ['a[1]', '0123'],
+      ['a[2]', '1e5'],
+      ['a[3]', '1_000'],
+      ['a[4]', '0x1F'],
+      ['a[5]', 'y'],
+      ['a[6]', 'on'],
+      ['a[7]', 'No'],
+      ['a[8]', '.5'],
+      ['a[9]', '5.'],
+      ['a[10]', '+1'],
+      ['a[11]', '9007199254740993'],
+      ['a[12]', '1.0e3'],
+      ['deep.list[0].version', '1.20'],
+    ])
+  })
+
+  test('of a key written twice the lost one is found, and says in which blob it stands', () => {
+    expect(
+      oddities(
+        'schema: olm.channel\npackage: foo\nname: a\nname: b\nentries:\n- name: x\n  skips: []\n  skips: []\n',
+      ),
+    ).toEqual([
+      {
+        kind: 'repeated-key',
+        path: 'name',
+        mark: { line: 4, column: 1 },
+        schema: 'olm.channel',
+        package: 'foo',
+        name: 'b',
+      },
+      {
+        kind: 'repeated-key',
+        path: 'entries[0].skips',
+        mark: { line: 8, column: 3 },
+        schema: 'olm.channel',
+        package: 'foo',
+        name: 'b',
+      },
+    ])
+  })
+
+  test('no more are kept than asked for, and a document that is no mapping has none', () => {
+    const many = `schema: olm.package\n${Array.from({ length: 50 }, (_, index) => `u${index}: 1\n`).join('')}`
+    expect(oddities(many, 7)).toHaveLength(7)
+    expect(oddities('- 4.10\n')).toEqual([])
+  })
+
+  test('a document that is too deep, or that aliases blow up, is looked at only so far', () => {
+    let deep: Value = { kind: 'number', start: 0, end: 4, value: 4.1, text: '4.10' }
+    for (let level = 0; level < 9000; level++) deep = { kind: 'list', start: 0, end: 4, items: [deep] }
+    let bomb: Value = deep
+    for (let level = 0; level < 40; level++)
+      bomb = { kind: 'list', start: 0, end: 4, items: [bomb, bomb, bomb] }
+    const entries = [deep, bomb].map((value, at) => ({ key: `k${at}`, keyStart: 0, keyEnd: 2, value }))
+    const text = { mark: () => ({ line: 1, column: 1 }), textFrom: () => '4.10' }
+    expect(findOddities({ kind: 'map', start: 0, end: 4, entries }, text, 100)).toEqual([])
+  })
+})

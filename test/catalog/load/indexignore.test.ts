@@ -1,0 +1,83 @@
+// .indexignore, line by line as opm v1.73 was seen to read it (it is not .gitignore).
+import { describe, expect, test } from '@jest/globals'
+import { ignoreFileText } from '../../../src/catalog/load/indexignore.ts'
+import { selectFiles } from '../../../src/catalog/load/select-files.ts'
+
+/** Whether `path` is left out under the ignore files given by path. */
+function ignored(path: string, ignoreFiles: Record<string, string>): boolean {
+  const paths = [path, ...Object.keys(ignoreFiles)]
+  return selectFiles(paths, new Map(Object.entries(ignoreFiles))).files.length === 0
+}
+
+describe('a pattern', () => {
+  test.each([
+    ['docs', 'a/docs/x.yaml', true],
+    ['docs', 'docs', true],
+    ['docs/', 'docs', false],
+    ['docs/', 'docs/x', true],
+    ['a/b', 'a/b/c/d', true],
+    ['a/b', 'x/a/b', false],
+    ['/*', 'any/thing', true],
+    ['a//b', 'a/b', true],
+    ['**/objects/*.json', 'a/objects/x.json', true],
+    ['**/objects/*.json', 'a/objects/b/objects/x.json', false],
+    ['foo/**', 'foo', true],
+    ['/**', 'foo', false],
+    ['x/a**b', 'x/ab', false],
+    ['a**b', 'axb', true],
+    ['[^a]', 'b', true],
+    ['[!a]', 'b', false],
+    ['[!a]', 'a', true],
+    ['[', '[', false],
+    ['\\[', '[', true],
+    ['a\\', 'a', false],
+    ['./x', 'x', false],
+    ['  x  ', 'x', true],
+    ['x # why', 'x', false],
+    ['\ufeffx', 'x', false],
+    ['X', 'x', false],
+  ])('%j on %s: %s', (pattern, path, expected) => {
+    expect(ignored(path, { '.indexignore': pattern })).toBe(expected)
+  })
+})
+
+describe('among several patterns', () => {
+  test('the last that matches decides, and directories are never pruned', () => {
+    expect(ignored('docs/keep.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(false)
+    expect(ignored('docs/x.yaml', { '.indexignore': 'docs\n!docs/keep.yaml' })).toBe(true)
+  })
+
+  test('a deeper file comes later, unless its directory sorts before .indexignore', () => {
+    expect(ignored('a/x', { '.indexignore': 'x', 'a/.indexignore': '!x' })).toBe(false)
+    expect(ignored('-a/x', { '.indexignore': 'x', '-a/.indexignore': '!x' })).toBe(true)
+  })
+
+  test('a file reaches only what lies below its own directory', () => {
+    expect(ignored('b/x', { 'a/.indexignore': 'x' })).toBe(false)
+  })
+})
+
+test('a line of 65536 bytes cannot be read', () => {
+  const select = (line: string): unknown =>
+    selectFiles(['.indexignore'], new Map([['.indexignore', line]])).loadError
+  expect(select('x'.repeat(65_535))).toBeUndefined()
+  expect(select('x'.repeat(65_536))).toEqual({
+    file: '.indexignore',
+    message: 'bufio.Scanner: token too long',
+  })
+})
+
+test('files come in the order of a walk, by bytes in each directory', () => {
+  const { files } = selectFiles(['b', 'a/z', 'a.b', 'a-b/c', 'B'], new Map())
+  expect(files).toEqual(['B', 'a/z', 'a-b/c', 'a.b', 'b'])
+})
+
+test('a set with bytes that are no UTF-8 is malformed, and matches nothing', () => {
+  const text = (bytes: number[]) => ignoreFileText(Uint8Array.from(bytes))
+  const set = (byte: number) => text([0x5b, byte, 0x30, 0x2d, 0x39, 0x5d])
+  expect(ignored('5', { '.indexignore': set(0x2d) })).toBe(false)
+  expect(ignored('5', { '.indexignore': set(0x61) })).toBe(true)
+  expect(ignored('5', { '.indexignore': set(0xf8) })).toBe(false)
+  expect(ignored('\ufffd', { '.indexignore': text([0xf8]) })).toBe(false)
+  expect(text([0xef, 0xbb, 0xbf, 0x78])).toBe('\ufeffx')
+})

@@ -1,0 +1,31 @@
+import { expect, test } from '@jest/globals'
+import { documentSpans } from '../../../src/catalog/positions/document-spans.ts'
+import { documentsOf } from '../../../src/catalog/load/documents.ts'
+
+const spans = (text: string, of: typeof documentSpans) =>
+  [...of(new TextEncoder().encode(text))].map(({ start, end }) => text.slice(start, end).trimEnd())
+
+test.each([
+  ['one document', 'schema: a\nb: |\n  c\n'],
+  ['several documents', 'schema: a\n---\nschema: b\n--- # why\nschema: c\n'],
+  ['a separator first', '---\nschema: a\n---\nschema: b\n'],
+  ['objects of JSON', '{"schema":"a"} {"schema":"b","c":[{"d":"}]\\\\\\""}]}\n\n{"schema":"c"}\n'],
+  ['braces of YAML', '{schema: a, b: [c]}\n'],
+  ['a text with braces', 'schema: a\nb: "{"\n---\nschema: b\n'],
+  ['nothing', ''],
+])('the documents of a file are told apart as opm does: %s', (_what, text) => {
+  expect(spans(text, documentSpans)).toEqual(spans(text, documentsOf))
+})
+
+test.each(['{', '{"a', '{"a\\', '{]', '}', '[', '{}}', '{} x: {', '--- x\n---'])(
+  'a file that cannot be read has spans that lie in it and do not overlap: %j',
+  (text) => {
+    let behind = 0
+    for (const { start, end } of documentSpans(new TextEncoder().encode(text))) {
+      expect(start).toBeGreaterThanOrEqual(behind)
+      expect(end).toBeGreaterThanOrEqual(start)
+      behind = end
+    }
+    expect(behind).toBeLessThanOrEqual(text.length)
+  },
+)

@@ -1,0 +1,259 @@
+import { describe, expect, test } from '@jest/globals'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { withEnds } from '../../../src/catalog/positions/ends.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { ownFindings } from '../../../src/checks/validation/own-findings.ts'
+import type { Finding, Location } from '../../../src/findings/finding.ts'
+
+const at = (line: number, column: number, more: Partial<Location> = {}): Finding => ({
+  rule: 'r',
+  severity: 'error',
+  what: '',
+  why: '',
+  fix: '',
+  at: { file: 'c.yaml', line, column, ...more },
+})
+/** The text between a place and its end. */
+function marked(text: string, line: number, column: number): string | undefined {
+  const bytes = new TextEncoder().encode(text)
+  const [found] = withEnds([at(line, column)], () => bytes)
+  expect(found?.at?.endLine).toBe(line)
+  return text.split('\n')[line - 1]?.slice(column - 1, (found?.at?.endColumn ?? 0) - 1)
+}
+
+describe('a place ends where what begins there ends on its line', () => {
+  test.each([
+    ['- name: foo, bar  # why', 3, 'name: foo, bar'],
+    ['name: foo#bar \r', 1, 'name: foo#bar'],
+    ['a: "b \\" c", d', 4, '"b \\" c"'],
+    ["a: 'it''s' # x", 4, "'it''s'"],
+    ['[{name: foo, x: 1}]', 2, '{name: foo, x: 1}'],
+    ['[{name: foo, x: 1}]', 3, 'name'],
+    ['{"a":1,"b":[1,2]}', 8, '"b"'],
+    ['{"a": {"b": "}"}, "c": 1}', 7, '{"b": "}"}'],
+    ['a: {b: 1,', 4, '{b: 1,'],
+    ['a: "open', 4, '"open'],
+    ['é😀: "x", ', 6, '"x"'],
+  ])('%s', (text, column, expected) => {
+    expect(marked(text, 1, column)).toBe(expected)
+    expect(marked(`x\n\n${text}\nfoo`, 3, column)).toBe(expected)
+  })
+})
+
+test('findings keep their order, and the ends that they have', () => {
+  const bytes = new TextEncoder().encode('one two\nthree\n')
+  const ends = withEnds([at(2, 1), at(1, 5), at(1, 1, { endLine: 2, endColumn: 3 })], () => bytes)
+  expect(ends.map((finding) => [finding.at?.line, finding.at?.endLine, finding.at?.endColumn])).toEqual([
+    [2, 2, 6],
+    [1, 1, 8],
+    [1, 2, 3],
+  ])
+})
+
+test('a place that is nowhere ends where it begins', () => {
+  for (const bytes of [new Uint8Array(), Uint8Array.of(0xff, 0xfe, 0x61, 0), Uint8Array.of(0xff, 0x0a)])
+    for (const place of [at(1, 1), at(7, 1), at(1, 9)]) {
+      const [found] = withEnds([place], () => bytes)
+      expect(found?.at?.endColumn).toBeGreaterThanOrEqual(place.at?.column ?? 0)
+    }
+})
+
+test('a place in a file that is not at hand has no end', () => {
+  expect(withEnds([at(1, 1)], () => undefined)).toEqual([at(1, 1)])
+})
+
+test('ten thousand places on one line of ten megabytes take one reading', () => {
+  const bytes = new TextEncoder().encode('{"a":"bcdefg"},'.repeat(700_000))
+  const places = Array.from({ length: 10_000 }, (_, n) => at(1, 1 + 15 * 70 * n))
+  const started = process.threadCpuUsage()
+  const ends = withEnds(places, () => bytes)
+  expect(ends.every(({ at }) => at && at.endColumn === at.column + 14)).toBe(true)
+  // Reading it anew for each place would take hours.
+  expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(30)
+})
+
+describe('a place ends where the value ends that begins there', () => {
+  const text = [
+    'schema: olm.channel', // 1
+    'entries:', // 2
+    '- name: a', // 3
+    '  skips: [x,', // 4
+    '    y]   # why', // 5
+    '', // 6
+    '# more', // 7
+    '- name: b', // 8
+    '  text: |', // 9
+    '    one', // 10
+    '', // 11
+    '    two 😀', // 12
+    '', // 13
+    '- "over', // 14
+    '    lines"', // 15
+    '- plain', // 16
+    '    over lines # why', // 17
+    '- - deep', // 18
+    '  - er', // 19
+    '- &a {x: 1}', // 20
+    '- y: *a # why', // 21
+    '  z:', // 22
+    '- !!map', // 23
+    '  k: v', // 24
+    'other: 1', // 25
+    '',
+  ].join('\n')
+  test.each([
+    ['an item over lines, up to its last bracket', 3, 3, 5, 7],
+    ['a list over lines', 4, 10, 5, 7],
+    ['an item that ends in a block of text, without the blank lines behind it', 8, 3, 12, 11],
+    ['a block of text', 9, 9, 12, 11],
+    ['a quoted text over lines', 14, 3, 15, 11],
+    ['a plain text over lines, without the comment', 16, 3, 17, 15],
+    ['a list in a list', 18, 3, 19, 7],
+    ['an item behind its anchor', 20, 6, 20, 12],
+    ['an item whose last field is empty', 21, 3, 22, 5],
+    ['an alias, where it is written', 21, 6, 21, 8],
+    ['an item behind its tag', 24, 3, 24, 7],
+    ['a key, where a key is meant', 8, 3, 8, 7, 'key'],
+    ['a key, where only a key begins', 25, 1, 25, 6],
+  ] as const)('%s', (...[, line, column, endLine, endColumn, extent]) => {
+    for (const [before, lines] of [
+      ['', 0],
+      ['schema: x\n---\n', 2],
+    ] as const)
+      for (const lineEnd of ['\n', '\r\n']) {
+        const bytes = new TextEncoder().encode((before + text).replaceAll('\n', lineEnd))
+        const places = [at(line + lines, column, extent && { extent })]
+        expect(withEnds(places, () => bytes)[0]?.at).toEqual({
+          ...{ file: 'c.yaml', line: line + lines, column },
+          ...{ endLine: endLine + lines, endColumn },
+        })
+      }
+  })
+
+  test('in JSON, of any document, whether on one line or many', () => {
+    const json = '{"schema": "é😀"} {"a": [1, {"b":\n {"c": "}"}}],\n"d": "😀", "e": 1}'
+    const bytes = new TextEncoder().encode(json)
+    const ends = withEnds([at(1, 1), at(1, 25), at(1, 29), at(2, 2), at(3, 6), at(3, 12)], () => bytes)
+    expect(ends.map((finding) => [finding.at?.endLine, finding.at?.endColumn])).toEqual([
+      [1, 18],
+      [2, 14],
+      [2, 13],
+      [2, 12],
+      [3, 10],
+      [3, 15],
+    ])
+  })
+
+  test('in text of UTF-16', () => {
+    const bytes = new Uint8Array(Buffer.from('\ufeffa: b\nc: {x: 1,\n  y: 2}\n', 'utf16le').swap16())
+    expect(withEnds([at(2, 4)], () => bytes)[0]?.at).toMatchObject({ endLine: 3, endColumn: 8 })
+  })
+})
+
+describe('what is too long to be shown ends with the first thing in it:', () => {
+  const many = '- x\n'.repeat(400)
+  test.each([
+    ['a blob with its first field', `schema: olm.package\nname: a\n`, 1, 1, 20],
+    ['a blob with the first key, where its value is below', `entries:\n${many}`, 1, 1, 8],
+    ['a blob of JSON with its bracket', '{\n  "schema": "a"\n}', 1, 1, 2],
+    ['a blob on one line with that line', '{"schema": "a", "name": "b"}\n', 1, 1, 29],
+    ['an item with its first field', `p:\n- type: a # why\n  v:\n${many.replaceAll('-', '  -')}`, 2, 3, 10],
+    ['a list with its first item', `p:\n- x # why\n${many}`, 2, 1, 4],
+    ['a list of items with the first field', `p:\n- x: |\n    a\n    b\n${many}`, 2, 1, 4],
+    ['a text with its first line', `p: "one \n${'  two\n'.repeat(30)}"\n`, 1, 4, 8],
+    ['a mapping with what is written first', `- a: 1\n  b:\n${many.replaceAll('-', '  -')}  a: 2\n`, 1, 3, 4],
+  ])('%s', (_, text, line, column, endColumn) => {
+    const bytes = new TextEncoder().encode(text)
+    const places = [at(line, column), at(line, column, { endLine: line + 300, endColumn: 1 })]
+    for (const { at: found } of withEnds(places, () => bytes))
+      expect(found).toEqual({ file: 'c.yaml', line, column, endLine: line, endColumn })
+  })
+
+  test('twenty lines are not too long', () => {
+    const bytes = new TextEncoder().encode(`p:\n${'- x\n'.repeat(20)}`)
+    expect(withEnds([at(2, 1)], () => bytes)[0]?.at).toMatchObject({ endLine: 21, endColumn: 4 })
+  })
+})
+
+describe('ends take time by the size of the file, not by how it is made:', () => {
+  const encode = (text: string) => new TextEncoder().encode(text)
+  test.each([
+    [
+      'ten thousand values on one line',
+      `{"a":[${'{"b":"cdefg"},'.repeat(300_000)}1]}`,
+      1,
+      (n: number) => 7 + 14 * 30 * n,
+    ],
+    [
+      'ten thousand lists in each other',
+      `{"a":${'['.repeat(9_990)}${']'.repeat(9_990)}}`,
+      1,
+      (n: number) => 6 + n,
+    ],
+    [
+      'ten thousand documents on one line',
+      '{"schema":"abc"} '.repeat(200_000),
+      1,
+      (n: number) => 1 + 17 * 20 * n,
+    ],
+    [
+      'ten thousand texts of blank lines',
+      `a:\n${'- x\n'.repeat(9_990)}- |+\n${'\n'.repeat(3_000_000)}`,
+      9_990,
+      () => 1,
+    ],
+  ])('%s', (_, text, line, column) => {
+    const bytes = encode(text)
+    const places = Array.from({ length: 9_990 }, (_, n) => at(line === 1 ? 1 : n + 2, column(n)))
+    const started = performance.now()
+    const ends = withEnds(places, () => bytes)
+    expect(performance.now() - started).toBeLessThan(15_000)
+    expect(
+      ends.every(({ at }) => at && (at.endLine as number) >= at.line && (at.endColumn as number) > 1),
+    ).toBe(true)
+  })
+
+  test('a tree that aliases make a million times larger than its text', () => {
+    const levels = Array.from({ length: 8 }, (_, n) => `l${n + 1}: &l${n + 1} [${`*l${n}, `.repeat(6)}]\n`)
+    const bytes = encode(`l0: &l0 {x: 1}\n${levels.join('')}`)
+    expect(withEnds([at(1, 9), at(9, 9)], () => bytes).map((finding) => finding.at?.endColumn)).toEqual([
+      15, 41,
+    ])
+  })
+})
+
+test('a misspelt field is marked as the key, also where it is the first of its mapping', () => {
+  const text = 'schema: olm.channel\npackage: a\nname: b\nentries:\n- nmae: a.v1\n  name: a.v1\n'
+  const bytes = new TextEncoder().encode(text)
+  const catalog = assemble([{ path: 'c.yaml', facts: readFile(bytes) }])
+  const found = ownFindings(catalog).filter(({ rule }) => rule === 'misspelt-field')
+  expect(withEnds(found, () => bytes).map((one) => one.at)).toEqual([
+    { file: 'c.yaml', line: 5, column: 3, endLine: 5, endColumn: 7 },
+  ])
+})
+
+describe('what is read again for ends is bounded', () => {
+  const list = 'a: [1,\n  2]\n'
+  const filler = (bytes: number) => `b: ${'x'.repeat(bytes)}\n`
+  const endOf = (text: string, line: number) => {
+    const bytes = new TextEncoder().encode(text)
+    const { endLine = 0, endColumn } = withEnds([at(line, 4)], () => bytes)[0]?.at ?? {}
+    return [endLine - line, endColumn]
+  }
+
+  test('a value in a document of up to a megabyte ends where it ends, in a larger one on its own line', () => {
+    expect(endOf(list + filler(1_000_000), 1)).toEqual([1, 5])
+    expect(endOf(list + filler(1_100_000), 1)).toEqual([0, 7])
+  })
+
+  test('it is the document that counts, not the file', () => {
+    expect(endOf(`${`${filler(900_000)}---\n`.repeat(40)}${list}`, 81)).toEqual([1, 5])
+  })
+
+  test('in all files together no more than sixteen megabytes are read again, in the order of the findings', () => {
+    const bytes = new TextEncoder().encode(list + filler(1_000_000))
+    const places = Array.from({ length: 20 }, (_, n) => at(1, 4, { file: `${n}.yaml` }))
+    const lines = withEnds(places, () => bytes).map((found) => found.at?.endLine)
+    expect(lines).toEqual([...Array<number>(16).fill(2), ...Array<number>(4).fill(1)])
+  })
+})

@@ -1,0 +1,52 @@
+import { describe, expect, test } from '@jest/globals'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { locate } from '../../../src/catalog/positions/locate.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+describe('the place of a path in a document', () => {
+  const text = 'schema: a\n---\nschema: b\nname: "ü"\nlist:\n- x: 1\n- X: {w: z}\n'
+  const bytes = encode(text)
+  const [, second] = readFile(bytes).others
+  const at = (...path: (string | number)[]): object =>
+    locate(bytes, second?.place.start ?? 0, second?.place.end ?? 0, path)
+
+  test('spans a field, name and value', () => {
+    expect(at('name')).toEqual({ line: 4, column: 1, endLine: 4, endColumn: 10 })
+    expect(at('list', 1, 'x', 'w')).toEqual({ line: 7, column: 7, endLine: 7, endColumn: 11 })
+  })
+
+  test('is that of the nearest thing above where the path ends early', () => {
+    expect(at('list', 0, 'nothing')).toEqual(at('list', 0))
+    expect(at('list', 5)).toEqual(at('list'))
+  })
+
+  test('is found in JSON in the middle of a line, too', () => {
+    const json = encode('{"schema":"ü"} {"schema":"b","name":"c"}')
+    const place = readFile(json).others[1]?.place
+    expect(locate(json, place?.start ?? 0, place?.end ?? 0, ['name'])).toMatchObject({ line: 1, column: 30 })
+  })
+
+  test('is the first line where nothing can be read', () => {
+    expect(locate(encode('a: ['), 0, 4, ['a'])).toEqual({ line: 1, column: 1 })
+  })
+})
+
+test('an assembled catalog is in walk order and knows its files', () => {
+  const facts = readFile(encode('schema: olm.package\nname: a\n'))
+  const broken = readFile(encode('- a\n'))
+  const catalog = assemble([
+    { path: 'b.yaml', facts: broken },
+    { path: 'a/c.yaml', facts },
+    { path: 'a.yaml', facts },
+  ])
+  expect(catalog.packages.map((blob) => blob.place.file)).toEqual(['a/c.yaml', 'a.yaml'])
+  expect(catalog.loadErrors.map((error) => error.file)).toEqual(['b.yaml'])
+  expect(catalog.findings[0]?.at).toMatchObject({ file: 'b.yaml', line: 1 })
+  expect(catalog.files).toEqual([
+    { path: 'a/c.yaml', bytes: 28 },
+    { path: 'a.yaml', bytes: 28 },
+    { path: 'b.yaml', bytes: 4 },
+  ])
+})

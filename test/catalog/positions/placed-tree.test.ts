@@ -1,0 +1,205 @@
+import { describe, expect, test } from '@jest/globals'
+import { documentSpans } from '../../../src/catalog/positions/document-spans.ts'
+import { ForwardReader } from '../../../src/catalog/positions/forward-reader.ts'
+import {
+  PlacedTrees,
+  readExactly,
+  type Found,
+  type PlacedTree,
+} from '../../../src/catalog/positions/placed-tree.ts'
+import { endsInTree } from '../../../src/catalog/positions/tree-ends.ts'
+import type { Value } from '../../../src/go/tree.ts'
+import type { Location } from '../../../src/findings/finding.ts'
+import {
+  Random,
+  mutatedDocuments,
+  mutatedObjects,
+  rendered,
+  renderedJson,
+} from '../../go/fast/mutated-documents.ts'
+
+const encoder = new TextEncoder()
+
+/** As regular as what opm renders, but with wide characters at the ends of lines, lists in lists, long texts, comments. */
+const wide = [
+  `---
+schema: olm.channel
+name: 漢字 voilà
+nested:
+- - - Å
+    - b: à
+
+      # between 😀
+      c:
+  - - - d
+- e
+# before
+- f: |+
+    Zeile Å
+
+    letzte à
+
+
+  g:
+  - h: "à 😀"
+    i: 'Å'
+  # behind
+
+text: lang à
+${'  Zeile à\n'.repeat(25)}quoted: "eins Å
+${'  zwei à\n'.repeat(25)}  drei"
+single: 'à
+${'  à\n'.repeat(25)}  b'
+empty: {}
+none:
+last: |-
+  😀 à
+`,
+]
+
+/** What the fast reader hands over, at least as long as nothing that it stumbles over is cut out. */
+const irregular = [
+  `schema: olm.channel
+name: voilà # à la carte
+list:
+-   f: >-
+      folded à
+- [Å, {à: 😀 à}]
+`,
+  `anchored: &a
+  - x: 1
+    y: [1, 2]
+again: *a
+key: 1
+other: à
+key: 2
+merged:
+  <<: {p: 1}
+  q: *a
+`,
+  `---\r\nschema: x\r\nlist:\r\n- a: à\r\n  b: |\r\n    c\r\n\r\n- d\r\n`,
+]
+
+const wideJson = ['{\n "à": [[1, ["Å 😀", {"b": null}]], {}],\n "c": {"d": "漢à",\n  "e": true}}\n']
+
+/** All places where a value or a key begins, as things and as keys, in the file's order. */
+function placesOf(tree: PlacedTree, bytes: Uint8Array): Found[] {
+  const places: Location[] = []
+  const add = (offset: number) => {
+    const at = { file: 'c.yaml', ...tree.mark(offset) }
+    places.push(at, { ...at, extent: 'key' })
+  }
+  const seen = new Set<Value>()
+  const stack = [tree.root]
+  for (let value = stack.pop(); value; value = stack.pop()) {
+    if (seen.has(value)) continue
+    seen.add(value)
+    add(value.start)
+    if (value.kind === 'list') stack.push(...value.items)
+    if (value.kind !== 'map') continue
+    for (const { start } of value.repeated ?? []) add(start)
+    for (const entry of value.entries) {
+      add(entry.keyStart)
+      stack.push(entry.value)
+    }
+  }
+  places.sort((a, b) => a.line - b.line || a.column - b.column)
+  const reader = new ForwardReader(bytes)
+  return places.flatMap((at) => {
+    const byte = reader.byteAt(at)
+    return byte === undefined ? [] : [{ at, byte }]
+  })
+}
+
+function endsOf(tree: PlacedTree, places: readonly Found[]): string[] {
+  const ends = new Map<Location, Pick<Location, 'endLine' | 'endColumn'>>()
+  endsInTree(tree, places, ends)
+  return places.map(({ at }) => {
+    const end = ends.get(at)
+    return `${at.line}:${at.column} ${at.extent ?? ''} to ${end ? `${end.endLine}:${end.endColumn}` : 'nowhere'}`
+  })
+}
+
+/** Compares all ends in a file's documents by both readers; returns how many documents were read fast. */
+function compareEnds(bytes: Uint8Array, claim: string): number {
+  const trees = new PlacedTrees(bytes)
+  let fast = 0
+  for (const document of documentSpans(bytes)) {
+    const from = new ForwardReader(bytes).markOf(document.start)
+    const found = trees.read(document, from)
+    const wanted = readExactly(bytes, document, from)
+    if (!found?.isNested) continue
+    fast++
+    if (!wanted) throw new Error(`${claim}: only the fast reader reads the document at ${document.start}`)
+    const places = placesOf(wanted, bytes)
+    // Some of the places alone: what lies between them is not looked into.
+    for (const some of [places, places.filter((_, index) => index % 7 === 3), places.slice(-1)]) {
+      const [left, right] = [endsOf(found, some), endsOf(wanted, some)]
+      const at = left.findIndex((end, index) => end !== right[index])
+      if (at >= 0)
+        throw new Error(`${claim}: ${left[at]}, not ${right[at]}\n${new TextDecoder().decode(bytes)}`)
+    }
+    // What begins nowhere in the exact tree begins nowhere in the fast one.
+    expect(placesOf(found, bytes)).toEqual(places)
+  }
+  return fast
+}
+
+describe('the ends of all values and keys are the same by the fast reader and the exact one', () => {
+  test.each([
+    ['of YAML', mutatedDocuments, [...rendered, ...wide, ...wide, ...irregular]],
+    ['of JSON', mutatedObjects, [...renderedJson, ...wideJson]],
+  ] as const)('in damaged documents %s', (name, damage, sources) => {
+    const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 32)
+    process.stderr.write(`ends ${name}: FUZZ_SEED=${seed}\n`)
+    const random = new Random(seed)
+    let fast = 0
+    for (let round = 0; round < 400; round++)
+      fast += compareEnds(damage(random, sources), `seed ${seed}, round ${round}`)
+    expect(fast).toBeGreaterThan(100)
+  })
+
+  test('whether the document comes alone, again, behind a comment, or with carriage returns', () => {
+    for (const text of [...rendered, ...wide, ...irregular, ...renderedJson, ...wideJson])
+      for (const whole of [text, text + text, `# à\n${text}`, text.replaceAll('\n', '\r\n')])
+        compareEnds(encoder.encode(whole), 'not damaged')
+  })
+
+  test('behind an object of JSON, on its line or on the next', () => {
+    for (const between of ['', ' ', '\n', '\n---\n', '\n\n  '])
+      for (const text of ['b:\n- c: à\n  d: 1\n', '{"b": [{"c": "à"}]}\n'])
+        compareEnds(encoder.encode(`{"schema": "à"}${between}${text}`), 'not damaged')
+  })
+
+  test('and what is as regular as what opm renders is read fast', () => {
+    for (const text of [...rendered, ...wide, ...renderedJson, ...wideJson])
+      expect(compareEnds(encoder.encode(text + text), 'not damaged')).toBe(2)
+  })
+})
+
+test('a text of many lines ends with its first line, whatever its last character', () => {
+  for (const text of ['voilà', 'Å', 'a\u00a0', '漢', '😀', 'b  '])
+    for (const [open, close] of ['""', "''"]) {
+      const bytes = encoder.encode(`p: ${open}${text}\n${'  à\n'.repeat(30)}  c${close}\n`)
+      const document = { start: 0, end: bytes.length }
+      const place = { at: { file: '', line: 1, column: 4 }, byte: 3 }
+      for (const tree of [
+        readExactly(bytes, document, { line: 1, column: 1 }),
+        new PlacedTrees(bytes).read(document, { line: 1, column: 1 }),
+      ])
+        expect(endsOf(tree as PlacedTree, [place])).toEqual([
+          `1:4  to 1:${5 + text.replace('  ', '').length}`,
+        ])
+    }
+})
+
+test('ten thousand findings about one text of half a megabyte count its columns once', () => {
+  const bytes = encoder.encode(`schema: x\nname: ${'à'.repeat(250_000)}\n`)
+  const tree = new PlacedTrees(bytes).read({ start: 0, end: bytes.length }, { line: 1, column: 1 })
+  expect(tree?.isNested).toBe(true)
+  const places = Array.from({ length: 10_000 }, () => ({ at: { file: '', line: 2, column: 7 }, byte: 16 }))
+  const started = process.threadCpuUsage()
+  expect(new Set(endsOf(tree as PlacedTree, places))).toEqual(new Set(['2:7  to 2:250007']))
+  // Counting them each time takes four seconds and more.
+  expect(process.threadCpuUsage(started).user / 1e6).toBeLessThan(1)
+})

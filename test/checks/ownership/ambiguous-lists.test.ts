@@ -1,0 +1,112 @@
+// Lists of people that two readers could read differently are read by none of ours: an error, and nobody's yes.
+import { describe, expect, test } from '@jest/globals'
+import { readCatalogOwners } from '../../../src/checks/ownership/sources/catalog-owners.ts'
+import { readCiYaml } from '../../../src/checks/ownership/sources/ci-yaml.ts'
+import { readMaintainers } from '../../../src/checks/ownership/sources/config-yaml.ts'
+import { readAliases, readOwnersFile } from '../../../src/checks/ownership/sources/owners-file.ts'
+import { parseConfig } from '../../../src/config/config.ts'
+import { openWorld } from './world.ts'
+
+const formats: readonly [string, (text: string) => { kind: string }, string][] = [
+  ['ci.yaml', (text) => readCiYaml('ci.yaml', text), 'reviewers'],
+  ['OWNERS', (text) => readOwnersFile('OWNERS', text), 'approvers'],
+  ['CATALOG_OWNERS', (text) => readCatalogOwners('CATALOG_OWNERS', text), 'approvers'],
+  ['config.yaml', (text) => readMaintainers('config.yaml', text), 'maintainers'],
+]
+
+describe.each(formats)('%s', (_, read, key) => {
+  test('is read as people write it', () => {
+    for (const text of [
+      `${key}: [ann, bob]\n`,
+      `---\n# caf\u00e9\u00a0\u200b\r\n${key}:\r\n  - ann\r\n  - "1234"\r\n`,
+      `${key}:\n- 0xann\n- 1-ann\n- nullable\n`,
+    ])
+      expect([text, read(text).kind]).toEqual([text, 'read'])
+  })
+  test.each(['\v', '\f', '\0', '\r', '\x1b', '\x85', '\u2028', '\u2029', '\ufeff', '\ufffd', '\ud800'])(
+    'is broken by %j, wherever it stands',
+    (character) => {
+      for (const text of [
+        `# note${character}${key}: [mallory]\n${key}: [ann]\n`,
+        `${character}${key}: [ann]\n`,
+        `${key}: [ann]${character}\n`,
+        `${key}: [ann, "mallory${character}"]\n`,
+        `${key}${character}: [ann]\n`,
+      ])
+        // Before a line feed it is the line end of Windows.
+        if (!text.includes('\r\n')) expect([text, read(text).kind]).toEqual([text, 'broken'])
+    },
+  )
+  test.each(['\u00a0', '\u2003', '\u200b', '\u2060', '\u3000', '\u3164', '\ufe0f', '\u00ad', '\u202e'])(
+    'is broken by %j in a name or a key',
+    (character) => {
+      for (const text of [
+        `${key}: [ann${character}]\n`,
+        `${key}: ["${character}ann"]\n`,
+        `"${key}${character}": [ann]\n`,
+        `"${character}${key}": [mallory]\n${key}: [ann]\n`,
+      ])
+        expect([text, read(text).kind]).toEqual([text, 'broken'])
+    },
+  )
+  test('is broken by a key that a lenient reader takes for another', () => {
+    for (const other of [key.toUpperCase(), `"${key} "`, key.replace('s', 'ſ')])
+      for (const text of [`${other}: [mallory]\n${key}: [ann]\n`, `${other}: [mallory]\n`])
+        expect([text, read(text).kind]).toEqual([text, 'broken'])
+  })
+  test('is broken by names that are text to some readers alone', () => {
+    for (const name of ['null', '~', 'yes', 'Off', 'y', '1234', '0x1f', '1e3', '1_000', '2026-01-01'])
+      expect([name, read(`${key}: [ann, ${name}]\n`).kind]).toEqual([name, 'broken'])
+  })
+  test('is broken by anchors, tags and the version of another YAML', () => {
+    for (const text of [
+      `${key}: &a [ann]\n`,
+      `${key}: !!seq [ann]\n`,
+      `${key}: [!!str ann]\n`,
+      `%YAML 1.1\n---\n${key}: [ann]\n`,
+    ])
+      expect([text, read(text).kind]).toEqual([text, 'broken'])
+  })
+})
+
+test('aliases are read in the same way', () => {
+  expect(readAliases('OWNERS_ALIASES', 'aliases:\n  core: [ann]\n').kind).toBe('read')
+  for (const text of [
+    'aliases:\n  core: [ann]\n# x\u2028  more: [mallory]\n',
+    'aliases:\n  core: [null]\n',
+    'aliases:\n  core: [ann\u00a0]\n',
+    'aliases:\n  "core\u200b": [ann]\n',
+    'Aliases:\n  core: [ann]\n',
+  ])
+    expect([text, readAliases('OWNERS_ALIASES', text).kind]).toEqual([text, 'broken'])
+})
+
+test('the configuration has no names that nobody can type', () => {
+  expect(parseConfig('owners: {packages: {foo: [ann, "ann:1", a/b]}}\n').kind).toBe('config')
+  for (const text of [
+    'owners: {packages: {"foo\u00a0": [ann]}}\n',
+    'owners: {packages: {"foo ": [ann]}}\n',
+    'owners: {packages: {foo: ["ann\u200b"]}}\n',
+    'owners: {maintainers: [" ann"]}\n',
+    '# note\u2028owners: {maintainers: [mallory]}\n',
+    '\ufeffowners: {maintainers: [ann]}\n',
+    'owners: {maintainers: [ann]}\r# x\n',
+  ])
+    expect([text, parseConfig(text).kind]).toEqual([text, 'unreadable'])
+})
+
+test('a pull request for such a list waits, whoever is named in it', async () => {
+  const world = await openWorld('ambiguous')
+  try {
+    for (const owners of ['* @ann\v@bob\n', '* @bob\n/operators/mine/\u00a0@ann\n', '\ufeff* @ann\n']) {
+      const base = { CODEOWNERS: owners, 'operators/mine/notes.md': '1\n' }
+      for (const author of ['ann', 'bob']) {
+        const judged = await world.pull(base, { ...base, 'operators/mine/notes.md': '2\n' }, { author })
+        expect(judged.rules).toContain('owner-source-broken')
+        expect(judged.verdict.kind).not.toBe('merge')
+      }
+    }
+  } finally {
+    await world.close()
+  }
+}, 120_000)

@@ -1,0 +1,96 @@
+// Reads catalog files for the tests of ownership: enough of each blob to say which package it speaks of. Small on
+// purpose and independent of the project's reader.
+import { parse } from 'yaml'
+import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
+
+type Writable = { -readonly [Key in Exclude<keyof Catalog, 'oddities'>]: Catalog[Key][number][] }
+
+const mark = { line: 1, column: 1 }
+const encoder = new TextEncoder()
+
+/** The facts of catalog files, by their paths from the catalog's root. YAML with `---` between documents. */
+export function readCatalog(files: ReadonlyMap<string, string>): Catalog {
+  const catalog: Writable = {
+    packages: [],
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    others: [],
+    loadErrors: [],
+    findings: [],
+    files: [],
+  }
+  for (const [path, text] of files) {
+    catalog.files.push({ path, bytes: encoder.encode(text).length })
+    if (/\.(?:ya?ml|json)$/.test(path)) readFile(path, text, catalog)
+  }
+  return catalog
+}
+
+function readFile(file: string, text: string, catalog: Writable): void {
+  let start = 0
+  let line = 1
+  let document = 0
+  for (const part of text.split(/^---[ \t]*\n/m)) {
+    const end = start + encoder.encode(part).length
+    if (part.trim() !== '') add({ file, document: document++, start, end, line, column: 1 }, part, catalog)
+    start = end + 4
+    line += part.split('\n').length
+  }
+}
+
+function add(place: Catalog['packages'][number]['place'], text: string, catalog: Writable): void {
+  const top = (key: string): string => {
+    const value = new RegExp(`^"?${key}"?: *(.*?) *$`, 'm').exec(text)?.[1] ?? ''
+    return value.replace(/^(["'])(.*)\1$/, '$2')
+  }
+  const schema = top('schema')
+  const name = top('name')
+  const of = top('package')
+  if (schema === 'olm.package')
+    catalog.packages.push({ place, name, defaultChannel: top('defaultChannel'), description: '' })
+  else if (schema === 'olm.channel') {
+    const { entries = [] } = parse(text) as {
+      entries?: { name: string; replaces?: string; skips?: string[] }[]
+    }
+    catalog.channels.push({
+      place,
+      name,
+      package: of,
+      entries: entries.map((entry) => ({ mark, replaces: '', skips: [], skipRange: '', ...entry })),
+    })
+  } else if (schema === 'olm.bundle')
+    catalog.bundles.push({ place, name, package: of, image: top('image'), properties: [], relatedImages: [] })
+  else if (schema === 'olm.deprecations') {
+    const { entries = [] } = parse(text) as {
+      entries?: { message: string; reference: { schema: string; name?: string } }[]
+    }
+    catalog.deprecations.push({
+      place,
+      package: of,
+      entries: entries.map(({ message, reference }) => ({ mark, name: '', ...reference, message })),
+    })
+  } else if (schema !== '') catalog.others.push({ place, schema, package: of, name })
+}
+
+const bundleText = (of: string, version: string, more = ''): string =>
+  `---\nschema: olm.bundle\nname: ${of}.v${version}\npackage: ${of}\nimage: quay.io/test/${of}@sha256:${'0'.repeat(64)}\nproperties:\n- type: olm.package\n  value:\n    packageName: ${of}\n    version: ${version}\n${more}`
+
+/** A catalog file of one package with a chain of versions in the channel stable. */
+export function catalogFile(
+  of: string,
+  versions: readonly string[],
+  more: { icon?: string; bundle?: string } = {},
+): string {
+  const entries = versions
+    .map(
+      (version, at) =>
+        `- name: ${of}.v${version}\n${at > 0 ? `  replaces: ${of}.v${versions[at - 1]}\n` : ''}`,
+    )
+    .join('')
+  return [
+    `---\nschema: olm.package\nname: ${of}\ndefaultChannel: stable\n${more.icon ? `description: ${more.icon}\n` : ''}`,
+    `---\nschema: olm.channel\nname: stable\npackage: ${of}\nentries:\n${entries}`,
+    ...versions.map((version) => bundleText(of, version, more.bundle)),
+  ].join('')
+}

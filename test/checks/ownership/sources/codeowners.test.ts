@@ -1,0 +1,174 @@
+// CODEOWNERS as GitHub documents it, and against a second matcher made in another way.
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { codeownersOf, readCodeowners } from '../../../../src/checks/ownership/sources/codeowners.ts'
+import { principalName } from '../../../../src/checks/ownership/principal.ts'
+
+const read = (text: string) => {
+  const file = readCodeowners('CODEOWNERS', text)
+  if (file.kind === 'broken') throw new Error(file.problems[0].problem)
+  return file.value
+}
+const owners = (text: string, path: string) => codeownersOf(path, read(text)).map(principalName)
+const matches = (pattern: string, path: string) => owners(`${pattern} @a\n`, path).length > 0
+
+describe('a pattern', () => {
+  test.each<[string, string[], string[]]>([
+    ['*', ['a', 'a/b/c.md', '.github/x'], []],
+    ['*.js', ['a.js', 'x/y/a.js'], ['a.jsx', 'a.js.map']],
+    ['/build/logs/', ['build/logs/a', 'build/logs/x/a'], ['x/build/logs/a', 'build/logs']],
+    ['docs/*', ['docs/getting-started.md'], ['docs/build-app/troubleshooting.md', 'x/docs/a.md']],
+    ['apps/', ['apps/a', 'x/apps/y/a'], ['apps', 'apps.md']],
+    ['/docs/', ['docs/a', 'docs/x/a'], ['x/docs/a']],
+    ['/scripts', ['scripts', 'scripts/a', 'scripts/x/a'], ['x/scripts/a', 'scripts2/a']],
+    ['**/logs', ['logs', 'build/logs/a', 'scripts/logs', 'deeply/nested/logs/x/a'], ['logs2/a']],
+    ['/apps/github', ['apps/github/a', 'apps/github'], ['apps/a', 'x/apps/github/a']],
+    ['a/b', ['a/b', 'a/b/c'], ['x/a/b']],
+    ['a/**/b', ['a/b', 'a/x/b', 'a/x/y/b/z'], ['b', 'a/c']],
+    ['a/**', ['a/b', 'a/b/c'], ['a', 'b/a/c']],
+    ['**', ['a', 'a/b'], []],
+    ['?.md', ['a.md', 'x/b.md'], ['ab.md', '.md']],
+    ['*.tar.*', ['a.tar.gz'], ['a.tar']],
+    ['/*', ['a'], ['a/b']],
+    ['Docs/', ['Docs/a'], ['docs/a']],
+    ['a\\ b', ['a b', 'x/a b'], ['a']],
+    ['operators/foo*/', ['operators/foo/a', 'operators/foobar/x/a'], ['operators/barfoo/a']],
+  ])('%s', (pattern, yes, no) => {
+    expect([pattern, yes.filter((path) => !matches(pattern, path))]).toEqual([pattern, []])
+    expect([pattern, no.filter((path) => matches(pattern, path))]).toEqual([pattern, []])
+  })
+
+  test('says the same as a regular expression made of it', () => {
+    const name = fc.constantFrom('a', 'b', 'ab', '*', 'a*', '**', '?')
+    const pattern = fc
+      .record({
+        lead: fc.boolean(),
+        names: fc.array(name, { minLength: 1, maxLength: 4 }),
+        trail: fc.boolean(),
+      })
+      .map(({ lead, names, trail }) => `${lead ? '/' : ''}${names.join('/')}${trail ? '/' : ''}`)
+    const path = fc.array(fc.constantFrom('a', 'b', 'ab', 'abb', 'c'), { minLength: 1, maxLength: 5 })
+    fc.assert(
+      fc.property(pattern, path, (rule, names) => {
+        expect([rule, names.join('/'), matches(rule, names.join('/'))]).toEqual([
+          rule,
+          names.join('/'),
+          reference(rule).test(names.join('/')),
+        ])
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('of any kind takes no long time', () => {
+    const start = process.threadCpuUsage()
+    matches(`${'**/a*'.repeat(40)}*b`, `${'a/'.repeat(200)}c`)
+    matches('*a'.repeat(60), 'a'.repeat(200))
+    // Trying all ways would take longer than the world has been there.
+    expect(process.threadCpuUsage(start).user / 1e6).toBeLessThan(10)
+  })
+})
+
+/** The same meaning, said as one regular expression. */
+function reference(pattern: string): RegExp {
+  const floats = !pattern.slice(0, -1).includes('/')
+  const directory = pattern.endsWith('/')
+  const names = pattern.replace(/^\//, '').replace(/\/$/, '').split('/')
+  const segments = [...(floats && names[0] !== '**' ? ['**'] : []), ...names, ...(directory ? ['**'] : [])]
+  let text = ''
+  segments.forEach((segment, at) => {
+    const last = at === segments.length - 1
+    if (segment === '**') text += last ? '(?:[^/]+/)*[^/]+' : '(?:[^/]+/)*'
+    else text += segment.replace(/\*/g, '[^/]*').replace(/\?/g, '[^/]') + (last ? '' : '/')
+  })
+  const end = segments.at(-1)
+  if (end !== '*' && end !== '**') text += '(?:/.*)?'
+  return new RegExp(`^${text}$`)
+}
+
+describe('a file', () => {
+  const text = '# all\n* @all\n/docs/ @docs @org/team # inline\n/docs/private/\n*.md md@example.com\n'
+  test('the last matching line wins', () => {
+    expect(owners(text, 'x')).toEqual(['all'])
+    expect(owners(text, 'docs/a')).toEqual(['docs', 'org/team'])
+    expect(owners(text, 'docs/a.md')).toEqual(['md@example.com'])
+  })
+  test('a line without owners takes them away', () => {
+    expect(owners(text, 'docs/private/a')).toEqual([])
+  })
+  test('nobody owns what no line matches', () => {
+    expect(owners('/docs/ @docs\n', 'x')).toEqual([])
+  })
+  test('blank lines, comments and the line ends of Windows mean nothing', () => {
+    expect(owners('\r\n# c\r\n  \t\n* @A\r\n', 'x')).toEqual(['a'])
+  })
+  test.each([
+    '!a @x',
+    '[ab] @x',
+    '\\#a @x',
+    '* alice',
+    '* @',
+    '* @a/b/c',
+    '* @-a',
+    '* @ann@',
+    '* @аnn',
+    '/ @a',
+    'a//b @a',
+  ])('with the line %j gives nobody authority, whatever its other lines say', (line) => {
+    expect(readCodeowners('CODEOWNERS', `* @fine\n${line}\n`)).toMatchObject({
+      kind: 'broken',
+      problems: [{ at: { file: 'CODEOWNERS', line: 2 } }],
+    })
+  })
+  test('of 3 MB or more is ignored, as GitHub does; one byte less is read', () => {
+    const line = '* @a\n'
+    const limit = 3 * 1024 * 1024
+    expect(readCodeowners('CODEOWNERS', line + '#'.repeat(limit - line.length)).kind).toBe('broken')
+    expect(readCodeowners('CODEOWNERS', line + '#'.repeat(limit - line.length - 1)).kind).toBe('read')
+    // Bytes count, not characters.
+    expect(readCodeowners('CODEOWNERS', `${line}#${'é'.repeat(limit / 2)}`).kind).toBe('broken')
+  })
+})
+
+describe('white space and characters that readers do not agree about', () => {
+  const code = (...points: number[]) => String.fromCodePoint(...points)
+  const odd = [
+    0x0b, 0x0c, 0x00, 0x1b, 0x7f, 0x85, 0xa0, 0xad, 0x1680, 0x180e, 0x2003, 0x200b, 0x200d, 0x200e, 0x2028,
+    0x2029, 0x202e, 0x202f, 0x205f, 0x2060, 0x2800, 0x3000, 0x3164, 0xfe0f, 0xfeff, 0xfffd, 0xe0020,
+  ].map((point) => [`U+${point.toString(16)}`, code(point)] as const)
+
+  test.each([...odd, ['a carriage return alone', '\r']])(
+    'break the file: %s between pattern and owner, or beside one of them',
+    (_, character) => {
+      for (const line of [
+        `/a${character}@mallory`,
+        `/a @ann${character}@mallory`,
+        `/a @ann${character}`,
+        `${character}/a @ann`,
+        `/a${character} @ann`,
+        character,
+        `${character}# @ann`,
+      ])
+        // At its end it is the line end of Windows.
+        if (!line.endsWith('\r'))
+          expect([line, readCodeowners('CODEOWNERS', `* @fine\n${line}\n`).kind]).toEqual([line, 'broken'])
+    },
+  )
+  test.each(['\v', '\f', '\0', '\r', '\x85', '\u2028', '\u2029', '\ufeff', '\ufffd'])(
+    'break the file in a comment, too, where a reader may end the line: %j',
+    (character) => {
+      expect(readCodeowners('CODEOWNERS', `# note${character}* @mallory\n* @ann\n`).kind).toBe('broken')
+      expect(readCodeowners('CODEOWNERS', `* @ann # note${character}* @mallory\n`).kind).toBe('broken')
+    },
+  )
+  test('what shows nothing in a comment changes nothing', () => {
+    expect(owners('# caf\u00e9\u00a0\u200b☕\ufe0f\n* @ann # x\u00a0y\n', 'x')).toEqual(['ann'])
+  })
+  test.each(['/foo#bar @mallory', '/foo\\', '/foo\\\t@mallory', '/foo\\\\\\'])(
+    'so does a pattern that may end elsewhere: %j',
+    (line) => expect(readCodeowners('CODEOWNERS', `* @ann\n${line}\n`).kind).toBe('broken'),
+  )
+  test('letters of other scripts, escaped spaces and tabs are read', () => {
+    expect(owners('/dépôt/\\ x\t@ann\n', 'dépôt/ x')).toEqual(['ann'])
+  })
+})

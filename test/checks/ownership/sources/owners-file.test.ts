@@ -1,0 +1,101 @@
+// OWNERS files as Prow reads them, apart from where it opens the gate when something is broken.
+import { describe, expect, test } from '@jest/globals'
+import {
+  approversOf,
+  readAliases,
+  readOwnersFile,
+  type OwnersFile,
+} from '../../../../src/checks/ownership/sources/owners-file.ts'
+import { parseFilter } from '../../../../src/checks/ownership/sources/owners-filter.ts'
+import type { Read } from '../../../../src/checks/ownership/sources/owner-source.ts'
+import { principalName } from '../../../../src/checks/ownership/principal.ts'
+
+const aliasesText = 'aliases:\n  core:\n    - Carol\n    - dave\n'
+function approvers(files: Readonly<Record<string, string>>, path: string, aliases = aliasesText) {
+  const read = readAliases('OWNERS_ALIASES', aliases)
+  if (read.kind === 'broken') throw new Error(read.problems[0].problem)
+  const owners = new Map<string, Read<OwnersFile>>(
+    Object.entries(files).map(([directory, text]) => [
+      directory,
+      readOwnersFile(`${directory}/OWNERS`, text),
+    ]),
+  )
+  return approversOf(path, owners, read.value)?.map(principalName)
+}
+
+describe('approvers', () => {
+  const files = {
+    '': 'approvers: [root]\nreviewers: [nobody]\n',
+    catalog: 'approvers:\n- core\n- Anna\n',
+    'catalog/foo': 'approvers: [frank]\nemeritus_approvers: [old]\n',
+    'catalog/bar': 'options:\n  no_parent_owners: true\napprovers: [bea]\n',
+  }
+  test('are those of the directory and of all above it', () => {
+    expect(approvers(files, 'catalog/foo/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
+    expect(approvers(files, 'catalog/foo/deep/er/x.yaml')).toEqual(['frank', 'carol', 'dave', 'anna', 'root'])
+    expect(approvers(files, 'README.md')).toEqual(['root'])
+  })
+  test('stop where a file wants none from above', () => {
+    expect(approvers(files, 'catalog/bar/x.yaml')).toEqual(['bea'])
+  })
+  test('are nobody where a file on the way is broken', () => {
+    expect(approvers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/foo/x.yaml')).toBeUndefined()
+    expect(approvers({ ...files, 'catalog/foo': 'approvers: frank\n' }, 'catalog/bar/x.yaml')).toEqual([
+      'bea',
+    ])
+  })
+  test('by filter own the files that it matches', () => {
+    const filtered = {
+      foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.ya?ml$':\n    approvers: [never]\n",
+    }
+    expect(readOwnersFile('foo/OWNERS', filtered.foo).kind).toBe('broken')
+    const simple = { foo: "filters:\n  '.*':\n    approvers: [all]\n  '\\.yaml$':\n    approvers: [yam]\n" }
+    expect(approvers(simple, 'foo/a.yaml')).toEqual(['all', 'yam'])
+    expect(approvers(simple, 'foo/a.json')).toEqual(['all'])
+  })
+})
+
+describe('a broken file', () => {
+  test.each([
+    'approvers: {a: b}\n',
+    'approvers: [a b]\n',
+    'approvers: [[a]]\n',
+    'aprovers: [a]\n',
+    'options: {no_parent_owner: true}\n',
+    'options: {no_parent_owners: maybe}\n',
+    'filters: {".*": {approvers: [a]}}\napprovers: [b]\n',
+    'filters: {"(a+)+$": {approvers: [a]}}\n',
+    'approvers: [a]\napprovers: [b]\n',
+    'approvers: &x [a]\nreviewers: *x\n',
+    '- a\n',
+    `approvers:\n${'- a\n'.repeat(100_000)}`,
+  ])('%j', (text) => {
+    expect(readOwnersFile('OWNERS', text).kind).toBe('broken')
+  })
+  test.each(['', '---\n', '# nothing\n', 'approvers:\n', 'approvers: []\n'])(
+    'an empty one is none: %j',
+    (text) => {
+      expect(approvers({ '': text }, 'x')).toEqual([])
+    },
+  )
+})
+
+describe('a filter', () => {
+  test.each<[string, string, boolean | undefined]>([
+    ['.*', 'a/b', true],
+    ['\\.go$', 'x.go', true],
+    ['\\.go$', 'x.god', false],
+    ['^docs/', 'docs/a', true],
+    ['^docs/', 'x/docs/a', false],
+    ['^a.*b$', 'a/x/b', true],
+    ['^ab.*b$', 'ab', false],
+    ['a.*b.*c', 'xaxbxcx', true],
+    ['a.*b.*c', 'cba', false],
+    ['a|b', 'a', undefined],
+    ['a.b', 'a', undefined],
+    ['(x)', 'x', undefined],
+  ])('%s on %s', (pattern, path, expected) => {
+    expect(parseFilter(pattern)?.(path)).toBe(expected)
+    if (expected !== undefined) expect(new RegExp(pattern).test(path)).toBe(expected)
+  })
+})

@@ -1,0 +1,82 @@
+import { describe, expect, test } from '@jest/globals'
+import type { Json } from '../../../../src/go/json/json.ts'
+import { readConstraint } from '../../../../src/checks/validation/view/constraint.ts'
+
+const problems = (value: Json) =>
+  readConstraint(value).problems.map(({ path, problem }) => `${path}: ${problem}`)
+
+describe('the structure of a constraint', () => {
+  test('each kind is read, with nesting and without regard to case', () => {
+    const value = {
+      failureMessage: 'm',
+      All: {
+        constraints: [
+          { gvk: { group: 'g', version: 'v1', kind: 'K' } },
+          { not: { constraints: [{ package: { packageName: 'p', versionRange: '1.0.0' } }] } },
+          { cel: { rule: 'true' } },
+        ],
+      },
+    }
+    expect(readConstraint(value)).toEqual({
+      problems: [],
+      constraint: {
+        kind: 'all',
+        constraints: [
+          { kind: 'gvk', group: 'g', version: 'v1', apiKind: 'K' },
+          { kind: 'not', constraints: [{ kind: 'package', packageName: 'p', versionRange: '1.0.0' }] },
+          { kind: 'cel', rule: 'true' },
+        ],
+      },
+    })
+  })
+
+  test('every problem is found, with its path', () => {
+    expect(problems('text')).toEqual([': is not a mapping'])
+    expect(problems({})).toEqual([': has none of gvk, package, cel, all, any, not'])
+    expect(problems({ cel: { rule: 1 }, extra: 1 })).toEqual([
+      ': has an unknown field "extra"; OLM refuses the whole constraint',
+      'cel: has a rule that is no text',
+    ])
+    expect(
+      problems({
+        any: { constraints: [{ gvk: { group: 'g', plural: 'x' } }, { all: { constraints: [] } }] },
+      }),
+    ).toEqual([
+      'any.constraints[0].gvk: has an unknown field "plural"; OLM refuses the whole constraint',
+      'any.constraints[0].gvk: lacks version',
+      'any.constraints[0].gvk: lacks kind',
+      'any.constraints[1].all: lacks a list of constraints',
+    ])
+  })
+
+  test('a constraint that is too large or too deep is refused without a look inside', () => {
+    expect(problems({ cel: { rule: 'x'.repeat(140_000) } })).toEqual([
+      ': has 140019 bytes, and OLM takes no more than 131072',
+    ])
+    let deep: Json = { cel: { rule: 'true' } }
+    for (let level = 0; level < 500; level++) deep = { not: { constraints: [deep] } }
+    expect(problems(deep).join()).toMatch(/: is nested more than 64 levels deep$/)
+  })
+
+  test('a CEL rule compiles with what OLM gives it, and is boolean', () => {
+    const rule = (text: string) => problems({ cel: { rule: text } })
+    for (const sound of [
+      'true',
+      'properties.exists(p, p.type == "certified")',
+      'properties.exists(p, p.type == "olm.package" && p.value.packageName == "a" && semver_compare(p.value.version, "1.0.0") >= 0)',
+      'properties.all(p, p.value.matches("^a+$")) ? true : false',
+      'has(properties[0].type)',
+    ])
+      expect([sound, rule(sound)]).toEqual([sound, []])
+    for (const broken of [
+      'properties.exists(p, p.type ==',
+      'props.size() > 0',
+      'semver_compare("1.0.0") > 0',
+      '"a" == 1',
+      'size(properties)',
+      '1 +',
+      '('.repeat(10_000),
+    ])
+      expect(rule(broken)).toHaveLength(1)
+  })
+})

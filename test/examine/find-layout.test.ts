@@ -1,0 +1,74 @@
+// Where the paths of a repository do not tell its catalogs, what is in the files does.
+import { expect, test } from '@jest/globals'
+import { findLayout } from '../../src/examine/find-layout.ts'
+import type { BlobSha } from '../../src/change/ids.ts'
+import { GitError } from '../../src/git/git-error.ts'
+
+const fbc = 'schema: olm.package\nname: tern\n'
+
+async function look(files: Record<string, string>, configured: { path: string }[] = []) {
+  const opened: string[] = []
+  const layout = await findLayout(
+    {
+      read: (oid) => {
+        opened.push(oid)
+        const text = files[oid] ?? ''
+        if (text === 'too large') return Promise.reject(new GitError('too-large', 'it is large'))
+        if (text === 'gone') return Promise.reject(new GitError('missing', 'it is gone'))
+        return Promise.resolve(Buffer.from(text))
+      },
+    },
+    Object.keys(files).map((path) => ({
+      path,
+      oid: path as BlobSha,
+      mode: files[path] === 'link' ? '120000' : '100644',
+    })),
+    configured,
+  )
+  return { roots: layout.catalogs.map(({ root }) => root), opened }
+}
+
+test('a catalog in a place of its own is found by its packages', async () => {
+  const { roots } = await look({
+    'deploy/olm/index/tern.yaml': fbc,
+    'deploy/values.yaml': 'a: 1',
+    'README.md': 'schema: olm.package',
+  })
+  expect(roots).toEqual(['deploy/olm/index'])
+})
+
+test('it is found however late in its file the package stands, in JSON too', async () => {
+  const late = `${'{"schema": "olm.bundle", "name": "x"}\n'.repeat(900)}{ "schema" : "olm.package" }`
+  expect((await look({ 'build/index/tern/catalog.json': late, 'go.mod': 'x' })).roots).toEqual([
+    'build/index/tern',
+  ])
+})
+
+test('catalogs inside a source repository are found below any directory', async () => {
+  const { roots } = await look({
+    'olm/catalog/v4.9/tern/catalog.yaml': fbc,
+    'olm/catalog/v4.20/tern/catalog.yaml': fbc,
+    'config/crd/bases/tern.yaml': 'kind: CustomResourceDefinition',
+  })
+  expect(roots).toEqual(['olm/catalog/v4.9', 'olm/catalog/v4.20'])
+})
+
+test('a template is no catalog, though it holds packages', async () => {
+  const template = `schema: olm.template.basic\nentries:\n- ${fbc.replaceAll('\n', '\n  ')}`
+  expect((await look({ 'sources/tern.yaml': template, 'sources/readme.yaml': 'a: 1' })).roots).toEqual([])
+})
+
+test('no file is opened where the paths tell the catalogs, or the configuration does', async () => {
+  expect(await look({ 'catalogs/v4.20/tern/catalog.yaml': fbc })).toEqual({
+    roots: ['catalogs/v4.20'],
+    opened: [],
+  })
+  expect(await look({ 'x/tern.yaml': fbc }, [{ path: 'y' }])).toEqual({ roots: ['y'], opened: [] })
+})
+
+test('links and files too large to be read tell nothing; a file that cannot be read is not passed over', async () => {
+  const { roots, opened } = await look({ 'a/b.yaml': 'link', 'c/d.yaml': 'too large' })
+  expect(roots).toEqual([])
+  expect(opened).toEqual(['c/d.yaml'])
+  await expect(look({ 'c/d.yaml': 'gone' })).rejects.toThrow('it is gone')
+})

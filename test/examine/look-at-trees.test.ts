@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { lookAtTrees } from '../../src/examine/look-at-trees.ts'
+import { openMirror, type Mirror } from '../../src/git/mirror.ts'
+import type { ReadTree } from '../../src/ports/repository.ts'
+import { makeOrigin, temporary } from '../git/origin.ts'
+
+const folder = temporary('look')
+let mirror: Mirror
+beforeAll(async () => {
+  const origin = makeOrigin(join(folder.path, 'origin.git'))
+  mirror = await openMirror({
+    directory: join(folder.path, 'mirror.git'),
+    url: origin.url,
+    credential: async () => undefined,
+  })
+  const files = ['a', 'a-b/c', 'a.yaml', 'b/a', 'b/c/d', 'b/c.yaml', 'b0', 'é/é', 'z/\u{1f600}', 'z/\uffff']
+  origin.branch(
+    'main',
+    origin.commit({
+      ...Object.fromEntries(files.map((path) => [path, path])),
+      'b/link': { mode: '120000', content: 'a' },
+      program: { mode: '100755', content: 'x' },
+    }),
+  )
+  await mirror.fetch('main')
+})
+afterAll(async () => {
+  await mirror.close()
+  folder.remove()
+})
+
+const nobody: ReadTree = {
+  list: () => Promise.reject(new Error('it was listed again')),
+  entry: () => Promise.reject(new Error('it was looked up again')),
+  read: () => Promise.reject(new Error('it was read again')),
+}
+
+async function known() {
+  const tip = await mirror.tip('main')
+  if (!tip) throw new Error('no branch')
+  const tree = await mirror.treeOf(tip)
+  const entries = await mirror.list(tree)
+  const blobs = new Map(entries.map(({ oid }) => [oid, mirror.read(oid)]))
+  return { tree, entries, look: lookAtTrees(nobody, { trees: new Map([[tree, entries]]), blobs }) }
+}
+
+test('a tree that was listed lists each directory and finds each entry as git does', async () => {
+  const { tree, entries, look } = await known()
+  const paths = [
+    '',
+    'a',
+    'a/',
+    'a-b',
+    'b',
+    'b/',
+    'b/c',
+    'b/c/d',
+    'b/c/d/e',
+    'B',
+    'z',
+    'é',
+    'nowhere',
+    'b0',
+    '/',
+    'b//c',
+  ]
+  for (const path of [...paths, ...entries.map((entry) => entry.path)]) {
+    expect(await look.list(tree, path)).toEqual(await mirror.list(tree, path))
+    if (path !== '') expect(await look.entry(tree, path)).toEqual(await mirror.entry(tree, path))
+  }
+})
+
+test('a blob that was read is not read again, except where more of it was read than is wanted', async () => {
+  const { entries, look } = await known()
+  const oid = entries.find(({ path }) => path === 'b/c.yaml')?.oid
+  if (!oid) throw new Error('no file')
+  expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')
+  expect(Buffer.from(await look.read(oid, 8)).toString()).toBe('b/c.yaml')
+  await expect(look.read(oid, 7)).rejects.toThrow('it was read again')
+  const real = lookAtTrees(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
+  await expect(real.read(oid, 7)).rejects.toMatchObject({ code: 'too-large' })
+})

@@ -1,0 +1,114 @@
+// What one stranger's pull request may cost others: nothing of it is worked on in this process, and what does not end is
+// ended, said to be too large, and does not keep the next one waiting.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Snapshot } from '../../../src/change/snapshot.ts'
+import { usualBudget, type LookBudget } from '../../../src/examine/looks/look-budget.ts'
+import type { LookAnswer, LookRequest } from '../../../src/examine/looks/look-order.ts'
+import { openLookPool, type LookPool } from '../../../src/examine/looks/look-pool.ts'
+import { openWorld, type World } from './look-world.ts'
+
+const keys = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
+
+describe('a pull request of a stranger', () => {
+  let world: World
+  let facts: string
+  const pools: LookPool[] = []
+  beforeAll(async () => {
+    world = await openWorld()
+    facts = await mkdtemp(join(tmpdir(), 'facts-'))
+  }, 240_000)
+  afterAll(async () => {
+    await Promise.all(pools.map((pool) => pool.close()))
+    await world.close()
+    await rm(facts, { recursive: true, force: true })
+  })
+
+  const asked: LookRequest[] = []
+  const answer = async (request: LookRequest): Promise<unknown> => {
+    asked.push(request)
+    if (request.kind === 'memory')
+      return request.name === 'observe'
+        ? 0
+        : ['commands', 'shownHeads', 'pushersOf'].includes(request.name)
+          ? []
+          : new Map()
+    if (request.kind === 'open-pulls') return []
+    return request.question.kind === 'user' ? { kind: 'nobody' } : { kind: 'no' }
+  }
+  async function look(
+    changes: Readonly<Record<string, string>> | Snapshot,
+    budget: Partial<LookBudget> = {},
+  ): Promise<{ answer: LookAnswer; stalled: number }> {
+    const pool = openLookPool({ ...usualBudget, ...budget }, 2)
+    pools.push(pool)
+    const snapshot = 'head' in changes ? (changes as Snapshot) : await world.snapshotOf(changes)
+    let [stalled, last] = [0, performance.now()]
+    const clock = setInterval(() => {
+      stalled = Math.max(stalled, performance.now() - last)
+      last = performance.now()
+    }, 5)
+    try {
+      return {
+        answer: await pool.look(
+          { snapshot, mirror: world.mirror, facts, budget: { ...usualBudget, ...budget } },
+          answer,
+        ),
+        stalled,
+      }
+    } finally {
+      clearInterval(clock)
+    }
+  }
+
+  test('with owner files of many keys is judged without this process standing still', async () => {
+    const seen = await look({ 'catalogs/v4.20/foo/OWNERS': keys, 'operators/foo/ci.yaml': keys })
+    expect(seen.answer.kind).toBe('seen')
+    expect(seen.stalled).toBeLessThan(500)
+  }, 240_000)
+
+  test('that takes longer than its time is too large, with the number', async () => {
+    expect((await look({ 'operators/foo/ci.yaml': keys }, { time: 50 })).answer).toEqual({
+      kind: 'too-large',
+      why: 'checking it takes more than 0 seconds',
+    })
+  }, 240_000)
+
+  test('that names more people than may be looked up asks GitHub about none of them', async () => {
+    const reviewers = Array.from({ length: 1500 }, (_, at) => `  - somebody-${at}\n`).join('')
+    asked.length = 0
+    const seen = await look({ 'operators/newcomer/ci.yaml': `---\nreviewers:\n${reviewers}` })
+    expect(seen.answer).toMatchObject({ kind: 'too-large', why: expect.stringMatching(/at most 500/) })
+    expect(asked.filter(({ kind }) => kind === 'ask')).toEqual([])
+  }, 240_000)
+
+  test('that changes more paths than may be checked is too large, with both numbers', async () => {
+    const files = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`docs/${at}.md`, `${at}\n`]))
+    expect((await look(files, { changedPaths: 20 })).answer).toEqual({
+      kind: 'too-large',
+      why: 'it has 30 changed paths; at most 20 are checked',
+    })
+  }, 240_000)
+
+  test('whose few tree objects stand for a billion paths is too large, soon', async () => {
+    const seen = await look(await world.bomb(), { paths: 20_000 })
+    expect(seen.answer).toMatchObject({
+      kind: 'too-large',
+      why: expect.stringMatching(/more than 20,000 paths/),
+    })
+  }, 240_000)
+
+  test('fails as we fail, not as if it were too large, when the memory does not answer', async () => {
+    const pool = openLookPool(usualBudget, 1)
+    pools.push(pool)
+    const snapshot = await world.snapshotOf({ 'README.md': 'hello\n' })
+    const failure = new Error('the store does not answer')
+    await expect(
+      pool.look({ snapshot, mirror: world.mirror, facts, budget: usualBudget }, () =>
+        Promise.reject(failure),
+      ),
+    ).rejects.toBe(failure)
+  }, 240_000)
+})

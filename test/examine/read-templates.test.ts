@@ -1,0 +1,42 @@
+// What is read of the templates of a change: not more than can be judged, however often one file is named.
+import { expect, test } from '@jest/globals'
+import { assemble } from '../../src/catalog/facts/assemble.ts'
+import { readTemplates } from '../../src/examine/read-templates.ts'
+import type { Change } from '../../src/change/change.ts'
+import type { TreeSha } from '../../src/change/ids.ts'
+import { recogniseLayout } from '../../src/change/layout/recognise-layout.ts'
+import { parseConfig } from '../../src/config/config.ts'
+import type { Repository } from '../../src/ports/repository.ts'
+
+test('many large templates in one change are read up to a bound, and no catalog is loaded for the others', async () => {
+  const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)
+  const paths = packages.flatMap((name) => [`t/${name}.yaml`, `catalogs/${name}/catalog.yaml`])
+  const parsed = parseConfig('templates: [{template: "t/{name}.yaml", catalog: "catalogs/{name}"}]')
+  if (parsed.kind !== 'config') throw new Error('broken configuration')
+  const loaded: string[] = []
+  const side = { tree: 'tree' as TreeSha, paths }
+  const states = await readTemplates(
+    { paths: paths.map((path) => ({ path })), catalogs: [], references: [] } as unknown as Change,
+    recogniseLayout(paths, []),
+    {
+      repository: {
+        entry: async (_tree: string, path: string) => ({ mode: '100644', oid: path }),
+        read: async () => new Uint8Array(1024 * 1024),
+      } as unknown as Repository,
+      loader: {
+        load: async (_repository, _tree, root) => {
+          loaded.push(root)
+          return assemble([])
+        },
+      },
+      config: parsed.config,
+      base: side,
+      result: side,
+    },
+  )
+  expect(states.map(({ source }) => (typeof source === 'object' ? 'read' : source))).toEqual([
+    ...Array.from({ length: 16 }, () => 'read'),
+    ...Array.from({ length: 24 }, () => 'too-many'),
+  ])
+  expect(new Set(loaded).size).toBe(16)
+})

@@ -1,0 +1,177 @@
+// What opm takes for an image reference and what registries are asked for is the same, but for ports.
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { formatImageReference, parseImageReference } from '../../../src/go/reference/image-reference.ts'
+import { pullSpecError } from '../../../src/go/reference/pull-spec.ts'
+
+const hex = (digits: number) => 'a1'.repeat(digits / 2)
+const name = (length: number) => `quay.io/${'a'.repeat(length - 'quay.io/'.length)}`
+
+const hosts = [
+  '',
+  'quay.io/',
+  'Quay.IO/',
+  'localhost/',
+  'localhost:5000/',
+  'x:5000/',
+  'docker.io/',
+  'Docker.io/',
+  'index.docker.io/',
+  'INDEX.docker.io/',
+  '127.0.0.1/',
+  '-a.b/',
+  'a..b/',
+  'a.b-/',
+  '[::1]/',
+  'a_b.c/',
+  'a.b:/',
+  'a.b:x/',
+  'a.b:0/',
+  'a.b:65535/',
+  'user@quay.io/',
+  'ünicode.example/',
+  'quay/',
+]
+const paths = [
+  'a',
+  'a/b',
+  'a/b/c',
+  'a--b',
+  'a__b',
+  'a___b',
+  'a.b',
+  'a..b',
+  'a_.b',
+  '-a',
+  'a-',
+  '.a',
+  'A',
+  'a/B',
+  'a//b',
+  'a/',
+  '',
+  ' a',
+  'a b',
+  'ä',
+  'library/a',
+  hex(64),
+  `${hex(64)}/a`,
+  'a%2f',
+  'a?b',
+  'a#b',
+  '$IMAGE',
+  '../a',
+]
+const tags = [
+  '',
+  ':1',
+  ':v1.0_x-y',
+  ':',
+  ':-1',
+  ':.x',
+  ':latest',
+  ':ä',
+  ':a:b',
+  `:${'t'.repeat(128)}`,
+  `:${'t'.repeat(129)}`,
+  ':a/b',
+]
+const digests = [
+  '',
+  '@',
+  `@sha256:${hex(64)}`,
+  `@sha256:${hex(62)}`,
+  `@sha256:${hex(66)}`,
+  `@sha256:${hex(64).toUpperCase()}`,
+  `@sha384:${hex(96)}`,
+  `@sha512:${hex(128)}`,
+  `@md5:${hex(32)}`,
+  `@SHA256:${hex(64)}`,
+  `@constructor:${hex(64)}`,
+  `@sha256:${hex(64)}@sha256:${hex(64)}`,
+  `@sha256+b64:${hex(64)}`,
+  `@sha256:abc`,
+  `@sha256:${hex(64)}/a`,
+]
+
+/** What the two say differently about a text, as a sentence; undefined when they agree. */
+function disagreement(text: string): string | undefined {
+  const { reference, reason } = parseImageReference(text)
+  const error = pullSpecError(text)
+  const shown = JSON.stringify(text)
+  if (!reference) {
+    if (!/\w/.test(reason)) return `${shown} is refused without a reason`
+    // The one difference: opm takes ports that no connection can have.
+    return error === undefined && !/^"\d+" is not a port$/.test(reason) ? `opm takes ${shown}` : undefined
+  }
+  if (error !== undefined) return `opm refuses ${shown}: ${error}`
+  // What the parts say is the same reference again, for both.
+  const full = formatImageReference(reference)
+  const again = parseImageReference(full).reference
+  return pullSpecError(full) === undefined && again && formatImageReference(again) === full
+    ? undefined
+    : `${shown} becomes ${full}, which is something else`
+}
+
+describe('one grammar', () => {
+  test('over every name with a few ends, and every end with a few names', () => {
+    const names = hosts.flatMap((host) => paths.map((path) => host + path))
+    const ends = tags.flatMap((tag) => digests.map((digest) => tag + digest))
+    const texts = [
+      ...names.flatMap((one) => ['', ':v1', `:v1@sha256:${hex(64)}`].map((end) => one + end)),
+      ...['a', 'quay.io/a/b', 'x:5000/a', hex(64)].flatMap((one) => ends.map((end) => one + end)),
+    ]
+    expect(texts.map(disagreement).filter((difference) => difference !== undefined)).toEqual([])
+  })
+  test('at the limits of length', () => {
+    const tail = `:${'t'.repeat(128)}@sha512:${hex(128)}`
+    for (const length of [254, 255, 256, 300])
+      for (const end of ['', tail]) expect(disagreement(name(length) + end)).toBeUndefined()
+    // The longest of all: written with the long name of Docker Hub, which counts as the short one.
+    const longest = `index.docker.io/a/${'b'.repeat(255 - 'docker.io/a/'.length)}`
+    expect(pullSpecError(longest + tail)).toBeUndefined()
+    expect(parseImageReference(longest + tail).reference?.repository).toHaveLength(245)
+    expect(disagreement(`${longest}b${tail}`)).toBeUndefined()
+    for (const text of ['a'.repeat(5000), 'a/'.repeat(5000), '-'.repeat(5000)])
+      expect(disagreement(text)).toBeUndefined()
+  })
+  test('ports beyond 65535 are opm’s to take, and nobody’s to connect to', () => {
+    for (const port of ['65536', '99999', '123456', '00000080']) {
+      expect(pullSpecError(`quay.io:${port}/a`)).toBeUndefined()
+      expect(parseImageReference(`quay.io:${port}/a`).reason).toBe(`"${port}" is not a port`)
+    }
+  })
+  test('over texts that nobody thought of', () => {
+    const piece = fc.constantFrom(
+      ...'aA0._-:/@$ ',
+      'sha256:',
+      hex(64),
+      'quay.io',
+      'docker.io',
+      'ß',
+      '\n',
+      '::',
+      '//',
+    )
+    const text = fc.oneof(
+      fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join('')),
+      fc.string({ maxLength: 40 }),
+      fc
+        .tuple(...[hosts, paths, tags, digests].map((part) => fc.constantFrom(...part)))
+        .chain((parts) =>
+          fc.tuple(fc.constant(parts.join('')), fc.nat(), fc.constantFrom(...'a.:/@-_A'), fc.nat(2)),
+        )
+        // One character put in, taken out or replaced.
+        .map(([whole, at, character, cut]) => {
+          const place = at % (whole.length + 1)
+          return (
+            whole.slice(0, place) + (cut === 1 ? '' : character) + whole.slice(place + (cut === 0 ? 0 : 1))
+          )
+        }),
+    )
+    fc.assert(
+      fc.property(text, (one) => disagreement(one) === undefined),
+      { numRuns: 5_000 },
+    )
+  })
+})

@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { TextBuilder } from '../../src/go/text-builder.ts'
+
+const piece = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom(
+    'a'.repeat(255),
+    'b'.repeat(257),
+    'é'.repeat(256),
+    'c'.repeat(9000),
+    '\ud83d',
+    '\ude00',
+    '\0',
+  ),
+)
+
+test('pieces of any length and any letters come out joined', () => {
+  const builder = new TextBuilder()
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 200 }), (pieces) => {
+      for (const one of pieces) {
+        if (one.length === 1) builder.addUnit(one.charCodeAt(0))
+        else builder.add(`<${one}>`, 1, one.length + 1)
+      }
+      expect(builder.isEmpty).toBe(pieces.join('') === '')
+      expect(builder.take()).toBe(pieces.join(''))
+      expect(builder.isEmpty).toBe(true)
+    }),
+  )
+})
+
+test('what was added is forgotten when it is cleared', () => {
+  const builder = new TextBuilder()
+  builder.add('x'.repeat(1000))
+  builder.addUnit(0x61)
+  builder.clear()
+  builder.add('b')
+  expect(builder.take()).toBe('b')
+})
+
+test('millions of letters, one at a time, are one text', () => {
+  const builder = new TextBuilder()
+  for (let at = 0; at < 3_000_000; at++) builder.addUnit(at === 2_000_000 ? 0x20ac : 0x61)
+  const text = builder.take()
+  expect([text.length, text.indexOf('€')]).toEqual([3_000_000, 2_000_000])
+})

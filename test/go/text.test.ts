@@ -1,0 +1,83 @@
+import { describe, expect, test } from '@jest/globals'
+import { compareBytes, lowerCase, quote, sortedByBytes } from '../../src/go/text.ts'
+import { parseRelease } from '../../src/catalog/versions/release.ts'
+import { textField } from '../../src/go/json/json-fields.ts'
+
+describe('text in the manner of Go', () => {
+  test.each([
+    ['plain', '"plain"'],
+    ['a"b\\c', '"a\\"b\\\\c"'],
+    ['\x07\b\f\n\r\t\v', '"\\a\\b\\f\\n\\r\\t\\v"'],
+    ['\x00\x1f\x7f', '"\\x00\\x1f\\x7f"'],
+    ['é 漢 😀', '"é 漢 😀"'],
+    ['\u0085\u00a0\u200b\ufeff', '"\\u0085\\u00a0\\u200b\\ufeff"'],
+    ['\u{e0001}', '"\\U000e0001"'],
+    ['\ud800', '"\ufffd"'],
+    // Characters of Unicode 16, which the Go of opm v1.73 does not know.
+    ['\u1c89\ua7cb\u{16d40}\u{1fae9}', '"\\u1c89\\ua7cb\\U00016d40\\U0001fae9"'],
+    ['\u{10ffff}\ue000\u0378', '"\\U0010ffff\\ue000\\u0378"'],
+  ])('%j is quoted as %s', (text, quoted) => {
+    expect(quote(text)).toBe(quoted)
+  })
+
+  test('of a megabyte and more is quoted in part', () => {
+    expect(quote('x'.repeat(3_000_000))).toBe(`"${'x'.repeat(1 << 20)}…"`)
+  })
+
+  test('is ordered by UTF-8 bytes, not by UTF-16 units', () => {
+    expect(sortedByBytes(['😀', '\uffff', 'b', 'B', 'a', 'ab'])).toEqual([
+      'B',
+      'a',
+      'ab',
+      'b',
+      '\uffff',
+      '😀',
+    ])
+    expect(compareBytes('a', 'a')).toBe(0)
+  })
+})
+
+describe('small letters', () => {
+  test.each([
+    ['ABC', 'abc'],
+    ['Kelvin', 'kelvin'],
+    ['İ', 'i'],
+    ['ΑΣ', 'ασ'],
+    // Younger than Go's tables.
+    ['\u1c89', '\u1c89'],
+  ])('of %s are %s, as Go makes them', (text, small) => {
+    expect(lowerCase(text)).toBe(small)
+  })
+})
+
+describe('a release', () => {
+  test.each([
+    ['1', undefined],
+    ['1.beta-2', undefined],
+    [
+      '123456789012345678901',
+      'invalid release "123456789012345678901": exceeds maximum length of 20 characters',
+    ],
+    [
+      '01..a_b',
+      'invalid release "01..a_b": segment 0: Numeric PreRelease version must not contain leading zeroes "01"\n' +
+        'segment 1: Prerelease is empty\nsegment 2: Invalid character(s) found in prerelease "a_b"',
+    ],
+  ])('%s', (text, error) => {
+    const parsed = parseRelease(text)
+    expect(parsed.ok ? undefined : parsed.error).toBe(error)
+  })
+})
+
+describe('a field of a JSON object', () => {
+  test('is found whatever its case, and the last spelling in byte order wins', () => {
+    expect(textField({ PackageName: 'a', packagename: 'c', packageName: 'b' }, 'packageName')).toBe('c')
+    expect(textField({ verſion: 'long s' }, 'version')).toBe('long s')
+    expect(textField({ version: '1', zversion: '2' }, 'version')).toBe('1')
+  })
+
+  test('that is null leaves what an earlier spelling said', () => {
+    expect(textField({ Version: '1.0.0', version: null }, 'version')).toBe('1.0.0')
+    expect(textField(null, 'version')).toBe('')
+  })
+})

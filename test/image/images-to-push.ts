@@ -1,0 +1,64 @@
+// Small images as the pusher takes them: blobs, and manifests that name them.
+import { gzipSync } from 'node:zlib'
+import { mediaTypes } from '../../src/registry/manifest.ts'
+import type { BlobToPush, ManifestToPush } from '../../src/image/open-pusher.ts'
+import { sha256 } from '../registry/scripted-registry.ts'
+import { tarOf } from '../registry/tar-writer.ts'
+
+export interface ImageToPush {
+  readonly blobs: readonly BlobToPush[]
+  readonly manifests: readonly [...ManifestToPush[], ManifestToPush]
+}
+
+export function blobToPush(bytes: Uint8Array): BlobToPush {
+  return { digest: sha256(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
+}
+
+/** One image with one layer of the given files. */
+export function imageToPush(
+  files: Readonly<Record<string, string | Buffer>>,
+  architecture = 'amd64',
+): { readonly blobs: readonly BlobToPush[]; readonly manifests: readonly [ManifestToPush] } {
+  const archive = tarOf(files)
+  const layer = blobToPush(gzipSync(archive))
+  const document = {
+    architecture,
+    os: 'linux',
+    rootfs: { type: 'layers', diff_ids: [sha256(archive)] },
+  }
+  const config = blobToPush(Buffer.from(JSON.stringify(document)))
+  const descriptor = ({ digest, size }: BlobToPush, mediaType: string) => ({ mediaType, digest, size })
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: mediaTypes.ociManifest,
+    config: descriptor(config, 'application/vnd.oci.image.config.v1+json'),
+    layers: [descriptor(layer, 'application/vnd.oci.image.layer.v1.tar+gzip')],
+  }
+  const bytes = Buffer.from(JSON.stringify(manifest))
+  return { blobs: [config, layer], manifests: [{ mediaType: mediaTypes.ociManifest, bytes }] }
+}
+
+/** An index over one image per architecture. */
+export function indexToPush(architectures: readonly string[]): ImageToPush {
+  const images = architectures.map((architecture) => ({
+    architecture,
+    ...imageToPush({ a: '1' }, architecture),
+  }))
+  const index = {
+    schemaVersion: 2,
+    mediaType: mediaTypes.ociIndex,
+    manifests: images.map(({ architecture, manifests: [{ mediaType, bytes }] }) => ({
+      mediaType,
+      digest: sha256(bytes),
+      size: bytes.length,
+      platform: { os: 'linux', architecture },
+    })),
+  }
+  return {
+    blobs: images.flatMap(({ blobs }) => blobs),
+    manifests: [
+      ...images.flatMap(({ manifests }) => manifests),
+      { mediaType: mediaTypes.ociIndex, bytes: Buffer.from(JSON.stringify(index)) },
+    ],
+  }
+}

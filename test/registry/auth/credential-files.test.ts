@@ -1,0 +1,164 @@
+// Credentials where machines keep them: helper programs, docker's and podman's files, mounted pull secrets.
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mountedPullSecrets, systemCredentials } from '../../../src/registry/auth/credential-files.ts'
+import { rememberedHelpers, type HelperOptions } from '../../../src/registry/auth/credential-helper.ts'
+import { findCredential } from '../../../src/registry/auth/credentials.ts'
+import { dockerConfigCredentials, parseDockerConfig } from '../../../src/registry/auth/docker-config.ts'
+
+const auth = (text: string) => Buffer.from(text).toString('base64')
+const source = (config: unknown, options: HelperOptions = {}) =>
+  dockerConfigCredentials(
+    parseDockerConfig(JSON.stringify(config), 'config.json'),
+    rememberedHelpers(options),
+  )
+const basic = (username: string, password: string) => ({ kind: 'basic', username, password })
+
+describe('helpers and files of this machine', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'credentials-'))
+    const helper = async (name: string, body: string) => {
+      await writeFile(join(folder, `docker-credential-${name}`), `#!/bin/sh\n${body}\n`)
+      await chmod(join(folder, `docker-credential-${name}`), 0o755)
+    }
+    await helper(
+      'good',
+      `read server; printf '{"ServerURL":"%s","Username":"%s","Secret":"s"}' "$server" "$server"`,
+    )
+    await helper('token', `printf '{"Username":"<token>","Secret":"refresh"}'`)
+    await helper('none', `echo 'credentials not found in native keychain'; exit 1`)
+    await helper('broken', `echo s3cret; exit 3`)
+    await helper('talker', `yes | head -c 200000`)
+    await helper('sleeper', `exec sleep 30`)
+    await helper('counting', `printf x >> '${folder}/counted'; printf '{"Username":"u","Secret":"s"}'`)
+    await helper('failing', `printf x >> '${folder}/counted'; exit 3`)
+    await mkdir(join(folder, '.docker'))
+    await mkdir(join(folder, '.config/containers'), { recursive: true })
+    await writeFile(
+      join(folder, '.docker/config.json'),
+      JSON.stringify({ auths: { a: { auth: auth('docker:1') }, b: { auth: auth('docker:1') } } }),
+    )
+    await writeFile(
+      join(folder, '.config/containers/auth.json'),
+      JSON.stringify({ auths: { a: { auth: auth('podman:2') } } }),
+    )
+  })
+  afterAll(() => rm(folder, { recursive: true }))
+
+  test('a helper is asked for the host it is named for, the store for the rest', async () => {
+    const options = { helperPath: `${folder}:/usr/bin:/bin` }
+    const found = source({ credHelpers: { 'quay.io': 'good' }, credsStore: 'token' }, options)
+    expect(await found.find('quay.io', 'a')).toEqual(basic('quay.io', 's'))
+    expect(await found.find('other.example', 'a')).toEqual({ kind: 'identity', token: 'refresh' })
+    expect(await source({ credHelpers: { 'docker.io': 'good' } }, options).find('docker.io', 'a')).toEqual(
+      basic('https://index.docker.io/v1/', 's'),
+    )
+    const beside = source({ credsStore: 'none', auths: { x: { auth: auth('u:p') } } }, options)
+    expect(await beside.find('q', 'a')).toBeUndefined()
+    expect(await beside.find('x', 'a')).toEqual(basic('u', 'p'))
+  })
+  test('a helper that fails, talks, sleeps, is not there or has a path for a name is our trouble', async () => {
+    const options = { helperPath: `${folder}:/usr/bin:/bin`, helperTimeout: 300 }
+    for (const name of ['broken', 'talker', 'sleeper', 'absent', '../evil', 'a b', '.hidden', ''])
+      await expect(source({ credHelpers: { q: name } }, options).find('q', 'a')).rejects.toMatchObject({
+        code: 'credentials',
+        message: expect.not.stringContaining('s3cret'),
+      })
+  })
+  test('a helper is run once an hour for a host, and once in five seconds while it fails', async () => {
+    let now = 0
+    const counted = join(folder, 'counted')
+    await writeFile(counted, '')
+    const runs = async () => (await readFile(counted, 'utf8')).length
+    const options = { helperPath: `${folder}:/usr/bin:/bin`, now: () => now }
+    const found = source({ credHelpers: { good: 'counting', bad: 'failing' } }, options)
+    const [first, second] = await Promise.all([found.find('good', 'a'), found.find('good', 'b')])
+    expect([first, second, await runs()]).toEqual([basic('u', 's'), basic('u', 's'), 1])
+    now = 3_599_999
+    await found.find('good', 'a')
+    expect(await runs()).toBe(1)
+    now = 3_600_001
+    await found.find('good', 'a')
+    expect(await runs()).toBe(2)
+    for (const [later, count] of [
+      [0, 3],
+      [4_999, 3],
+      [5_001, 4],
+    ] as const) {
+      now = 3_600_001 + later
+      await expect(found.find('bad', 'a')).rejects.toMatchObject({ code: 'credentials' })
+      expect(await runs()).toBe(count)
+    }
+  })
+  test('Kubernetes pull secrets, new and old, mounted one beside the other', async () => {
+    const mounted = join(folder, 'secrets')
+    const auths = (user: string) => ({ 'quay.io/org': { username: user, password: 'p' } })
+    await mkdir(join(mounted, 'b-new', '..2026'), { recursive: true })
+    await mkdir(join(mounted, 'c-old'), { recursive: true })
+    // As the kubelet does it: the file is a link through a link to a folder of this version.
+    await writeFile(
+      join(mounted, 'b-new', '..2026', '.dockerconfigjson'),
+      JSON.stringify({ auths: auths('new') }),
+    )
+    await symlink('..2026', join(mounted, 'b-new', '..data'))
+    await symlink('..data/.dockerconfigjson', join(mounted, 'b-new', '.dockerconfigjson'))
+    await writeFile(
+      join(mounted, 'c-old', '.dockercfg'),
+      JSON.stringify({ ...auths('old'), 'r.example': { auth: auth('old:p') } }),
+    )
+    const sources = await systemCredentials({ HOME: join(folder, 'nothing'), PULL_SECRETS: mounted })
+    expect(await findCredential(sources, 'quay.io', 'org/a')).toEqual(basic('new', 'p'))
+    expect(await findCredential(sources, 'quay.io', 'other/a')).toEqual({ kind: 'anonymous' })
+    expect(await findCredential(sources, 'r.example', 'a')).toEqual(basic('old', 'p'))
+    const single = await mountedPullSecrets(join(mounted, 'c-old'))
+    expect(await findCredential(single, 'r.example', 'a')).toEqual(basic('old', 'p'))
+  })
+  test('a directory of secrets that has none, or is none, stops the start', async () => {
+    for (const [directory, reason] of [
+      [join(folder, '.config'), /has no pull secret/],
+      [join(folder, 'nowhere'), /cannot be read/],
+    ] as const)
+      await expect(systemCredentials({ PULL_SECRETS: directory })).rejects.toMatchObject({
+        code: 'credentials',
+        message: expect.stringMatching(reason),
+      })
+  })
+  test('a secret that is rotated is read again; one that becomes unreadable is said, and mended by the next', async () => {
+    let now = 0
+    const mounted = await mkdtemp(join(folder, 'rotated-'))
+    const write = (text: string) => writeFile(join(mounted, '.dockerconfigjson'), text)
+    const config = (password: string) => JSON.stringify({ auths: { r: { username: 'AWS', password } } })
+    await write(config('first'))
+    const sources = await mountedPullSecrets(mounted, { now: () => now })
+    const find = () => findCredential(sources, 'r', 'a')
+    expect(await find()).toEqual(basic('AWS', 'first'))
+    await write(config('the second'))
+    expect(await find()).toEqual(basic('AWS', 'first'))
+    now += 10_000
+    expect(await find()).toEqual(basic('AWS', 'the second'))
+    await write('{"auths": s3cret')
+    now += 10_000
+    for (let round = 0; round < 2; round += 1)
+      await expect(find()).rejects.toMatchObject({ message: expect.not.stringContaining('s3cret') })
+    await write(config('the third one'))
+    now += 10_000
+    expect(await find()).toEqual(basic('AWS', 'the third one'))
+    await rm(join(mounted, '.dockerconfigjson'))
+    now += 10_000
+    expect(await find()).toEqual(basic('AWS', 'the third one'))
+  })
+  test('the environment comes first, podman before docker, and files that are not there are none', async () => {
+    const sources = await systemCredentials({
+      HOME: folder,
+      DOCKER_AUTH_CONFIG: JSON.stringify({ auths: { c: { auth: auth('env:3') } } }),
+    })
+    expect(await findCredential(sources, 'a', 'x')).toEqual(basic('podman', '2'))
+    expect(await findCredential(sources, 'b', 'x')).toEqual(basic('docker', '1'))
+    expect(await findCredential(sources, 'c', 'x')).toEqual(basic('env', '3'))
+    expect(await findCredential(sources, 'd', 'x')).toEqual({ kind: 'anonymous' })
+    expect(await systemCredentials({ HOME: join(folder, 'nothing') })).toEqual([])
+  })
+})

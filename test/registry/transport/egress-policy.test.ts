@@ -1,0 +1,273 @@
+import { describe, expect, test } from '@jest/globals'
+import { egressPolicy, loopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
+import { openRegistry } from '../../../src/registry/open-registry.ts'
+import { openTokenService } from '../../../src/registry/auth/token-service.ts'
+import { openTransport } from '../../../src/registry/transport/transport.ts'
+import { handClock } from '../hand-clock.ts'
+import { imageManifest, scriptedRegistry } from '../scripted-registry.ts'
+
+const get = (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
+  const transport = openTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
+  return transport
+    .exchange({ method: 'GET', url: new URL(url), headers: {}, bodyLimit: 100, redirects: 0 })
+    .finally(() => transport.close())
+}
+
+describe('addresses that are not public', () => {
+  const literals = [
+    '127.0.0.1',
+    '2130706433',
+    '0x7f.1',
+    '0x7f000001',
+    '127.1',
+    '0177.0.0.1',
+    '0',
+    '0.0.0.0',
+    '[::]',
+    '[::1]',
+    '[::ffff:7f00:1]',
+    '[::ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '①②⑦.⓪.⓪.①',
+    '127。0。0。1',
+    '10.0.0.1',
+    '172.16.0.1',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '100.100.100.200',
+    '192.0.0.1',
+    '192.0.2.1',
+    '198.18.0.1',
+    '198.51.100.1',
+    '203.0.113.1',
+    '224.0.0.1',
+    '240.0.0.1',
+    '255.255.255.255',
+    '168.63.129.16',
+    '[64:ff9b::7f00:1]',
+    '[64:ff9b:1::1]',
+    '[2002:7f00:1::]',
+    '[2001::1]',
+    '[2001:db8::1]',
+    '[fe80::1]',
+    '[fec0::1]',
+    '[fc00::1]',
+    '[fd00:ec2::254]',
+    '[ff02::1]',
+    '[100::1]',
+    '[5f00::1]',
+  ]
+  test.each(literals)('%s is refused as a literal', async (literal) => {
+    await expect(get(`https://${literal}/`)).rejects.toMatchObject({ code: 'blocked' })
+  })
+
+  test.each(literals.filter((text) => /^[\d.]+$|^\[/.test(text) && !/^\d+$|^0\d|^127\.1$/.test(text)))(
+    'a name that resolves to %s is refused when the connection is made',
+    async (literal) => {
+      const address = literal.replace(/^\[|\]$/g, '')
+      await expect(get('https://registry.example/', async () => [address])).rejects.toMatchObject({
+        code: 'blocked',
+      })
+      await expect(get('https://registry.example/', async () => ['8.8.8.8', address])).rejects.toMatchObject({
+        code: 'blocked',
+      })
+    },
+  )
+
+  test('a scoped or senseless address is refused', async () => {
+    for (const address of ['fe80::1%eth0', '', 'localhost', '8.8.8.8/8'])
+      await expect(get('https://registry.example/', async () => [address])).rejects.toMatchObject({
+        code: 'blocked',
+      })
+  })
+
+  test.each([
+    'localhost',
+    'LOCALHOST',
+    'localhost.',
+    'registry.localhost',
+    'printer.local',
+    'metadata.google.internal',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    'registry',
+    'nas.lan',
+    'x.home.arpa',
+  ])('the name %s is refused without being resolved', async (name) => {
+    let asked = false
+    const resolve = async () => ((asked = true), ['8.8.8.8'])
+    await expect(get(`https://${name}/`, resolve)).rejects.toMatchObject({ code: 'blocked' })
+    expect(asked).toBe(false)
+  })
+
+  test('a name whose answer changes between two questions is connected to what was checked', async () => {
+    // Asked once only: the second answer, to an internal address, is never looked at.
+    let questions = 0
+    const resolve = async () => (questions++ === 0 ? ['192.0.2.1'] : ['127.0.0.1'])
+    await expect(get('https://registry.example/', resolve)).rejects.toMatchObject({ code: 'blocked' })
+    expect(questions).toBe(1)
+  })
+})
+
+describe('schemes, ports and hosts', () => {
+  const policy = egressPolicy()
+  test('plain http is refused for every host that is not listed', () => {
+    expect(() => policy.checkUrl(new URL('http://quay.io/'))).toThrow(/without TLS/)
+    expect(() => policy.checkUrl(new URL('ftp://quay.io/'))).toThrow(/without TLS/)
+    expect(policy.schemeOf('localhost:5000')).toBe('https:')
+  })
+  test('ports that registries do not use are refused', () => {
+    for (const port of [22, 25, 6379, 8080, 9200])
+      expect(() => policy.checkUrl(new URL(`https://quay.io:${port}/`))).toThrow(/port/)
+    for (const port of [443, 5000, 8443]) policy.checkUrl(new URL(`https://quay.io:${port}/`))
+  })
+  test('a user name in a URL is refused', () => {
+    expect(() => policy.checkUrl(new URL('https://quay.io@evil.example/'))).toThrow(/user name/)
+  })
+  test('with a list of hosts no other is asked, and names are compared whole', () => {
+    const only = egressPolicy({ onlyHosts: ['quay.io'] })
+    only.checkUrl(new URL('https://quay.io/'))
+    for (const host of ['quay.io.evil.example', 'cdn.quay.io', 'xquay.io'])
+      expect(() => only.checkUrl(new URL(`https://${host}/`))).toThrow(/not among/)
+  })
+  test('opening one loopback port opens no other, and no other host', () => {
+    const open = egressPolicy(loopbackRegistries('127.0.0.1:5001', 'registry.test:5002'))
+    open.checkUrl(new URL('http://127.0.0.1:5001/'))
+    open.checkAddresses('registry.test', 5002, ['127.0.0.1'])
+    for (const url of ['http://127.0.0.1:5000/', 'http://127.0.0.2:5001/', 'https://127.0.0.1/'])
+      expect(() => open.checkUrl(new URL(url))).toThrow(/TLS|public/)
+    expect(() => open.checkAddresses('registry.test', 443, ['127.0.0.1'])).toThrow(/public/)
+    expect(() => open.checkAddresses('registry.test', 5002, ['10.0.0.1'])).toThrow(/public/)
+  })
+  test('denied ranges are denied although they are public', () => {
+    const strict = egressPolicy({ deniedAddresses: ['8.8.8.0/24'] })
+    expect(() => strict.checkAddresses('quay.io', 443, ['8.8.8.8'])).toThrow(/public/)
+    strict.checkAddresses('quay.io', 443, ['8.8.4.4', '2606:4700::1111'])
+    expect(() => egressPolicy({ deniedAddresses: ['nonsense'] })).toThrow(RangeError)
+  })
+})
+
+describe('what the operator opened at an internal address', () => {
+  const policy = egressPolicy({
+    internal: { 'inside.example': ['10.0.0.0/8'], 'sso.example:8443': ['10.0.0.0/8'] },
+  })
+  const step = (from: string, to: string) => () => policy.checkStep(new URL(from), new URL(to))
+  test.each(['https://inside.example/x', 'https://INSIDE.example./x', 'https://sso.example:8443/token'])(
+    'is not open to registries outside, which name %s as where to go next',
+    (to) => {
+      expect(step('https://evil.example/', to)).toThrow(/sends us to .* internal network/)
+      expect(step('https://inside.example/', to)).not.toThrow()
+    },
+  )
+  test('does not keep it from sending us outside', () => {
+    expect(step('https://inside.example/', 'https://cdn.example/')).not.toThrow()
+    expect(step('https://evil.example/', 'https://sso.example/')).not.toThrow()
+  })
+  test('gets no question for a token on the word of a registry outside', async () => {
+    const asked: string[] = []
+    const exchange = async ({ url }: { url: URL }) => {
+      asked.push(url.href)
+      return { status: 200, headers: { get: () => undefined }, body: Buffer.from('{"token":"t"}'), url }
+    }
+    const tokens = openTokenService({ policy, exchange, close: async () => undefined }, handClock())
+    const token = (host: string, realm: string) =>
+      tokens.token({ host, realm, service: '', scopes: [], credential: { kind: 'anonymous' } })
+    await expect(token('evil.example', 'https://inside.example/')).rejects.toMatchObject({ code: 'blocked' })
+    expect(asked).toEqual([])
+    expect(await token('inside.example', 'https://inside.example/')).toBe('t')
+  })
+})
+
+describe('redirects', () => {
+  test('a registry cannot lead us to an internal address, another scheme or in circles', async () => {
+    const registry = await scriptedRegistry()
+    const client = openRegistry({ clock: handClock(), egress: loopbackRegistries(registry.host) })
+    const targets: string[] = [
+      'http://127.0.0.1:1/x',
+      'https://169.254.169.254/latest/meta-data',
+      'https://[::1]/',
+      'https://localhost/',
+      'file:///etc/passwd',
+      'gopher://quay.io/',
+      'http://',
+    ]
+    for (const target of targets) {
+      registry.script = (_, response) => void response.writeHead(307, { location: target }).end()
+      expect(await client.resolve(`${registry.host}/a/b:1`)).toMatchObject({ kind: 'blocked' })
+    }
+    registry.script = (request, response) => void response.writeHead(307, { location: request.path }).end()
+    expect(await client.resolve(`${registry.host}/a/b:1`)).toEqual({
+      kind: 'blocked',
+      reason: `${registry.host} redirects more than 3 times`,
+    })
+    await client.close()
+    await registry.close()
+  })
+
+  test('a redirect from https to http is refused even where http is allowed', async () => {
+    const secure = await scriptedRegistry({ tls: true })
+    const plain = await scriptedRegistry()
+    plain.add('a/b', '1')
+    const port = secure.host.split(':')[1] ?? ''
+    const { loopbackCertificate } = await import('../scripted-registry.ts')
+    const client = openRegistry({
+      clock: handClock(),
+      egress: {
+        plainHttp: [plain.host],
+        internal: { [secure.host]: ['127.0.0.1/32'], [plain.host]: ['127.0.0.1/32'] },
+        certificates: { '127.0.0.1': loopbackCertificate },
+      },
+    })
+    secure.script = (request, response) =>
+      void response.writeHead(307, { location: `${plain.origin}${request.path}` }).end()
+    expect(await client.resolve(`127.0.0.1:${port}/a/b:1`)).toMatchObject({
+      kind: 'blocked',
+      reason: expect.stringContaining('from https to http'),
+    })
+    expect(plain.requests).toHaveLength(0)
+    await Promise.all([client.close(), secure.close(), plain.close()])
+  })
+
+  test('nothing but Accept goes along to another origin, though it is the same host', async () => {
+    const registry = await scriptedRegistry()
+    const storage = await scriptedRegistry()
+    storage.add('a/b', '1', imageManifest('x'))
+    registry.script = (request, response) => {
+      if (request.headers.authorization === undefined)
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end()
+      else response.writeHead(307, { location: `${storage.origin}${request.path}` }).end()
+    }
+    const client = openRegistry({
+      clock: handClock(),
+      egress: loopbackRegistries(registry.host, storage.host),
+      credentials: [{ find: async () => ({ kind: 'basic', username: 'u', password: 'secret' }) }],
+    })
+    expect(await client.resolve(`${registry.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
+    expect(registry.requests.at(-1)?.headers.authorization).toMatch(/^Basic /)
+    expect(storage.requests).toHaveLength(1)
+    expect(storage.requests[0]?.headers).not.toHaveProperty('authorization')
+    expect(storage.requests[0]?.headers).not.toHaveProperty('cookie')
+    await Promise.all([client.close(), registry.close(), storage.close()])
+  })
+})
+
+test('references to internal addresses are blocked before anything is asked', async () => {
+  const client = openRegistry({ clock: handClock(), resolve: () => Promise.reject(new Error('asked')) })
+  for (const host of [
+    '127.0.0.1',
+    '127.1',
+    '2130706433.',
+    '0x7f.1',
+    '10.1.2.3:5000',
+    'localhost',
+    'localhost:5000',
+    '169.254.169.254',
+    'metadata.google.internal',
+    'registry:5000',
+    '0.0.0.0',
+    '0177.0.0.1',
+  ])
+    expect((await client.resolve(`${host}/a/b:1`)).kind).toMatch(/^(blocked|malformed)$/)
+  await client.close()
+})

@@ -1,0 +1,418 @@
+import { readFileSync, readdirSync } from 'node:fs'
+// What strangers put into layers: the list of hostile archives, each refused with its reason, and honest ones.
+import { createHash } from 'node:crypto'
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, test } from '@jest/globals'
+import { unpackInProcess, defaultPullLimits } from '../../../src/registry/pull-bundle.ts'
+import {
+  defaultUnpackLimits,
+  unpackLayers,
+  type PackedLayer,
+} from '../../../src/registry/unpack/unpack-layers.ts'
+import { pax, tar, tarOf, type TarPart } from '../tar-writer.ts'
+
+const directories = ['manifests', 'metadata']
+
+function layer(archive: Buffer, bytes: Buffer = gzipSync(archive)): PackedLayer {
+  return { bytes, diffId: `sha256:${createHash('sha256').update(archive).digest('hex')}` }
+}
+async function unpack(...layers: (readonly TarPart[] | PackedLayer)[]): Promise<Record<string, string>> {
+  const packed = layers.map((one) => ('diffId' in one ? one : layer(tar(one))))
+  const files = await unpackLayers(packed, directories)
+  return Object.fromEntries([...files].map(([path, bytes]) => [path, Buffer.from(bytes).toString()]))
+}
+const file = (name: string, data = name): TarPart => ({ name, data })
+
+describe('honest archives', () => {
+  test('gzip, zstd, plain; ./ and / in front; only the wanted directories', async () => {
+    const archive = tarOf({
+      './manifests/a.yaml': 'a',
+      '/metadata/b.yaml': 'b',
+      'other/c': 'c',
+      'manifestsx/d': 'd',
+    })
+    for (const bytes of [gzipSync(archive), zstdCompressSync(archive), archive])
+      expect(await unpack(layer(archive, bytes))).toEqual({ 'manifests/a.yaml': 'a', 'metadata/b.yaml': 'b' })
+  })
+  test('gzip of several members and zstd of several and skippable frames', async () => {
+    const archive = tarOf({ 'manifests/a': 'x'.repeat(3000) })
+    const halves = [archive.subarray(0, 700), archive.subarray(700)]
+    const skippable = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3])
+    for (const bytes of [
+      Buffer.concat(halves.map((half) => gzipSync(half))),
+      Buffer.concat([...halves.map((half) => zstdCompressSync(half)), skippable]),
+    ])
+      expect(Object.keys(await unpack(layer(archive, bytes)))).toEqual(['manifests/a'])
+  })
+  test('zstd at its strongest, with and without checksums, dictionary sizes and content sizes', async () => {
+    const archive = tarOf({
+      'manifests/a': Buffer.from(Array.from({ length: 300_000 }, (_, n) => (n * n) % 251)),
+    })
+    const {
+      ZSTD_c_compressionLevel: level,
+      ZSTD_c_checksumFlag: checksum,
+      ZSTD_c_windowLog: windowLog,
+    } = constants
+    for (const params of [
+      { [level]: 22 },
+      { [checksum]: 1 },
+      { [windowLog]: 27 },
+      { [level]: 1, [windowLog]: 10 },
+    ])
+      expect(Object.keys(await unpack(layer(archive, zstdCompressSync(archive, { params }))))).toEqual([
+        'manifests/a',
+      ])
+  })
+  test('long names by PAX, by GNU and by prefix', async () => {
+    const long = `manifests/${'n'.repeat(150)}.yaml`
+    expect(Object.keys(await unpack([pax({ path: long }), file('short')]))).toEqual([long])
+    expect(
+      Object.keys(await unpack([{ name: '././@LongLink', type: 'L', data: `${long}\0` }, file('short')])),
+    ).toEqual([long])
+    expect(Object.keys(await unpack([{ name: 'a.yaml', prefix: 'manifests', data: '1' }]))).toEqual([
+      'manifests/a.yaml',
+    ])
+  })
+  test('empty layers, no layers and directories alone', async () => {
+    expect(await unpack()).toEqual({})
+    expect(await unpack([])).toEqual({})
+    expect(
+      await unpack([
+        { name: 'manifests/', type: '5' },
+        { name: './', type: '5' },
+      ]),
+    ).toEqual({})
+  })
+})
+
+describe('layers over layers', () => {
+  test('a later layer replaces, and a file in place of a directory takes what was below', async () => {
+    expect(
+      await unpack(
+        [file('manifests/a', '1'), file('manifests/d/x')],
+        [file('manifests/a', '2'), file('manifests/d', 'now a file')],
+      ),
+    ).toEqual({
+      'manifests/a': '2',
+      'manifests/d': 'now a file',
+    })
+  })
+  test('of the same name twice in one layer the last counts', async () => {
+    expect(await unpack([file('manifests/a', '1'), file('manifests/a', '2')])).toEqual({ 'manifests/a': '2' })
+  })
+  test('a whiteout hides the lower file or directory, not what its own layer brings', async () => {
+    const lower = [file('manifests/a'), file('manifests/d/x'), file('manifests/ab')]
+    expect(
+      Object.keys(await unpack(lower, [file('manifests/.wh.a', ''), file('manifests/.wh.d', '')])),
+    ).toEqual(['manifests/ab'])
+    expect(await unpack(lower, [file('manifests/.wh.a', ''), file('manifests/a', 'new')])).toMatchObject({
+      'manifests/a': 'new',
+    })
+  })
+  test('an opaque directory hides what lies below it, wherever its mark stands in the archive', async () => {
+    const lower = [file('manifests/a'), file('manifests/d/x')]
+    for (const upper of [
+      [file('manifests/.wh..wh..opq', ''), file('manifests/n')],
+      [file('manifests/n'), file('manifests/.wh..wh..opq', '')],
+    ])
+      expect(Object.keys(await unpack(lower, upper))).toEqual(['manifests/n'])
+  })
+})
+
+describe('links', () => {
+  test('are followed inside the image only', async () => {
+    expect(
+      await unpack([
+        file('data/a', '1'),
+        { name: 'manifests/a', type: '2', link: '../data/a' },
+        { name: 'manifests/b', type: '2', link: './././a' },
+        { name: 'manifests/c', type: '1', link: 'data/a' },
+      ]),
+    ).toEqual({
+      'manifests/a': '1',
+      'manifests/b': '1',
+      'manifests/c': '1',
+    })
+    expect(
+      await unpack([
+        file('bundle/manifests/a', '1'),
+        { name: 'manifests', type: '2', link: 'bundle/manifests' },
+      ]),
+    ).toEqual({ 'manifests/a': '1' })
+  })
+  test.each([
+    ['/etc/passwd', '2'],
+    ['../../../etc/passwd', '2'],
+    ['a', '2'],
+    ['etc/passwd', '1'],
+  ])('a link to %s (type %s) that leads nowhere is refused', async (link, type) => {
+    await expect(unpack([{ name: 'manifests/a', type, link }])).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringContaining('leads nowhere'),
+    })
+  })
+  test('chains longer than eight are refused, loops among them', async () => {
+    const chain = (length: number) => [
+      file('manifests/l0', 'end'),
+      ...Array.from({ length }, (_, n) => ({ name: `manifests/l${n + 1}`, type: '2', link: `l${n}` })),
+    ]
+    expect(Object.keys(await unpack(chain(8)))).toHaveLength(9)
+    await expect(unpack(chain(9))).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(
+      unpack([
+        { name: 'manifests/x', type: '2', link: 'y' },
+        { name: 'manifests/y', type: '2', link: 'x' },
+      ]),
+    ).rejects.toMatchObject({ code: 'unsupported' })
+  })
+})
+
+describe('refused with a reason', () => {
+  test.each<[string, readonly TarPart[], RegExp]>([
+    ['a name that climbs', [file('manifests/../../etc/passwd')], /leads out/],
+    ['a name that climbs in PAX', [pax({ path: '../x' }), file('x')], /leads out/],
+    ['a hard link that climbs', [{ name: 'manifests/a', type: '1', link: '../../etc/passwd' }], /leads out/],
+    ['a NUL in a PAX name', [pax({ path: 'manifests/a\0b' }), file('x')], /NUL/],
+    ['a NUL in a link', [pax({ linkpath: 'a\0b' }), { name: 'manifests/a', type: '2' }], /NUL/],
+    ['a backslash in front', [file('\\\\host\\share')], /another system/],
+    ['a drive letter', [file('C:/x')], /another system/],
+    ['a damaged checksum', [{ ...file('manifests/a'), breakChecksum: true }], /damaged/],
+    ['a negative size', [{ name: 'manifests/a', size: new Uint8Array(12).fill(0xff) }], /size/],
+    [
+      'an enormous size',
+      [
+        {
+          name: 'manifests/a',
+          size: Uint8Array.from([0x80, 0x7f, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255]),
+        },
+      ],
+      /size/,
+    ],
+    ['a size that is no number', [{ name: 'manifests/a', size: '9x9' }], /size/],
+    ['a PAX size that is no number', [pax({ size: '-1' }), file('manifests/a')], /size/],
+    ['a file larger than 8 MiB', [{ name: 'manifests/a', size: 9 * 1024 * 1024 }], /larger than/],
+    ['a sparse file of GNU', [{ name: 'manifests/a', type: 'S' }], /sparse/],
+    ['a sparse file of PAX', [pax({ 'GNU.sparse.major': '1' }), file('manifests/a')], /sparse/],
+    ['a PAX header larger than 64 KiB', [pax({ comment: 'x'.repeat(70_000) }), file('a')], /extended header/],
+    [
+      'a PAX header whose lengths lie',
+      [{ name: 'p', type: 'x', data: '999 path=a\n' }, file('a')],
+      /extended header/,
+    ],
+    ['a name longer than any path', [pax({ path: 'a/'.repeat(20_000) }), file('a')], /longer than/],
+    ['a file without a name', [file('./', '')].map((part) => ({ ...part, name: '.' })), /no name/],
+  ])('%s', async (_name, parts, reason) => {
+    await expect(unpack(parts)).rejects.toMatchObject({
+      code: 'unsupported',
+      message: expect.stringMatching(reason),
+    })
+  })
+  test.each(['3', '4', '6'])(
+    'a device or pipe (type %s) among the files; elsewhere it is passed over',
+    async (type) => {
+      await expect(unpack([{ name: 'manifests/dev', type }])).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('device'),
+      })
+      expect(await unpack([{ name: 'dev/null', type }, file('manifests/a', '1')])).toEqual({
+        'manifests/a': '1',
+      })
+    },
+  )
+  test('more than 20,000 entries', async () => {
+    const archive = tar(Array.from({ length: 20_001 }, () => ({ name: 'a', type: '5' })))
+    await expect(unpack(layer(archive))).rejects.toMatchObject({
+      message: expect.stringContaining('20000 entries'),
+    })
+  })
+  test('an archive that ends in the middle of a file', async () => {
+    const archive = tar([file('manifests/a', 'x'.repeat(2000))], { end: false }).subarray(0, 1100)
+    await expect(unpack(layer(archive))).rejects.toMatchObject({ message: expect.stringContaining('middle') })
+  })
+  test('truncated gzip, gzip with bytes behind it, and no compression at all', async () => {
+    const archive = tarOf({ 'manifests/a': 'x'.repeat(5000) })
+    const packed = gzipSync(archive)
+    for (const bytes of [packed.subarray(0, -9), Buffer.concat([packed, Buffer.from('rubbish')])])
+      await expect(unpack(layer(archive, bytes))).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('compression'),
+      })
+    await expect(unpack(layer(archive, Buffer.alloc(600, 65)))).rejects.toMatchObject({ code: 'unsupported' })
+  })
+  test('a wrong diff id, and bytes behind the end of the archive that a diff id does not cover', async () => {
+    const archive = tarOf({ 'manifests/a': '1' })
+    await expect(unpack({ ...layer(archive), diffId: `sha256:${'0'.repeat(64)}` })).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
+    const longer = Buffer.concat([archive, Buffer.alloc(512)])
+    await expect(unpack({ ...layer(archive), bytes: gzipSync(longer) })).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
+  })
+  test('files that are too much together', async () => {
+    const limits = { ...defaultUnpackLimits, kept: 1000 }
+    const archive = tarOf({ 'manifests/a': 'x'.repeat(600), 'manifests/b': 'x'.repeat(600) })
+    await expect(unpackLayers([layer(archive)], directories, limits)).rejects.toMatchObject({
+      message: expect.stringContaining('1000'),
+    })
+    // What nobody wants is let go instead.
+    const other = tarOf({ 'usr/a': 'x'.repeat(900), 'usr/b': 'x'.repeat(600), 'manifests/b': 'x' })
+    expect([...(await unpackLayers([layer(other)], directories, limits)).keys()]).toEqual(['manifests/b'])
+  })
+  test('layers that unpack to too much, one by one and together', async () => {
+    const limits = { ...defaultUnpackLimits, layer: 50_000, image: 80_000 }
+    const archive = (size: number) => layer(tarOf({ 'usr/a': Buffer.alloc(size, 65) }))
+    await expect(unpackLayers([archive(60_000)], directories, limits)).rejects.toMatchObject({
+      message: expect.stringContaining('50000'),
+    })
+    await expect(unpackLayers([archive(45_000), archive(45_000)], directories, limits)).rejects.toMatchObject(
+      { message: expect.stringContaining('80000') },
+    )
+  })
+})
+
+/** A frame of one empty block behind a header: flags, then window or content size. */
+const zstdFrame = (header: readonly number[]) =>
+  Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
+const windows: readonly (readonly [string, readonly number[]])[] = [
+  ['144 MiB', [0x00, 0x89]],
+  ['1 GiB', [0x00, 0xa0]],
+  // Where 32 bits of a shift run over.
+  ['2 TiB', [0x00, 0xf8]],
+  ['a content of 4 GiB in one segment', [0xa0, 0xff, 0xff, 0xff, 0xff]],
+  ['a content of 16 EiB in one segment', [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
+]
+
+function childrenOfThis(): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(fieldOf(name, 'PPid')) === process.pid)
+    .map(Number)
+}
+
+/** A number of a process's status; undefined when it has just ended. */
+function fieldOf(id: number | string, field: string): string | undefined {
+  try {
+    return new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${id}/status`, 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
+}
+
+/** Bytes that this process's children took at most while `work` went on, as far as looking every few milliseconds shows. */
+async function peakOfChildren(work: () => Promise<unknown>): Promise<number> {
+  let peak = 0
+  const look = () => {
+    for (const child of childrenOfThis()) peak = Math.max(peak, 1024 * Number(fieldOf(child, 'VmHWM') ?? 0))
+  }
+  const watch = setInterval(look, 5)
+  try {
+    await work()
+  } finally {
+    clearInterval(watch)
+  }
+  return peak
+}
+
+/** What Node takes itself, with the program. */
+const ofNode = 110 * 1024 * 1024
+
+describe('in a process of its own', () => {
+  test('files come back, refusals too', async () => {
+    const archive = tarOf({ 'manifests/a': '1' })
+    expect([...(await unpackInProcess([layer(archive)], directories))].map(([path]) => path)).toEqual([
+      'manifests/a',
+    ])
+    await expect(unpackInProcess([layer(tar([file('../x')]))], directories)).rejects.toMatchObject({
+      code: 'unsupported',
+    })
+    await expect(unpackInProcess([{ ...layer(archive), diffId: '' }], directories)).rejects.toMatchObject({
+      code: 'digest-mismatch',
+    })
+  })
+  test('a bomb of a thousand to one is stopped early, its memory bounded', async () => {
+    const archive = tarOf({ 'usr/zeros': Buffer.alloc(200 * 1024 * 1024) })
+    const bomb = { bytes: gzipSync(archive, { level: 9 }), diffId: '' }
+    archive.fill(0)
+    const peak = await peakOfChildren(() =>
+      expect(unpackInProcess([bomb], directories)).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('200 times'),
+      }),
+    )
+    expect(peak).toBeGreaterThan(20 * 1024 * 1024)
+    expect(peak).toBeLessThan(ofNode + 150 * 1024 * 1024)
+  })
+  test.each<[string, () => PackedLayer[], RegExp]>([
+    [
+      'a bomb in zstd',
+      () => [
+        layer(Buffer.alloc(0), zstdCompressSync(tarOf({ 'usr/zeros': Buffer.alloc(100 * 1024 * 1024) }))),
+      ],
+      /200 times/,
+    ],
+    ...windows.map(([size, header]): [string, () => PackedLayer[], RegExp] => [
+      `a zstd window of ${size}, there only to use up memory,`,
+      () => [layer(Buffer.alloc(0), zstdFrame(header))],
+      /a window of more than 134217728 bytes/,
+    ]),
+    [
+      'such a window in the second frame',
+      () => {
+        const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
+        const honest = zstdCompressSync(Buffer.alloc(1024))
+        return [layer(Buffer.alloc(1024), Buffer.concat([honest, skippable, zstdFrame([0x00, 0xa0])]))]
+      },
+      /a window of more than/,
+    ],
+    [
+      'a bomb in a bomb of many members',
+      () => {
+        const member = gzipSync(Buffer.alloc(8 * 1024 * 1024))
+        return [layer(Buffer.alloc(0), Buffer.concat(Array.from({ length: 40 }, () => member)))]
+      },
+      /times its size|more than \d+ bytes|damaged/,
+    ],
+    [
+      'a file that says it is as large as a disk',
+      () => [
+        layer(tar([{ name: 'usr/a', size: Uint8Array.from([0x80, 0, 0, 0, 0, 0, 0xff, 0, 0, 0, 0, 0]) }])),
+      ],
+      /middle of an entry/,
+    ],
+    [
+      'long names without end',
+      () => {
+        const long = (n: number) => pax({ path: `${n}/${'p/'.repeat(2000)}x` })
+        return [
+          layer(tar(Array.from({ length: 9_999 }, (_, n) => [long(n), { name: 'x', type: '5' }]).flat())),
+        ]
+      },
+      /^unpacked$|too much memory/,
+    ],
+  ])('%s is met with bounded memory', async (_name, layers, reason) => {
+    const made = layers()
+    let outcome = ''
+    const peak = await peakOfChildren(async () => {
+      outcome = await unpackInProcess(made, directories).then(
+        () => 'unpacked',
+        (error: Error) => error.message,
+      )
+    })
+    expect(outcome).toMatch(reason)
+    // The limits of the heap (160 MiB) and of what is kept outside it (64 MiB).
+    expect(peak).toBeLessThan(ofNode + 256 * 1024 * 1024)
+  })
+  test('a process that something else ended is nobody’s fault, and tried again', async () => {
+    const unpacking = unpackInProcess([layer(tarOf({ 'manifests/a': '1' }))], directories)
+    const ended = expect(unpacking).rejects.toMatchObject({ code: 'timeout', retryable: true })
+    while (childrenOfThis().length === 0) await new Promise(setImmediate)
+    for (const id of childrenOfThis()) process.kill(id, 'SIGKILL')
+    await ended
+  })
+  test('what takes too long is ended', async () => {
+    const archive = tarOf({ 'manifests/a': '1' })
+    await expect(
+      unpackInProcess([layer(archive)], directories, { ...defaultPullLimits, unpackTime: 1 }),
+    ).rejects.toMatchObject({ message: expect.stringContaining('longer than 1') })
+  })
+})

@@ -1,0 +1,207 @@
+// A sandbox GitHub with a small catalog, an app and a receiver of webhooks, for the tests beside this file.
+import { execFile } from 'node:child_process'
+import { createSign } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Octokit } from '@octokit/rest'
+import { newPrivateKey } from '../../../sandbox/github/settings.ts'
+import { startGitHub } from '../../../sandbox/github/github.ts'
+import type { GitHub, GitHubOptions } from '../../../sandbox/github/github.ts'
+import type { App, Installation } from '../../../sandbox/github/world.ts'
+import { trafficValidator } from './traffic-validator.ts'
+
+export const secret = 'a secret of the tests'
+/** One key for all tests of a file: making one takes longer than most tests. */
+export const privateKey = newPrivateKey()
+
+export const events = [
+  'pull_request',
+  'pull_request_review',
+  'issue_comment',
+  'issues',
+  'commit_comment',
+  'check_run',
+  'check_suite',
+  'push',
+  'merge_group',
+  'status',
+  'workflow_run',
+  'repository_dispatch',
+]
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly event: string
+  readonly payload: Record<string, any> // eslint-disable-line @typescript-eslint/no-explicit-any
+}
+
+export interface Receiver {
+  readonly url: string
+  readonly received: Received[]
+  /** What the receiver answers. */
+  status: number
+  close(): Promise<void>
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const received: Received[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = Buffer.concat(chunks)
+      const event = String(request.headers['x-github-event'])
+      received.push({
+        headers: request.headers,
+        body,
+        event,
+        payload: JSON.parse(body.toString()) as Received['payload'],
+      })
+      response.writeHead(receiver.status).end('ok')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    received,
+    status: 202,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return receiver
+}
+
+export interface Furnished {
+  readonly github: GitHub
+  readonly app: App
+  readonly installation: Installation
+  readonly receiver: Receiver
+  readonly directory: string
+  /** Octokit as the app (JWT) and as its installation. */
+  readonly asApp: Octokit
+  readonly octokit: Octokit
+  /** Octokit with any other token. */
+  client(token: string): Octokit
+  token(options?: { repositoryNames?: string[]; permissions?: Record<string, string> }): Promise<string>
+  stop(): Promise<void>
+}
+
+export const name = { owner: 'catalogs', repo: 'community' }
+export const full = 'catalogs/community'
+
+export const allPermissions = {
+  contents: 'write',
+  pull_requests: 'write',
+  issues: 'write',
+  checks: 'write',
+  statuses: 'write',
+  actions: 'write',
+  members: 'read',
+} as const
+
+export interface FurnishOptions extends Partial<GitHubOptions> {
+  /** Compares all traffic with GitHub's OpenAPI document. */
+  readonly validateTraffic?: boolean
+}
+
+export async function furnish({ validateTraffic, ...options }: FurnishOptions = {}): Promise<Furnished> {
+  const directory = await mkdtemp(join(tmpdir(), 'sandbox-'))
+  const receiver = await startReceiver()
+  const github = await startGitHub({
+    directory,
+    webhookTarget: receiver.url,
+    ...(validateTraffic === true && { validator: trafficValidator() }),
+    ...options,
+  })
+  for (const login of ['maintainer', 'alice', 'bob', 'stranger']) github.createUser(login)
+  github.createOrganization('catalogs', ['maintainer'])
+  const files = {
+    'README.md': '# Catalog\n',
+    'operators/alpha/ci.yaml': 'reviewers:\n  - alice\n',
+    'catalogs/v4.18/alpha/catalog.yaml': 'schema: olm.package\nname: alpha\n',
+    'catalogs/v4.18/beta/catalog.yaml': 'schema: olm.package\nname: beta\n',
+  }
+  await github.createRepository('catalogs', 'community', { files })
+  const { app, installations } = github.installApp(
+    { slug: 'catalog-bot', privateKey, webhookSecret: secret, events, permissions: allPermissions },
+    [full],
+  )
+  const [installation] = installations
+  if (installation === undefined) throw new Error('not installed')
+  const quiet = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  }
+  const client = (auth: string): Octokit => new Octokit({ auth, baseUrl: github.url, log: quiet })
+  const asApp = client(jwt({ iss: app.id }))
+  const { data } = await asApp.rest.apps.createInstallationAccessToken({ installation_id: installation.id })
+  const octokit = client(data.token)
+  return {
+    github,
+    app,
+    installation,
+    receiver,
+    directory,
+    asApp,
+    octokit,
+    client,
+    token: async (more = {}) => {
+      const { data } = await asApp.rest.apps.createInstallationAccessToken({
+        installation_id: installation.id,
+        ...(more.permissions ? { permissions: more.permissions } : {}),
+        ...(more.repositoryNames ? { repositories: more.repositoryNames } : {}),
+      })
+      return data.token
+    },
+    stop: async () => {
+      await github.stop()
+      await receiver.close()
+      await rm(directory, { recursive: true })
+    },
+  }
+}
+
+/** A JSON web token as an app signs it; what is wrong with it can be said. */
+export function jwt(
+  claims: { iss: number | string; iat?: number; exp?: number },
+  key = privateKey,
+  alg = 'RS256',
+): string {
+  const now = Math.floor(Date.now() / 1000)
+  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const text = `${part({ alg, typ: 'JWT' })}.${part({ iat: now - 30, exp: now + 500, ...claims })}`
+  return `${text}.${createSign('RSA-SHA256').update(text).sign(key, 'base64url')}`
+}
+
+const run = promisify(execFile)
+
+/** git as a client has it, with a token if one is given. Rejects with its stderr in the message. */
+export async function git(cwd: string, token: string | undefined, ...args: string[]): Promise<string> {
+  const header =
+    token === undefined ? [] : [`http.extraHeader=Authorization: Basic ${btoa(`x-access-token:${token}`)}`]
+  const environment = {
+    PATH: process.env['PATH'],
+    HOME: cwd,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@example.invalid',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@example.invalid',
+  }
+  const { stdout } = await run('git', [...header.flatMap((it) => ['-c', it]), ...args], {
+    cwd,
+    env: environment,
+  })
+  return stdout.trim()
+}

@@ -1,0 +1,262 @@
+// The same claims about two independent imitations of GitHub: our sandbox and the `emulate` package. Where they
+// agree, neither was made up. What emulate 0.12 does not do is left to the other tests: a check run's app, the
+// number at the top of pull request webhooks, refusing a pull request from a branch that is not there.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Octokit } from '@octokit/rest'
+import { createHmac } from 'node:crypto'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { createEmulator } from 'emulate'
+import { newPrivateKey } from '../../../sandbox/github/settings.ts'
+import { allPermissions, events, full, furnish, jwt, name, secret, startReceiver } from './furnished.ts'
+import type { Receiver } from './furnished.ts'
+
+interface Place {
+  readonly url: string
+  readonly appId: number
+  readonly installation: number
+  readonly key: string
+  readonly receiver: Receiver
+  /** Makes a branch from main with one file. */
+  branch(branch: string, path: string, content: string): Promise<void>
+  settled(): Promise<void>
+  stop(): Promise<void>
+}
+
+async function sandbox(): Promise<Place> {
+  const furnished = await furnish()
+  const { github, app, installation, receiver } = furnished
+  return {
+    url: github.url,
+    appId: app.id,
+    installation: installation.id,
+    key: app.privateKey,
+    receiver,
+    branch: async (branch, path, content) =>
+      void (await github.pushToBase(full, { [path]: content }, { branch })),
+    settled: async () => github.settled(),
+    stop: async () => furnished.stop(),
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+async function emulator(): Promise<Place> {
+  const receiver = await startReceiver()
+  const app = {
+    app_id: 4711,
+    slug: 'catalog-bot',
+    name: 'catalog-bot',
+    permissions: allPermissions,
+    events,
+    webhook_url: receiver.url,
+    webhook_secret: secret,
+    installations: [{ installation_id: 100, account: name.owner, repository_selection: 'all' }],
+  }
+  const emulate = await createEmulator({
+    service: 'github',
+    port: await freePort(),
+    seed: {
+      tokens: { 'a-person': { login: 'maintainer', scopes: ['repo'] } },
+      github: {
+        users: [{ login: 'maintainer' }],
+        orgs: [{ login: name.owner, members: [{ login: 'maintainer', role: 'admin' }] }],
+        repos: [{ owner: name.owner, name: name.repo, auto_init: true }],
+        apps: [app],
+      },
+    },
+  })
+  const key = emulate.generatedSecrets.find((each) => each.kind === 'github.app_private_key')?.value ?? ''
+  const person = new Octokit({ baseUrl: emulate.url, auth: 'a-person' })
+  return {
+    url: emulate.url,
+    appId: app.app_id,
+    installation: 100,
+    key,
+    receiver,
+    branch: async (branch, path, content) => {
+      const { data } = await person.rest.git.getRef({ ...name, ref: 'heads/main' })
+      await person.rest.git.createRef({ ...name, ref: `refs/heads/${branch}`, sha: data.object.sha })
+      const file = { path, message: 'Change', content: Buffer.from(content).toString('base64'), branch }
+      await person.rest.repos.createOrUpdateFileContents({ ...name, ...file })
+    },
+    // It sends its webhooks before it answers, or soon after.
+    settled: () => new Promise((resolve) => setTimeout(resolve, 100)),
+    stop: async () => {
+      await emulate.close()
+      await receiver.close()
+    },
+  }
+}
+
+describe.each([
+  ['the sandbox', sandbox],
+  ['emulate', emulator],
+])('%s', (_, start) => {
+  let it: Place
+  let octokit: Octokit
+  let number: number
+  let sha: string
+  const quiet = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: () => undefined,
+    error: () => undefined,
+  }
+  const client = (auth: string): Octokit => new Octokit({ baseUrl: it.url, auth, log: quiet })
+
+  beforeAll(async () => {
+    it = await start()
+    const app = client(jwt({ iss: it.appId }, it.key))
+    const { data } = await app.rest.apps.createInstallationAccessToken({ installation_id: it.installation })
+    octokit = client(data.token)
+    await it.branch('topic', 'catalog.yaml', 'schema: olm.package\n')
+    const { data: pull } = await octokit.rest.pulls.create({
+      ...name,
+      title: 'Alpha',
+      head: 'topic',
+      base: 'main',
+      body: 'Words',
+    })
+    number = pull.number
+    sha = pull.head.sha
+  })
+  afterAll(async () => it.stop())
+
+  test('an app signs in by JWT, and with another key it does not', async () => {
+    const { data } = await client(jwt({ iss: it.appId }, it.key)).rest.apps.getAuthenticated()
+    expect(data).toMatchObject({ id: it.appId, slug: 'catalog-bot' })
+    await expect(
+      client(jwt({ iss: it.appId }, newPrivateKey())).rest.apps.getAuthenticated(),
+    ).rejects.toMatchObject({ status: 401 })
+  })
+
+  test('an installation token is a ghs_ token that ends in an hour', async () => {
+    const app = client(jwt({ iss: it.appId }, it.key))
+    const { data } = await app.rest.apps.createInstallationAccessToken({
+      installation_id: it.installation,
+      permissions: { contents: 'read' },
+    })
+    expect(data.token).toMatch(/^ghs_/)
+    expect(Date.parse(data.expires_at) - Date.now()).toBeGreaterThan(3_500_000)
+    expect(data.permissions).toMatchObject({ contents: 'read' })
+    const reader = client(data.token)
+    const comment = reader.rest.issues.createComment({ ...name, issue_number: number, body: 'x' })
+    await expect(comment).rejects.toMatchObject({ status: 403 })
+  })
+
+  test('a pull request is read as it was opened', async () => {
+    const { data } = await octokit.rest.pulls.get({ ...name, pull_number: number })
+    expect(data).toMatchObject({
+      number,
+      state: 'open',
+      title: 'Alpha',
+      body: 'Words',
+      draft: false,
+      merged: false,
+      user: { login: 'catalog-bot[bot]', type: 'Bot' },
+      head: { ref: 'topic', sha, repo: { full_name: full } },
+      base: { ref: 'main', repo: { full_name: full } },
+    })
+    const { data: list } = await octokit.rest.pulls.list(name)
+    expect(list.map((each) => each.number)).toEqual([number])
+    await expect(octokit.rest.pulls.get({ ...name, pull_number: 999 })).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('a check run is made, completed and listed at its commit', async () => {
+    const { data: run } = await octokit.rest.checks.create({
+      ...name,
+      name: 'validation',
+      head_sha: sha,
+      status: 'in_progress',
+    })
+    expect(run).toMatchObject({
+      name: 'validation',
+      head_sha: sha,
+      status: 'in_progress',
+      conclusion: null,
+    })
+    const annotations = [
+      {
+        path: 'catalog.yaml',
+        start_line: 1,
+        end_line: 1,
+        annotation_level: 'failure' as const,
+        message: 'no',
+      },
+    ]
+    const output = { title: 'Bad', summary: 'One problem', annotations }
+    const { data: done } = await octokit.rest.checks.update({
+      ...name,
+      check_run_id: run.id,
+      conclusion: 'failure',
+      status: 'completed',
+      output,
+    })
+    expect(done).toMatchObject({
+      id: run.id,
+      status: 'completed',
+      conclusion: 'failure',
+      output: { title: 'Bad', annotations_count: 1 },
+    })
+    const { data: list } = await octokit.rest.checks.listForRef({ ...name, ref: sha })
+    expect(list).toMatchObject({ total_count: 1, check_runs: [{ id: run.id, conclusion: 'failure' }] })
+  })
+
+  test('a comment is written, edited in place and deleted', async () => {
+    const issue = { ...name, issue_number: number }
+    const { data: comment } = await octokit.rest.issues.createComment({ ...issue, body: 'Hello' })
+    expect(comment).toMatchObject({ body: 'Hello', user: { login: 'catalog-bot[bot]' } })
+    const one = { ...name, comment_id: comment.id }
+    expect((await octokit.rest.issues.updateComment({ ...one, body: 'Hello again' })).data).toMatchObject({
+      id: comment.id,
+      body: 'Hello again',
+    })
+    expect((await octokit.rest.issues.listComments(issue)).data.map((each) => each.id)).toEqual([comment.id])
+    await octokit.rest.issues.deleteComment(one)
+    await expect(octokit.rest.issues.getComment(one)).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('labels are added and removed, and one that is not there cannot be', async () => {
+    const issue = { ...name, issue_number: number }
+    const names = (labels: readonly { name: string }[]): string[] => labels.map((each) => each.name).sort()
+    expect(names((await octokit.rest.issues.addLabels({ ...issue, labels: ['hold', 'new'] })).data)).toEqual([
+      'hold',
+      'new',
+    ])
+    expect(names((await octokit.rest.issues.removeLabel({ ...issue, name: 'hold' })).data)).toEqual(['new'])
+    expect(names((await octokit.rest.issues.listLabelsOnIssue(issue)).data)).toEqual(['new'])
+    await expect(octokit.rest.issues.removeLabel({ ...issue, name: 'hold' })).rejects.toMatchObject({
+      status: 404,
+    })
+  })
+
+  test('a branch that is not there cannot be asked for', async () => {
+    await expect(octokit.rest.git.getRef({ ...name, ref: 'heads/none' })).rejects.toMatchObject({
+      status: 404,
+    })
+  })
+
+  test('webhooks are signed over their bytes and name the installation', async () => {
+    await it.settled()
+    const opened = it.receiver.received.find(
+      (each) => each.event === 'pull_request' && each.payload['action'] === 'opened',
+    )
+    if (opened === undefined) throw new Error('nothing was received')
+    const signature = createHmac('sha256', secret).update(opened.body).digest('hex')
+    expect(opened.headers['x-hub-signature-256']).toBe(`sha256=${signature}`)
+    expect(opened.headers['x-github-delivery']).toBeTruthy()
+    expect(opened.payload).toMatchObject({
+      installation: { id: it.installation },
+      repository: { full_name: full },
+      pull_request: { number, head: { sha } },
+      sender: { login: 'catalog-bot[bot]' },
+    })
+  })
+})

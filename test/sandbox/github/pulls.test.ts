@@ -1,0 +1,378 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Pull } from '../../../sandbox/github/world.ts'
+import { full, furnish, name } from './furnished.ts'
+import type { Furnished } from './furnished.ts'
+
+let it: Furnished
+beforeEach(async () => {
+  it = await furnish({ validateTraffic: false })
+})
+afterEach(async () => it.stop())
+
+const alpha = 'catalogs/v4.18/alpha/catalog.yaml'
+const open = async (more: object = {}): Promise<Pull> =>
+  it.github.openPull({
+    repository: full,
+    author: 'alice',
+    title: 'Alpha',
+    changes: { [alpha]: 'new: 1\n' },
+    ...more,
+  })
+const read = async (
+  pull: Pull,
+): Promise<Awaited<ReturnType<Furnished['octokit']['rest']['pulls']['get']>>['data']> =>
+  (await it.octokit.rest.pulls.get({ ...name, pull_number: pull.number })).data
+/** The answer after GitHub has computed what it computes when asked. */
+const readTwice = async (pull: Pull): ReturnType<typeof read> => {
+  await read(pull)
+  await it.github.settled()
+  return read(pull)
+}
+const told = async (pull: Pull, action: string): Promise<Record<string, unknown> | undefined> => {
+  await it.github.settled()
+  return it.receiver.received.find(
+    (each) =>
+      each.event === 'pull_request' &&
+      each.payload['number'] === pull.number &&
+      each.payload['action'] === action,
+  )?.payload
+}
+
+describe('the head', () => {
+  test('moves with a push: synchronize names the heads before and after', async () => {
+    const pull = await open()
+    const before = pull.headSha
+    const after = await it.github.pushToPull(pull, { 'two.yaml': '2\n' })
+    expect(await told(pull, 'synchronize')).toMatchObject({
+      before,
+      after,
+      pull_request: { head: { sha: after }, commits: 2 },
+    })
+  })
+
+  test('is replaced by a force push', async () => {
+    const pull = await open()
+    const before = pull.headSha
+    const after = await it.github.forcePush(pull, { 'other.yaml': '2\n' })
+    expect(await read(pull)).toMatchObject({ commits: 1, head: { sha: after } })
+    expect(await told(pull, 'synchronize')).toMatchObject({ before, after })
+    await it.github.forcePush(pull, { commit: before })
+    expect((await read(pull)).head.sha).toBe(before)
+  })
+
+  test('stays when the fork is deleted, without a repository', async () => {
+    const pull = await open()
+    if (pull.headRepo !== null) it.github.deleteFork(pull.headRepo)
+    expect(await read(pull)).toMatchObject({ state: 'open', head: { repo: null, sha: pull.headSha } })
+  })
+
+  test('takes the pull request with it when its branch is deleted', async () => {
+    await it.github.pushToBase(full, { x: 'y' }, { branch: 'topic' })
+    const { data } = await it.octokit.rest.pulls.create({ ...name, title: 'x', head: 'topic', base: 'main' })
+    await it.github.deleteBranch(full, 'topic')
+    expect(it.github.pull(full, data.number)).toMatchObject({ state: 'closed', merged: null })
+  })
+})
+
+describe('the base', () => {
+  test('that the pull request names does not follow the branch', async () => {
+    const pull = await open()
+    const tip = await it.github.pushToBase(full, { 'unrelated.txt': 'x' })
+    const { data } = await it.octokit.rest.git.getRef({ ...name, ref: 'heads/main' })
+    expect(data.object.sha).toBe(tip)
+    expect((await read(pull)).base.sha).not.toBe(tip)
+  })
+
+  test('can be another: edited tells where from', async () => {
+    const pull = await open()
+    await it.github.pushToBase(full, { 'unrelated.txt': 'x' }, { branch: 'release' })
+    await it.github.retarget(pull, 'release')
+    expect(await told(pull, 'edited')).toMatchObject({
+      changes: { base: { ref: { from: 'main' } } },
+      pull_request: { base: { ref: 'release' } },
+    })
+  })
+
+  test('that moves makes mergeability unknown again, and a conflict makes it false', async () => {
+    const pull = await open()
+    expect(await readTwice(pull)).toMatchObject({ mergeable: true, mergeable_state: 'clean' })
+    await it.github.pushToBase(full, { [alpha]: 'else: 2\n' })
+    expect(await read(pull)).toMatchObject({ mergeable: null, mergeable_state: 'unknown' })
+    expect(await readTwice(pull)).toMatchObject({ mergeable: false, mergeable_state: 'dirty' })
+  })
+})
+
+describe('people', () => {
+  test('keep their id through a rename, and the old login is free for another', async () => {
+    const { id } = it.github.account('alice')
+    const pull = await open()
+    it.github.renameUser('alice', 'alicia')
+    const squatter = it.github.createUser('alice')
+    expect((await read(pull)).user).toMatchObject({ id, login: 'alicia' })
+    expect((await it.octokit.rest.users.getByUsername({ username: 'alice' })).data.id).toBe(squatter.id)
+    expect((await it.octokit.rest.users.getById({ account_id: id })).data.login).toBe('alicia')
+  })
+
+  test('who are deleted are null where they were named', async () => {
+    const pull = await open()
+    it.github.comment(pull, 'bob', 'x')
+    it.github.review(pull, 'bob', 'approve')
+    it.github.deleteUser('bob')
+    it.github.deleteUser('alice')
+    expect((await read(pull)).user).toBeNull()
+    const issue = { ...name, issue_number: pull.number }
+    expect((await it.octokit.rest.issues.listComments(issue)).data[0]?.user).toBeNull()
+    expect(
+      (await it.octokit.rest.pulls.listReviews({ ...name, pull_number: pull.number })).data[0]?.user,
+    ).toBeNull()
+    await expect(it.octokit.rest.users.getByUsername({ username: 'bob' })).rejects.toMatchObject({
+      status: 404,
+    })
+  })
+
+  test.each([
+    ['maintain', 'write'],
+    ['triage', 'read'],
+    ['admin', 'admin'],
+  ] as const)('with the role %s have the permission %s', async (role, permission) => {
+    it.github.setRole(full, 'bob', role)
+    const { data } = await it.octokit.rest.repos.getCollaboratorPermissionLevel({ ...name, username: 'bob' })
+    expect(data).toMatchObject({ permission, role_name: role, user: { login: 'bob' } })
+  })
+
+  test('of no role may still read a public repository, and are no collaborators', async () => {
+    const { data } = await it.octokit.rest.repos.getCollaboratorPermissionLevel({
+      ...name,
+      username: 'stranger',
+    })
+    expect(data.permission).toBe('read')
+    await expect(
+      it.octokit.rest.repos.checkCollaborator({ ...name, username: 'stranger' }),
+    ).rejects.toMatchObject({ status: 404 })
+    const request = { ...name, pull_number: (await open()).number }
+    await expect(
+      it.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['stranger'] }),
+    ).rejects.toMatchObject({ status: 422 })
+    await expect(
+      it.octokit.rest.pulls.requestReviewers({ ...request, reviewers: ['alice'] }),
+    ).rejects.toMatchObject({ status: 422 })
+  })
+
+  test('in a team through an organization, pending or active', async () => {
+    const team = it.github.createTeam('catalogs', 'owners', ['alice'])
+    it.github.addMember(team, 'bob', 'member', 'pending')
+    it.github.setTeamRole(full, team, 'write')
+    const member = async (username: string): Promise<string> =>
+      (
+        await it.octokit.rest.teams.getMembershipForUserInOrg({
+          org: 'catalogs',
+          team_slug: 'owners',
+          username,
+        })
+      ).data.state
+    expect([await member('alice'), await member('bob')]).toEqual(['active', 'pending'])
+    await expect(member('stranger')).rejects.toMatchObject({ status: 404 })
+    const level = async (username: string): Promise<string> =>
+      (await it.octokit.rest.repos.getCollaboratorPermissionLevel({ ...name, username })).data.permission
+    expect([await level('alice'), await level('bob')]).toEqual(['write', 'read'])
+  })
+
+  test('cannot approve their own pull request, and a review is bound to the commit it saw', async () => {
+    const pull = await open()
+    expect(() => it.github.review(pull, 'alice', 'approve')).toThrow()
+    const seen = pull.headSha
+    it.github.review(pull, 'bob', 'approve')
+    await it.github.pushToPull(pull, { 'sneaky.yaml': 'x\n' })
+    const { data } = await it.octokit.rest.pulls.listReviews({ ...name, pull_number: pull.number })
+    expect(data).toMatchObject([{ state: 'APPROVED', commit_id: seen }])
+  })
+})
+
+describe('lists', () => {
+  test('of files follow renames and know removals', async () => {
+    const pull = await open({
+      changes: {
+        [alpha]: null,
+        'catalogs/v4.18/gamma/catalog.yaml': 'schema: olm.package\nname: alpha\n',
+        'README.md': null,
+      },
+    })
+    const { data } = await it.octokit.rest.pulls.listFiles({ ...name, pull_number: pull.number })
+    expect(data.map((each) => [each.status, each.filename, each.previous_filename])).toEqual([
+      ['removed', 'README.md', undefined],
+      ['renamed', 'catalogs/v4.18/gamma/catalog.yaml', alpha],
+    ])
+    expect(data[0]?.patch).toContain('-# Catalog')
+  })
+
+  test('page by Link headers, at most a hundred at once', async () => {
+    const pull = await open()
+    for (let count = 0; count < 130; count++) it.github.comment(pull, 'bob', String(count))
+    const issue = { ...name, issue_number: pull.number }
+    const first = await it.octokit.rest.issues.listComments({ ...issue, per_page: 500 })
+    expect(first.data).toHaveLength(100)
+    expect(first.headers.link).toContain('rel="next"')
+    const all = await it.octokit.paginate(it.octokit.rest.issues.listComments, { ...issue, per_page: 50 })
+    expect(all.map((each) => each.body)).toEqual(Array.from({ length: 130 }, (_, at) => String(at)))
+    expect((await it.octokit.rest.issues.listComments(issue)).data).toHaveLength(30)
+  })
+
+  test('that have not changed answer 304 to their ETag', async () => {
+    const pull = await open()
+    const first = await it.octokit.rest.pulls.list(name)
+    const headers = { 'if-none-match': first.headers.etag ?? '' }
+    await expect(it.octokit.rest.pulls.list({ ...name, headers })).rejects.toMatchObject({ status: 304 })
+    await it.github.label(pull, 'new')
+    expect((await it.octokit.rest.pulls.list({ ...name, headers })).status).toBe(200)
+  })
+
+  test('of pull requests filter by state, base and head', async () => {
+    const pull = await open()
+    await open({ author: 'bob', title: 'Beta', changes: { b: 'b' } })
+    await it.github.close(pull)
+    const numbers = async (query: object): Promise<number[]> =>
+      (await it.octokit.rest.pulls.list({ ...name, ...query })).data.map((each) => each.number)
+    expect(await numbers({})).toEqual([2])
+    expect(await numbers({ state: 'all' })).toEqual([2, 1])
+    expect(await numbers({ state: 'all', head: `alice:${pull.headRef}` })).toEqual([1])
+    expect(await numbers({ base: 'release' })).toEqual([])
+  })
+})
+
+describe('check runs', () => {
+  const note = {
+    path: alpha,
+    start_line: 1,
+    end_line: 1,
+    annotation_level: 'failure',
+    message: 'no',
+  } as const
+  const create = async (pull: Pull, more: object = {}): Promise<number> =>
+    (await it.octokit.rest.checks.create({ ...name, name: 'validation', head_sha: pull.headSha, ...more }))
+      .data.id
+
+  test('take fifty annotations a request and add later ones to them', async () => {
+    const pull = await open()
+    const output = (count: number): { title: string; summary: string; annotations: (typeof note)[] } => ({
+      title: 't',
+      summary: 's',
+      annotations: Array.from({ length: count }, () => note),
+    })
+    await expect(create(pull, { output: output(51) })).rejects.toMatchObject({ status: 422 })
+    const check_run_id = await create(pull, { output: output(50) })
+    await it.octokit.rest.checks.update({ ...name, check_run_id, output: output(7) })
+    expect((await it.octokit.rest.checks.get({ ...name, check_run_id })).data.output.annotations_count).toBe(
+      57,
+    )
+    const all = await it.octokit.paginate(it.octokit.rest.checks.listAnnotations, {
+      ...name,
+      check_run_id,
+      per_page: 50,
+    })
+    expect(all).toHaveLength(57)
+  })
+
+  test.each([
+    ['a summary above 65 535 characters', { output: { title: 't', summary: 'x'.repeat(65_536) } }],
+    [
+      'four buttons',
+      { actions: Array.from({ length: 4 }, () => ({ label: 'l', description: 'd', identifier: 'i' })) },
+    ],
+    [
+      'a button with a long label',
+      { actions: [{ label: 'x'.repeat(21), description: 'd', identifier: 'i' }] },
+    ],
+    ['completion without a conclusion', { status: 'completed' }],
+  ])('refuse %s', async (_, more) => {
+    await expect(create(await open(), more)).rejects.toMatchObject({ status: 422 })
+  })
+
+  test('of a name are listed once, the newest, and all when asked', async () => {
+    const pull = await open()
+    await create(pull, { conclusion: 'failure' })
+    const newest = await create(pull, { conclusion: 'success' })
+    const listed = async (filter: 'latest' | 'all'): Promise<number[]> =>
+      (await it.octokit.rest.checks.listForRef({ ...name, ref: pull.headSha, filter })).data.check_runs.map(
+        (each) => each.id,
+      )
+    expect(await listed('latest')).toEqual([newest])
+    expect(await listed('all')).toHaveLength(2)
+  })
+
+  test('of a fork name no pull request', async () => {
+    const pull = await open()
+    const check_run_id = await create(pull)
+    expect((await it.octokit.rest.checks.get({ ...name, check_run_id })).data.pull_requests).toEqual([])
+  })
+
+  test('need a commit that is there', async () => {
+    await expect(
+      it.octokit.rest.checks.create({ ...name, name: 'x', head_sha: '1'.repeat(40) }),
+    ).rejects.toMatchObject({ status: 422 })
+  })
+})
+
+describe('merging', () => {
+  test('the merge endpoint wants the head that is there, no draft and no conflict', async () => {
+    const pull = await open()
+    const merge = async (more: object = {}): Promise<unknown> =>
+      it.octokit.rest.pulls.merge({ ...name, pull_number: pull.number, ...more })
+    await expect(merge({ sha: '1'.repeat(40) })).rejects.toMatchObject({ status: 409 })
+    await it.github.draft(pull)
+    await expect(merge()).rejects.toMatchObject({ status: 405 })
+    await it.github.draft(pull, false)
+    await it.github.pushToBase(full, { [alpha]: 'else: 2\n' })
+    await expect(merge({ sha: pull.headSha })).rejects.toMatchObject({ status: 405 })
+  })
+
+  test('the same content without the commit merges nothing', async () => {
+    const pull = await open()
+    await it.github.pushToBase(full, { [alpha]: 'new: 1\n' })
+    expect(pull).toMatchObject({ state: 'open', merged: null })
+  })
+
+  test('a merged pull request cannot be opened again', async () => {
+    const pull = await open()
+    await it.octokit.rest.git.updateRef({ ...name, ref: 'heads/main', sha: pull.headSha })
+    expect(pull).toMatchObject({ state: 'closed', merged: { sha: pull.headSha } })
+    await expect(it.github.reopen(pull)).rejects.toThrow('Validation Failed')
+  })
+
+  test('a ref moves forward only, unless forced', async () => {
+    const pull = await open()
+    await it.github.pushToBase(full, { x: 'y' })
+    const request = { ...name, ref: 'heads/main', sha: pull.headSha }
+    await expect(it.octokit.rest.git.updateRef(request)).rejects.toMatchObject({ status: 422 })
+    await it.octokit.rest.git.updateRef({ ...request, force: true })
+    expect(pull.merged).not.toBeNull()
+  })
+})
+
+test('nothing can be opened twice or for nothing', async () => {
+  const pull = await open()
+  const again = { ...name, title: 'x', head: `alice:${pull.headRef}`, base: 'main' }
+  await expect(it.octokit.rest.pulls.create(again)).rejects.toMatchObject({ status: 422 })
+  await expect(it.octokit.rest.pulls.create({ ...again, head: 'main' })).rejects.toMatchObject({
+    status: 422,
+  })
+  await expect(it.octokit.rest.pulls.create({ ...again, head: 'not-there' })).rejects.toMatchObject({
+    status: 422,
+  })
+})
+
+test('a workflow ends as it was told to, and an unknown one is not found', async () => {
+  it.github.createWorkflow(full, 'rebuild.yml', { outcome: 'failure', milliseconds: 2 })
+  const dispatch = async (workflow_id: string, ref: string): Promise<unknown> =>
+    it.octokit.rest.actions.createWorkflowDispatch({ ...name, workflow_id, ref })
+  await dispatch('rebuild.yml', 'main')
+  await it.github.settled()
+  const runs = it.receiver.received
+    .filter((each) => each.event === 'workflow_run')
+    .map((each) => each.payload)
+  const conclusion = (each: (typeof runs)[number]): unknown =>
+    (each['workflow_run'] as { conclusion: unknown }).conclusion
+  const words = runs.map((each) => `${String(each['action'])} ${String(conclusion(each))}`)
+  expect(words).toEqual(['requested null', 'in_progress null', 'completed failure'])
+  await expect(dispatch('none.yml', 'main')).rejects.toMatchObject({ status: 404 })
+  await expect(dispatch('rebuild.yml', 'none')).rejects.toMatchObject({ status: 422 })
+})

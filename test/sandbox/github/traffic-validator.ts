@@ -1,0 +1,142 @@
+// Compares what goes over the sandbox's REST interface with GitHub's own OpenAPI document, both directions:
+// the client's parameters and bodies, the sandbox's answers and its webhooks. It reports; it never changes an answer.
+import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import formats from 'ajv-formats'
+import type { TrafficValidator } from '../../../sandbox/github/github.ts'
+
+type Schema = Record<string, unknown>
+
+interface Operation {
+  readonly parameters: readonly {
+    readonly name: string
+    readonly in: string
+    readonly required: boolean
+    readonly schema: Schema
+  }[]
+  readonly body?: { readonly required: boolean; readonly schema: Schema | null }
+  readonly responses: Readonly<Record<string, Schema | null>>
+}
+
+interface Document {
+  readonly operations: Readonly<Record<string, Operation>>
+  readonly webhooks: Readonly<Record<string, Schema>>
+  readonly components: Schema
+}
+
+// Answers that GitHub gives everywhere and its document lists only here and there.
+const everywhere = new Set([304, 400, 401, 403, 404, 422, 429, 500])
+
+/**
+ * Where life differs from the document: people whose account is gone and deleted forks are null, which the document
+ * says for lists and not for single pull requests; the list of installations asks of an account that it be a
+ * person and an enterprise at once; and an app's events may be newer than the document's list of them.
+ */
+function differsInLife(key: string, error: ErrorObject): boolean {
+  if (key === 'GET /app/installations 200' && /^\/\d+\/account/.test(error.instancePath)) return true
+  if (error.keyword === 'enum' && /\/(?:app|performed_via_github_app)\/events\/\d+$/.test(error.instancePath))
+    return true
+  return error.keyword === 'type' && /\/(user|head\/(repo|user))$/.test(error.instancePath)
+}
+
+export function readOpenApi(): Document {
+  return JSON.parse(readFileSync(new URL('github-openapi.json', import.meta.url), 'utf8')) as Document
+}
+
+export function trafficValidator(): TrafficValidator {
+  const document = readOpenApi()
+  const ajv = new Ajv({ strict: false, allErrors: true, inlineRefs: false, code: { optimize: false } })
+  formats.default(ajv, ['date-time', 'uri'])
+  // Every number that JSON can carry here is one; a full name holds a slash; a bot's address holds brackets.
+  ajv.addFormat('email', /^[^@]+@[^@]+$/)
+  ajv.addFormat('int64', true)
+  ajv.addFormat('uri-template', true)
+  ajv.addFormat('repo.nwo', /^[^/]+\/[^/]+$/)
+  ajv.addSchema({ $id: 'github', components: document.components })
+  const compiled = new Map<string, ValidateFunction>()
+  const check = (key: string, schema: Schema, value: unknown): string[] => {
+    let validate = compiled.get(key)
+    if (validate === undefined) {
+      validate = ajv.compile(pointed(schema) as Schema)
+      compiled.set(key, validate)
+    }
+    if (validate(value) === true) return []
+    const errors = (validate.errors ?? []).filter((it) => !differsInLife(key, it))
+    return errors.map((it) => `${key}: ${it.instancePath || '/'} ${it.message ?? ''}`)
+  }
+  const checkWebhook: TrafficValidator['checkWebhook'] = (event, action, payload) => {
+    const name = action === null ? event : `${event}.${action}`
+    const schema = document.webhooks[name]
+    // A dispatch's action is whatever its sender said.
+    if (schema === undefined)
+      return event === 'repository_dispatch' ? [] : [`${name}: not in GitHub's document`]
+    return check(`webhook ${name}`, schema, payload)
+  }
+  const checkExchange: TrafficValidator['checkExchange'] = (exchange) => {
+    const { method, template, query, requestBody, status, responseBody } = exchange
+    const name = `${method} ${template}`
+    // GraphQL has a schema of its own, and its one address is not among REST's.
+    if (name === 'POST /graphql') return []
+    const operation = document.operations[name]
+    if (operation === undefined)
+      return status === 404
+        ? [`${name}: the sandbox has no such operation`]
+        : [`${name}: not in GitHub's document`]
+    const found: string[] = []
+    const known = operation.parameters.filter((it) => it.in === 'query')
+    for (const [key, value] of query) {
+      const parameter = known.find((it) => it.name === key)
+      if (parameter === undefined) found.push(`${name}: no query parameter ${key}`)
+      else found.push(...check(`${name} ?${key}`, parameter.schema, read(value, parameter.schema)))
+    }
+    // A request that was refused was wrong on purpose or is judged by the answer.
+    if (status < 400 && operation.body?.schema && (requestBody !== undefined || operation.body.required))
+      found.push(
+        ...check(`${name} request`, operation.body.schema, requestBody),
+        ...unknownFields(name, operation.body.schema, requestBody),
+      )
+    if (!(status in operation.responses)) {
+      if (!everywhere.has(status)) found.push(`${name}: ${status} is not an answer of GitHub's`)
+    } else {
+      const schema = operation.responses[status]
+      if (schema) found.push(...check(`${name} ${status}`, schema, responseBody))
+      else if (responseBody !== undefined && status < 400)
+        found.push(`${name} ${status}: a body where GitHub sends none`)
+    }
+    return found
+  }
+  return { checkExchange, checkWebhook }
+}
+
+function pointed(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(pointed)
+  if (typeof schema !== 'object' || schema === null) return schema
+  return Object.fromEntries(
+    Object.entries(schema).map(([key, value]) =>
+      key === '$ref' && typeof value === 'string' ? [key, `github${value}`] : [key, pointed(value)],
+    ),
+  )
+}
+
+/** GitHub ignores fields that it does not know; a client that sends one has mistaken something. */
+function unknownFields(name: string, schema: Schema, body: unknown): string[] {
+  const properties = schema['properties'] as Schema | undefined
+  if (
+    properties === undefined ||
+    'oneOf' in schema ||
+    'anyOf' in schema ||
+    typeof body !== 'object' ||
+    body === null
+  )
+    return []
+  return Object.keys(body)
+    .filter((it) => !(it in properties))
+    .map((it) => `${name} request: no field ${it}`)
+}
+
+function read(value: string, schema: Schema): unknown {
+  if (schema['type'] === 'integer' && /^\d+$/.test(value)) return Number(value)
+  if (schema['type'] === 'boolean') return value === 'true' ? true : value === 'false' ? false : value
+  return value
+}

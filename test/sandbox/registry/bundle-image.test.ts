@@ -1,0 +1,72 @@
+// The demo's bundles are real ones: what is rendered from their images is what the catalogs say.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
+import { renderBundle } from '../../../src/bundle/render/render-bundle.ts'
+import { validateBundle } from '../../../src/bundle/validate-bundle.ts'
+import { bundleDocuments, bundleImage, type BundleDocument } from '../../../sandbox/registry/bundle-image.ts'
+import { buildImage } from '../../../sandbox/registry/registry-image.ts'
+
+const fixture = join(import.meta.dirname, '..', '..', '..', 'fixtures', 'demo', 'repository', 'catalogs')
+const catalogs = readdirSync(fixture, { recursive: true, encoding: 'utf8' }).filter((path) =>
+  path.endsWith('.yaml'),
+)
+const filesOf = (blob: BundleDocument) =>
+  new Map(
+    Object.entries(bundleImage(blob).files ?? {}).map(([path, content]) => [path, Buffer.from(content)]),
+  )
+function rendered(blob: BundleDocument) {
+  const { bundle, problem } = readRegistryBundle(filesOf(blob))
+  if (!bundle) throw new Error(problem)
+  return renderBundle(bundle, blob.image, { csvMetadata: true })
+}
+/** Keys are sorted in catalogs, and opm sorts lists by their text. */
+const inOrder = (list: readonly object[] = []) => list.map((item) => JSON.stringify(item, sortedKeys)).sort()
+
+describe('a bundle made from its blob', () => {
+  const blobs = catalogs.flatMap((path) =>
+    bundleDocuments(readFileSync(join(fixture, path), 'utf8')).map(
+      (blob) => [path, blob.name, blob] as const,
+    ),
+  )
+  test.each(blobs)('%s, %s: is sound, and rendered it is the blob', (_path, _name, blob) => {
+    expect(validateBundle(filesOf(blob)).findings).toEqual([])
+    const again = rendered(blob)
+    expect(inOrder(again.properties)).toEqual(inOrder(blob.properties))
+    expect(inOrder(again.relatedImages)).toEqual(inOrder(blob.relatedImages))
+    expect([again.name, again.package]).toEqual([blob.name, blob.package])
+  })
+
+  const rich: BundleDocument = {
+    name: 'pier-v2.0.0-3',
+    package: 'pier',
+    image: 'registry.example/pier/bundle:v2.0.0',
+    properties: [
+      { type: 'olm.package', value: { packageName: 'pier', version: '2.0.0', release: '3' } },
+      { type: 'olm.gvk', value: { group: 'pier.example.com', kind: 'Pier', version: 'v1' } },
+      { type: 'olm.gvk', value: { group: 'pier.example.com', kind: 'Pier', version: 'v1beta1' } },
+      { type: 'olm.gvk.required', value: { group: 'buoy.example.com', kind: 'Buoy', version: 'v1' } },
+      { type: 'olm.package.required', value: { packageName: 'buoy', versionRange: '>=3.0.0' } },
+      { type: 'olm.maxOpenShiftVersion', value: '4.21' },
+    ],
+  }
+  test('versions, requirements and properties of any type survive', () => {
+    const { properties } = rendered(rich)
+    expect(inOrder(properties.filter(({ type }) => type !== 'olm.csv.metadata'))).toEqual(
+      inOrder(rich.properties),
+    )
+    expect(validateBundle(filesOf(rich)).findings).toEqual([])
+  })
+  test('has the same digest each time, and another one for another version', () => {
+    const digest = (blob: BundleDocument) => buildImage(bundleImage(blob)).top.digest
+    expect(digest(rich)).toBe(digest(structuredClone(rich)))
+    expect(digest(rich)).not.toBe(digest({ ...rich, name: 'pier.v2.0.1' }))
+  })
+})
+
+function sortedKeys(_key: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+}
