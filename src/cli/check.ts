@@ -1,7 +1,12 @@
 // `check`: the whole decision on a local git repository. Exit 0 when it would land, 1 when not.
 import type { Change } from '../change/change.ts'
+import type { Examination } from '../examine/examine.ts'
+import { TooLarge } from '../examine/looks/look-budget.ts'
 import { compareFindings } from '../findings/finding.ts'
 import { renderText } from '../findings/render-text.ts'
+import { tooLargeReason } from '../gate/decide.ts'
+import type { Verdict } from '../gate/verdict.ts'
+import { isGitError } from '../git/git-error.ts'
 import { changeAsText, describeChangeLines } from '../messages/describe-change.ts'
 import { oneLine } from '../messages/escape.ts'
 import { examineLocally, type LocalPullOptions } from './local-pull.ts'
@@ -12,7 +17,7 @@ export interface CheckOptions extends LocalPullOptions {
 }
 
 export async function check(options: CheckOptions): Promise<void> {
-  const { verdict, change } = await examineLocally(options)
+  const { verdict, change } = await examineLocally(options).catch(refuseTooLarge)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')
     printJson({
@@ -29,6 +34,17 @@ export async function check(options: CheckOptions): Promise<void> {
     )
   }
   exitWith(verdict.kind === 'merge' ? 0 : 1)
+}
+
+/** What is too large has a verdict as well: it is the App's. Any other failure is no verdict. */
+function refuseTooLarge(error: unknown): Pick<Examination, 'change'> & {
+  verdict: Pick<Verdict, 'kind' | 'reasons' | 'outcomes'>
+} {
+  if (!(error instanceof TooLarge) && !isGitError(error, 'too-large')) throw error
+  return {
+    verdict: { kind: 'blocked', reasons: [tooLargeReason(error.message)], outcomes: [] },
+    change: { paths: [], catalogs: [], references: [] },
+  }
 }
 
 /** The change without the whole catalogs that it was found in. */

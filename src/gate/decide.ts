@@ -92,7 +92,7 @@ export function refuseTooLarge(
 ): Verdict {
   return {
     kind: 'blocked',
-    reasons: [{ code: 'too-large', text: `this pull request is too large to check: ${why}` }],
+    reasons: [tooLargeReason(why)],
     head: snapshot.head,
     base: snapshot.base,
     baseRef: snapshot.baseRef,
@@ -100,6 +100,11 @@ export function refuseTooLarge(
     outcomes: [],
     waiting: [],
   }
+}
+
+/** Why a pull request that costs more than its budget is blocked. */
+export function tooLargeReason(why: string): Reason {
+  return { code: 'too-large', text: `this pull request is too large to check: ${why}` }
 }
 
 function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: GateInput): Generator<Weighed> {

@@ -43,13 +43,11 @@ export function describeCommands(
   isYesToThis: (record: CommandRecord) => boolean,
 ): readonly string[] {
   const current = records.filter((record) => record.head === head && record.epoch === epoch)
-  const lines = current
-    .slice(-shownCommands)
-    .map((record) => {
-      const { login, command, outcome } = record
-      const isForSomethingElse = outcome === 'done' && agrees.has(command) && !isYesToThis(record)
-      return `- ${code(login)} ${words[command]}${isForSomethingElse ? forSomethingElse : outcomes[outcome]}`
-    })
+  const lines = current.slice(-shownCommands).map((record) => {
+    const { login, command, outcome } = record
+    const isForSomethingElse = outcome === 'done' && agrees.has(command) && !isYesToThis(record)
+    return `- ${code(login)} ${words[command]}${isForSomethingElse ? forSomethingElse : outcomes[outcome]}`
+  })
   return current.some(({ command }) => command === 'help' || command === 'unclear')
     ? [...lines, '', ...help]
     : lines

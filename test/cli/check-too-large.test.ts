@@ -1,0 +1,50 @@
+// `check` of a pull request that is larger than its budget: a verdict with the number, not a failure of the command.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { catalogBot } from './command.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'too-large-'))
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.invalid', ...args], {
+      cwd: folder,
+      stdio: 'ignore',
+    })
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+    git('add', path)
+    git('commit', '-q', '-m', path)
+  }
+  git('init', '-q', '-b', 'main')
+  write('catalogs/v4.20/cat/catalog.yaml', 'schema: olm.package\nname: cat\ndefaultChannel: stable\n')
+  git('checkout', '-q', '-b', 'update')
+  const reviewers = Array.from({ length: 600 }, (_, at) => `  - somebody-${at}\n`).join('')
+  write('operators/cat/ci.yaml', `reviewers:\n${reviewers}`)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const check = (...more: string[]) =>
+  catalogBot('check', '--repo', folder, '--base', 'main', '--head', 'update', '--author', 'mallory', ...more)
+
+test('a pull request that is too large is blocked, and the number is told', async () => {
+  const { code, out, err } = await check()
+  expect({ code, err }).toEqual({ code: 1, err: '' })
+  expect(out).toMatch(
+    /blocked: this pull request is too large to check: it has \d+ questions to GitHub about people/,
+  )
+})
+
+test('the same for machines', async () => {
+  const { code, out } = await check('-o', 'json')
+  expect(code).toBe(1)
+  expect(JSON.parse(out)).toMatchObject({
+    verdict: 'blocked',
+    reasons: [{ code: 'too-large' }],
+    findings: [],
+  })
+})
