@@ -2,6 +2,7 @@
 // shows a change of them in review, etc/catalog-bot.api.md. usage: npm run api [-- --check]; with --check the report is compared, and
 // exit 1 tells that it is not up to date.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { Extractor, ExtractorConfig } from '@microsoft/api-extractor'
 import ts from 'typescript'
@@ -11,10 +12,8 @@ const entry = join(root, 'src/index.ts')
 
 /** Writes `file`, the rolled-up declarations, and compares or writes the report. Returns whether the report is up to date. */
 export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boolean }): boolean {
-  // Inside the project, where packages that types come from would be found.
-  const cache = join(root, 'node_modules', '.cache')
-  mkdirSync(cache, { recursive: true })
-  const folder = mkdtempSync(join(cache, 'api-'))
+  // Not below node_modules: what lies there is taken for somebody else's.
+  const folder = mkdtempSync(join(tmpdir(), 'api-'))
   try {
     declare(entry, folder)
     const config = ExtractorConfig.prepare({
@@ -26,6 +25,7 @@ export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boole
         compiler: { overrideTsconfig: { compilerOptions } },
         apiReport: {
           enabled: true,
+          includeForgottenExports: true,
           reportFileName: 'catalog-bot',
           reportFolder: join(root, 'etc'),
           reportTempFolder: join(folder, 'report'),
@@ -38,6 +38,10 @@ export function rollUpTypes(file: string, { isCheck }: { readonly isCheck: boole
             default: { logLevel: 'warning' as never },
             // Everything that is exported is public: no tag says it again.
             'ae-missing-release-tag': { logLevel: 'none' as never },
+            // Names say most of it, and lint asks for words where others build on something.
+            'ae-undocumented': { logLevel: 'none' as never },
+            // They are in the report all the same.
+            'ae-forgotten-export': { logLevel: 'none' as never },
           },
           tsdocMessageReporting: { default: { logLevel: 'none' as never } },
         },
@@ -85,14 +89,15 @@ function declare(file: string, folder: string, seen = new Set<string>()): void {
     throw new Error(`${relative(root, file)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`)
   const target = join(folder, relative(dirname(entry), file).replace(/\.ts$/, '.d.ts'))
   mkdirSync(dirname(target), { recursive: true })
-  writeFileSync(target, outputText)
+  // As published declarations name each other: a name that ends in `.ts` would be taken for somebody else's.
+  writeFileSync(target, outputText.replace(/(from '\.[^']+)\.ts'/g, "$1.js'"))
   for (const [, specifier = ''] of outputText.matchAll(/from '(\.[^']+\.ts)'/g))
     declare(resolve(dirname(file), specifier), folder, seen)
 }
 
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check')
-  const scratch = mkdtempSync(join(root, 'node_modules', '.cache-api-'))
+  const scratch = mkdtempSync(join(tmpdir(), 'api-'))
   const isUpToDate = rollUpTypes(join(scratch, 'index.d.ts'), { isCheck })
   rmSync(scratch, { recursive: true, force: true })
   if (!isUpToDate && isCheck) {

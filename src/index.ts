@@ -19,7 +19,16 @@ import { readCatalogDirectory, type DirectoryRead } from './examine/catalogs/rea
 import { compareFindings, type Finding } from './findings/finding.ts'
 import { changeAsText, describeChangeLines } from './messages/describe-change.ts'
 
-export type { Catalog } from './catalog/facts/catalog.ts'
+export type {
+  BundleBlob,
+  Catalog,
+  ChannelBlob,
+  ChannelEntry,
+  DeprecationBlob,
+  PackageBlob,
+  Property,
+  RelatedImage,
+} from './catalog/facts/catalog.ts'
 export type { PackageChange } from './change/change.ts'
 export type { Finding, Location, Severity } from './findings/finding.ts'
 
