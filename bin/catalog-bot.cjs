@@ -45,6 +45,12 @@ function runUnderNewerNode() {
   }
   // Loaded only here: every other start would pay for it.
   const { spawn } = require('node:child_process')
+  // Before the other one starts, or a signal in that moment would end this one alone. A terminal sends Ctrl-C to both.
+  const signals = ['SIGTERM', 'SIGHUP', 'SIGINT']
+  for (const signal of signals)
+    process.on(signal, () => {
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    })
   const child = spawn(newer, [__filename, ...process.argv.slice(2)], { stdio: 'inherit' })
   child.once('error', (error) => {
     console.error(`catalog-bot: ${newer} cannot be started: ${error.message}`)
@@ -55,12 +61,6 @@ function runUnderNewerNode() {
     for (const forwarded of signals) process.removeAllListeners(forwarded)
     process.kill(process.pid, signal)
   })
-  // A terminal sends Ctrl-C to both.
-  const signals = ['SIGTERM', 'SIGHUP', 'SIGINT']
-  for (const signal of signals)
-    process.on(signal, () => {
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
-    })
 }
 
 /** The program of the package `node`, where that is one this command can run under. */
