@@ -118,6 +118,7 @@ try {
     `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${(merged / 1000).toFixed(1)} s\n` +
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
   )
+  if (harmless.merged === null) process.exitCode = 1
   await pause(20_000)
   process.stdout.write(
     `20 s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,

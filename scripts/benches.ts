@@ -14,6 +14,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:pull': [],
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
+  'bench:strangers': [],
   'fuzz:reader': ['--seconds', '60'],
   'fuzz:archives': ['--seconds', '60'],
 }
