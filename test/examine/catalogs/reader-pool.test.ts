@@ -10,7 +10,7 @@ const large = (text: string) => bytes(`${text}\n${'# comment\n'.repeat(5000)}`)
 const heavy = bytes(`schema: x\na:\n${'- b\n'.repeat(10_000_000)}`)
 
 test('a file that takes too long is given up, and those behind it are read', async () => {
-  pool = openReaderPool(1, { time: 600, memory: 4096 })
+  pool = openReaderPool(1, { time: 2500, memory: 4096 })
   const answers = [pool.read(heavy), pool.read(large('schema: y y\nname: z'))]
   expect((await answers[0]) ?? 'given up').toBe('given up')
   expect((await answers[1])?.others).toMatchObject([{ schema: 'y y', name: 'z' }])
