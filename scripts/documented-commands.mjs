@@ -237,7 +237,8 @@ function run(command, cwd, { place, until, statuses = [0] }) {
         // It has ended by itself.
       }
     }
-    const patience = until && setTimeout(end, 120_000)
+    // A command that hangs fails the run before the run's own end is reached, and says which it was.
+    const patience = setTimeout(end, until === undefined ? 60 * 60_000 : 120_000)
     const listen = (stream) => (data) => {
       stream.write(data)
       if (until === undefined || isEnough) return
