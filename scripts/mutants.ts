@@ -401,7 +401,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/registry/cached-bundles.ts',
-        search: "return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter }",
+        search:
+          "return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }",
         replace: "return { kind: 'bundle', digest: reason, findings: [] }",
       },
     ],

@@ -23,13 +23,13 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: Coast): Outco
   const { story, pull } = told
   const rival = all.find(({ story: { id } }) => id === story.rival)
   const landed = pull.state === 'closed' && pull.merged !== null
-  const state = landed ? 'landed' : (headline(pull) ?? 'not looked at yet')
+  const state = landed ? 'merged' : (headline(pull) ?? 'not checked yet')
   if (landed) {
     const rebuilt = isRebuilt(pull, coast)
     const may = story.ending.kind === 'lands' || (rival !== undefined && !isLanded(rival.pull))
     return {
       state,
-      why: rebuilt ? 'rebuild succeeded' : 'rebuild under way',
+      why: rebuilt ? 'rebuild succeeded' : 'rebuild running',
       asItShouldBe: may && rebuilt,
       landed,
     }
@@ -79,7 +79,7 @@ function reasonOf(coast: Coast, pull: Pull): string {
     const words = (run.summary ?? '').split('\n').find((line) => line.startsWith('- ')) ?? run.title ?? ''
     return `${check}: ${readable(words)}`
   }
-  return 'every check passed'
+  return 'all checks passed'
 }
 
 /** Markdown as a line for a terminal. */

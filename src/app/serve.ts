@@ -42,8 +42,8 @@ export async function serve(
     dataDirectory: join(settings.dataDirectory, 'store'),
     clock,
     problem: (error, job) => {
-      // A duty that fails says so itself.
-      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store has a problem')
+      // A job that fails says so itself.
+      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
     },
   })
   const pool = openReaderPool()

@@ -128,7 +128,7 @@ export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>
     get: (question) =>
       (known.get(questionKey(question)) ?? {
         kind: 'unknown',
-        reason: 'it was not asked yet',
+        reason: 'the bot has not asked yet',
         retryAfter: 0,
       }) as never,
   }

@@ -72,7 +72,7 @@ export async function openRegistries({
   async function inTime<T>(ask: () => Promise<T>, until: number): Promise<T | Unknown> {
     const late = {
       kind: 'unknown',
-      reason: `asking registries about this change takes longer than ${lookTime / 1000} s; the rest follows`,
+      reason: `the registries need more than ${lookTime / 1000} s for this change; the bot continues in the next run`,
       retryAfter: lateRetry,
     } as const
     if (until === Infinity) return ask()

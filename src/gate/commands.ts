@@ -163,9 +163,9 @@ function unknownEdits({ id }: Comment, { reason, retryAfter }: Unknown): Unanswe
 
 const deniedBecause: Readonly<Record<(typeof allowed)[CommandName], string>> = {
   everybody: '',
-  say: 'only the author, owners of what is changed and maintainers can do that',
-  owners: 'only owners of what is changed and maintainers can do that',
-  holder: 'only whoever holds it, or a maintainer, can do that',
+  say: 'only the author, owners of the changed packages and maintainers may do that',
+  owners: 'only owners of the changed packages and maintainers may do that',
+  holder: 'only a maintainer, or the person who put it on hold, may do that',
 }
 
 function mayGive(
@@ -238,7 +238,7 @@ function whyStale(
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
   const words = command.name === 'unhold' ? '/unhold' : `/${command.name} ${head.slice(0, 12)}`
-  const ask = `comment "${words}" if you mean the present one`
+  const ask = `comment "${words}" for the current commit`
   // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
   const last = shown
     .filter(({ at }) => at < comment.createdAt)
@@ -246,9 +246,9 @@ function whyStale(
     .at(-1)
   if (command.sha !== undefined && !head.startsWith(command.sha))
     return `the head is ${head.slice(0, 12)}, not ${command.sha.slice(0, 12)}; ${ask}`
-  if (last === undefined) return `no head had been shown when it was written; ${ask}`
+  if (last === undefined) return `the bot had not reported on any commit when the comment was written; ${ask}`
   if (last.head !== head || last.epoch !== epoch)
-    return `it was written when ${last.head.slice(0, 12)} was shown, and that has changed since; ${ask}`
+    return `the comment was written for ${last.head.slice(0, 12)}, and the pull request has changed since; ${ask}`
   if (last.change !== change)
     return `it was written when ${last.head.slice(0, 12)} did something else; ${ask}`
   return undefined

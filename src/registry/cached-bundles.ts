@@ -83,7 +83,7 @@ export function cachedBundles(
       if (clock.now() - started >= budget.time)
         return later(`opening bundles takes longer than ${budget.time / 1000} s`, slowLook)
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return later(`${budget.pulls} other bundles were opened first`)
+        return later(`the bot opened ${budget.pulls} other bundles first`)
       pulled.add(key)
       return undefined
     }
@@ -94,7 +94,7 @@ export function cachedBundles(
       if (known === undefined && total + size > budget.held)
         return {
           kind: 'unknown',
-          reason: `the bundles of this change say more than ${budget.held} characters together; make several changes of it`,
+          reason: `the bundles of this change contain more than ${budget.held} characters; split it into several pull requests`,
           retryAfter: 3600,
         }
       if (known === undefined) total += size
@@ -125,7 +125,7 @@ export function cachedBundles(
 }
 
 function later(reason: string, retryAfter = nextLook): BundleAnswer {
-  return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter }
+  return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
 }
 
 /** Seconds to remember an answer; undefined for answers that are none, and for tags, which move. */

@@ -88,7 +88,7 @@ export function patientExchange(
           dead.set(endpoint.host, { until: clock.now() + deadFor, error })
         throw error
       }
-      if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was called off')
+      if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was cancelled')
       await clock.sleep(wait, request.signal)
     }
   }

@@ -25,18 +25,18 @@ const nobody = { owners: new Map<string, string[]>(), mentionOwners: false }
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
     const { title, body } = rotIssue([rotten()], nobody)
-    expect(title).toBe('1 image of lighthouse is gone or not what it was')
+    expect(title).toBe('1 image of lighthouse is missing or changed')
     expect(body.startsWith(rotMarker)).toBe(true)
     expect(body).toContain(
       [
         '### `lighthouse`',
         '',
-        '- `quay.io/coast/lighthouse:v1` **is gone**, seen first on 2026-11-20: quay.io does not have it (404)',
-        '  - the bundle itself of `lighthouse.v1.0.0` in the catalog `catalogs/v4.20`: `catalogs/v4.20/lighthouse/catalog.yaml:12`',
+        '- `quay.io/coast/lighthouse:v1` **is missing**, first seen on 2026-11-20: quay.io does not have it (404)',
+        '  - the bundle image of `lighthouse.v1.0.0` in the catalog `catalogs/v4.20`: `catalogs/v4.20/lighthouse/catalog.yaml:12`',
       ].join('\n'),
     )
     expect(body).toMatch(
-      /### What to do\n\n- An image that is gone \(`image-missing`\): push the image again/,
+      /### What to do\n\n- An image that is missing \(`image-missing`\): push the image again/,
     )
   })
 
@@ -46,7 +46,7 @@ describe('the issue about images that are gone', () => {
       rotten({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
     const { title, body } = rotIssue(all, { ...nobody, rulesUrl: 'https://pages.test/rules' })
-    expect(title).toBe('2 images of 2 packages are gone or not what they were')
+    expect(title).toBe('2 images of 2 packages are missing or changed')
     expect([...body.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading)).toEqual([
       '`lighthouse`',
       '`tidepool`',
@@ -91,7 +91,7 @@ describe('the issue about images that are gone', () => {
       [rotten({ reason: nasty, places: [place({ package: nasty, bundle: `${nasty}\`` })] })],
       { ...nobody, owners: new Map([[nasty, [nasty]]]) },
     )
-    expect(title).toBe('1 image of 1 package is gone or not what it was')
+    expect(title).toBe('1 image of 1 package is missing or changed')
     const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
     expect(outsideCode).not.toMatch(/@everyone|closes #1|(?<!\\)\]\(https|<img/)
   })
@@ -106,7 +106,7 @@ describe('the issue about images that are gone', () => {
     const { title, body } = rotIssue(many, nobody)
     expect(body.length).toBeLessThan(65_536)
     expect(title).toContain('3000 images of 70 packages')
-    const shown = [...body.matchAll(/\*\*is gone\*\*/g)].length
+    const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
     const left = /… and (?<left>\d+) more references in \d+ packages/.exec(body)?.groups?.left
     expect(shown).toBeGreaterThan(100)
     expect(shown + Number(left)).toBe(3000)

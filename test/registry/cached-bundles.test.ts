@@ -112,7 +112,7 @@ describe('what one look may cost', () => {
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
     expect(first.at(-1)).toEqual({
       kind: 'unknown',
-      reason: '100 other bundles were opened first; it follows',
+      reason: 'the bot opened 100 other bundles first; this one follows in the next run',
       retryAfter: 2,
     })
     expect((await look()).every(({ kind }) => kind === 'bundle')).toBe(true)

@@ -131,7 +131,7 @@ describe('Docker Hub', () => {
       refuse(response, 429, 'TOOMANYREQUESTS', 'You have reached your pull rate limit')
     expect(await hub().resolve('busybox:1')).toMatchObject({
       kind: 'unknown',
-      reason: expect.stringContaining('limits our requests'),
+      reason: expect.stringContaining('limits requests'),
     })
     registry.script = (_, response) => void response.writeHead(429).end('Too Many Requests')
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'unknown' })

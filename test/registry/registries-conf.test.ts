@@ -229,7 +229,7 @@ describe('an operator asks registries', () => {
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({
       kind: 'blocked',
-      reason: 'ghcr.io is not among the registries that may be asked',
+      reason: 'ghcr.io is not an allowed registry',
     })
     expect(await client.identity('quay.io/org/app:v1')).toBe(`${mirror.host} anonymous, anonymous`)
     await Promise.all([client.close(), mirror.close(), secure.close(), rm(folder, { recursive: true })])

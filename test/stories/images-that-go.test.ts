@@ -40,7 +40,7 @@ describe('images that go, with a scan every second', () => {
     await until('there is an issue', () => issues().length > 0, patience, world.log)
     expect(issue()).toMatchObject({
       state: 'open',
-      title: '1 image of lighthouse is gone or not what it was',
+      title: '1 image of lighthouse is missing or changed',
     })
     expect(issue().author.login).toBe('catalog-bot[bot]')
     expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is gone**')

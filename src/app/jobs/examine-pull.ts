@@ -1,4 +1,4 @@
-// The duty "look at this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
+// The job "check this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
 // anew, so running it twice, late or after a crash comes to the same end.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -61,7 +61,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
         await store.enqueue(job, busySeconds)
         return
       case 'refused':
-        await store.stopLandings(job.repository, `GitHub refused to take a landing: ${outcome.reason}`)
+        await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
         break
       case 'again':
         break

@@ -57,7 +57,10 @@ export async function catalogGrounds({ forge, repository, app }: Workplace): Pro
     const tree = await repository.treeOf(tip)
     const { config, findings } = await readConfig(repository, tree)
     if (findings.length > 0) {
-      app.log.warn({ repository: forge.repository, branch }, 'its configuration cannot be read: no scan')
+      app.log.warn(
+        { repository: forge.repository, branch },
+        'the configuration cannot be read; this branch is not scanned',
+      )
       return undefined
     }
     const entries = await repository.list(tree)

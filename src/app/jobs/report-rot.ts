@@ -1,4 +1,4 @@
-// Tells of rot in one issue: wanted minus present, so that repeating it changes nothing. Which issue is ours is
+// Lists missing images in one issue: wanted minus present, so that repeating it changes nothing. Which issue is ours is
 // remembered, and found again by marker and author where it is not. Where GitHub refuses, nothing else fails.
 import { createHash } from 'node:crypto'
 import { rotIssueStep, type WantedIssue } from '../../checks/images/rot-issue-step.ts'
@@ -52,13 +52,16 @@ export async function reportRot(
     // What is well again is forgotten: when it goes another time, that is news.
     await remember({ ...(number !== undefined && { issue: number }), digest, told: keys })
     if (step !== 'nothing') app.metrics.rotReports.inc({ outcome: outcomes[step] })
-    app.log.info({ repository: forge.repository, issue: number, step, rotten: rotten.length }, 'rot reported')
+    app.log.info(
+      { repository: forge.repository, issue: number, step, rotten: rotten.length },
+      'missing images reported',
+    )
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.metrics.rotReports.inc({ outcome: 'refused' })
     app.log.warn(
       { err: error, repository: forge.repository, rotten: rotten.length },
-      'GitHub refused the issue about images: issues are switched off, or the App lacks the permission "issues: write"',
+      'GitHub refused the issue about missing images: issues are disabled, or the App lacks the permission "issues: write"',
     )
   }
 }

@@ -1,5 +1,5 @@
-// The one place where our own failures are caught: a duty that fails is logged under a trace id, said on the pull
-// request if it stays so, and taken again by the queue.
+// The one place where our own failures are caught: a job that fails is logged under a trace id, shown on the
+// pull request if it keeps failing, and retried by the queue.
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
@@ -23,10 +23,10 @@ export interface JobRunner {
   ) => void
 }
 
-/** Seconds until a duty is tried again that GitHub or git could not serve. */
+/** Seconds until a job is retried that GitHub or git could not serve. */
 const postponedSeconds = 30
 
-/** Does one duty. Rejects only with our own failures, so that the queue repeats them with back-off. */
+/** Does one job. Rejects only with our own failures, so that the queue repeats them with back-off. */
 export async function runJob(
   job: Job,
   { app, openWorkplace, isInstalled, onDone }: JobRunner,
@@ -41,15 +41,18 @@ export async function runJob(
     const world = worldFailure(error)
     if (world === undefined && mayBeGone(error) && !(await isInstalled(job).catch(() => true))) {
       onDone(job, 'dropped', performance.now() - started)
-      log.info('the App is not installed there any more: the duty is dropped')
+      log.info('the App is no longer installed on this repository; the job is dropped')
       return
     }
     onDone(job, world === undefined ? 'failed' : 'postponed', performance.now() - started)
     if (world === undefined) {
-      log.error({ err: error }, 'a duty failed; it is taken again')
+      log.error({ err: error }, 'a job failed and will be retried')
       throw error
     }
-    log.warn({ err: error, again: world.again }, 'the world did not answer; the duty is taken again')
+    log.warn(
+      { err: error, again: world.again },
+      'GitHub, git or a registry did not answer; the job will be retried',
+    )
     await app.store.enqueue(job, world.again)
   }
 }

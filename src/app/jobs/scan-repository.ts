@@ -1,4 +1,4 @@
-// The duty "look up the next few images that the catalogs of a repository name": rounds over all references, second
+// The job "look up the next few images that the catalogs of a repository name": rounds over all references, second
 // looks at those that were not there, and the issue that tells what is certainly gone. Comes in small slices, one at a
 // time over all instances; whatever is killed goes on from what the store remembers.
 import { isSilent } from '../../checks/validation/rule-settings.ts'
@@ -103,7 +103,7 @@ async function begin(state: ScanState, place: Workplace): Promise<ScanState> {
   if (named !== undefined && named.left > 0)
     app.log.warn(
       { repository: forge.repository, left: named.left },
-      'more images are named than a scan asks for',
+      'the catalogs name more images than one scan looks up',
     )
   const parts = new Map<number, readonly Asked[]>()
   const queue = interleaveHosts(references).map((reference) => ({ reference, tries: 0 }))
@@ -123,7 +123,7 @@ async function begin(state: ScanState, place: Workplace): Promise<ScanState> {
     kind === 'round'
       ? Object.fromEntries(Object.entries(state.rot).filter(([reference]) => still.has(reference)))
       : state.rot
-  app.log.info({ repository: forge.repository, walk: kind, references: references.length }, 'scan begins')
+  app.log.info({ repository: forge.repository, walk: kind, references: references.length }, 'scan started')
   return { ...state, rot, walk, dueAt: now }
 }
 
@@ -180,7 +180,7 @@ async function finish(
   measure(app.metrics, repository, rest)
   app.log.info(
     { repository, walk: walk.kind, references: walk.references, unknown, rotten: confirmed.size },
-    'scan ends',
+    'scan finished',
   )
   return true
 }

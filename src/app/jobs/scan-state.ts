@@ -46,7 +46,7 @@ export interface ReportState {
   readonly issue?: number
   /** Stands for title and body as last written; '' when that is not known. */
   readonly digest: string
-  /** Keys (rotKey) of the rot that the issue has told of since all was well last. */
+  /** Keys (rotKey) of the missing images that the issue has named since it was last closed. */
   readonly told: readonly string[]
 }
 
@@ -97,7 +97,7 @@ function secondLookAt({ rot, lookedAt = 0 }: ScanState, apart: number): number {
     : Number.POSITIVE_INFINITY
 }
 
-const space = 'scans'
+const space = 'image scans'
 const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
 
 export async function readScan(

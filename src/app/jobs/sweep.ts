@@ -10,7 +10,7 @@ import type { Workplace } from './workplace.ts'
 const unchangedSeconds = 3600
 
 /**
- * One repository: its branches, and a duty for each open pull request that is not as it was at the last sweep. What
+ * One repository: its branches, and a job for each open pull request that is not as it was at the last sweep. What
  * a list call shows (head, base branch's tip, time of the last change) tells that, so a repository with hundreds of
  * quiet pull requests costs a few calls, not thousands.
  */
@@ -56,7 +56,7 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
           await app.store.enqueue({ kind: 'sweep', installation, repository })
         app.log.debug({ repositories: repositories.length }, 'sweep')
       } catch (error) {
-        app.log.warn({ err: error }, 'the sweep could not list the repositories; it tries again')
+        app.log.warn({ err: error }, 'the sweep could not list the repositories and will be retried')
       }
       await app.clock.sleep(app.settings.sweepSeconds * 1000, ending.signal)
     }

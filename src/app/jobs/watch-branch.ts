@@ -1,4 +1,4 @@
-// The duty "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
+// The job "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
 // workflow or event, once per commit, and the outcome is reported on the commit.
 import type { CommitSha } from '../../change/ids.ts'
 import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'

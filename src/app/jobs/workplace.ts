@@ -1,4 +1,4 @@
-// What a duty works with: the App's own parts, and one repository's mirror and GitHub.
+// What a job works with: the App's own parts, and one repository's mirror and GitHub.
 import type { Logger } from 'pino'
 import type { Forge } from '../../ports/forge.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -20,7 +20,7 @@ export function withoutQuotes(findings: readonly Finding[], reference: string): 
     rule,
     severity,
     what: `the bundle breaks the rule "${titles.get(rule) ?? rule}"`,
-    why: 'What is in the image is not shown here: the bot sees it by rights that readers of this may not have.',
+    why: 'The bot does not show details of this image: readers of this page may have no access to it.',
     fix: `Run: catalog-bot bundle validate ${reference}`,
     data: {},
   }))
@@ -31,12 +31,11 @@ export function inGuardedWords(differences: readonly BundleDifference[]): readon
   const words: Difference[] = []
   const unsaid = { identity: 0, other: 0 }
   for (const { field, catalog, isIdentity } of differences)
-    if (catalog !== undefined)
-      words.push({ isIdentity, words: `${field} ${catalog} is not what the image says` })
+    if (catalog !== undefined) words.push({ isIdentity, words: `${field} ${catalog} differs from the image` })
     else if (isIdentity) unsaid.identity += 1
     else unsaid.other += 1
   if (unsaid.identity > 0)
-    words.push({ isIdentity: true, words: 'the image says of itself what the catalog does not' })
+    words.push({ isIdentity: true, words: 'the image has a name, version or package that the catalog lacks' })
   if (unsaid.other > 0)
     words.push({
       isIdentity: false,

@@ -1,5 +1,5 @@
-// Rot: references of catalogs that are in use whose images are certainly not there any more. Says what one look means,
-// and what two looks at different times mean together. One bad answer is never rot, and silence is none at all.
+// Missing images: references of published catalogs whose images are certainly missing or changed. Says what one look
+// means, and what two looks at different times mean together. One bad answer, or no answer, proves nothing.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../questions.ts'
 
@@ -21,7 +21,7 @@ export interface Rot {
   readonly confirmed: boolean
 }
 
-/** The rule that says the same of a pull request; its page explains, and its settings hold for rot too. */
+/** The rule that says the same of a pull request; its page explains, and its settings hold here too. */
 export const ruleOfRot: Readonly<Record<RotKind, string>> = {
   gone: 'image-missing',
   'digest-mismatch': 'digest-mismatch',
@@ -91,5 +91,5 @@ export function sightingOfTag(
   stoodForIt: boolean,
 ): Sighting {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }
-  return { kind: 'tag-moved', reason: `its tag "${tag}" now stands for ${answer.digest}` }
+  return { kind: 'tag-moved', reason: `its tag "${tag}" now points to ${answer.digest}` }
 }

@@ -1,5 +1,5 @@
-// Whether a demand is met: by its author's own rights, by the yes of people who may say it, or not yet. Every
-// answer that is missing keeps the demand open; nothing here is ever met by an empty list.
+// Whether a required approval is given: by the author's own rights, by people who may approve, or not yet. A missing
+// answer keeps it open; an empty list never gives it.
 import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
@@ -43,7 +43,7 @@ export class Consents {
     this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
   }
 
-  /** Whether the demand is met, and what it lacks otherwise: the same value for demands that differ in nothing of it. */
+  /** Whether it is given, and what it lacks otherwise. Equal ones share one value. */
   meets(demand: Demand): Met {
     // What an owner file does is its own, and approvals may cover one directory only.
     if (demand.ownerEdit !== undefined || this.#input.approvals.length > 0) return this.#weigh(demand)

@@ -1,5 +1,5 @@
-// What must be agreed to before a change may land, path by path: which package a path and its content speak of,
-// who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
+// Which approvals a change requires, path by path: which package a path and its content declare, who owns that at the
+// base, and what kind of change it is. Asks nobody and judges nobody.
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import { foldersOf } from '../../change/layout/layout.ts'
 import type { Layout } from '../../change/layout/layout.ts'
@@ -182,7 +182,7 @@ function inList(
         .filter((place) => known.isFolder(place))
         .map((place) => ({ where: `${place}/catalog.yaml`, home })),
     )
-    // Sources without a catalog of their own: the operator's directory speaks for the package.
+    // Sources without a catalog of their own: the operator's directory stands for the package.
     const beside = homes
       .filter((home) => !places.some((place) => place.home === home))
       .map((home) => ({ where: `operators/${home}/ci.yaml`, home }))
@@ -229,7 +229,7 @@ export function kindsOf(change: PackageChange, exists: boolean): readonly Change
 }
 
 /**
- * A package that differs although no touched path speaks of it: a file outside its directory hides or shows it, such
+ * A package that differs although no touched path declares it: a file outside its directory hides or shows it, such
  * as an ignore file. Its owners must agree all the same.
  */
 function unattributed(

@@ -43,7 +43,7 @@ export { ownershipRules } from './rules.ts'
 
 export const ownership: Check<'ownership'> = {
   id: 'ownership',
-  // Asking is judging with an ear on what is looked up: so nothing is asked that does not decide anything.
+  // To know what to ask, it judges once and notes every answer that it needs. So it asks only what decides.
   ask: (input, answers) => [...judgement(input, answers).heard.values()].map(({ question }) => question),
   judge: (input, answers) => judgement(input, answers).outcome,
 }
@@ -183,7 +183,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const waiting: Waiting[] = [...waitingFor(open, input, authority)]
   if (outside.length > 0)
     waiting.push({
-      what: `a maintainer merges it by hand: ${count(outside.length, 'path')} outside all packages`,
+      what: `a maintainer must merge it by hand: ${count(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
     })
 
@@ -216,7 +216,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     findings: findings.sorted(),
     unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
-    summary: `${count(input.change.paths.length, 'path')}, ${count(packages, 'package')}`,
+    summary: `${count(input.change.paths.length, 'file')}, ${count(packages, 'package')}`,
   }
 }
 
@@ -225,7 +225,7 @@ function baseTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
-/** The tree that would land, as far as owner files go. Used to see what a change does to them, never to allow anything. */
+/** The owner files of the tree that would be merged. Used to see what a change does to them, never to allow anything. */
 function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   const paths = new Set(input.basePaths)
   for (const { path, after } of input.change.paths)
@@ -234,7 +234,7 @@ function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.result.get(path) }
 }
 
-/** Adds why a demand is open, at the path it is about. */
+/** Adds why a required approval is missing, at the path it is about. */
 function explain(
   demand: Demand,
   met: Extract<Met, { kind: 'open' }>,
@@ -281,7 +281,10 @@ function waitingFor(
   return [...groups.values()].map(({ by, who, packages }) => {
     const names = list([...packages])
     return {
-      what: by === 'owner' ? `an owner of ${names} approves` : `a maintainer approves the change to ${names}`,
+      what:
+        by === 'owner'
+          ? `an owner of ${names} must approve`
+          : `a maintainer must approve the change to ${names}`,
       who,
     }
   })
@@ -358,7 +361,7 @@ function foreignPusher(
   const open = [pushed, confirmed].flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
   if (open.length > 0) return { ...nothing, unanswered: open }
   const who = [...(author === null ? [] : [loginOf(author)]), ...maintainerNames(input, authority)]
-  const name = pusher?.login ?? 'an account that is not known'
+  const name = pusher?.login ?? 'an unknown account'
   return {
     findings: [
       finding(foreignPush, undefined, {
@@ -368,7 +371,7 @@ function foreignPusher(
         unblock: who,
       }),
     ],
-    waiting: [{ what: `somebody confirms ${head.slice(0, 12)}, which ${name} pushed`, who }],
+    waiting: [{ what: `somebody must confirm the commit ${head.slice(0, 12)}, which ${name} pushed`, who }],
     unanswered: [],
   }
 }
@@ -399,8 +402,8 @@ function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`
 }
 
 function list(names: readonly string[]): string {

@@ -30,7 +30,7 @@ type Entry = { readonly path: string } & TreeEntry
 const rememberedBytes = 256 * 1024 * 1024
 const rememberedCatalogs = 24
 
-const tooHeavy = 'reading it takes more time or memory than a file may take'
+const tooHeavy = 'reading it needs more time or memory than is allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
 const readAtOnce = 8

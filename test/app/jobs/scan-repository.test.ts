@@ -207,7 +207,7 @@ describe('an image that goes', () => {
     expect(more).toEqual([])
     expect(issue).toMatchObject({
       state: 'open',
-      title: '1 image of alpha is gone or not what it was',
+      title: '1 image of alpha is missing or changed',
       app: it.app,
     })
     expect(issue?.body).toContain(`\`${one}\` **is gone**`)
@@ -235,9 +235,7 @@ describe('an image that goes', () => {
     expect(writes()).toBe(before)
     scene.answers.set(two, missing)
     await scene.day()
-    expect(scene.issues().map(({ title }) => title)).toEqual([
-      '2 images of alpha are gone or not what they were',
-    ])
+    expect(scene.issues().map(({ title }) => title)).toEqual(['2 images of alpha are missing or changed'])
     expect(scene.issues()[0]?.body).toContain(two)
   }, 180_000)
 
@@ -252,7 +250,7 @@ describe('an image that goes', () => {
     scene.answers.set(two, missing)
     await scene.day()
     expect(scene.issues()).toHaveLength(1)
-    expect(issue).toMatchObject({ state: 'open', title: '1 image of alpha is gone or not what it was' })
+    expect(issue).toMatchObject({ state: 'open', title: '1 image of alpha is missing or changed' })
     scene.answers.delete(two)
     await scene.day()
     expect(issue).toMatchObject({ state: 'closed' })
@@ -292,7 +290,7 @@ describe('an image that goes', () => {
     scene.answers.set(one, missing)
     await scene.day()
     const text = await scene.place.app.metrics.registry.metrics()
-    expect(text).toContain(`catalog_bot_scan_rotten_references{repository="${scene.full}"} 1`)
+    expect(text).toContain(`catalog_bot_scan_missing_references{repository="${scene.full}"} 1`)
     expect(text).toMatch(/catalog_bot_scan_references_total\{answer="missing"\} [2-9]/)
     expect(text).toMatch(/catalog_bot_scan_last_finished_timestamp_seconds\{[^}]*\} 1\.?\d{8,}/)
     expect(text).toContain('catalog_bot_scan_reports_total{outcome="opened"} 1')

@@ -110,7 +110,7 @@ describe('a stranger', () => {
       at: { file: catalogOf('mine') },
       data: { package: 'mine', owners: ['alice', 'alan'] },
     })
-    expect(outcome.waiting).toEqual([{ what: 'an owner of mine approves', who: ['alice', 'alan'] }])
+    expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
   })
 })
 

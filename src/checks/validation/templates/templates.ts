@@ -75,7 +75,8 @@ function needsOf(state: TemplateState, config: Config): Needs {
   if (source === 'too-many')
     return {
       kind: 'broken',
-      reason: 'the change touches more templates than are rendered at once; make several changes of it',
+      reason:
+        'the pull request changes more templates than the bot renders at once; split it into several pull requests',
     }
   if (!isStated && result === undefined) return { kind: 'none' }
   const document = readTemplateDocument(source)
@@ -88,10 +89,10 @@ function needsOf(state: TemplateState, config: Config): Needs {
   const asked = images.value.filter((image) => image !== '' && !before.has(image))
   const refused = asked.flatMap((image) => {
     const { reference, reason } = parseImageReference(image)
-    if (!reference) return [`${image} is no image reference: ${reason}`]
+    if (!reference) return [`${image} is not an image reference: ${reason}`]
     return isAllowedRegistry(reference, config.images.registries)
       ? []
-      : [`${image} lies in a registry that this repository does not allow`]
+      : [`${image} is in a registry that this repository does not allow`]
   })
   if (refused.length > 0) return { kind: 'broken', reason: inBrief(refused) }
   return { kind: 'images', source, before, asked }
@@ -113,7 +114,7 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
       isRestricted ||= answer.isRestricted
     } else if (waits(answer, state))
       unanswered.push({
-        question: `what does ${image} render to, for ${state.template}?`,
+        question: `what ${image} renders to, for ${state.template}`,
         reason: answer.reason,
         retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetry,
       })
