@@ -1,6 +1,6 @@
 // What is said of a bundle that the bot sees by rights of its own: whoever opens a pull request could name any image
 // that the operator's credentials reach, and read it in the answer. The catalog's side is shown, which the author wrote;
-// of the image's side only that it differs (reference/registry.md 5.3).
+// of the image's side only that it differs.
 import type { BundleDifference } from '../../bundle/render/compare-with-image.ts'
 import { bundleRules } from '../../bundle/rules.ts'
 import type { Finding } from '../../findings/finding.ts'

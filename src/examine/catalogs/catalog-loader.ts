@@ -1,5 +1,5 @@
 // Loads whole catalogs from git trees. What a file says depends on its bytes alone, so it is remembered by blob id,
-// in memory and in the store: a pull request costs what it touches, not what the catalog weighs (DESIGN, rule 8).
+// in memory and in the store: a pull request costs what it touches, not what the catalog weighs.
 import { assemble } from '../../catalog/facts/assemble.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
