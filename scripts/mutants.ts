@@ -71,7 +71,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'believe a list that ends at 3,000 paths',
     edits: [
       {
-        file: `${own}/demands.ts`,
+        file: `${own}/required-approvals.ts`,
         search: 'for (const path of input.change.paths) {',
         replace: 'for (const path of input.change.paths.slice(0, 3000)) {',
       },
@@ -347,7 +347,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'package names in content not compared with the place',
     edits: [
       {
-        file: `${own}/demands.ts`,
+        file: `${own}/required-approvals.ts`,
         search: 'if (home !== undefined && !known.holds(directory, name))',
         replace: 'if (false)',
       },

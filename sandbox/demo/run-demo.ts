@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunDemo } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
-import { openCoast } from './coast.ts'
+import { openDemoWorld } from './demo-world.ts'
 import { outcomeOf, type Told } from './outcome.ts'
 import { stories } from './stories.ts'
 
@@ -15,7 +15,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
     say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
   tell('starting a simulated GitHub and registry, with the catalog repository coast/operators')
-  const coast = await openCoast({ directory })
+  const coast = await openDemoWorld({ directory })
   try {
     tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
     const bot = await startBot({

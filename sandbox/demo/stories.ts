@@ -1,6 +1,6 @@
 // The demo's pull requests, good and bad, and what must become of each.
 import type { OpenPull } from '../github/people.ts'
-import { publishImages, repositoryName, type Coast } from './coast.ts'
+import { publishImages, repositoryName, type DemoWorld } from './demo-world.ts'
 import { addAtEnd, addOnTop } from './catalog-edits.ts'
 
 export type Ending =
@@ -16,25 +16,25 @@ export interface Story {
   readonly ending: Ending
   /** The other of two stories of which exactly one lands; the one that does not ends as `ending` says. */
   readonly rival?: string
-  open(coast: Coast): OpenPull
+  open(coast: DemoWorld): OpenPull
 }
 
 const catalog = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
-function fileOf(coast: Coast, path: string): string {
+function fileOf(coast: DemoWorld, path: string): string {
   const text = coast.files[path]
   if (text === undefined) throw new Error(`the fixture has no ${path}`)
   return text
 }
 
 /** Both images of a version, so that the registry has what the catalog will name. */
-function publish(coast: Coast, text: string, name: string, version: string): void {
+function publish(coast: DemoWorld, text: string, name: string, version: string): void {
   publishImages(coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
 }
 
 /** Somebody adds a version to a package in one catalog, its images pushed; `add` edits the file. */
 function update(
-  coast: Coast,
+  coast: DemoWorld,
   author: string,
   name: string,
   version: string,

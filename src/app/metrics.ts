@@ -40,7 +40,7 @@ export function openMetrics() {
       labelNames: ['answer'],
       registers,
     }),
-    rotten: new Gauge({
+    missing: new Gauge({
       name: 'catalog_bot_scan_missing_references',
       help: 'References of published catalogs whose images are missing or changed',
       labelNames: ['repository'],
@@ -58,7 +58,7 @@ export function openMetrics() {
       labelNames: ['repository'],
       registers,
     }),
-    rotReports: new Counter({
+    missingImageReports: new Counter({
       name: 'catalog_bot_scan_reports_total',
       help: 'What was done with the issue about missing images; refused: no permission, or issues are disabled',
       labelNames: ['outcome'],

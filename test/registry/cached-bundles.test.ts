@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { BundleAnswer } from '../../src/checks/questions.ts'
 import { cachedBundles, defaultBundleBudget } from '../../src/registry/cached-bundles.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 
 const bundle = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
 const holds = (says = 'foo'): BundleAnswer => ({

@@ -9,7 +9,7 @@ import { endpointsOf, type RegistryRule } from '../../src/registry/endpoints.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { egressOf, parseRegistriesConf, readRegistriesConf } from '../../src/registry/registries-conf.ts'
 import { readRegistryAccess } from '../../src/registry/registry-access.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 import { loopbackCertificate, scriptedRegistry } from './scripted-registry.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`

@@ -8,12 +8,12 @@ import { examinePull } from './examine-pull.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
-import type { App, Workplace } from './workplace.ts'
+import type { App, JobContext } from './job-context.ts'
 
 export interface JobRunner {
   readonly app: App
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
-  readonly openWorkplace: (job: Job) => Promise<Workplace>
+  readonly openJobContext: (job: Job) => Promise<JobContext>
   /** Whether we may still see the job's repository. Rejects when nobody can say. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
@@ -29,12 +29,12 @@ const postponedSeconds = 30
 /** Does one job. Rejects only with our own failures, so that the queue repeats them with back-off. */
 export async function runJob(
   job: Job,
-  { app, openWorkplace, isInstalled, onDone }: JobRunner,
+  { app, openJobContext, isInstalled, onDone }: JobRunner,
 ): Promise<void> {
   const started = performance.now()
   const log = app.log.child({ trace: randomUUID(), ...job })
   try {
-    await perform(job, await openWorkplace(job))
+    await perform(job, await openJobContext(job))
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
@@ -57,7 +57,7 @@ export async function runJob(
   }
 }
 
-async function perform(job: Job, place: Workplace): Promise<void> {
+async function perform(job: Job, place: JobContext): Promise<void> {
   switch (job.kind) {
     case 'pull':
       return examinePull(job, place)

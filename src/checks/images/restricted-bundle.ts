@@ -14,7 +14,7 @@ export interface Difference {
 const titles: ReadonlyMap<string, string> = new Map(bundleRules.map(({ id, title }) => [id, title]))
 
 /** Each rule that is broken once per severity, without place, values and names from the image. */
-export function withoutQuotes(findings: readonly Finding[], reference: string): readonly Finding[] {
+export function withoutFindingDetails(findings: readonly Finding[], reference: string): readonly Finding[] {
   const once = new Map(findings.map((one) => [`${one.rule} ${one.severity}`, one]))
   return [...once.values()].map(({ rule, severity }) => ({
     rule,
@@ -27,7 +27,7 @@ export function withoutQuotes(findings: readonly Finding[], reference: string): 
 }
 
 /** Differences by what the catalog says; what it does not say is counted. */
-export function inGuardedWords(differences: readonly BundleDifference[]): readonly Difference[] {
+export function withoutImageDetails(differences: readonly BundleDifference[]): readonly Difference[] {
   const words: Difference[] = []
   const unsaid = { identity: 0, other: 0 }
   for (const { field, catalog, isIdentity } of differences)

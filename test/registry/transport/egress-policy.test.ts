@@ -3,7 +3,7 @@ import { egressPolicy, loopbackRegistries } from '../../../src/registry/transpor
 import { openRegistry } from '../../../src/registry/open-registry.ts'
 import { openTokenService } from '../../../src/registry/auth/token-service.ts'
 import { openTransport } from '../../../src/registry/transport/transport.ts'
-import { handClock } from '../hand-clock.ts'
+import { handClock } from '../manual-clock.ts'
 import { imageManifest, scriptedRegistry } from '../scripted-registry.ts'
 
 const get = (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {

@@ -133,7 +133,7 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = offerPatch(state)
-  const differences = isRestricted ? inGuardedWords(drifts) : drifts.map(inWords)
+  const differences = isRestricted ? withoutImageDetails(drifts) : drifts.map(inWords)
   return {
     findings: [drifted(state, checkedIn, drifts, differences)],
     unanswered: [],
@@ -222,7 +222,7 @@ const guardedReason =
   'the bundles that it names do not render; whoever may pull them sees why with "catalog-bot render"'
 
 /** What the catalog has and the template lacks is the catalog's own; what it lacks may be an image's, and is counted. */
-function inGuardedWords(drifts: readonly Drift[]): readonly string[] {
+function withoutImageDetails(drifts: readonly Drift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(inWords)
   const lacks = `${missing} ${missing === 1 ? 'thing that it renders to is' : 'things that it renders to are'} missing`

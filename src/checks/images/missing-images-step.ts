@@ -19,7 +19,7 @@ export type IssueStep = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
  * `wanted`: what the issue has to say; undefined when every image is there. `hasNews`: whether it names a missing image that the
  * issue has not named before.
  */
-export function rotIssueStep(
+export function missingImagesStep(
   shown: ShownIssue | undefined,
   wanted: WantedIssue | undefined,
   hasNews: boolean,

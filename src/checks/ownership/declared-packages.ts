@@ -3,16 +3,16 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
-export interface Speech {
+export interface DeclaredInFile {
   /** Packages that the file's blobs name, on either side, each with a place where it is named (the result's, if any). */
   readonly packages: ReadonlyMap<string, Mark>
 }
 
-const silent: Speech = { packages: new Map() }
+const silent: DeclaredInFile = { packages: new Map() }
 
-export interface Speakers {
+export interface DeclaredPackages {
   /** The packages that the file at a path declares. */
-  of(path: string): Speech
+  of(path: string): DeclaredInFile
   /** Directories ('' for files directly in the catalog) that declare each package at the base. */
   homes(packageName: string): ReadonlySet<string>
   /** Packages that a directory declares at the base. */
@@ -31,7 +31,7 @@ export function repositoryPaths({ root, base, result }: CatalogChange): (file: s
 }
 
 /** Reads one catalog's blobs, before and after. */
-export function speakersOf(catalog: CatalogChange): Speakers {
+export function declaredPackagesOf(catalog: CatalogChange): DeclaredPackages {
   const declared = new Map<string, Map<string, Mark>>()
   const homes = new Map<string, Set<string>>()
   const at = new Map<string, Set<string>>()
@@ -49,9 +49,9 @@ export function speakersOf(catalog: CatalogChange): Speakers {
   for (const { file, name, mark } of namesIn(catalog.result)) remember(toPath(file), name, mark)
 
   function remember(path: string, name: string, mark: Mark): void {
-    const speech = declared.get(path) ?? new Map<string, Mark>()
-    speech.set(name, mark)
-    declared.set(path, speech)
+    const packages = declared.get(path) ?? new Map<string, Mark>()
+    packages.set(name, mark)
+    declared.set(path, packages)
   }
 
   return {

@@ -21,7 +21,7 @@ export interface App {
   readonly log: Logger
 }
 
-export interface Workplace {
+export interface JobContext {
   readonly app: App
   readonly installation: number
   readonly forge: Forge
