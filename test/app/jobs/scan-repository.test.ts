@@ -210,7 +210,7 @@ describe('an image that goes', () => {
       title: '1 image of alpha is missing or changed',
       app: it.app,
     })
-    expect(issue?.body).toContain(`\`${one}\` **is gone**`)
+    expect(issue?.body).toContain(`\`${one}\` **is missing**`)
     expect(issue?.body).toContain('Owners: `alice`')
     expect(issue?.body).toContain(
       '`alpha.v1` in the catalog `catalogs/v4.18`: `catalogs/v4.18/alpha/catalog.json:1`',
@@ -246,7 +246,7 @@ describe('an image that goes', () => {
     await scene.day()
     const [issue] = scene.issues()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'completed', closedBy: it.app.bot })
-    expect(issue?.comments.map(({ body }) => body)).toEqual([expect.stringMatching(/there again.*closes it/)])
+    expect(issue?.comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is back.*closes the issue/)])
     scene.answers.set(two, missing)
     await scene.day()
     expect(scene.issues()).toHaveLength(1)
