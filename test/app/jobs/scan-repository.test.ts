@@ -246,7 +246,9 @@ describe('an image that goes', () => {
     await scene.day()
     const [issue] = scene.issues()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'completed', closedBy: it.app.bot })
-    expect(issue?.comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is back.*closes the issue/)])
+    expect(issue?.comments.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/is back.*closes the issue/),
+    ])
     scene.answers.set(two, missing)
     await scene.day()
     expect(scene.issues()).toHaveLength(1)
