@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openCoast } from '../sandbox/demo/coast.ts'
+import { openDemoWorld } from '../sandbox/demo/demo-world.ts'
 
 const rate = Number(process.argv[2] ?? 100)
 const seconds = Number(process.argv[3] ?? 10)
 const directory = await mkdtemp(join(tmpdir(), 'bench-deliveries-'))
-const coast = await openCoast({ directory })
+const coast = await openDemoWorld({ directory })
 const bot = await startBot({ environment: { ...coast.environment, LOG_LEVEL: 'warn' } })
 const agent = new Agent({ keepAlive: true, maxSockets: 20, scheduling: 'fifo' })
 

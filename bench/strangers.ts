@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBot } from '../sandbox/demo/bot-process.ts'
-import { openCoast, repositoryName } from '../sandbox/demo/coast.ts'
+import { openDemoWorld, repositoryName } from '../sandbox/demo/demo-world.ts'
 import { stories } from '../sandbox/demo/stories.ts'
 
 const numbered = (count: number, line: (at: number) => string) =>
@@ -64,7 +64,7 @@ function memoryOf(root: number): number {
 }
 
 const directory = await mkdtemp(join(tmpdir(), 'strangers-'))
-const coast = await openCoast({ directory })
+const coast = await openDemoWorld({ directory })
 const bot = await startBot({
   environment: coast.environment,
   ...(process.env['BENCH_LOG'] && { onLog: console.error }),

@@ -60,10 +60,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/github/read-snapshot.ts',
-        search:
-          'octokit.paginate(octokit.rest.pulls.listReviews, { ...target, pull_number: pull, per_page: 100 })',
-        replace:
-          '(await octokit.rest.pulls.listReviews({ ...target, pull_number: pull, per_page: 100 })).data',
+        search: 'if (read > most) done()',
+        replace: 'done()',
       },
     ],
     test: ['test/github/forge.test.ts', 'however many pages'],
@@ -73,7 +71,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'believe a list that ends at 3,000 paths',
     edits: [
       {
-        file: `${own}/demands.ts`,
+        file: `${own}/required-approvals.ts`,
         search: 'for (const path of input.change.paths) {',
         replace: 'for (const path of input.change.paths.slice(0, 3000)) {',
       },
@@ -349,7 +347,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'package names in content not compared with the place',
     edits: [
       {
-        file: `${own}/demands.ts`,
+        file: `${own}/required-approvals.ts`,
         search: 'if (home !== undefined && !known.holds(directory, name))',
         replace: 'if (false)',
       },
@@ -401,7 +399,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/registry/cached-bundles.ts',
-        search: "return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter }",
+        search:
+          "return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }",
         replace: "return { kind: 'bundle', digest: reason, findings: [] }",
       },
     ],

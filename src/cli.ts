@@ -20,7 +20,7 @@ for (const stream of [process.stdout, process.stderr])
   })
 
 const program = new Command('catalog-bot')
-  .description("Checks, lands and republishes Operator catalogs in OLM's file-based format.")
+  .description("Checks, merges and republishes Operator catalogs in OLM's file-based format.")
   .version(version())
   .showHelpAfterError()
   .exitOverride((error) => {
@@ -44,26 +44,29 @@ const outputs = (...choices: string[]) =>
 program
   .command('validate')
   .description('validate directories of file-based catalogs')
-  .argument('[dir...]', 'directories, one catalog each; none: every catalog of the repository you are in')
+  .argument(
+    '[dir...]',
+    'directories with one catalog each (default: every catalog of the current repository)',
+  )
   .addOption(
     new Option('--profile <profile>', "opm: exactly opm's verdict; full: our rules too")
       .choices(['full', 'opm'])
       .default('full'),
   )
-  .option('--opm <release>', 'the opm release to be equal to', 'v1.73')
-  .option('--no-cache', 'read every file anew')
-  .option('--all', 'print every finding, not only the first ten of a rule that is no error')
+  .option('--opm <release>', 'the opm release whose verdict is wanted', 'v1.73')
+  .option('--no-cache', 'do not use the cache')
+  .option('--all', 'print every finding (default: all errors, and ten warnings of each rule)')
   .option(
     '--config <file>',
-    "full: rule switches from this file, not from the repository's .github/catalog-bot.yml",
+    "full: read the rules' settings from this file (default: the repository's .github/catalog-bot.yml)",
   )
-  .option('--no-config', 'full: every rule as it is by default')
+  .option('--no-config', 'full: use the default severity of every rule')
   .addOption(outputs('text', 'json', 'sarif'))
   .addHelpText(
     'after',
     `
-json is a line for each directory; sarif is one document, with paths from the current directory. Exit 0 when no directory
-has an error (warnings are none), 1 when one has, 2 when the command could not run. Each rule has a page in docs/rules.`,
+json prints one line for each directory. sarif prints one document, with paths from the current directory. Exit code: 0 if
+there is no error, 1 if there is one, 2 if the command could not run. Each rule has a page in docs/rules.`,
   )
   .action(async (directories: string[], options: ValidateOptions) =>
     (await import('./cli/validate.ts')).validate(directories, options),
@@ -74,18 +77,18 @@ program
   .description('decide on a pull request in a local git repository, without GitHub')
   .requiredOption('--repo <path>', 'the repository')
   .requiredOption('--base <rev>', 'the base branch or commit')
-  .requiredOption('--head <rev>', 'what would be merged')
+  .requiredOption('--head <rev>', 'the branch or commit to merge')
   .requiredOption('--author <login[:id]>', 'who opens the pull request')
   .option('--approved-by <login...>', 'people who have approved exactly this head')
   .addOption(role())
-  .option('--insecure-registry <host...>', 'registries to ask by plain http')
-  .option('--offline', 'ask no registry: images stay unknown')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .option('--offline', 'contact no registry (the images check stays unknown)')
   .addOption(outputs('text', 'json'))
   .addHelpText(
     'after',
     `
-Exit 0 when the bot would merge it, 1 when it would not (blocked, waiting for people, or not all answers are known), 2
-when the command could not run.`,
+Exit code: 0 if the bot would merge it, 1 if not (blocked, waiting for people, or a registry did not answer), 2 if the
+command could not run.`,
   )
   .action(async (options: CheckOptions) => (await import('./cli/check.ts')).check(options))
 
@@ -94,27 +97,27 @@ program
   .description('print snapshot, facts, findings, verdict and actions of a decision, and stop')
   .requiredOption('--repo <path>', 'the repository')
   .requiredOption('--base <rev>', 'the base branch or commit')
-  .requiredOption('--head <rev>', 'what would be merged')
+  .requiredOption('--head <rev>', 'the branch or commit to merge')
   .requiredOption('--author <login[:id]>', 'who opens the pull request')
   .option('--approved-by <login...>', 'people who have approved exactly this head')
   .addOption(role())
-  .option('--insecure-registry <host...>', 'registries to ask by plain http')
-  .option('--offline', 'ask no registry: images stay unknown')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .option('--offline', 'contact no registry (the images check stays unknown)')
   .action(async (options: LocalPullOptions) => (await import('./cli/explain.ts')).explain(options))
 
 program
   .command('diff')
-  .description('what changes between two commits, in catalog words')
+  .description('show what changes in the catalogs between two commits')
   .requiredOption('--repo <path>', 'the repository')
   .requiredOption('--base <rev>', 'before')
-  .requiredOption('--head <rev>', 'after: merged into the base first')
+  .requiredOption('--head <rev>', 'after (compared once it is merged into the base)')
   .addOption(outputs('text', 'json', 'markdown', 'svg', 'mermaid'))
   .option('--out <folder>', 'svg: where to write a file for each package that changes')
   .addHelpText(
     'after',
     `
-svg and mermaid show the channels that change, before and after in one picture: what is new in green, what goes
-in red. markdown ends in the mermaid picture. Exit 0 also when nothing changes, 2 when the command could not run.`,
+svg and mermaid draw the channels that change: new parts are green, removed parts are red. markdown ends with the
+mermaid picture. Exit code: 0, also if nothing changes; 2 if the command could not run.`,
   )
   .action(async (options: DiffOptions) => (await import('./cli/diff.ts')).diff(options))
 
@@ -123,7 +126,7 @@ program
   .description("draw the upgrade graphs of a catalog's packages")
   .argument(
     '[dir]',
-    'a directory of file-based catalogs; none: the only catalog of the repository you are in',
+    'a directory of file-based catalogs (default: the only catalog of the current repository)',
   )
   .option('--package <name...>', 'only these packages')
   .addOption(outputs('mermaid', 'svg', 'short'))
@@ -132,9 +135,9 @@ program
   .addHelpText(
     'after',
     `
-mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. short is mermaid too, folded to what
-GitHub shows in a comment. svg is one picture for one package: for more of them name a folder with --out. Exit 1
-when files could not be read; what the others say is drawn.`,
+mermaid is the text of \`opm alpha render-graph\`: every entry, every edge. short is mermaid too, shortened to what
+GitHub shows in a comment. svg is one picture of one package; for more packages, give a folder with --out. Exit code: 1
+if files could not be read; the rest is drawn.`,
   )
   .action(async (dir: string | undefined, options: GraphOptions) =>
     (await import('./cli/graph.ts')).graph(dir, options),
@@ -145,8 +148,8 @@ program
   .description('look up every image that a catalog names in its registry')
   .argument('<dir>', 'a directory of file-based catalogs')
   .option('--concurrency <n>', 'how many to look up at once', '64')
-  .option('--resume <file>', 'write answers down as they come, and go on from there')
-  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .option('--resume <file>', 'save answers in this file, and continue from it')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
   .addOption(outputs('text', 'json'))
   .action(async (dir: string, options: ImagesOptions) =>
     (await import('./cli/images.ts')).images(dir, options),
@@ -155,17 +158,17 @@ program
 const bundle = program.command('bundle').description('a bundle, as an image or a directory')
 bundle
   .command('validate')
-  .description('say all that is wrong inside a bundle: registry+v1, plain+v0 or helm+v3')
+  .description('check a bundle: registry+v1, plain+v0 or helm+v3')
   .argument('<bundle>', 'an image reference or a directory')
-  .option('--suite <names>', 'more rules to ask, separated by commas')
-  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .option('--suite <names>', 'additional suites of rules, separated by commas')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
   .addOption(outputs('text', 'json'))
   .addHelpText(
     'after',
     `
 Suites are operatorhub, good-practices, deprecated-apis, community, multiarch, objects and openshift; operatorframework
-stands for the first three, as for operator-sdk, and all for every one. Exit 0 when there is no error, 1 when there is,
-2 when the bundle could not be looked at. Each rule has a page in docs/rules.`,
+stands for the first three, as for operator-sdk, and all for every one. Exit code: 0 if there is no error, 1 if there is one,
+2 if the bundle could not be read. Each rule has a page in docs/rules.`,
   )
   .action(async (name: string, options: BundleOptions) =>
     (await import('./cli/bundle.ts')).validateOne(name, options),
@@ -175,7 +178,7 @@ bundle
   .description('print the olm.bundle blob of a bundle, as opm render does')
   .argument('<bundle>', 'an image reference or a directory')
   .addOption(migrateLevel())
-  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
   .action(async (name: string, options: BundleOptions) =>
     (await import('./cli/bundle.ts')).renderOne(name, options),
   )
@@ -189,18 +192,18 @@ program
   )
   .addOption(migrateLevel())
   .addOption(
-    new Option('--migrate', 'every migration there is').implies({
+    new Option('--migrate', 'apply all migrations').implies({
       migrateLevel: 'bundle-object-to-csv-metadata',
     }),
   )
-  .option('--insecure-registry <host...>', 'registries to ask by plain http')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
   .addOption(outputs('json', 'yaml'))
   .addHelpText(
     'after',
     `
-Templates are basic, semver and substitutes templates, told apart by their schema; the bundle images that they name
+Templates are basic, semver and substitutes templates, recognised by their schema; the bundle images that they name
 are pulled. A composite list is a YAML file with \`references\`, a name and an image each; all that the images hold,
-bundles or whole catalogs, is printed. What is printed is not validated, as with opm: give its directory to \`validate\`.`,
+bundles or whole catalogs, is printed. As with opm, the output is not validated: run \`validate\` on it.`,
   )
   .action(async (sources: string[], options: RenderCatalogOptions) =>
     (await import('./cli/render.ts')).render(sources, options),
@@ -213,9 +216,9 @@ program
 
 program
   .command('demo')
-  .description('a GitHub, a registry, a catalog and pull requests good and bad, start to finish')
-  .option('--keep', 'leave it running afterwards')
-  .option('-v, --verbose', 'print what the bot logs')
+  .description('run the bot against a simulated GitHub and registry, with good and bad pull requests')
+  .option('--keep', 'keep it running at the end')
+  .option('-v, --verbose', "print the bot's log")
   .action(async (options: DemoOptions) => (await import('./cli/demo.ts')).demo(options))
 
 program.parseAsync().catch(async (error: unknown) => (await import('./cli/output.ts')).fail(error))

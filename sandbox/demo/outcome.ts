@@ -1,7 +1,7 @@
 // What became of a story's pull request, seen from GitHub alone, and whether it is what should have become of it.
 import { checkIds } from '../../src/findings/checks.ts'
 import type { CheckRun, Pull } from '../github/world.ts'
-import type { Coast } from './coast.ts'
+import type { DemoWorld } from './demo-world.ts'
 import type { Story } from './stories.ts'
 
 export interface Told {
@@ -19,17 +19,17 @@ export interface Outcome {
   readonly landed: boolean
 }
 
-export function outcomeOf(told: Told, all: readonly Told[], coast: Coast): Outcome {
+export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): Outcome {
   const { story, pull } = told
   const rival = all.find(({ story: { id } }) => id === story.rival)
   const landed = pull.state === 'closed' && pull.merged !== null
-  const state = landed ? 'landed' : (headline(pull) ?? 'not looked at yet')
+  const state = landed ? 'merged' : (headline(pull) ?? 'not checked yet')
   if (landed) {
     const rebuilt = isRebuilt(pull, coast)
     const may = story.ending.kind === 'lands' || (rival !== undefined && !isLanded(rival.pull))
     return {
       state,
-      why: rebuilt ? 'rebuild succeeded' : 'rebuild under way',
+      why: rebuilt ? 'rebuild succeeded' : 'rebuild running',
       asItShouldBe: may && rebuilt,
       landed,
     }
@@ -43,7 +43,7 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: Coast): Outco
 }
 
 /** A rebuild of its own commit, or of the branch's tip once that has moved on: one build of the newest state is enough. */
-function isRebuilt(pull: Pull, coast: Coast): boolean {
+function isRebuilt(pull: Pull, coast: DemoWorld): boolean {
   const tip = coast.repository.known.get(`refs/heads/${coast.repository.defaultBranch}`)
   return [pull.merged?.sha, tip].some(
     (sha) => sha !== undefined && latest(coast, sha, 'catalog-bot / rebuild')?.conclusion === 'success',
@@ -55,7 +55,7 @@ function isLanded(pull: Pull): boolean {
 }
 
 /** The newest of the runs of a name on a commit. */
-function latest(coast: Coast, sha: string, name: string): CheckRun | undefined {
+function latest(coast: DemoWorld, sha: string, name: string): CheckRun | undefined {
   return coast.github
     .checkRuns({ repo: coast.repository, headSha: sha })
     .filter((run) => run.name === name)
@@ -72,14 +72,14 @@ export function commentOf(pull: Pull): string | undefined {
   return pull.comments.find(({ body }) => body.startsWith('<!-- catalog-bot'))?.body
 }
 
-function reasonOf(coast: Coast, pull: Pull): string {
+function reasonOf(coast: DemoWorld, pull: Pull): string {
   for (const check of checkIds) {
     const run = latest(coast, pull.headSha, `catalog-bot / ${check}`)
     if (run === undefined || run.conclusion === 'success') continue
     const words = (run.summary ?? '').split('\n').find((line) => line.startsWith('- ')) ?? run.title ?? ''
     return `${check}: ${readable(words)}`
   }
-  return 'every check passed'
+  return 'all checks passed'
 }
 
 /** Markdown as a line for a terminal. */

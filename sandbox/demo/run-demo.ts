@@ -1,11 +1,11 @@
-// The demo: the coast, the bot beside it, the stories told, and a table of what each pull request got and why.
+// The demo: a simulated GitHub and registry, the bot, the pull requests, and a table of how each ended and why.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { RunDemo } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
-import { openCoast } from './coast.ts'
+import { openDemoWorld } from './demo-world.ts'
 import { outcomeOf, type Told } from './outcome.ts'
 import { stories } from './stories.ts'
 
@@ -14,10 +14,10 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
   const tell = (line: string) =>
     say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
-  tell('a GitHub, a registry and the catalog repository coast/operators are being made')
-  const coast = await openCoast({ directory })
+  tell('starting a simulated GitHub and registry, with the catalog repository coast/operators')
+  const coast = await openDemoWorld({ directory })
   try {
-    tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; the bot starts`)
+    tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
     const bot = await startBot({
       environment: coast.environment,
       logFile: join(directory, 'bot.log'),
@@ -36,8 +36,8 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
       const all = () => told.map((each) => ({ ...each, outcome: outcomeOf(each, told, coast) }))
       while (!all().every(({ outcome }) => outcome.asItShouldBe) && performance.now() - started < patience) {
         for (const { pull, outcome } of all()) {
-          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not looked at yet' ? '' : ` (${outcome.why})`}`
-          if (seen.get(pull.number) !== line && outcome.state !== 'not looked at yet') tell(line)
+          const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${outcome.why})`}`
+          if (seen.get(pull.number) !== line && outcome.state !== 'not checked yet') tell(line)
           seen.set(pull.number, line)
         }
         await pause(100)
@@ -46,7 +46,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
       say('')
       for (const { pull, story, outcome } of ends) {
         say(
-          `${outcome.asItShouldBe ? 'as it should be' : 'NOT AS IT SHOULD BE'}  #${pull.number} ${story.id}: ${outcome.state}`,
+          `${outcome.asItShouldBe ? 'as expected' : 'NOT AS EXPECTED'}  #${pull.number} ${story.id}: ${outcome.state}`,
         )
         say(`    ${outcome.why}`)
       }
@@ -54,8 +54,8 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
       say('')
       tell(
         good
-          ? 'every pull request came to the end it should'
-          : `not every pull request did: the bot's log is in ${directory}`,
+          ? 'every pull request ended as expected'
+          : `some pull requests did not end as expected; the bot's log is in ${directory}`,
       )
       if (keep !== undefined)
         await keep([

@@ -1,6 +1,6 @@
 // The demo's pull requests, good and bad, and what must become of each.
 import type { OpenPull } from '../github/people.ts'
-import { publishImages, repositoryName, type Coast } from './coast.ts'
+import { publishImages, repositoryName, type DemoWorld } from './demo-world.ts'
 import { addAtEnd, addOnTop } from './catalog-edits.ts'
 
 export type Ending =
@@ -16,25 +16,25 @@ export interface Story {
   readonly ending: Ending
   /** The other of two stories of which exactly one lands; the one that does not ends as `ending` says. */
   readonly rival?: string
-  open(coast: Coast): OpenPull
+  open(coast: DemoWorld): OpenPull
 }
 
 const catalog = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
 
-function fileOf(coast: Coast, path: string): string {
+function fileOf(coast: DemoWorld, path: string): string {
   const text = coast.files[path]
   if (text === undefined) throw new Error(`the fixture has no ${path}`)
   return text
 }
 
 /** Both images of a version, so that the registry has what the catalog will name. */
-function publish(coast: Coast, text: string, name: string, version: string): void {
+function publish(coast: DemoWorld, text: string, name: string, version: string): void {
   publishImages(coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
 }
 
 /** Somebody adds a version to a package in one catalog, its images pushed; `add` edits the file. */
 function update(
-  coast: Coast,
+  coast: DemoWorld,
   author: string,
   name: string,
   version: string,
@@ -56,14 +56,14 @@ export const stories: readonly Story[] = [
   },
   {
     id: "stranger's update",
-    tells: 'mallory, who owns nothing, adds tidepool 0.6.0',
+    tells: 'mallory, who owns no package, adds tidepool 0.6.0',
     ending: { kind: 'stays', check: 'ownership', says: /bob/ },
     open: (coast) =>
       update(coast, 'mallory', 'tidepool', '0.6.0', (text) => addOnTop(text, 'tidepool', '0.6.0', '0.5.0')),
   },
   {
     id: 'broken channel',
-    tells: 'bob, an owner of tidepool, adds 0.5.1 beside 0.5.0: two heads',
+    tells: 'bob, an owner of tidepool, adds 0.5.1 next to 0.5.0, so the channel has two heads',
     ending: { kind: 'stays', check: 'validation', says: /head/ },
     open: (coast) =>
       update(coast, 'bob', 'tidepool', '0.5.1', (text) =>
@@ -75,7 +75,7 @@ export const stories: readonly Story[] = [
   },
   {
     id: 'missing image',
-    tells: 'erin, an owner of buoy, adds 3.1.0 but never pushed its images',
+    tells: 'erin, an owner of buoy, adds 3.1.0 without pushing its images',
     ending: { kind: 'stays', check: 'images', says: /buoy-bundle/ },
     open(coast) {
       const path = catalog('buoy')
@@ -85,7 +85,7 @@ export const stories: readonly Story[] = [
   },
   {
     id: 'another bundle inside',
-    tells: 'erin adds buoy 3.2.0, but what she pushed as its image is 3.1.9',
+    tells: 'erin adds buoy 3.2.0, but the image that she pushed contains 3.1.9',
     ending: { kind: 'stays', check: 'images', says: /holds another bundle[^]*3\.2\.0[^]*3\.1\.9/ },
     open(coast) {
       const path = catalog('buoy')

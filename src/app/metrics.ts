@@ -18,7 +18,7 @@ export function openMetrics() {
     }),
     jobs: new Histogram({
       name: 'catalog_bot_job_seconds',
-      help: 'Time to do one duty',
+      help: 'Time to do one job',
       labelNames: ['kind', 'outcome'],
       buckets: durations,
       registers,
@@ -36,19 +36,19 @@ export function openMetrics() {
     }),
     scanned: new Counter({
       name: 'catalog_bot_scan_references_total',
-      help: 'References that scans asked registries for, by answer',
+      help: 'References that scans looked up, by answer',
       labelNames: ['answer'],
       registers,
     }),
-    rotten: new Gauge({
-      name: 'catalog_bot_scan_rotten_references',
-      help: 'References of live catalogs whose images are certainly gone or not what they were',
+    missing: new Gauge({
+      name: 'catalog_bot_scan_missing_references',
+      help: 'References of published catalogs whose images are missing or changed',
       labelNames: ['repository'],
       registers,
     }),
     unknownReferences: new Gauge({
       name: 'catalog_bot_scan_unknown_references',
-      help: 'References of which the last finished scan got no definite answer',
+      help: 'References for which the last scan got no clear answer',
       labelNames: ['repository'],
       registers,
     }),
@@ -58,9 +58,9 @@ export function openMetrics() {
       labelNames: ['repository'],
       registers,
     }),
-    rotReports: new Counter({
+    missingImageReports: new Counter({
       name: 'catalog_bot_scan_reports_total',
-      help: 'What became of the issue that tells of rot; refused: no permission, or issues are switched off',
+      help: 'What was done with the issue about missing images; refused: no permission, or issues are disabled',
       labelNames: ['outcome'],
       registers,
     }),

@@ -22,7 +22,7 @@ import { runJob } from './jobs/run-job.ts'
 import type { Credentials, Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import type { App, Workplace } from './jobs/workplace.ts'
+import type { App, JobContext } from './jobs/job-context.ts'
 
 export interface RunningApp {
   /** Where it listens, `http://127.0.0.1:3000`. */
@@ -42,8 +42,8 @@ export async function serve(
     dataDirectory: join(settings.dataDirectory, 'store'),
     clock,
     problem: (error, job) => {
-      // A duty that fails says so itself.
-      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store has a problem')
+      // A job that fails says so itself.
+      if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
     },
   })
   const pool = openReaderPool()
@@ -90,7 +90,7 @@ export async function serve(
     (job) =>
       runJob(job, {
         app,
-        openWorkplace: workplaces.open,
+        openJobContext: workplaces.open,
         isInstalled: ({ repository }) => github.isInstalledOn(repository),
         onDone: (done, outcome, milliseconds) =>
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
@@ -201,7 +201,7 @@ function openWorkplaces(app: App, github: GitHubApp) {
   }
 
   return {
-    open: async (job: { installation: number; repository: RepositoryName }): Promise<Workplace> => ({
+    open: async (job: { installation: number; repository: RepositoryName }): Promise<JobContext> => ({
       app,
       installation: job.installation,
       forge: openForge(await github.octokit(job.installation), job.repository, acting),

@@ -131,17 +131,12 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 function readCredentials(values: z.output<typeof schema>): Credentials | undefined {
   const privateKey = readPrivateKey(values)
   if (values.APP_ID === undefined && privateKey === undefined) return undefined
-  if (values.APP_ID === undefined)
-    throw new SettingsError('there is a private key but no APP_ID: set the id of the App')
+  if (values.APP_ID === undefined) throw new SettingsError('APP_ID is missing: set it to the id of the App')
   if (privateKey === undefined)
-    throw new SettingsError(
-      'there is an APP_ID but no PRIVATE_KEY or PRIVATE_KEY_PATH: set the key of the App',
-    )
+    throw new SettingsError('PRIVATE_KEY is missing: set it, or PRIVATE_KEY_PATH, to the key of the App')
   const secret = values.WEBHOOK_SECRET
   if (secret === undefined)
-    throw new SettingsError(
-      'there is no WEBHOOK_SECRET: without it anybody could send deliveries, so nothing starts',
-    )
+    throw new SettingsError('WEBHOOK_SECRET is missing: without it anybody could send deliveries')
   if (secret === 'development' || secret.length < 16)
     throw new SettingsError(
       'WEBHOOK_SECRET is too easy to guess: use at least 16 random characters, as in the App settings',
@@ -163,7 +158,7 @@ function readPrivateKey(values: z.output<typeof schema>): string | undefined {
       ? values.PRIVATE_KEY.replaceAll('\\n', '\n')
       : Buffer.from(values.PRIVATE_KEY, 'base64').toString('utf8')
     if (!text.includes('-----BEGIN'))
-      throw new SettingsError('PRIVATE_KEY is neither PEM text nor base64 of it')
+      throw new SettingsError('PRIVATE_KEY must be PEM text, or PEM text in base64')
     return text
   }
   if (values.PRIVATE_KEY_PATH === undefined) return undefined

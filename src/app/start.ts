@@ -32,7 +32,9 @@ export async function start({ environment, say }: StartOptions): Promise<{ close
   const log = pino({ level: settings.logLevel, redact: { paths: secret, censor: '[secret]' } })
   const run = async (credentials: Credentials): Promise<RunningApp> => {
     const app = await serve(settings, credentials, log)
-    say(`catalog-bot listens at ${app.address} and sweeps every ${settings.sweepSeconds} s.`)
+    say(
+      `catalog-bot listens at ${app.address} and checks all open pull requests every ${settings.sweepSeconds} s.`,
+    )
     return app
   }
   if (settings.credentials !== undefined) return run(settings.credentials)
@@ -63,13 +65,13 @@ async function setUp(
           .then(() => run({ appId: app.id, privateKey: app.pem, webhookSecret: app.webhookSecret }))
           .then((started) => (running = started))
           .catch((error: unknown) =>
-            say(`It could not start: ${error instanceof Error ? error.message : String(error)}`),
+            say(`The bot could not start: ${error instanceof Error ? error.message : String(error)}`),
           )
       }, 500)
     },
   })
-  say('There are no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET), so there is no App to be.')
-  say(`Create it here, on this machine: ${page.address}`)
+  say('The bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
+  say(`Open this address on this machine to create the GitHub App: ${page.address}`)
   return {
     async close() {
       await page.close().catch(() => undefined)

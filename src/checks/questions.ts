@@ -38,7 +38,7 @@ export interface Unknown {
   readonly retryAfter: number
 }
 
-/** What a registry says of one reference (reference/registry.md 2.4). Only the first four of the rest are definite. */
+/** What a registry says of one reference. Only the first four of the rest are definite. */
 export type ImageAnswer =
   | {
       readonly kind: 'ok'
@@ -128,7 +128,7 @@ export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>
     get: (question) =>
       (known.get(questionKey(question)) ?? {
         kind: 'unknown',
-        reason: 'it was not asked yet',
+        reason: 'the bot has not asked yet',
         retryAfter: 0,
       }) as never,
   }

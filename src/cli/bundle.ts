@@ -27,7 +27,7 @@ export async function validateOne(name: string, options: BundleOptions): Promise
   const asked = parseSuites(options.suite ?? '')
   if ('unknown' in asked)
     throw new Error(
-      `there is no suite "${asked.unknown}": choose among ${suites.join(', ')}, operatorframework, all`,
+      `there is no suite "${asked.unknown}"; use one of: ${suites.join(', ')}, operatorframework, all`,
     )
   const { files, labels } = await open(name, options)
   const { format, findings } = validateBundle(files, {
@@ -44,7 +44,7 @@ export async function validateOne(name: string, options: BundleOptions): Promise
       const bytes = files.get(file)
       return bytes && new TextDecoder().decode(bytes)
     }
-    print(`${name}: ${format ?? 'no bundle'}, ${passed ? 'passed' : 'failed'}`)
+    print(`${name}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`)
     if (findings.length > 0) print(renderText(findings, { textOf, colour: process.stdout.isTTY }))
   }
   exitWith(passed ? 0 : 1)

@@ -34,7 +34,7 @@ export async function demo({ keep, verbose }: DemoOptions): Promise<void> {
     verbose,
     ...(keep === true && {
       keep: async (addresses: readonly string[]) => {
-        print(['', 'It goes on until you press Ctrl-C:', ...addresses].join('\n'))
+        print(['', 'The demo keeps running. Press Ctrl-C to stop it:', ...addresses].join('\n'))
         await new Promise<void>((resolve) => process.once('SIGINT', resolve))
       },
     }),

@@ -20,9 +20,9 @@ export interface DiffOptions {
 
 export async function diff(options: DiffOptions): Promise<void> {
   const { output, out } = options
-  if (out !== undefined && output !== 'svg') throw new Error('--out is for pictures: give it with -o svg')
+  if (out !== undefined && output !== 'svg') throw new Error('--out needs -o svg')
   const { change, merge } = await examineLocally({ ...options, author: 'nobody', offline: true })
-  if (merge.kind === 'conflict') throw new Error(`the two conflict in ${merge.paths.join(', ')}`)
+  if (merge.kind === 'conflict') throw new Error(`base and head conflict in ${merge.paths.join(', ')}`)
   switch (output) {
     case 'text':
       print(changeAsText(describeChangeLines(change)).join('\n'))
@@ -35,7 +35,7 @@ export async function diff(options: DiffOptions): Promise<void> {
       break
     case 'mermaid': {
       const graph = changeAsMermaid(change)
-      if (graph === undefined) say('No channel changes, or too much of them to draw.')
+      if (graph === undefined) say('No channel changes, or the changes are too large to draw.')
       else print(graph)
       break
     }

@@ -29,11 +29,11 @@ export async function graph(
   const graphs = packageGraphs(catalog).filter(({ name }) => names?.includes(name) ?? true)
   for (const name of new Set(names))
     if (!graphs.some((found) => found.name === name))
-      throw new Error(`no channel of a package "${printable(name)}" is in ${dir}`)
+      throw new Error(`${dir} has no channel of a package "${printable(name)}"`)
   if (output === 'svg' || out !== undefined)
     putPictures(
       graphs.map((one) => ({ name: one.name, draw: () => draw([one], output) })),
-      { extension: output === 'svg' ? 'svg' : 'mmd', out, none: `No channel is in ${dir}.` },
+      { extension: output === 'svg' ? 'svg' : 'mmd', out, none: `${dir} has no channel.` },
     )
   else print(draw(graphs, output))
   for (const { file, message } of catalog.loadErrors) say(`${printable(file)}: ${printable(message)}`)
@@ -44,7 +44,7 @@ async function onlyCatalog(): Promise<string> {
   const [only = '.', ...more] = await (await import('./local-catalogs.ts')).localCatalogs()
   if (more.length === 0) return only
   throw new Error(
-    `there are ${more.length + 1} catalogs here, name one: ${[only, ...more].map(printable).join(' ')}`,
+    `there are ${more.length + 1} catalogs here; name one of them: ${[only, ...more].map(printable).join(' ')}`,
   )
 }
 

@@ -21,7 +21,7 @@ export interface ImagesOptions {
 export async function images(dir: string, options: ImagesOptions): Promise<void> {
   const concurrency = Number(options.concurrency)
   if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new Error(`--concurrency must be a number from 1 on, not "${options.concurrency}"`)
+    throw new Error(`--concurrency must be a number of at least 1, not "${options.concurrency}"`)
   const references = referencesIn(dir)
   const registry = openRegistry({
     clock: systemClock,

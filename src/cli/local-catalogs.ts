@@ -27,7 +27,7 @@ export async function localCatalogs(config?: string | false): Promise<string[]> 
   )
   if (layout.catalogs.length === 0)
     throw new Error(
-      `no catalog is recognised in ${top}: name its directory, or state it under "catalogs" in ${configPath}`,
+      `no catalog found in ${top}: name its directory, or list it under "catalogs" in ${configPath}`,
     )
   return layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.')
 }
@@ -40,7 +40,7 @@ async function git(): Promise<string[]> {
     const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
     return [top, (await run('git', ['-C', top, ...files], { maxBuffer: mostListed })).stdout]
   } catch (cause) {
-    throw new Error('the current directory is in no git repository: name the directory of a catalog', {
+    throw new Error('the current directory is not in a git repository: name the directory of a catalog', {
       cause,
     })
   }

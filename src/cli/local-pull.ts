@@ -71,7 +71,7 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
           return (
             askRegistries?.(question) ?? {
               kind: 'unknown',
-              reason: 'no registry is asked offline',
+              reason: 'the command runs offline',
               retryAfter: 0,
             }
           )
@@ -83,7 +83,7 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
         case 'comment':
           return { kind: 'unknown', reason: 'comments are known to GitHub only', retryAfter: 0 }
         case 'team-member':
-          return { kind: 'unknown', reason: 'teams are known to GitHub only', retryAfter: 0 }
+          return { kind: 'unknown', reason: 'only GitHub knows the members of teams', retryAfter: 0 }
         case 'role':
           return { kind: 'role', role: question.user === author.id ? roleOf(options.role) : 'read' }
       }
@@ -178,7 +178,7 @@ async function resolveCommit(directory: string, revision: string): Promise<Commi
     ])
     return commitSha(stdout.trim())
   } catch (cause) {
-    throw new Error(`${revision} is no commit of the git repository at ${directory}`, { cause })
+    throw new Error(`${revision} is not a commit of the git repository at ${directory}`, { cause })
   }
 }
 
@@ -193,7 +193,7 @@ async function borrowObjects(from: string, into: string): Promise<void> {
 function parsePerson(text: string): Person {
   const [login = '', id] = text.split(':')
   if (login === '' || (id !== undefined && !/^\d+$/.test(id)))
-    throw new Error(`"${text}" is no login or login:id`)
+    throw new Error(`"${text}" is not a login or login:id`)
   // Without GitHub an id stands for the login it is made from: equal logins are equal people, and no others.
   const made = createHash('sha256').update(login.toLowerCase()).digest().readUIntBE(0, 6) + 1
   return {
@@ -212,6 +212,6 @@ const roles: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', '
 
 function roleOf(text = 'read'): Role {
   const role = roles.find((name) => name === text)
-  if (role === undefined) throw new Error(`"${text}" is no role: ${roles.join(', ')}`)
+  if (role === undefined) throw new Error(`"${text}" is not a role; use one of: ${roles.join(', ')}`)
   return role
 }

@@ -36,7 +36,7 @@ export function putPictures(pictures: readonly Picture[], { extension, out, none
       const names = [...new Set(pictures.map(({ name }) => name))]
       const shown = names.slice(0, 5).map((name) => JSON.stringify(name))
       throw new Error(
-        `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): name a folder for them with --out`,
+        `there are ${pictures.length} pictures (of ${shown.join(', ')}${names.length > 5 ? ', …' : ''}): give a folder for them with --out`,
       )
     }
     print(only.draw())

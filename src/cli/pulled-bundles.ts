@@ -64,6 +64,6 @@ const namesRegistry = /^(?:localhost|[a-z0-9[][^/]*[.:][^/]*)\//i
 export function mustNameRegistry(name: string): void {
   if (!namesRegistry.test(name))
     throw new Error(
-      `${quote(name)} is no file or directory, and names no registry: an image is HOST/REPOSITORY:TAG`,
+      `${quote(name)} is neither a file, nor a directory, nor an image: an image is HOST/REPOSITORY:TAG`,
     )
 }

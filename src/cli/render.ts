@@ -157,7 +157,7 @@ function imagesFrom(pulled: ReadonlyMap<string, PulledBundle | Error>): Images {
     const image = found.get(reference)
     if (!image) return { ok: false, error: `${quote(reference)} was not pulled` }
     if (!(annotationKeys.package in image.labels))
-      return { ok: false, error: `${quote(reference)} is no bundle: no label names its package` }
+      return { ok: false, error: `${quote(reference)} is not a bundle: it has no label with a package name` }
     return renderFiles(image.files, reference)
   }
   return {

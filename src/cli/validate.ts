@@ -36,9 +36,7 @@ export interface ValidateOptions {
 export async function validate(named: readonly string[], options: ValidateOptions): Promise<void> {
   const ruleSet = defaultRuleSet.id === `opm-${options.opm}` ? defaultRuleSet : ruleSetFor(options.opm)
   if (ruleSet === undefined)
-    throw new Error(
-      `there is no rule set for opm "${options.opm}": there are those of v1.28.0 and later, such as v1.73.0, and v1.73`,
-    )
+    throw new Error(`opm "${options.opm}" is not supported: use v1.28.0 or later, such as v1.73.0 or v1.73`)
   const directories =
     named.length > 0 ? named : await (await import('./local-catalogs.ts')).localCatalogs(options.config)
   const all: Finding[] = []
@@ -53,7 +51,7 @@ export async function validate(named: readonly string[], options: ValidateOption
     if (options.output === 'json') print(renderJson(report))
     else if (options.output === 'text') await printText(report, options.all === true)
     else if (report.leftOut !== undefined)
-      say(`${directory}: ${report.leftOut} findings of no higher severity are left out`)
+      say(`${directory}: ${report.leftOut} less important findings are not listed`)
   }
   if (options.output === 'sarif')
     print((await import('../findings/render-sarif.ts')).renderSarif(all, await sarifOptions()))
@@ -151,9 +149,8 @@ async function printText(report: DirectoryReport, all: boolean): Promise<void> {
   const { shown, more } = fewOfEach(report.findings, all ? Infinity : fewFindings)
   const { findings: counted } = report
   if (counted.length > 0) print(renderText(shown, { textOf, counted, colour: process.stdout.isTTY }))
-  for (const [rule, count] of more)
-    print(`… of which ${count} more of ${rule} are not shown (--all shows them)`)
-  if (report.leftOut !== undefined) print(`… and ${report.leftOut} more, of no higher severity`)
+  for (const [rule, count] of more) print(`… ${count} more of ${rule} (use --all to show them)`)
+  if (report.leftOut !== undefined) print(`… and ${report.leftOut} less important findings`)
 }
 
 async function sarifOptions() {

@@ -36,7 +36,7 @@ export const configSchema = z.strictObject({
       }),
     )
     .default([])
-    .describe('Where the catalogs lie. Empty: recognised from the layout.'),
+    .describe('Where the catalogs are. Empty: found by the layout.'),
   templates: templatesSchema,
   branches: z
     .array(z.string().min(1))
@@ -59,7 +59,7 @@ export const configSchema = z.strictObject({
       maintainers: z
         .array(z.string().min(1))
         .default([])
-        .describe('People and teams who look after the repository itself, besides those in config.yaml.'),
+        .describe('People and teams who maintain the repository, besides those in config.yaml.'),
       maintainerRoles: z
         .array(z.enum(['admin', 'maintain', 'write']))
         .default(['admin', 'maintain'])
@@ -80,11 +80,11 @@ export const configSchema = z.strictObject({
         .boolean()
         .default(false)
         .describe(
-          'Whether a head of which no delivery said who pushed it waits until its author, an owner or a maintainer confirms it, also in pull requests of which no delivery said that of any head. A head that somebody else is known to have pushed always does.',
+          'Whether a commit whose pusher is unknown waits until the author, an owner or a maintainer confirms it. This includes pull requests in which no pusher is known. A commit that somebody else pushed always waits.',
         ),
     })
     .prefault({})
-    .describe('When a yes counts.'),
+    .describe('When an approval counts.'),
   rules: z
     .record(
       z.string(),
@@ -95,7 +95,7 @@ export const configSchema = z.strictObject({
           ignore: z
             .array(z.string().min(1))
             .default([])
-            .describe('Packages or path globs in which the rule is silent.'),
+            .describe('Packages or path globs for which the rule is ignored.'),
         }),
       ]),
     )
@@ -115,7 +115,7 @@ export const configSchema = z.strictObject({
         .array(z.string().min(1))
         .default([])
         .describe(
-          'Platforms every related image must offer, such as linux/amd64. Bundle images carry files and run on none: they are not asked.',
+          'Platforms every related image must offer, such as linux/amd64. Bundle images contain only files and are not checked.',
         ),
       scan: z
         .strictObject({
@@ -124,12 +124,12 @@ export const configSchema = z.strictObject({
             .regex(/^(?:off|[1-9][0-9]{0,3}[hd])$/, 'must be off, or hours or days such as 12h or 7d')
             .default('24h')
             .describe(
-              'How often every image that the catalogs name is looked up again, in hours or days (`12h`, `7d`); `off`: never.',
+              'How often the bot looks up every image that the catalogs name, in hours or days (`12h`, `7d`); `off`: never.',
             ),
           issue: z
             .boolean()
             .default(true)
-            .describe('Whether images that are gone are told of in an issue, which is edited in place.'),
+            .describe('Whether the bot lists missing images in an issue, which it updates.'),
           mentionOwners: z
             .boolean()
             .default(false)
@@ -138,20 +138,20 @@ export const configSchema = z.strictObject({
             ),
         })
         .prefault({})
-        .describe('The look at images that the catalogs name already.'),
+        .describe('The regular scan of all images that the catalogs name.'),
     })
     .prefault({})
     .describe('What referenced images must be.'),
   merge: z
     .strictObject({
-      enabled: z.boolean().default(true).describe('Whether pull requests that pass land by themselves.'),
+      enabled: z.boolean().default(true).describe('Whether the bot merges pull requests that pass.'),
       blockingLabels: z
         .array(z.string().min(1))
         .default(['do-not-merge', 'hold'])
-        .describe('Labels that keep a pull request from landing. Labels never allow anything.'),
+        .describe('Labels that stop the bot from merging. No label allows anything.'),
     })
     .prefault({})
-    .describe('Landing.'),
+    .describe('Automatic merging.'),
   rebuild: z
     .strictObject({
       workflow: z

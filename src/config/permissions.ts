@@ -3,9 +3,9 @@
 import { z } from 'zod'
 
 /**
- * Who must agree before a change lands:
+ * Who must agree before a change is merged:
  * `alone` nobody besides the author; `owner` an owner of the package, or a maintainer, other than the author;
- * `maintainer` a maintainer other than the author; `refused` the bot does not land it at all.
+ * `maintainer` a maintainer other than the author; `refused` the bot does not merge it at all.
  */
 const anyone = z.enum(['alone', 'owner', 'maintainer', 'refused'])
 const someoneElse = z.enum(['owner', 'maintainer', 'refused'])
@@ -15,20 +15,20 @@ export type Consent = z.output<typeof anyone>
 /** Kinds of change a pull request can make to a package, each explained as the table's reader sees it. */
 export const changeKinds = {
   'add-bundle': 'A new bundle in a package that exists.',
-  'edit-bundle': 'A published bundle gets other content under the same name.',
-  'remove-bundle': 'A bundle disappears from a catalog, though people may have installed it.',
-  'add-edge': 'New channels, new entries in a channel, or other upgrade edges of an entry that stays.',
-  'remove-entry': 'An entry leaves a channel: whoever installed it is left without upgrades there.',
-  'remove-channel': 'A channel disappears: its subscribers are left without upgrades.',
+  'edit-bundle': 'A published bundle changes under the same name.',
+  'remove-bundle': 'A bundle is removed from a catalog, although users may have installed it.',
+  'add-edge': 'New channels, new entries in a channel, or changed upgrade edges of an entry.',
+  'remove-entry': 'An entry is removed from a channel: users who installed it get no upgrades there.',
+  'remove-channel': 'A channel is removed: its subscribers get no upgrades.',
   'edit-default-channel': 'New subscribers of the package get another channel.',
-  'edit-metadata': 'The description, the icon, or blobs of schemas of its own.',
-  deprecate: 'Deprecations are added, changed or taken back.',
+  'edit-metadata': 'The description, the icon, or blobs of custom schemas.',
+  deprecate: 'Deprecations are added, changed or removed.',
   'update-reference': 'The image of an existing entry in a list of references.',
   'edit-sources': 'Templates, release configuration and other files of the package beside its blobs.',
   'add-to-catalog': 'A package that exists is added to one more catalog.',
   'add-catalog': 'The first files of a catalog, such as that of a new platform version.',
   'add-package': 'A package that no catalog has yet, and its first owners.',
-  'remove-package': 'A package disappears from a catalog.',
+  'remove-package': 'A package is removed from a catalog.',
   'edit-owners': 'The list of the people who own the package.',
 } as const
 
@@ -96,7 +96,7 @@ export const permissionsSchema = z
     owner: row('owner', (kind) => (kind === 'edit-owners' ? someoneElse : anyone)).describe(
       'People who own the package.',
     ),
-    maintainer: row('maintainer', () => anyone).describe('People who look after the repository.'),
+    maintainer: row('maintainer', () => anyone).describe('People who maintain the repository.'),
     contributor: row('contributor', () => someoneElse).describe('Everybody else.'),
     bot: row('bot', (kind) => (kind === 'edit-owners' ? someoneElse : anyone)).describe(
       'Accounts of GitHub Apps that are listed as owners, with a branch in this repository itself.',

@@ -19,7 +19,7 @@ export const templatesSchema = z
           .enum(['none', 'patch'])
           .default('none')
           .describe(
-            'What the comment offers beside the command when the catalog is not what the template renders to: a patch shows the difference, where it is small and every bundle of it is one that the base has.',
+            'What the comment offers when a catalog differs from its template. `patch`: a small patch, if the base already has all its bundles.',
           ),
       })
       .superRefine(({ template, catalog }, context) => {
@@ -28,18 +28,18 @@ export const templatesSchema = z
           if (!ours.includes(name) || !theirs.includes(name))
             context.addIssue({
               code: 'custom',
-              message: `{${name}} must stand in the template and in the catalog`,
+              message: `{${name}} must be in both the template and the catalog`,
             })
         for (const text of [template, catalog])
           if (/[{}]/.test(text.replace(placeholderPattern, '')))
             context.addIssue({
               code: 'custom',
-              message: 'a brace is no part of a placeholder such as {name}',
+              message: 'a brace must belong to a placeholder such as {name}',
             })
       }),
   )
   .default([])
-  .describe('Which catalogs are rendered from which templates, beside those that the layout tells.')
+  .describe('Which catalogs are rendered from which templates, besides those that the layout shows.')
 
 export type StatedTemplate = z.output<typeof templatesSchema>[number]
 

@@ -14,7 +14,7 @@ import type { CatalogLoader } from './catalogs/catalog-loader.ts'
 import { changedLinks } from './changed-links.ts'
 import { closedPulls, mayMeetPulls, pullsMet, type MetPull } from './closed-pulls.ts'
 import type { ExamineOptions } from './examine-options.ts'
-import { lookAtTrees } from './look-at-trees.ts'
+import { rememberTrees } from './remember-trees.ts'
 import { tooMany, TooLarge, usualBudget } from './looks/look-budget.ts'
 import type { Standing } from './stand-on-base.ts'
 
@@ -62,7 +62,7 @@ export async function compareTrees(
     [baseTree, entries],
     [resultTree, resultEntries],
   ])
-  const links = await changedLinks(lookAtTrees(repository, { trees, blobs: new Map() }), {
+  const links = await changedLinks(rememberTrees(repository, { trees, blobs: new Map() }), {
     base: baseTree,
     entries,
     result: resultTree,
@@ -70,7 +70,7 @@ export async function compareTrees(
   })
   const reading = [...paths, ...links.filter(({ path }) => isReadAsCatalog(path, layout))]
   const blobs = changedBlobs(repository, reading, layout, budget.changedBytes)
-  const look = lookAtTrees(repository, { trees, blobs })
+  const look = rememberTrees(repository, { trees, blobs })
   const pulls = await closedPulls(carried.met, snapshot, {
     repository,
     look,

@@ -7,7 +7,7 @@ import { recogniseLayout } from '../change/layout/recognise-layout.ts'
 import { treeSha } from '../change/ids.ts'
 import { GitError } from '../git/git-error.ts'
 import type { ReadTree, Repository } from '../ports/repository.ts'
-import { lookAtTrees } from './look-at-trees.ts'
+import { rememberTrees } from './remember-trees.ts'
 import { pathEnd } from './catalogs/linked-file.ts'
 
 /** A larger file is not opened to learn what it is. */
@@ -69,7 +69,7 @@ async function withoutLinks(
 ): Promise<readonly CatalogRoot[]> {
   const links = new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path))
   if (links.size === 0) return catalogs
-  const look = lookAtTrees({ read } as ReadTree, { trees: new Map([[anyTree, entries]]), blobs: new Map() })
+  const look = rememberTrees({ read } as ReadTree, { trees: new Map([[anyTree, entries]]), blobs: new Map() })
   const found = new Map<string, CatalogRoot>()
   for (const catalog of catalogs) {
     const end = await pathEnd(look, anyTree, catalog.root)

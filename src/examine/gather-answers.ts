@@ -58,7 +58,7 @@ function secondsToKeep(question: Question, answer: Answer): number {
 }
 
 /** Answers from GitHub and registries: people's rights remembered for half a minute, their accounts for an hour. */
-export function askTheWorld(
+export function answerQuestions(
   forge: Forge,
   askRegistries: AskRegistries,
   store: Pick<Store, 'getCached' | 'putCached'>,

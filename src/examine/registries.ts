@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'
 import { withBudget } from '../registry/budget.ts'
-import { cachedAnswers, defaultLives, lifeOf } from '../registry/cached-answers.ts'
+import { cachedAnswers, defaultTtls, ttlOf } from '../registry/cached-answers.ts'
 import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
@@ -72,7 +72,7 @@ export async function openRegistries({
   async function inTime<T>(ask: () => Promise<T>, until: number): Promise<T | Unknown> {
     const late = {
       kind: 'unknown',
-      reason: `asking registries about this change takes longer than ${lookTime / 1000} s; the rest follows`,
+      reason: `the registries need more than ${lookTime / 1000} s for this change; the bot continues in the next run`,
       retryAfter: lateRetry,
     } as const
     if (until === Infinity) return ask()
@@ -108,7 +108,7 @@ export async function openRegistries({
     async lookAgain(reference, signal) {
       const answer = await remembered.plain.refresh(reference, signal)
       // A digest is remembered for days: what is gone must be forgotten by those who asked for platforms, too.
-      if (lifeOf(reference, answer, defaultLives) === defaultLives.negative)
+      if (ttlOf(reference, answer, defaultTtls) === defaultTtls.negative)
         await remembered.detailed.remember(reference, answer)
       return answer
     },

@@ -3,9 +3,9 @@
 
 /** The gates GitHub shows; a rule belongs to exactly one. */
 export const checks = [
-  { id: 'ownership', title: 'Whoever changes something may change it' },
+  { id: 'ownership', title: 'The people who may agree to this change have agreed' },
   { id: 'validation', title: 'The catalog is valid' },
-  { id: 'images', title: 'Every image exists, is allowed, and holds what the catalog says' },
+  { id: 'images', title: 'Every image exists, is allowed and matches the catalog' },
 ] as const
 
 export type CheckId = (typeof checks)[number]['id']

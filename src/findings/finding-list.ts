@@ -124,7 +124,7 @@ function leftOutFinding({ id, severity }: Pick<AnyRule, 'id' | 'severity'>, left
     severity,
     what: `${leftOut} more ${leftOut === 1 ? 'finding of this rule is' : 'findings of this rule are'} not listed`,
     why: '',
-    fix: 'Correct the listed ones first; one cause often has many effects.',
+    fix: 'Fix the listed findings first: one cause often has many effects.',
     subject: '…',
     data: { leftOut },
   }

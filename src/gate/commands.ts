@@ -7,7 +7,7 @@ import type { CommitSha, UserId } from '../change/ids.ts'
 import type { Comment, Person } from '../change/snapshot.ts'
 import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
-import { coverage, isAgreedTo, standingIn, type Coverage } from '../checks/ownership/ownership.ts'
+import { coverage, isAgreedTo, authorisationFor, type Coverage } from '../checks/ownership/ownership.ts'
 import type { Holds, Unanswered } from '../checks/ownership/people.ts'
 import { loginOf } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
@@ -105,7 +105,7 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
   if (snapshot.state !== 'open') return { decisions, open: [] }
-  const standing = lazily(() => standingIn(input.check, answers))
+  const authorisation = lazily(() => authorisationFor(input.check, answers))
   const given = new Map(input.recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
@@ -127,7 +127,7 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
     }
     const { command } = parsed
     const records = [...input.records, ...decisions.map((decision) => decision.record)]
-    const may = mayGive(command.name, author, input, records, standing)
+    const may = mayGive(command.name, author, input, records, authorisation)
     if (may.kind === 'unknown') {
       if (stops) return { decisions, open: may.open }
       continue
@@ -163,9 +163,9 @@ function unknownEdits({ id }: Comment, { reason, retryAfter }: Unknown): Unanswe
 
 const deniedBecause: Readonly<Record<(typeof allowed)[CommandName], string>> = {
   everybody: '',
-  say: 'only the author, owners of what is changed and maintainers can do that',
-  owners: 'only owners of what is changed and maintainers can do that',
-  holder: 'only whoever holds it, or a maintainer, can do that',
+  say: 'only the author, owners of the changed packages and maintainers may do that',
+  owners: 'only owners of the changed packages and maintainers may do that',
+  holder: 'only a maintainer, or the person who put it on hold, may do that',
 }
 
 function mayGive(
@@ -173,7 +173,7 @@ function mayGive(
   person: Person,
   input: CommandInput,
   records: readonly CommandRecord[],
-  standing: () => ReturnType<typeof standingIn>,
+  authorisation: () => ReturnType<typeof authorisationFor>,
 ): Holds {
   const account = { id: person.id, login: loginOf(person) }
   const isAuthor = input.check.snapshot.author?.id === person.id
@@ -181,14 +181,14 @@ function mayGive(
     case 'everybody':
       return { kind: 'yes' }
     case 'say':
-      return isAuthor ? { kind: 'yes' } : standing().hasSay(account)
+      return isAuthor ? { kind: 'yes' } : authorisation().hasSay(account)
     case 'owners':
       // An author's own yes approves nothing; it confirms who pushed the head (T24).
-      return isAuthor && name === 'approve' ? { kind: 'yes' } : standing().hasSay(account)
+      return isAuthor && name === 'approve' ? { kind: 'yes' } : authorisation().hasSay(account)
     case 'holder':
       return heldBy(records, input.check)?.user === person.id
         ? { kind: 'yes' }
-        : standing().isMaintainer(account)
+        : authorisation().isMaintainer(account)
   }
 }
 
@@ -238,7 +238,7 @@ function whyStale(
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
   const words = command.name === 'unhold' ? '/unhold' : `/${command.name} ${head.slice(0, 12)}`
-  const ask = `comment "${words}" if you mean the present one`
+  const ask = `comment "${words}" for the current commit`
   // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
   const last = shown
     .filter(({ at }) => at < comment.createdAt)
@@ -246,9 +246,9 @@ function whyStale(
     .at(-1)
   if (command.sha !== undefined && !head.startsWith(command.sha))
     return `the head is ${head.slice(0, 12)}, not ${command.sha.slice(0, 12)}; ${ask}`
-  if (last === undefined) return `no head had been shown when it was written; ${ask}`
+  if (last === undefined) return `the bot had not reported on any commit when the comment was written; ${ask}`
   if (last.head !== head || last.epoch !== epoch)
-    return `it was written when ${last.head.slice(0, 12)} was shown, and that has changed since; ${ask}`
+    return `the comment was written for ${last.head.slice(0, 12)}, and the pull request has changed since; ${ask}`
   if (last.change !== change)
     return `it was written when ${last.head.slice(0, 12)} did something else; ${ask}`
   return undefined

@@ -9,7 +9,7 @@ import { checkIds, type CheckId } from '../findings/checks.ts'
 import { mint } from './merge-permit.ts'
 import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
 
-/** Every check that must have spoken before anything lands. A check that is absent is not a check that passed. */
+/** Every check that must finish before anything is merged. A check that is absent is not a check that passed. */
 export const requiredChecks: readonly CheckId[] = checkIds
 
 export type MergeOutcome =
@@ -30,7 +30,7 @@ export interface GateInput {
   readonly stopped?: string | undefined
   /** Who put this pull request on hold by command, if somebody did. */
   readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
-  /** Who asked with /merge for this very state to land, if somebody did: for repositories where nothing lands by itself. */
+  /** Who asked with /merge for this very state to land, if somebody did: for repositories without automatic merging. */
   readonly requestedBy?: string | undefined
 }
 
@@ -56,7 +56,7 @@ export function decide(input: GateInput): Verdict {
         ? reasons
             .toSorted((a, b) => weight[b.kind] - weight[a.kind])
             .map(({ code, text, who }) => ({ code, text, ...(who && { who }) }))
-        : [{ code: 'all-checks-passed', text: 'every check passed' }],
+        : [{ code: 'all-checks-passed', text: 'all checks passed' }],
     head: snapshot.head,
     base: snapshot.base,
     baseRef: snapshot.baseRef,
@@ -110,26 +110,27 @@ export function tooLargeReason(why: string): Reason {
 function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: GateInput): Generator<Weighed> {
   if (snapshot.state !== 'open') yield reason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
-    yield reason('wait', 'author-unknown', 'the account that opened the pull request does not exist any more')
+    yield reason('wait', 'author-unknown', 'the account that opened the pull request no longer exists')
   if (snapshot.draft) yield reason('wait', 'draft', 'the pull request is a draft')
   if (snapshot.stacked)
     yield reason(
       'wait',
       'stacked',
-      'the pull request stands on another one: only the lowest of a stack can land',
+      'the pull request depends on another pull request, which must be merged first',
     )
   const blocking = new Set(config.merge.blockingLabels.map((label) => label.toLowerCase()))
   for (const label of snapshot.labels)
-    if (blocking.has(label.toLowerCase())) yield reason('wait', 'label', `the label "${label}" holds it back`)
+    if (blocking.has(label.toLowerCase()))
+      yield reason('wait', 'label', `the label "${label}" blocks merging`)
   if (heldBy !== undefined) {
     const { login, isBack } = heldBy
     const back = isBack ? ': that was lifted for something else than it is now' : ''
-    yield reason('wait', 'held', `${login} holds it back with /hold${back}`, [login])
+    yield reason('wait', 'held', `${login} put it on hold with /hold${back}`, [login])
   }
   if (stopped !== undefined)
-    yield reason('wait', 'stopped', `landings in this repository are stopped: ${stopped}`)
+    yield reason('wait', 'stopped', `merging is stopped in this repository: ${stopped}`)
   if (!config.merge.enabled && requestedBy === undefined)
-    yield reason('wait', 'merge-disabled', 'this repository does not let pull requests land by themselves')
+    yield reason('wait', 'merge-disabled', 'automatic merging is switched off in this repository')
 }
 
 function* reasonsOfMerge({ merge, changedPaths }: GateInput): Generator<Weighed> {
@@ -139,19 +140,23 @@ function* reasonsOfMerge({ merge, changedPaths }: GateInput): Generator<Weighed>
     yield reason(
       'blocked',
       'conflict',
-      `it conflicts with the base branch${shown ? ` in ${shown}${more}` : ''}`,
+      `the pull request conflicts with the base branch${shown ? ` in ${shown}${more}` : ''}`,
     )
   }
   if (merge.kind === 'nothing')
-    yield reason('blocked', 'nothing-to-merge', 'the base branch already has all its commits')
+    yield reason(
+      'blocked',
+      'nothing-to-merge',
+      'the base branch already contains all commits of the pull request',
+    )
   if (merge.kind === 'clean' && changedPaths === 0)
-    yield reason('wait', 'empty', 'it changes nothing on the base branch')
+    yield reason('wait', 'empty', 'the pull request changes no file of the base branch')
 }
 
 function* reasonsOfChecks(outcomes: readonly CheckOutcome[]): Generator<Weighed> {
   for (const id of requiredChecks) {
     if (!outcomes.some((outcome) => outcome.check === id))
-      yield reason('unknown', 'unanswered', `the check ${id} has not spoken yet`)
+      yield reason('unknown', 'unanswered', `the check ${id} has not finished`)
   }
   for (const outcome of outcomes) {
     const errors = outcome.findings

@@ -1,6 +1,6 @@
 // A MergePermit: proof that one exact commit may become the tip of one branch. Only decide() mints it, and
 // nothing else can: the class is exported as a type, its constructor stays in this file's mint().
-// A second way to merge does not type-check, because every landing asks for this value (DESIGN, rule 5).
+// A second way to merge does not type-check, because every landing asks for this value.
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
 

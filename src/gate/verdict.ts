@@ -3,7 +3,7 @@ import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { CheckOutcome, Waiting } from '../checks/check.ts'
 import type { MergePermit } from './merge-permit.ts'
 
-/** `merge`: lands now. `wait`: people must act. `blocked`: the author must. `unknown`: the world has not answered. */
+/** `merge`: is merged now. `wait`: people must act. `blocked`: the author must. `unknown`: the world has not answered. */
 export type VerdictKind = 'merge' | 'wait' | 'blocked' | 'unknown'
 
 export interface Reason {

@@ -87,7 +87,7 @@ const year = 366 * 24 * 3600
 
 /**
  * The merge's date: a function of its parents, so that the same merge is the same commit whenever it is made. The
- * later of the two; but a head may carry any date (3.9-R6), so one far after the base's counts for a year at most.
+ * later of the two; but a head may carry any date, so one far after the base's counts for a year at most.
  */
 export function mergeDate(base: number, head: number): number {
   return Math.max(base, Math.min(head, base + year))

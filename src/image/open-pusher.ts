@@ -10,7 +10,7 @@ import type { EgressOptions } from '../registry/transport/egress-policy.ts'
 import { endpointsOf, type Endpoint } from '../registry/endpoints.ts'
 import type { Resolve } from '../registry/transport/guarded-connector.ts'
 import { acceptManifests } from '../registry/manifest.ts'
-import { defaultPatience, patientExchange, type Patience } from '../registry/patient-exchange.ts'
+import { defaultRetryPolicy, retryingExchange, type RetryPolicy } from '../registry/retrying-exchange.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { failureOf } from '../registry/transport/reply-failure.ts'
 import { openTokenService } from '../registry/auth/token-service.ts'
@@ -22,7 +22,7 @@ export interface PusherOptions {
   readonly credentials: readonly CredentialSource[]
   /** Default: https to public addresses only. */
   readonly egress?: EgressOptions
-  readonly limits?: Partial<TransportLimits & Patience & UploadLimits>
+  readonly limits?: Partial<TransportLimits & RetryPolicy & UploadLimits>
   /** For tests: how names are resolved, and chance (0 to 1). */
   readonly resolve?: Resolve
   readonly random?: () => number
@@ -88,7 +88,7 @@ const manifestLimit = 4 * 1024 * 1024
 export function openPusher(options: PusherOptions): Pusher {
   const clock = closableClock(options.clock)
   const limits = { ...defaultUploadLimits, ...options.limits }
-  const patience = { ...defaultPatience, ...options.limits }
+  const patience = { ...defaultRetryPolicy, ...options.limits }
   const transport = openTransport({
     egress: options.egress ?? {},
     limits: { exchangeTimeout: uploadTimeout, ...options.limits },
@@ -100,7 +100,7 @@ export function openPusher(options: PusherOptions): Pusher {
     options.credentials,
     'pull,push',
   )
-  const exchange = patientExchange(authorized, patience, clock, options.random ?? Math.random)
+  const exchange = retryingExchange(authorized, patience, clock, options.random ?? Math.random)
 
   /** One order's place and signal. */
   interface Errand {

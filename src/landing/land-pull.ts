@@ -62,11 +62,11 @@ async function landUnderLease(
   crashPoint('lease-taken')
   await settleLandings(landing.repository, repository, store)
   const stopped = await store.landingsStopped(landing.repository)
-  if (stopped !== undefined) return { kind: 'again', why: `landings were stopped: ${stopped}` }
+  if (stopped !== undefined) return { kind: 'again', why: `merging was stopped: ${stopped}` }
   if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
   const fresh = await forge.readSnapshot(landing.pull, { anew: true })
   if (fresh === null || !saysTheSame(fresh, examined.snapshot))
-    return { kind: 'again', why: 'the pull request changed meanwhile' }
+    return { kind: 'again', why: 'the pull request has changed' }
   if (!(await meetsTheSame(examined, forge)))
     return { kind: 'again', why: 'it would close other pull requests than those that were judged' }
   crashPoint('before-intent')
@@ -77,7 +77,7 @@ async function landUnderLease(
   crashPoint('pushed')
   if (result.kind !== 'landed') {
     await store.endLanding(intent, 'abandoned')
-    return result.kind === 'refused' ? result : { kind: 'again', why: 'the base branch moved' }
+    return result.kind === 'refused' ? result : { kind: 'again', why: 'the base branch has changed' }
   }
   await audit(intent, repository, store)
   crashPoint('audited')
@@ -103,7 +103,7 @@ export async function settleLandings(
   }
 }
 
-/** After every landing: the branch holds the validated commit with the validated tree, or the line stops (I14, T38). */
+/** After every landing: the branch holds the validated commit with the validated tree, or landings stop (I14, T38). */
 async function audit(intent: Intent, repository: Repository, store: Store): Promise<void> {
   await repository.fetch(intent.baseRef)
   crashPoint('fetched-for-audit')
@@ -116,7 +116,7 @@ async function audit(intent: Intent, repository: Repository, store: Store): Prom
   await store.endLanding(intent, 'mismatch')
   await store.stopLandings(
     intent.repository,
-    `after pull request ${intent.pull} the branch ${intent.baseRef} does not hold the validated tree ${intent.tree}`,
+    `after merging pull request ${intent.pull}, the branch ${intent.baseRef} does not contain the validated tree ${intent.tree}`,
   )
 }
 

@@ -39,12 +39,12 @@ export function describeChangeLines(change: Change): Line[] {
 
 /** Blobs that move between files, or are written otherwise, change files and no word of the catalog. */
 function nothing(paths: readonly TouchedPath[]): Line {
-  if (paths.length === 0) return { depth: 0, words: ['Nothing: the result is the base branch as it stands.'] }
+  if (paths.length === 0) return { depth: 0, words: ['Nothing: the base branch already has all of it.'] }
   const changed = count(paths.length, 'file changes', 'files change')
   return {
     depth: 0,
     words: [
-      `Nothing in the catalogs; ${changed} without saying anything else: `,
+      `Nothing in the catalogs. ${changed} without a change of meaning: `,
       ...names(paths.map(({ path }) => path)),
     ],
   }
@@ -157,7 +157,7 @@ function addedBundles(change: PackageChange, result: PackageBlobs | undefined, l
       place.channels.push(channel)
       places.set(key, place)
     }
-    if (places.size === 0) return [label(name), ' added, to no channel']
+    if (places.size === 0) return [label(name), ' added, but in no channel']
     const parts = [...places.values()].map(({ edges, channels }) => [
       channels.length === 1 ? 'channel ' : 'channels ',
       ...names(channels),
@@ -207,10 +207,10 @@ function channelLines({ channels, bundles }: PackageChange, label: Label): Word[
       )
     const joining = entries.added.filter((entry) => !isNew.has(entry))
     const leaving = entries.removed.filter((entry) => !isGone.has(entry))
-    if (joining.length > 0) say(...list(joining.map(label)), joining.length === 1 ? ' joins' : ' join')
-    if (leaving.length > 0) say(...list(leaving.map(label)), leaving.length === 1 ? ' leaves' : ' leave')
-    if (entries.changed.length > 0) say('other upgrade edges for ', ...list(entries.changed.map(label)))
-    if (words.length === 0 && entries.added.length + entries.removed.length === 0) say('other properties')
+    if (joining.length > 0) say(...list(joining.map(label)), ' added')
+    if (leaving.length > 0) say(...list(leaving.map(label)), ' removed')
+    if (entries.changed.length > 0) say('changed upgrade edges of ', ...list(entries.changed.map(label)))
+    if (words.length === 0 && entries.added.length + entries.removed.length === 0) say('changed properties')
     if (words.length > 0) lines.push(['channel ', { name }, ...words])
   }
   return lines
@@ -231,8 +231,8 @@ function packageLines(change: PackageChange, label: Label): Word[][] {
   for (const { schema, name } of deprecations.removed)
     lines.push([...subject(schema, name), ' is no longer deprecated'])
   for (const { schema, name } of deprecations.changed)
-    lines.push([...subject(schema, name), ' is deprecated with another message'])
-  if (others > 0) lines.push([count(others, 'other blob'), others === 1 ? ' differs' : ' differ'])
+    lines.push([...subject(schema, name), ' has a new deprecation message'])
+  if (others > 0) lines.push([count(others, 'other blob'), ' changed'])
   return lines
 }
 
@@ -268,7 +268,7 @@ function describeFiles(paths: readonly TouchedPath[]): Line[] {
   if (infrastructure.length > 0)
     lines.push({
       depth: 0,
-      words: [`${count(infrastructure.length, 'file')} of the repository itself: `, ...names(infrastructure)],
+      words: [`${count(infrastructure.length, 'file')} outside packages: `, ...names(infrastructure)],
     })
   return lines
 }

@@ -7,19 +7,19 @@ import { code } from './escape.ts'
 const shownCommands = 5
 
 const words: Readonly<Record<CommandRecord['command'], string>> = {
-  approve: 'approves this commit',
-  merge: 'asks for this commit to land',
-  hold: 'holds this back until /unhold',
-  unhold: 'lifts the hold',
-  recheck: 'had everything looked at again',
-  help: 'asked for help: see below',
-  unclear: 'gave a command that was not understood',
+  approve: 'approved this commit',
+  merge: 'asks the bot to merge this commit',
+  hold: 'holds this pull request until /unhold',
+  unhold: 'removed the hold',
+  recheck: 'asked for a new check',
+  help: 'asked for help (see below)',
+  unclear: 'wrote a command that the bot does not understand',
 }
 
 const outcomes: Readonly<Record<CommandRecord['outcome'], string>> = {
   done: '',
-  denied: ', without the right to: owners of what is changed and maintainers have it',
-  stale: ', but about an older state than this one: comment again to mean this one',
+  denied: ', but has no permission: only owners of the changed packages and maintainers have it',
+  stale: ', but for an older commit: comment again for this one',
   unclear: '',
 }
 
@@ -29,10 +29,10 @@ const forSomethingElse =
   ', but said so when this commit did something else: comment again to mean what it does now'
 
 const help = [
-  `- ${code('/approve [commit]')}: owners and maintainers agree to exactly this commit`,
-  `- ${code('/hold')}, ${code('/unhold')}: keep it from landing, and lift that again`,
-  `- ${code('/recheck')}: look at everything again`,
-  `- ${code('/merge')}: let it land where nothing lands by itself`,
+  `- ${code('/approve [commit]')}: approve exactly this commit (owners and maintainers)`,
+  `- ${code('/hold')}, ${code('/unhold')}: stop the bot from merging, and allow it again`,
+  `- ${code('/recheck')}: run all checks again`,
+  `- ${code('/merge')}: merge this commit, in repositories without automatic merging`,
 ]
 
 /** A Markdown line for each command that is about this head, the newest last; help where somebody asked for it. */

@@ -14,7 +14,7 @@ export type RebuildState =
 
 export function rebuildCheck(catalogs: readonly string[], state: RebuildState): ReportedCheck {
   const base = { name: `${checkPrefix}rebuild`, annotations: [] }
-  const what = `Catalogs that changed: ${catalogs.map((root) => code(root === '' ? '.' : root)).join(', ')}.`
+  const what = `Changed catalogs: ${catalogs.map((root) => code(root === '' ? '.' : root)).join(', ')}.`
   const link =
     'url' in state && state.url !== undefined && /^https?:\/\/[^\s()<>]+$/.test(state.url)
       ? ` [Run](${state.url}).`
@@ -29,8 +29,8 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         ...base,
         status: 'completed',
         conclusion: 'neutral',
-        title: 'Rebuilt with a newer commit',
-        summary: `${what} They are rebuilt with ${code(state.by.slice(0, 12))}.`,
+        title: 'Included in the rebuild of a newer commit',
+        summary: `${what} The rebuild of ${code(state.by.slice(0, 12))} includes them.`,
       }
     case 'succeeded':
       return {
@@ -53,8 +53,8 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         ...base,
         status: 'completed',
         conclusion: 'neutral',
-        title: 'Rebuild requested; its outcome is not known',
-        summary: `${what} The run could not be found: the App needs the permission to read Actions, and the workflow must run on this commit.`,
+        title: 'Rebuild requested; result unknown',
+        summary: `${what} GitHub shows no workflow run for this commit. Check that the App may read Actions and that the workflow runs on this commit.`,
       }
     case 'not-dispatched':
       return {
@@ -62,7 +62,7 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         status: 'completed',
         conclusion: 'failure',
         title: 'The rebuild could not be requested',
-        summary: `${what} ${plain(state.why)}. A maintainer checks the rebuild section of the configuration and the App's permissions.`,
+        summary: `${what} ${plain(state.why)}. A maintainer must check the section rebuild of the configuration, and the App's permissions.`,
       }
   }
 }

@@ -56,7 +56,7 @@ export interface ReportOptions {
   readonly change?: string | undefined
   /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
   readonly rulesUrl?: string | undefined
-  /** The commit as which the pull request has landed. */
+  /** The commit as which the pull request was merged. */
   readonly landed?: string | undefined
   /** Our own failure, with the id under which the log has it. */
   readonly traceId?: string | undefined
@@ -91,9 +91,13 @@ function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): Rep
   if (errors > 0)
     return { ...base, status: 'completed', conclusion: 'failure', title: amount(errors, warnings) }
   if (outcome.unanswered.length > 0)
-    return { ...base, status: 'in_progress', title: 'Waiting for an answer; asked again by itself' }
+    return {
+      ...base,
+      status: 'in_progress',
+      title: 'Waiting for a registry or GitHub; retried automatically',
+    }
   if (outcome.waiting.length > 0)
-    return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for an approval' }
+    return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for approval' }
   const title = warnings > 0 ? `Passed, ${amount(0, warnings)}` : 'Passed'
   return { ...base, status: 'completed', conclusion: 'success', title }
 }
@@ -123,7 +127,7 @@ function composeComment(
   if (errors.length > 0) sections.push(findingList('**What is wrong**', errors, options))
   if (others.length > 0)
     sections.push(
-      `<details><summary>Worth a look (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
+      `<details><summary>Warnings and notes (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
     )
   if (options.withoutOffers !== true)
     sections.push(
@@ -152,7 +156,7 @@ function composeComment(
 function describeOffer({ path, template, patch }: Offer): string {
   return [
     `<details><summary>A patch for ${path}</summary>`,
-    `What ${code(template)} renders to. Copy it and give it to ${code('git apply')}; nobody but you changes your branch.`,
+    `The patch makes the catalog equal to what ${code(template)} renders. Apply it with ${code('git apply')}. The bot does not change your branch.`,
     fencedBlock('diff', patch.slice(0, -1)),
     '</details>',
   ].join('\n\n')
@@ -169,43 +173,43 @@ function foot(verdict: Verdict, { change }: ReportOptions): string {
 }
 
 function headline(verdict: Verdict, options: ReportOptions): string {
-  if (options.landed !== undefined) return '✅ Landed'
-  if (options.traceId !== undefined) return '🛠️ Something went wrong on our side'
+  if (options.landed !== undefined) return '✅ Merged'
+  if (options.traceId !== undefined) return '🛠️ The bot failed'
   switch (verdict.kind) {
     case 'merge':
-      return '✅ Everything passed: this lands by itself'
+      return '✅ All checks passed; merging automatically'
     case 'wait':
-      return verdict.waiting.length > 0 ? '⏳ Waiting for an approval' : '⏳ Waiting'
+      return verdict.waiting.length > 0 ? '⏳ Waiting for approval' : '⏳ Waiting'
     case 'blocked':
-      return '❌ This needs a change'
+      return '❌ Changes needed'
     case 'unknown':
-      return '🔄 Still finding out'
+      return '🔄 Checking is not finished'
   }
 }
 
 function nextSteps(verdict: Verdict, options: ReportOptions): string {
   if (options.landed !== undefined)
-    return `It was merged as ${code(options.landed.slice(0, 12))}. Nothing is left to do.`
+    return `The bot merged this pull request as ${code(options.landed.slice(0, 12))}.`
   if (options.traceId !== undefined)
-    return `The bot failed while it looked at this pull request, which is not your fault. It tries again by itself; maintainers find the cause in the log under ${code(options.traceId)}.`
+    return `The bot failed while it checked this pull request. This is not your fault, and the bot retries automatically. Maintainers can search the log for ${code(options.traceId)}.`
   const reasons = verdict.reasons.map((reason) => `- ${plain(reason.text)}`)
   switch (verdict.kind) {
     case 'merge':
-      return 'The merge that was checked is pushed to the base branch now. If the base moves first, everything is checked again.'
+      return 'The bot is merging the result that it checked. If the base branch changes first, the bot checks again.'
     case 'blocked':
       return [
         ...reasons,
         '',
         verdict.reasons.some((reason) => reason.code === 'too-large')
           ? 'Split it into smaller ones, or push a smaller one to this branch: that is checked within seconds. It is not tried again as it is.'
-          : 'Push a fix to this branch: it is checked again within seconds.',
+          : 'Push a fix to this branch. The bot then checks it again.',
         ...whoCanUnblock(verdict),
       ].join('\n')
     case 'unknown':
       return [
         ...reasons,
         '',
-        'Nobody has to do anything: the questions are asked again by themselves.',
+        'You do not have to do anything. The bot retries automatically.',
         ...whoCanUnblock(verdict),
       ].join('\n')
     case 'wait':
@@ -219,8 +223,8 @@ function whoCanUnblock(verdict: Verdict): string[] {
   if (people.length === 0) return []
   const mentioned = people.slice(0, maxMentions).map(mention).join(', ')
   const more = people.length > maxMentions ? ` and ${people.length - maxMentions} more` : ''
-  const how = `an approving review, or a comment with ${code('/approve')}, on the commit named below`
-  return ['', `**Who can unblock it:** ${mentioned}${more}: ${how}.`]
+  const how = `approve the commit below in a review, or comment ${code('/approve')}`
+  return ['', `**Who can approve it:** ${mentioned}${more}: ${how}.`]
 }
 
 /** Logins and team names come from owner files: only what GitHub could have given out is mentioned. */
@@ -235,21 +239,25 @@ function checkTable(outcomes: readonly CheckOutcome[]): string {
     const [mark, words] = resultOf(outcome)
     return `| ${mark} | ${outcome.check} | ${words} | ${codeInCell(outcome.summary)} |`
   })
-  return ['| | check | result | looked at |', '|---|---|---|---|', ...rows].join('\n')
+  return ['| | check | result | what was checked |', '|---|---|---|---|', ...rows].join('\n')
 }
 
 function resultOf(outcome: CheckOutcome): readonly [mark: string, words: string] {
   const { errors, warnings } = count(outcome.findings)
   if (errors > 0) return ['❌', amount(errors, warnings)]
-  if (outcome.unanswered.length > 0) return ['🔄', `${outcome.unanswered.length} unanswered`]
-  if (outcome.waiting.length > 0) return ['⏳', 'waiting for an approval']
+  if (outcome.unanswered.length > 0)
+    return [
+      '🔄',
+      `waiting for ${outcome.unanswered.length} ${outcome.unanswered.length === 1 ? 'answer' : 'answers'}`,
+    ]
+  if (outcome.waiting.length > 0) return ['⏳', 'waiting for approval']
   return ['✅', warnings > 0 ? amount(0, warnings) : 'passed']
 }
 
 function findingList(title: string, findings: readonly Finding[], options: ReportOptions): string {
   const shown = findings.slice(0, maxShownFindings).map((finding) => describeFinding(finding, options))
   if (findings.length > maxShownFindings)
-    shown.push(`- … and ${findings.length - maxShownFindings} more, in the checks.`)
+    shown.push(`- … and ${findings.length - maxShownFindings} more. The checks list them.`)
   return [...(title === '' ? [] : [title, '']), ...shown].join('\n')
 }
 
@@ -312,5 +320,5 @@ function bySeverity(a: Finding, b: Finding): number {
 function cut(text: string): string {
   if (text.length <= maxText) return text
   const end = text.lastIndexOf('\n', maxText)
-  return `${text.slice(0, end > 0 ? end : maxText)}\n\n… cut: the command line shows everything.`
+  return `${text.slice(0, end > 0 ? end : maxText)}\n\n… This text is too long for GitHub. Run catalog-bot check to see all of it.`
 }

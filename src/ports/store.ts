@@ -13,7 +13,7 @@ export interface Delivery {
   readonly body: Uint8Array
 }
 
-/** One duty: look at a pull request, or at what a push to a branch means for its catalogs. */
+/** One piece of work: look at a pull request, or at what a push to a branch means for its catalogs. */
 export type Job =
   | {
       readonly kind: 'pull'

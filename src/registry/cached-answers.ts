@@ -6,7 +6,7 @@ import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import type { Store } from '../ports/store.ts'
 
 /** Seconds. */
-export interface AnswerLives {
+export interface AnswerTtls {
   readonly digest: number
   readonly tag: number
   readonly negative: number
@@ -14,7 +14,7 @@ export interface AnswerLives {
 
 // A week: a digest stays what it is, but registries collect garbage. Tags and absences are what people are
 // changing while they look at their pull request.
-export const defaultLives: AnswerLives = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
+export const defaultTtls: AnswerTtls = { digest: 7 * 24 * 3600, tag: 600, negative: 60 }
 
 export interface CachedRegistry extends Registry {
   /** Asks the registry whatever is remembered, and remembers what it says now. */
@@ -31,14 +31,14 @@ export interface CacheOptions {
   readonly identity: (reference: string) => Promise<string>
   /** Anything else that answers depend on: `platforms` when they are asked for. */
   readonly variant?: string
-  readonly lives?: AnswerLives
+  readonly lives?: AnswerTtls
 }
 
 // The number is raised when what counts as an answer changes: old ones are never looked at again.
 const space = 'image-answers 2'
 
 export function cachedAnswers(registry: Registry, options: CacheOptions): CachedRegistry {
-  const lives = options.lives ?? defaultLives
+  const lives = options.lives ?? defaultTtls
   // The same question asked again while it is under way.
   const underWay = new Map<string, Promise<ImageAnswer>>()
 
@@ -66,7 +66,7 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
         const remembered = known.get(key)
         const answer = isAnswer(remembered) ? remembered : await ask(key, reference, signal)
         answers.set(reference, answer)
-        const life = remembered === answer ? undefined : lifeOf(reference, answer, lives)
+        const life = remembered === answer ? undefined : ttlOf(reference, answer, lives)
         if (life === undefined) return
         const group = fresh.get(life) ?? new Map<string, unknown>()
         fresh.set(life, group.set(key, answer))
@@ -77,7 +77,7 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
   }
 
   async function remember(reference: string, answer: ImageAnswer): Promise<void> {
-    const life = lifeOf(reference, answer, lives)
+    const life = ttlOf(reference, answer, lives)
     if (life !== undefined)
       await options.store.putCached(space, new Map([[await keyOf(reference), answer]]), life)
   }
@@ -100,7 +100,7 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
 }
 
 /** Seconds to remember an answer; undefined for answers that are none. */
-export function lifeOf(reference: string, answer: ImageAnswer, lives: AnswerLives): number | undefined {
+export function ttlOf(reference: string, answer: ImageAnswer, lives: AnswerTtls): number | undefined {
   switch (answer.kind) {
     case 'ok':
       return parseImageReference(reference).reference?.digest === undefined ? lives.tag : lives.digest

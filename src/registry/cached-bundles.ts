@@ -4,7 +4,7 @@ import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
-import { defaultLives } from './cached-answers.ts'
+import { defaultTtls } from './cached-answers.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
@@ -66,7 +66,7 @@ export function cachedBundles(
       await store.putCached(space, new Map([[key, slow]]), slowRetry)
       return slow
     }
-    const life = lifeOf(reference, answer)
+    const life = ttlOf(reference, answer)
     if (life !== undefined) await store.putCached(space, new Map([[key, answer]]), life)
     return answer
   }
@@ -83,7 +83,7 @@ export function cachedBundles(
       if (clock.now() - started >= budget.time)
         return later(`opening bundles takes longer than ${budget.time / 1000} s`, slowLook)
       if (!pulled.has(key) && pulled.size >= budget.pulls)
-        return later(`${budget.pulls} other bundles were opened first`)
+        return later(`the bot opened ${budget.pulls} other bundles first`)
       pulled.add(key)
       return undefined
     }
@@ -94,7 +94,7 @@ export function cachedBundles(
       if (known === undefined && total + size > budget.held)
         return {
           kind: 'unknown',
-          reason: `the bundles of this change say more than ${budget.held} characters together; make several changes of it`,
+          reason: `the bundles of this change contain more than ${budget.held} characters; split it into several pull requests`,
           retryAfter: 3600,
         }
       if (known === undefined) total += size
@@ -125,21 +125,21 @@ export function cachedBundles(
 }
 
 function later(reason: string, retryAfter = nextLook): BundleAnswer {
-  return { kind: 'unknown', reason: `${reason}; it follows`, retryAfter }
+  return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
 }
 
 /** Seconds to remember an answer; undefined for answers that are none, and for tags, which move. */
-function lifeOf(reference: string, answer: BundleAnswer): number | undefined {
+function ttlOf(reference: string, answer: BundleAnswer): number | undefined {
   if (parseImageReference(reference).reference?.digest === undefined) return undefined
   switch (answer.kind) {
     case 'bundle':
-      return defaultLives.digest
+      return defaultTtls.digest
     case 'unsupported':
       return refusedLife
     case 'missing':
     case 'missing-or-private':
     case 'digest-mismatch':
-      return defaultLives.negative
+      return defaultTtls.negative
     case 'malformed':
     case 'blocked':
     case 'unknown':

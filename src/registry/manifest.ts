@@ -76,10 +76,10 @@ export function parseManifest(body: Uint8Array, contentType: string): Manifest {
   if (data['schemaVersion'] !== 2) throw badReply('its schemaVersion is not 2')
   const declared = data['mediaType'] as string | undefined
   if (declared !== undefined && isManifestType(contentType) && declared !== contentType)
-    throw badReply(`it came as ${contentType} and calls itself ${declared.slice(0, 100)}`)
+    throw badReply(`its Content-Type is ${contentType} but its mediaType is ${declared.slice(0, 100)}`)
   const isIndex = 'manifests' in data
   if (isIndex && ('layers' in data || 'config' in data))
-    throw badReply('it can be read as an image and as an index')
+    throw badReply('it has the fields of both an image and an index')
   if ('fsLayers' in data || 'history' in data) throw badReply('it can be read as an image of schema 1, too')
   const mediaType = declared ?? (isManifestType(contentType) ? contentType : undefined)
   // A document without any type of its own is OCI's by its shape (mediaType is optional there).

@@ -26,7 +26,12 @@ import {
   platformText,
   type Descriptor,
 } from './manifest.ts'
-import { defaultPatience, patientExchange, type Patience, type RequestKind } from './patient-exchange.ts'
+import {
+  defaultRetryPolicy,
+  retryingExchange,
+  type RetryPolicy,
+  type RequestKind,
+} from './retrying-exchange.ts'
 import { readBundle } from './read-bundle.ts'
 import type { FetchedManifest, RegistryClient } from './registry-client.ts'
 import { RegistryError } from './registry-error.ts'
@@ -45,7 +50,7 @@ export interface RegistryOptions {
   readonly closedHosts?: readonly string[]
   /** Hosts, or hosts and paths, whose content may be shown to everybody all the same. */
   readonly shown?: readonly string[]
-  readonly limits?: Partial<TransportLimits & Patience>
+  readonly limits?: Partial<TransportLimits & RetryPolicy>
   /** True asks for the platforms too, which needs the manifest (and a single image's config) instead of a HEAD. */
   readonly platforms?: boolean
   /** For tests: how names are resolved, chance (0 to 1), and undici's own way with HEAD. */
@@ -74,8 +79,8 @@ export function openRegistry(options: RegistryOptions): RegistryClient {
   })
   const tokens = openTokenService(transport, clock)
   const authorized = authorizedExchange(transport, tokens, options.credentials ?? [])
-  const patience = { ...defaultPatience, ...definedOnly(limits) }
-  const exchange = patientExchange(authorized, patience, clock, options.random ?? Math.random)
+  const patience = { ...defaultRetryPolicy, ...definedOnly(limits) }
+  const exchange = retryingExchange(authorized, patience, clock, options.random ?? Math.random)
   // Hosts whose HEAD contradicted their GET: not asked by HEAD again while we live.
   const brokenHead = new Set<string>()
 

@@ -18,7 +18,7 @@ import { asStoreError } from './store-error.ts'
 export const jobSchema = 'catalog_bot_jobs'
 // The table behind `job` for queues without one of their own: planning goes straight to it, in half the time.
 const table = `${jobSchema}.job_common`
-const queue = 'duty'
+const queue = 'job'
 
 /** What one run of a job is known by: a row that was taken again has another count. */
 export interface Taken {
@@ -78,7 +78,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
       await boss.start()
       await boss.createQueue(queue, {
         policy: 'short',
-        // A duty is never given up by count: 2, 4, 8 ... seconds, then every five minutes.
+        // A job is never given up by count: 2, 4, 8 ... seconds, then every five minutes.
         retryLimit: 1_000_000,
         retryDelay: 2,
         retryBackoff: true,

@@ -47,7 +47,7 @@ export async function showSetupPage(options: SetupOptions): Promise<SetupPage> {
   const server = createServer((request, response) => {
     answer(request, response, options, word).catch(() => {
       if (!response.headersSent) response.writeHead(502, { 'content-type': 'text/plain' })
-      response.end('GitHub did not answer as expected. Start again from the address on the terminal.\n')
+      response.end('GitHub sent an unexpected answer. Open the address in the terminal again.\n')
     })
   })
   await new Promise<void>((resolve, reject) => {
@@ -89,7 +89,7 @@ async function answer(
     await options.onCreated(created)
     return page(200, donePage(created))
   }
-  page(404, shell('Not here', '<p>Use the address that the terminal shows.</p>'))
+  page(404, shell('Page not found', '<p>Open the address that the terminal shows.</p>'))
 }
 
 function isWord(given: string | null, word: string): boolean {
@@ -119,20 +119,20 @@ function formPage({ manifest, gitUrl }: SetupOptions, word: string, here: string
   }
   return shell(
     'Create the GitHub App',
-    `<p>catalog-bot has no credentials yet. The button creates a GitHub App under your account (or, with the field filled, your
-organization) with exactly the permissions of <code>app.yml</code>, and brings its key back here.</p>
+    `<p>catalog-bot has no credentials yet. The button creates a GitHub App in your account, with the
+permissions of <code>app.yml</code>. GitHub then sends its key to this page.</p>
 <form method="post" action="${escapeHtml(`${gitUrl}/settings/apps/new?state=${word}`)}">
 <input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(complete))}">
 <button type="submit">Create the App on GitHub</button></form>
-<p>Deliveries will be sent to <code>${escapeHtml(complete.hook_attributes.url)}</code>: GitHub must be able to reach it. Change it in
-the App's settings if the bot stands behind another address.</p>`,
+<p>GitHub will send webhooks to <code>${escapeHtml(complete.hook_attributes.url)}</code> and must be able to reach it. If the bot has
+another public address, change it in the App's settings.</p>`,
   )
 }
 
 function donePage(app: CreatedApp): string {
   return shell(
-    'Created',
-    `<p><strong>${escapeHtml(app.slug)}</strong> exists. Its key and secrets are stored; the bot starts now.</p>
+    'App created',
+    `<p><strong>${escapeHtml(app.slug)}</strong> was created. Its key and secrets are stored. The bot starts now.</p>
 <p><a href="${escapeHtml(app.url)}/installations/new">Install it on a catalog repository</a></p>`,
   )
 }

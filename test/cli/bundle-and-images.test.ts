@@ -73,7 +73,7 @@ afterAll(async () => {
 test('a path that is not there is called that, not a strange image', async () => {
   const { code, err } = await run('bundle', 'validate', './not-there')
   expect(code).toBe(2)
-  expect(err).toContain('"./not-there" is no file or directory, and names no registry')
+  expect(err).toContain('"./not-there" is neither a file, nor a directory, nor an image')
 })
 
 describe('bundle', () => {

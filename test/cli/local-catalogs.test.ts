@@ -43,7 +43,7 @@ test('validate looks at every catalog of the repository, older versions first, f
   expect(await validated(inside)).toMatchObject({ dirs: ['../v4.9', '.'] })
   const graph = await catalogBotIn(top, 'graph')
   expect(graph.code).toBe(2)
-  expect(graph.err).toContain('there are 2 catalogs here, name one: catalogs/v4.9 catalogs/v4.20')
+  expect(graph.err).toContain('there are 2 catalogs here; name one of them: catalogs/v4.9 catalogs/v4.20')
 })
 
 test('they are found by what is in their files too, or by what the configuration states', async () => {
@@ -60,7 +60,7 @@ test('where there is none to be found, that is said', async () => {
   const top = repository('none', { 'README.md': 'x' })
   const found = await validated(top)
   expect(found).toMatchObject({ code: 2, dirs: [] })
-  expect(found.err).toContain('no catalog is recognised')
+  expect(found.err).toContain('no catalog found')
   mkdirSync(join(folder, 'no-repository'))
-  expect((await validated(join(folder, 'no-repository'))).err).toContain('in no git repository')
+  expect((await validated(join(folder, 'no-repository'))).err).toContain('not in a git repository')
 })

@@ -86,7 +86,10 @@ describe('a Node.js that is too old', () => {
   })
 
   test('ends the newer one when it is ended itself, and as it ended', async () => {
-    install('24.21.0', `#!/bin/sh\ntrap 'exit 9' TERM\necho ready\nfor i in $(seq 400); do sleep 0.05; done\n`)
+    install(
+      '24.21.0',
+      `#!/bin/sh\ntrap 'exit 9' TERM\necho ready\nfor i in $(seq 400); do sleep 0.05; done\n`,
+    )
     const child = spawn(process.execPath, ['--require', pretend, command(), 'serve'], {
       env: { ...process.env, PRETENDED: '20.20.2' },
       stdio: ['ignore', 'pipe', 'ignore'],

@@ -35,7 +35,7 @@ describe('a configuration', () => {
     [
       'a placeholder on one side only',
       'templates:\n- template: t/{name}.yaml\n  catalog: c/{version}\n',
-      /\{name\} must stand in the template and in the catalog/,
+      /\{name\} must be in both the template and the catalog/,
     ],
     ['a glob for a template', 'templates:\n- {template: "t/*.yaml", catalog: c}\n', /without \* and \?/],
     ['a path that leads out', 'templates:\n- {template: ../t.yaml, catalog: c}\n', /from the root/],

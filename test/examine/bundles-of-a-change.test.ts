@@ -186,7 +186,7 @@ describe('a bundle that a change adds', () => {
     const mend = registry.fail(({ kind }) => kind === 'blob', { status: 404, code: 'BLOB_UNKNOWN' })
     const { verdict, findings, unanswered } = await look()
     expect([verdict, findings]).toEqual(['unknown', []])
-    expect(unanswered).toMatchObject([{ question: expect.stringMatching(/^what is in /) }])
+    expect(unanswered).toMatchObject([{ question: expect.stringMatching(/^the content of /) }])
     mend()
   })
 })
@@ -206,7 +206,7 @@ describe('of a bundle that the bot sees with credentials', () => {
   test('nothing is told that only the image says, and what is wrong is wrong all the same', async () => {
     const { verdict, text } = await shownIn(credentials())
     expect(verdict).toBe('blocked')
-    expect(text).toMatch(/name foo\.v1\.1\.0 is not what the image says/)
+    expect(text).toMatch(/name foo\.v1\.1\.0 differs from the image/)
     expect(text).not.toMatch(/1\.0\.9|Secret/)
   })
   test('everything is told where the operator says that it may be', async () => {
@@ -304,8 +304,8 @@ test('more bundles than a look may open are opened over several looks, each once
   expect(first).toMatchObject({ verdict: 'unknown', retryAfter: 2, layers: 24, findings: [] })
   expect(first.unanswered).toMatchObject([
     {
-      question: expect.stringContaining('and 17 other bundle images?'),
-      reason: '12 other bundles were opened first; it follows',
+      question: expect.stringContaining('and 17 other bundle images'),
+      reason: 'the bot opened 12 other bundles first; this one follows in the next run',
     },
   ])
   expect(await look()).toMatchObject({ verdict: 'unknown', layers: 24 })

@@ -72,7 +72,7 @@ describe('the gate', () => {
       'a missing approval waits',
       {
         outcomes: [
-          passed('ownership', { waiting: [{ what: 'an owner of foo approves', who: ['bob'] }] }),
+          passed('ownership', { waiting: [{ what: 'an owner of foo must approve', who: ['bob'] }] }),
           passed('validation'),
           passed('images'),
         ],

@@ -96,7 +96,7 @@ describe('a fetch', () => {
     for (let at = 1; at <= 20; at++) expect(await mirror.pullHead(pullNumber(at))).toBeDefined()
   })
 
-  test('of a tree with an entry `..` is refused as corrupt, and the branch alone can still be fetched (R5, T08)', async () => {
+  test('of a tree with an entry `..` is refused as corrupt, and the branch alone can still be fetched (T08)', async () => {
     const blob = origin.git(['hash-object', '-w', '--stdin'], 'x')
     const tree = treeSha(origin.git(['mktree'], `100644 blob ${blob}\t..\n`))
     const raw = `tree ${tree}\nparent ${origin.tip('main')}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nx\n`

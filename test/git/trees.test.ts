@@ -50,7 +50,7 @@ describe('a difference', () => {
     expect((await mirror.diff(before, after)).map(({ path }) => path)).toEqual(['mine/x', 'victim/x'])
   })
 
-  test('shows a mode that became executable, a symlink or a submodule, content the same or not (R5, T07)', async () => {
+  test('shows a mode that became executable, a symlink or a submodule, content the same or not (T07)', async () => {
     const before = await treeWith({ a: 'x', b: 'x', c: 'x', d: 'x' })
     const submodule = '1234567890'.repeat(4)
     const after = await treeWith({

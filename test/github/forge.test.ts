@@ -8,7 +8,7 @@ import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import type { Forge } from '../../src/ports/forge.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
-import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/github/furnished.ts'
+import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/github/sample-world.ts'
 
 let it: Furnished
 let app: GitHubApp

@@ -4,7 +4,7 @@ import { fixedCredentials } from '../../src/registry/auth/credentials.ts'
 import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { openPusher, type Pusher, type PusherOptions } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
-import { handClock, type HandClock } from '../registry/hand-clock.ts'
+import { handClock, type HandClock } from '../registry/manual-clock.ts'
 import { blobToPush, imageToPush } from './images-to-push.ts'
 import {
   refuse,

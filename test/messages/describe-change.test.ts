@@ -71,7 +71,7 @@ describe('a reader learns', () => {
       '  package metadata: description',
       '  the package is deprecated now',
       '  bundle 0.7.0 is deprecated now',
-      '  1 other blob differs',
+      '  1 other blob changed',
     ])
   })
   test('which files of the repository itself are touched', () => {
@@ -84,7 +84,7 @@ describe('a reader learns', () => {
     expect(text({}, result)).toEqual([
       'sources of k: 2 files',
       'owner file operators/k/ci.yaml',
-      '1 file of the repository itself: Makefile',
+      '1 file outside packages: Makefile',
     ])
   })
   test('that blobs move between files and nothing else changes', () => {
@@ -95,11 +95,11 @@ describe('a reader learns', () => {
         { 'catalogs/v4.20/k/package.yaml': [blobs[0]!], 'catalogs/v4.20/k/channel.yaml': [blobs[1]!] },
       ),
     ).toEqual([
-      'Nothing in the catalogs; 3 files change without saying anything else: catalogs/v4.20/k/catalog.yaml, catalogs/v4.20/k/channel.yaml, catalogs/v4.20/k/package.yaml',
+      'Nothing in the catalogs. 3 files change without a change of meaning: catalogs/v4.20/k/catalog.yaml, catalogs/v4.20/k/channel.yaml, catalogs/v4.20/k/package.yaml',
     ])
   })
   test('that nothing changes', () => {
-    expect(text({}, {})).toEqual(['Nothing: the result is the base branch as it stands.'])
+    expect(text({}, {})).toEqual(['Nothing: the base branch already has all of it.'])
   })
 })
 

@@ -3,7 +3,7 @@ import type { ImageAnswer } from '../../src/checks/questions.ts'
 import { withBudget } from '../../src/registry/budget.ts'
 import { cachedAnswers } from '../../src/registry/cached-answers.ts'
 import { scanImages, type ScanProgress } from '../../src/registry/scan-images.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 
 const hex = 'a'.repeat(64)
 const ok: ImageAnswer = { kind: 'ok', digest: `sha256:${hex}`, mediaType: 'x', size: 1 }

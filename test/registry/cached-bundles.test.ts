@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import type { BundleAnswer } from '../../src/checks/questions.ts'
 import { cachedBundles, defaultBundleBudget } from '../../src/registry/cached-bundles.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 
 const bundle = (index: number) => `q.io/a@sha256:${String(index).padStart(64, '0')}`
 const holds = (says = 'foo'): BundleAnswer => ({
@@ -112,7 +112,7 @@ describe('what one look may cost', () => {
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
     expect(first.at(-1)).toEqual({
       kind: 'unknown',
-      reason: '100 other bundles were opened first; it follows',
+      reason: 'the bot opened 100 other bundles first; this one follows in the next run',
       retryAfter: 2,
     })
     expect((await look()).every(({ kind }) => kind === 'bundle')).toBe(true)

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import { fixedCredentials, type CredentialSource } from '../../src/registry/auth/credentials.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { RegistryError } from '../../src/registry/registry-error.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 
 const rules = [{ prefix: 'quay.io', mirrors: [{ location: 'mirror.example' }] }]
 const brokenMirror: CredentialSource = {

@@ -7,7 +7,7 @@ import { mediaTypes } from '../../src/registry/manifest.ts'
 import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { pullBundle } from '../../src/registry/pull-bundle.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 import { imageManifest, scriptedRegistry, sha256, type ScriptedRegistry } from './scripted-registry.ts'
 
 let registry: ScriptedRegistry

@@ -11,8 +11,8 @@ import { loopbackRegistries } from '../../src/registry/transport/egress-policy.t
 import { mediaTypes } from '../../src/registry/manifest.ts'
 import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { defaultPatience } from '../../src/registry/patient-exchange.ts'
-import { handClock, type HandClock } from './hand-clock.ts'
+import { defaultRetryPolicy } from '../../src/registry/retrying-exchange.ts'
+import { handClock, type HandClock } from './manual-clock.ts'
 import { refuse, scriptedRegistry, type Script, type ScriptedRegistry } from './scripted-registry.ts'
 
 let registry: ScriptedRegistry
@@ -131,7 +131,7 @@ describe('Docker Hub', () => {
       refuse(response, 429, 'TOOMANYREQUESTS', 'You have reached your pull rate limit')
     expect(await hub().resolve('busybox:1')).toMatchObject({
       kind: 'unknown',
-      reason: expect.stringContaining('limits our requests'),
+      reason: expect.stringContaining('limits requests'),
     })
     registry.script = (_, response) => void response.writeHead(429).end('Too Many Requests')
     expect(await hub().resolve('busybox:1')).toMatchObject({ kind: 'unknown' })
@@ -185,7 +185,7 @@ describe('quay.io', () => {
     expect(await client.resolve(at('open/app:2'))).toMatchObject({ kind: 'ok' })
   })
   test('asked carefully: four at a time at first, fewer after a 429, all answered in the end', async () => {
-    const window = defaultPatience.windows['quay.io']
+    const window = defaultRetryPolicy.windows['quay.io']
     expect(window).toEqual({ start: 4, most: 32 })
     let [active, most, refused] = [0, 0, 0]
     const script = registry.script as Script

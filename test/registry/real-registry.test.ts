@@ -12,7 +12,7 @@ import { loopbackRegistries } from '../../src/registry/transport/egress-policy.t
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
 import { missingProgram } from '../left-out.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 import { indexToPush, imageToPush } from '../image/images-to-push.ts'
 import { realRegistry, type RealRegistry } from './real-registry.ts'
 import { tokenServer } from './auth/token-server.ts'

@@ -9,7 +9,7 @@ import { endpointsOf, type RegistryRule } from '../../src/registry/endpoints.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { egressOf, parseRegistriesConf, readRegistriesConf } from '../../src/registry/registries-conf.ts'
 import { readRegistryAccess } from '../../src/registry/registry-access.ts'
-import { handClock } from './hand-clock.ts'
+import { handClock } from './manual-clock.ts'
 import { loopbackCertificate, scriptedRegistry } from './scripted-registry.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`
@@ -229,7 +229,7 @@ describe('an operator asks registries', () => {
     expect(await client.resolve(`${secure.host}/a/b:1`)).toMatchObject({ kind: 'ok' })
     expect(await client.resolve('ghcr.io/a/b:1')).toEqual({
       kind: 'blocked',
-      reason: 'ghcr.io is not among the registries that may be asked',
+      reason: 'ghcr.io is not an allowed registry',
     })
     expect(await client.identity('quay.io/org/app:v1')).toBe(`${mirror.host} anonymous, anonymous`)
     await Promise.all([client.close(), mirror.close(), secure.close(), rm(folder, { recursive: true })])

@@ -6,7 +6,7 @@ import { loopbackRegistries } from '../../src/registry/transport/egress-policy.t
 import { mediaTypes } from '../../src/registry/manifest.ts'
 import { openRegistry, type RegistryOptions } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
-import { handClock, type HandClock } from './hand-clock.ts'
+import { handClock, type HandClock } from './manual-clock.ts'
 import {
   imageManifest,
   refuse,

@@ -68,10 +68,10 @@ describe('the guard of the floors', () => {
 
   test('refuses an import of what is not in src, also in the entry files', () => {
     write('cli.ts', "const late = () => import('../sandbox/demo.ts')\n")
-    write('web/page.ts', "import { furnish } from '../../test/furnished.ts'\n")
+    write('web/page.ts', "import { furnish } from '../../test/sample-world.ts'\n")
     expect(says()).toEqual([
       'src/cli.ts: imports ../sandbox/demo.ts, which is outside src',
-      'src/web/page.ts: imports ../../test/furnished.ts, which is outside src',
+      'src/web/page.ts: imports ../../test/sample-world.ts, which is outside src',
     ])
   })
 

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/store.ts'
-import { clock, pullJob } from './wares.ts'
+import { clock, pullJob } from './sample-records.ts'
 
 export interface Place {
   readonly databaseUrl?: string

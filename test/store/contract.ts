@@ -6,7 +6,7 @@ import type { Landing } from '../../src/gate/merge-permit.ts'
 import type { Intent, Job, Lease, Store } from '../../src/ports/store.ts'
 import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
-import { clock, delivery, pullJob, repository, until } from './wares.ts'
+import { clock, delivery, pullJob, repository, until } from './sample-records.ts'
 
 export interface Setting {
   /** Where the store's data is; a fresh place for each call. */

@@ -11,7 +11,7 @@ import { openStore } from '../../src/store/store.ts'
 import { startChild } from './child.ts'
 import { storeContract } from './contract.ts'
 import { databaseProcesses, isAlive } from './database-processes.ts'
-import { clock, delivery, pullJob, until } from './wares.ts'
+import { clock, delivery, pullJob, until } from './sample-records.ts'
 
 // Making a database takes seconds, copying one does not.
 const root = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))

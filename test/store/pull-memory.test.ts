@@ -5,7 +5,7 @@ import type { Store } from '../../src/ports/store.ts'
 import { openStore } from '../../src/store/store.ts'
 import { query, startPostgres } from './postgres-server.ts'
 import { pullMemoryContract } from './pull-memory-contract.ts'
-import { clock } from './wares.ts'
+import { clock } from './sample-records.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => postgres?.remove())

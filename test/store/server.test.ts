@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/store.ts'
 import { startChild } from './child.ts'
 import { storeContract } from './contract.ts'
 import { query, startPostgres } from './postgres-server.ts'
-import { clock, delivery, pullJob, until } from './wares.ts'
+import { clock, delivery, pullJob, until } from './sample-records.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => postgres?.remove())

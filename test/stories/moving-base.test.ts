@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { outcomeOf } from '../../sandbox/demo/outcome.ts'
-import { repositoryName } from '../../sandbox/demo/coast.ts'
+import { repositoryName } from '../../sandbox/demo/demo-world.ts'
 import { stories } from '../../sandbox/demo/stories.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 

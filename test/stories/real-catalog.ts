@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openBotWorld, type BotWorld } from '../../sandbox/demo/bot-world.ts'
-import { publishImages } from '../../sandbox/demo/coast.ts'
+import { publishImages } from '../../sandbox/demo/demo-world.ts'
 import type { OpenPull } from '../../sandbox/github/people.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
 

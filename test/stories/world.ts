@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
-import { openCoast, type Coast, type CoastOptions } from '../../sandbox/demo/coast.ts'
+import { openDemoWorld, type DemoWorld, type DemoWorldOptions } from '../../sandbox/demo/demo-world.ts'
 import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryWorld {
-  readonly coast: Coast
+  readonly coast: DemoWorld
   /** The bot that runs now. */
   readonly bot: () => BotProcess
   /** Starts a bot, with these variables on top; webhooks go to it. */
@@ -18,7 +18,7 @@ export interface StoryWorld {
   close(): Promise<void>
 }
 
-export interface StoryOptions extends Partial<CoastOptions> {
+export interface StoryOptions extends Partial<DemoWorldOptions> {
   readonly environment?: Record<string, string>
   /** Compares all traffic with GitHub's OpenAPI document. */
   readonly validateTraffic?: boolean
@@ -30,7 +30,7 @@ export async function openStoryWorld({
 }: StoryOptions = {}): Promise<StoryWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'story-'))
   const validator = validateTraffic === true ? trafficValidator() : undefined
-  const coast = await openCoast({ directory, ...(validator && { validator }), ...options })
+  const coast = await openDemoWorld({ directory, ...(validator && { validator }), ...options })
   const log: string[] = []
   let running: BotProcess | undefined
   return {

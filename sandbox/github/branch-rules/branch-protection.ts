@@ -25,7 +25,7 @@ export function protectedChecks(
 }
 
 /** What the protection demands of an update of a branch that is there. */
-export function demandsOf(protection: BranchProtection): Rule[] {
+export function requiredApprovalsOf(protection: BranchProtection): Rule[] {
   const checks = protection.required_status_checks
   const rules: (Rule | undefined)[] = [
     checks

@@ -1,6 +1,6 @@
 // What is in force for a ref, layer by layer: every ruleset that speaks of it, and classic protection. Layers add up,
 // and each has its own exceptions.
-import { demandsOf, protectionOf, pullDemandsOf } from './branch-protection.ts'
+import { requiredApprovalsOf, protectionOf, pullDemandsOf } from './branch-protection.ts'
 import { administers, bypassMode, bypasses, isNamed } from './bypass.ts'
 import { branchOf } from './ref-update.ts'
 import type { RefUpdate } from './ref-update.ts'
@@ -57,6 +57,6 @@ function protectionLayers(update: RefUpdate): Layer[] {
   const allowed = protection.required_pull_request_reviews?.bypass_pull_request_allowances
   return [
     layer(pullDemandsOf(protection), spared || isNamed(world, repo, by, allowed)),
-    layer(demandsOf(protection), spared),
+    layer(requiredApprovalsOf(protection), spared),
   ]
 }

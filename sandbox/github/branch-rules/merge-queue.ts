@@ -5,7 +5,7 @@ import type { GitHubState } from '../github-state.ts'
 import { emitPull, followRefs, markMerged } from '../git/pushes.ts'
 import { readCommit, shortCommitView } from '../views/commit-view.ts'
 import type { Account, Group, MergeMethod, Pull, QueueEntry, Repo } from '../world.ts'
-import { demandsOf, protectionOf } from './branch-protection.ts'
+import { requiredApprovalsOf, protectionOf } from './branch-protection.ts'
 import { rulesetsFor } from './layers.ts'
 import { mergeCommit } from './merge-commits.ts'
 import { unmetChecks } from './required-checks.ts'
@@ -18,7 +18,7 @@ function rulesOf(repo: Repo, branch: string): Rule[] {
   const protection = protectionOf(repo, branch)
   return [
     ...rulesetsFor(repo, `refs/heads/${branch}`).flatMap(({ rules }) => rules),
-    ...(protection === undefined ? [] : demandsOf(protection)),
+    ...(protection === undefined ? [] : requiredApprovalsOf(protection)),
   ]
 }
 

@@ -2,7 +2,7 @@
 // GitHub's schema.
 import { mayWrite } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
-import { demandsOf, protectionOf, pullDemandsOf } from '../branch-rules/branch-protection.ts'
+import { requiredApprovalsOf, protectionOf, pullDemandsOf } from '../branch-rules/branch-protection.ts'
 import { layersOf, rulesetsFor } from '../branch-rules/layers.ts'
 import { entryOf, queueParameters } from '../branch-rules/merge-queue.ts'
 import type { QueueEntry } from '../world.ts'
@@ -122,7 +122,7 @@ function ruleChecks(repo: Repo, branch: string): StatusCheckParameters['required
   const protection = protectionOf(repo, branch)
   const rules: Rule[] = [
     ...rulesetsFor(repo, `refs/heads/${branch}`).flatMap((it) => it.rules),
-    ...(protection === undefined ? [] : [...demandsOf(protection), ...pullDemandsOf(protection)]),
+    ...(protection === undefined ? [] : [...requiredApprovalsOf(protection), ...pullDemandsOf(protection)]),
   ]
   return rules
     .filter(({ type }) => type === 'required_status_checks')

@@ -46,7 +46,7 @@ export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
       guid === undefined
     )
       return answer(400, 'this is not a GitHub delivery', 'refused')
-    if (!isSigned(body, signature, secrets)) return answer(401, 'the signature does not fit', 'refused')
+    if (!isSigned(body, signature, secrets)) return answer(401, 'the signature does not match', 'refused')
     label = labelOfEvent(event)
     const payload = parseJson(body)
     if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')

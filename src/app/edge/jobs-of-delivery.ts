@@ -1,4 +1,4 @@
-// Which duties a delivery gives rise to. A delivery is a hint (T41): all it can do is make the bot look again, so
+// Which jobs a delivery causes. A delivery is a hint (T41): all it can do is make the bot look again, so
 // nothing of it is believed but which repository and which pull request or branch to look at.
 import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'

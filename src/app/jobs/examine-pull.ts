@@ -1,4 +1,4 @@
-// The duty "look at this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
+// The job "check this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
 // anew, so running it twice, late or after a crash comes to the same end.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
@@ -14,14 +14,14 @@ import { publishReport } from './publish-report.ts'
 import { requestReviews } from './request-reviews.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** Seconds after which a landing that met another one is tried again. */
 const busySeconds = 2
 /** How often a landing starts again from a moved base within one job before it goes back to the queue. */
 const landingAttempts = 5
 
-export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Workplace): Promise<void> {
+export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: JobContext): Promise<void> {
   const { store } = place.app
   crashPoint('job-taken')
   for (let attempt = 0; attempt < landingAttempts; attempt++) {
@@ -61,7 +61,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
         await store.enqueue(job, busySeconds)
         return
       case 'refused':
-        await store.stopLandings(job.repository, `GitHub refused to take a landing: ${outcome.reason}`)
+        await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
         break
       case 'again':
         break
@@ -71,7 +71,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Wo
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: Workplace): Promise<Seen | undefined> {
+async function look(pull: PullNumber, place: JobContext): Promise<Seen | undefined> {
   const { forge, app } = place
   const snapshot = await forge.readSnapshot(pull)
   if (snapshot === null) return undefined
@@ -101,7 +101,7 @@ async function look(pull: PullNumber, place: Workplace): Promise<Seen | undefine
 /** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */
 async function fetchAgreeing(
   snapshot: Snapshot,
-  { repository, forge }: Workplace,
+  { repository, forge }: JobContext,
 ): Promise<Snapshot | undefined> {
   let current: Snapshot | null = snapshot
   for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
@@ -115,7 +115,7 @@ async function fetchAgreeing(
 }
 
 /** Only the default branch, and those that its configuration names, are landed on: nobody picks a laxer base (T18). */
-async function isServed(branch: string, { forge, repository }: Workplace): Promise<boolean> {
+async function isServed(branch: string, { forge, repository }: JobContext): Promise<boolean> {
   const main = await forge.defaultBranch()
   if (branch === main) return true
   await repository.fetch(main)
@@ -126,7 +126,7 @@ async function isServed(branch: string, { forge, repository }: Workplace): Promi
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
-async function finishClosed(snapshot: Snapshot, place: Workplace): Promise<void> {
+async function finishClosed(snapshot: Snapshot, place: JobContext): Promise<void> {
   const { app, repository, forge } = place
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
@@ -179,7 +179,7 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
-async function report(seen: Seen, place: Workplace, landed?: string): Promise<void> {
+async function report(seen: Seen, place: JobContext, landed?: string): Promise<void> {
   const { snapshot, verdict, epoch, told, described } = seen
   const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
   const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
@@ -199,7 +199,7 @@ async function report(seen: Seen, place: Workplace, landed?: string): Promise<vo
  * Records each command before it has any effect, then answers it. False when another instance was faster: then the
  * decision rests on less than is on record, and is made anew.
  */
-async function answerCommands({ snapshot, commands }: Seen, { app, forge }: Workplace): Promise<boolean> {
+async function answerCommands({ snapshot, commands }: Seen, { app, forge }: JobContext): Promise<boolean> {
   for (const { record, reaction } of commands) {
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false

@@ -9,12 +9,12 @@ import type { Verdict } from '../../gate/verdict.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { DescribedChange } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
-import { askTheWorld } from '../../examine/gather-answers.ts'
+import { answerQuestions } from '../../examine/gather-answers.ts'
 import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts'
 import type { AnswerLook } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import { join, resolve } from 'node:path'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** All that becomes of a look. */
 export interface Seen {
@@ -35,7 +35,7 @@ export interface Seen {
 const rememberedSeconds = 30 * 24 * 3600
 
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(snapshot: Snapshot, place: Workplace): Promise<Seen> {
+export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise<Seen> {
   const { app, repository, mirror } = place
   const { store, settings } = app
   const space = `too large ${snapshot.repository.owner}/${snapshot.repository.name}`
@@ -78,13 +78,13 @@ interface Remembered {
 }
 
 /** What a verdict that something is too large holds for: its own state, the rules, and what may be had of us. */
-function stateOf({ head, baseRef }: Snapshot, configDigest: string, { app }: Workplace): string {
+function stateOf({ head, baseRef }: Snapshot, configDigest: string, { app }: JobContext): string {
   const parts = [head, baseRef, configDigest, JSON.stringify(app.settings.budget)]
   return createHash('sha256').update(parts.join('\n')).digest('hex')
 }
 
 /** As examine() names it; told without reading the file. */
-async function digestOfConfig({ base }: Snapshot, { repository }: Workplace): Promise<string> {
+async function digestOfConfig({ base }: Snapshot, { repository }: JobContext): Promise<string> {
   return (await repository.entry(await repository.treeOf(base), configPath))?.oid ?? 'default'
 }
 
@@ -92,7 +92,7 @@ async function tooLarge(
   snapshot: Snapshot,
   configDigest: string,
   why: string,
-  { app }: Workplace,
+  { app }: JobContext,
 ): Promise<Seen> {
   const { head, baseRef, repository, pull } = snapshot
   return {
@@ -108,8 +108,8 @@ async function tooLarge(
 type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
 /** What a process that looks may ask: the world, and the memory's readings. */
-function answersFor({ app, forge }: Workplace): AnswerLook {
-  const ask = askTheWorld(forge, app.registries.forOneLook(), app.store)
+function answersFor({ app, forge }: JobContext): AnswerLook {
+  const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
   return async (request: LookRequest) => {
     if (request.kind === 'ask') return ask(request.question)
     if (request.kind === 'open-pulls') return forge.openPulls()

@@ -14,13 +14,13 @@ import { isAllowedRegistry } from '../../checks/images/named-image.ts'
 import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
 import type { Config } from '../../config/config.ts'
 import { isGitError } from '../../git/git-error.ts'
-import type { RotPlace } from '../../messages/rot-issue.ts'
+import type { MissingImagePlace } from '../../messages/missing-images-issue.ts'
 import { readText } from '../../examine/catalogs/catalog-loader.ts'
 import { readConfig } from '../../examine/read-config.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** A branch that holds catalogs, as its tip has them. */
-export interface Ground {
+export interface ScannedBranch {
   /** Absent for the default branch. */
   readonly branch?: string
   readonly tree: TreeSha
@@ -36,28 +36,35 @@ const mostBranches = 50
  * The default branch, first, and those that its configuration names. Empty when the default branch's configuration
  * cannot be read: then nobody can say which images are whose. Another branch whose own cannot be read is left out.
  */
-export async function catalogGrounds({ forge, repository, app }: Workplace): Promise<readonly Ground[]> {
+export async function scannedBranches({
+  forge,
+  repository,
+  app,
+}: JobContext): Promise<readonly ScannedBranch[]> {
   const main = await forge.defaultBranch()
-  const ground = await groundOf(main)
-  if (ground === undefined) return []
-  const grounds = [ground]
-  const globs = ground.config.branches
+  const one = await scannedBranchOf(main)
+  if (one === undefined) return []
+  const scanned = [one]
+  const globs = one.config.branches
   const branches = globs.length === 0 ? [] : await forge.branches()
   const served = branches.filter((name) => name !== main && globs.some((glob) => minimatch(name, glob)))
   for (const branch of served.sort().slice(0, mostBranches)) {
-    const other = await groundOf(branch)
-    if (other !== undefined) grounds.push({ ...other, branch })
+    const other = await scannedBranchOf(branch)
+    if (other !== undefined) scanned.push({ ...other, branch })
   }
-  return grounds
+  return scanned
 
-  async function groundOf(branch: string): Promise<Ground | undefined> {
+  async function scannedBranchOf(branch: string): Promise<ScannedBranch | undefined> {
     await repository.fetch(branch)
     const tip = await repository.tip(branch)
     if (tip === undefined) return undefined
     const tree = await repository.treeOf(tip)
     const { config, findings } = await readConfig(repository, tree)
     if (findings.length > 0) {
-      app.log.warn({ repository: forge.repository, branch }, 'its configuration cannot be read: no scan')
+      app.log.warn(
+        { repository: forge.repository, branch },
+        'the configuration cannot be read; this branch is not scanned',
+      )
       return undefined
     }
     const entries = await repository.list(tree)
@@ -68,19 +75,19 @@ export async function catalogGrounds({ forge, repository, app }: Workplace): Pro
 
 /** Distinct references of allowed registries, and how many more than `budget` there are. */
 export async function referencesOf(
-  grounds: readonly Ground[],
+  scanned: readonly ScannedBranch[],
   budget: { readonly references: number; readonly hosts: number },
-  place: Workplace,
+  place: JobContext,
 ): Promise<{ readonly references: readonly string[]; readonly left: number }> {
   const found = new Set<string>()
   const hosts = new Set<string>()
   const left = new Set<string>()
-  for (const ground of grounds)
-    await visit(ground, place, ({ reference }) => {
+  for (const one of scanned)
+    await visit(one, place, ({ reference }) => {
       if (found.has(reference) || left.has(reference)) return
       const parsed = parseImageReference(reference).reference
       // Nobody can look up what is malformed, and a registry that the repository does not allow is not asked.
-      if (parsed === undefined || !isAllowedRegistry(parsed, ground.config.images.registries)) return
+      if (parsed === undefined || !isAllowedRegistry(parsed, one.config.images.registries)) return
       const fits = hosts.has(parsed.host) || hosts.size < budget.hosts
       if (!fits || found.size >= budget.references) return void left.add(reference)
       hosts.add(parsed.host)
@@ -92,40 +99,40 @@ export async function referencesOf(
 /** Where these references are named, and the owners of the packages that name them. */
 export async function placesOf(
   wanted: ReadonlySet<string>,
-  grounds: readonly Ground[],
-  place: Workplace,
+  scanned: readonly ScannedBranch[],
+  place: JobContext,
 ): Promise<{
-  readonly places: ReadonlyMap<string, readonly RotPlace[]>
+  readonly places: ReadonlyMap<string, readonly MissingImagePlace[]>
   readonly owners: ReadonlyMap<string, readonly string[]>
 }> {
-  const places = new Map<string, RotPlace[]>()
+  const places = new Map<string, MissingImagePlace[]>()
   const owners = new Map<string, Set<string>>()
-  for (const ground of grounds) {
-    const here: RotPlace[] = []
-    await visit(ground, place, ({ reference, package: name, bundle, role, at }, catalog) => {
+  for (const one of scanned) {
+    const here: MissingImagePlace[] = []
+    await visit(one, place, ({ reference, package: name, bundle, role, at }, catalog) => {
       if (!wanted.has(reference)) return
-      const found: RotPlace = {
+      const found: MissingImagePlace = {
         package: name,
         bundle,
         role,
         file: at.file,
         line: at.line,
         ...(catalog !== undefined && { catalog }),
-        ...(ground.branch !== undefined && { branch: ground.branch }),
+        ...(one.branch !== undefined && { branch: one.branch }),
       }
       const known = places.get(reference)
       if (known === undefined) places.set(reference, [found])
       else known.push(found)
       here.push(found)
     })
-    await addOwners(owners, ground, here, place)
+    await addOwners(owners, one, here, place)
   }
   return { places, owners: new Map([...owners].map(([name, people]) => [name, [...people]])) }
 }
 
 async function visit(
-  { tree, layout, entries }: Ground,
-  { app, repository }: Workplace,
+  { tree, layout, entries }: ScannedBranch,
+  { app, repository }: JobContext,
   see: (reference: NamedReference, catalog?: string) => void,
 ): Promise<void> {
   for (const { root } of layout.catalogs) {
@@ -144,9 +151,9 @@ async function visit(
 
 async function addOwners(
   owners: Map<string, Set<string>>,
-  { config, layout, entries }: Ground,
-  places: readonly RotPlace[],
-  { repository }: Workplace,
+  { config, layout, entries }: ScannedBranch,
+  places: readonly MissingImagePlace[],
+  { repository }: JobContext,
 ): Promise<void> {
   const spots = places.map(({ file, package: name }) => {
     const role = classifyPath(file, layout)

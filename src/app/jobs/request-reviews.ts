@@ -3,7 +3,7 @@ import { unblockers } from '../../gate/decide.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { ForgeError } from '../../github/forge-error.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** More people than this are not asked: a crowd feels addressed less than a few. */
 const maxPeople = 5
@@ -12,7 +12,7 @@ const rememberSeconds = 90 * 24 * 3600
 export async function requestReviews(
   verdict: Verdict,
   snapshot: Snapshot,
-  { forge, app }: Workplace,
+  { forge, app }: JobContext,
 ): Promise<void> {
   const author = snapshot.author?.login.toLowerCase()
   const people = unblockers(verdict.waiting).filter((name) => name.toLowerCase() !== author)

@@ -1,5 +1,5 @@
-// The one place where our own failures are caught: a duty that fails is logged under a trace id, said on the pull
-// request if it stays so, and taken again by the queue.
+// The one place where our own failures are caught: a job that fails is logged under a trace id, shown on the
+// pull request if it keeps failing, and retried by the queue.
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
@@ -8,12 +8,12 @@ import { examinePull } from './examine-pull.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
-import type { App, Workplace } from './workplace.ts'
+import type { App, JobContext } from './job-context.ts'
 
 export interface JobRunner {
   readonly app: App
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
-  readonly openWorkplace: (job: Job) => Promise<Workplace>
+  readonly openJobContext: (job: Job) => Promise<JobContext>
   /** Whether we may still see the job's repository. Rejects when nobody can say. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
@@ -23,38 +23,41 @@ export interface JobRunner {
   ) => void
 }
 
-/** Seconds until a duty is tried again that GitHub or git could not serve. */
+/** Seconds until a job is retried that GitHub or git could not serve. */
 const postponedSeconds = 30
 
-/** Does one duty. Rejects only with our own failures, so that the queue repeats them with back-off. */
+/** Does one job. Rejects only with our own failures, so that the queue repeats them with back-off. */
 export async function runJob(
   job: Job,
-  { app, openWorkplace, isInstalled, onDone }: JobRunner,
+  { app, openJobContext, isInstalled, onDone }: JobRunner,
 ): Promise<void> {
   const started = performance.now()
   const log = app.log.child({ trace: randomUUID(), ...job })
   try {
-    await perform(job, await openWorkplace(job))
+    await perform(job, await openJobContext(job))
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
     const world = worldFailure(error)
     if (world === undefined && mayBeGone(error) && !(await isInstalled(job).catch(() => true))) {
       onDone(job, 'dropped', performance.now() - started)
-      log.info('the App is not installed there any more: the duty is dropped')
+      log.info('the App is no longer installed on this repository; the job is dropped')
       return
     }
     onDone(job, world === undefined ? 'failed' : 'postponed', performance.now() - started)
     if (world === undefined) {
-      log.error({ err: error }, 'a duty failed; it is taken again')
+      log.error({ err: error }, 'a job failed and will be retried')
       throw error
     }
-    log.warn({ err: error, again: world.again }, 'the world did not answer; the duty is taken again')
+    log.warn(
+      { err: error, again: world.again },
+      'GitHub, git or a registry did not answer; the job will be retried',
+    )
     await app.store.enqueue(job, world.again)
   }
 }
 
-async function perform(job: Job, place: Workplace): Promise<void> {
+async function perform(job: Job, place: JobContext): Promise<void> {
   switch (job.kind) {
     case 'pull':
       return examinePull(job, place)

@@ -1,12 +1,18 @@
 // One slice of a scan: a few references asked for, few at once and for a few seconds only, so that pull requests never
-// wait for a scan. A registry that does not answer is left alone for a while, and in the end for the whole walk.
+// wait for a scan. A registry that does not answer is left alone for a while, and in the end for the whole pass.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
-import { afterLook, pinnedTag, sightingOf, sightingOfTag, type Sighting } from '../../checks/images/rot.ts'
+import {
+  afterLook,
+  pinnedTag,
+  lookResultOf,
+  lookResultOfTag,
+  type LookResult,
+} from '../../checks/images/missing-images.ts'
 import type { ImageAnswer } from '../../checks/questions.ts'
 import { eachOf } from '../../examine/gather-answers.ts'
-import type { Asked, HostState, ScanState, Walk } from './scan-state.ts'
+import type { Asked, HostState, ScanState, ScanPass } from './scan-state.ts'
 import { readPart, writeParts } from './scan-state.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** References in one part: at four at once and a tenth of a second each, some seconds. */
 export const partSize = 100
@@ -14,25 +20,25 @@ const parallel = 4
 /** A slice asks for nothing new after this long, and calls off what is still under way a little later. */
 const sliceMilliseconds = 8000
 const callOffMilliseconds = 15_000
-/** Asked for so often without an answer, a reference is given up until the next walk. */
+/** Asked for so often without an answer, a reference is given up until the next pass. */
 const mostTries = 3
-/** Failed so often in a row, a registry is given up until the next walk. */
+/** Failed so often in a row, a registry is given up until the next pass. */
 const mostFailures = 5
 const longestPause = 3600
 /** What is known of a tag beside a digest is forgotten this long after it was seen last. */
 const tagSeconds = 90 * 24 * 3600
 
-/** Takes a walk one slice on. The answer holds the new state, and in how many seconds to go on; undefined at the walk's end. */
+/** Takes a pass one slice on. The answer holds the new state, and in how many seconds to go on; undefined at the pass's end. */
 export async function scanSlice(
   state: ScanState,
-  walk: Walk,
+  pass: ScanPass,
   apart: number,
-  place: Workplace,
+  place: JobContext,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
   const { app, forge } = place
   const { clock, store } = app
-  const rot = new Map(Object.entries(state.rot))
-  const hosts = new Map(Object.entries(walk.hosts))
+  const missingImages = new Map(Object.entries(state.missingImages))
+  const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
   const later: Asked[] = []
   const untouched: Asked[] = []
@@ -44,15 +50,15 @@ export async function scanSlice(
   const alarm = clock
     .sleep(callOffMilliseconds, ended.signal)
     .then(() => (ended.signal.aborted ? undefined : calling.abort()))
-  await eachOf(await readPart(store, forge.repository, walk, walk.next), parallel, async (one) => {
+  await eachOf(await readPart(store, forge.repository, pass, pass.next), parallel, async (one) => {
     const host = hostOf(one.reference)
     const standing = hosts.get(host) ?? reachable
     if (standing.failures >= mostFailures) return
     if (standing.until > clock.now()) return void later.push(one)
     if (clock.now() - started >= sliceMilliseconds) return void untouched.push(one)
     asked += 1
-    const { sighting, retryAfter } = await lookAt(one.reference, calling.signal, place)
-    if (sighting.kind !== 'unknown') settled += 1
+    const { result, retryAfter } = await lookAt(one.reference, calling.signal, place)
+    if (result.kind !== 'unknown') settled += 1
     if (retryAfter === undefined) hosts.set(host, reachable)
     else {
       const { until, failures } = hosts.get(host) ?? reachable
@@ -64,33 +70,33 @@ export async function scanSlice(
         })
       if (one.tries + 1 < mostTries) later.push({ ...one, tries: one.tries + 1 })
     }
-    const next = afterLook(rot.get(one.reference), sighting, clock.now(), apart)
-    if (next === undefined) rot.delete(one.reference)
-    else rot.set(one.reference, next)
+    const next = afterLook(missingImages.get(one.reference), result, clock.now(), apart)
+    if (next === undefined) missingImages.delete(one.reference)
+    else missingImages.set(one.reference, next)
   })
   ended.abort()
   await alarm
 
   const parts = new Map<number, readonly Asked[]>()
-  if (untouched.length > 0) parts.set(walk.next, untouched)
-  if (later.length > 0) parts.set(walk.parts, later)
-  if (parts.size > 0) await writeParts(store, forge.repository, walk, parts)
-  const moved: Walk = {
-    ...walk,
-    parts: walk.parts + (later.length > 0 ? 1 : 0),
-    next: walk.next + (untouched.length > 0 ? 0 : 1),
-    settled: walk.settled + settled,
+  if (untouched.length > 0) parts.set(pass.next, untouched)
+  if (later.length > 0) parts.set(pass.parts, later)
+  if (parts.size > 0) await writeParts(store, forge.repository, pass, parts)
+  const moved: ScanPass = {
+    ...pass,
+    parts: pass.parts + (later.length > 0 ? 1 : 0),
+    next: pass.next + (untouched.length > 0 ? 0 : 1),
+    settled: pass.settled + settled,
     hosts: Object.fromEntries(hosts),
   }
-  const next: ScanState = { ...state, rot: Object.fromEntries(rot), walk: moved }
+  const next: ScanState = { ...state, missingImages: Object.fromEntries(missingImages), pass: moved }
   if (moved.next >= moved.parts) return { state: next, again: undefined }
-  // When all that was met has to wait, so has the walk, unless parts are left that nobody has looked at.
-  const waits = asked === 0 && later.length > 0 && walk.next + 1 >= walk.parts
+  // When all that was met has to wait, so has the pass, unless parts are left that nobody has looked at.
+  const waits = asked === 0 && later.length > 0 && pass.next + 1 >= pass.parts
   const soonest = Math.min(...later.map(({ reference }) => hosts.get(hostOf(reference))?.until ?? 0))
   return { state: next, again: waits ? Math.max(1, Math.ceil((soonest - clock.now()) / 1000)) : pauseSeconds }
 }
 
-/** Seconds between two slices of one walk. */
+/** Seconds between two slices of one pass. */
 const pauseSeconds = 1
 const reachable: HostState = { until: 0, failures: 0 }
 
@@ -98,19 +104,19 @@ const reachable: HostState = { until: 0, failures: 0 }
 async function lookAt(
   reference: string,
   signal: AbortSignal,
-  { app, forge }: Workplace,
-): Promise<{ sighting: Sighting; retryAfter?: number }> {
+  { app, forge }: JobContext,
+): Promise<{ result: LookResult; retryAfter?: number }> {
   const answer = await ask(reference)
-  const sighting = sightingOf(answer)
-  if (answer.kind === 'unknown') return { sighting, retryAfter: answer.retryAfter }
-  const pinned = sighting.kind === 'well' ? pinnedTag(reference) : undefined
-  if (pinned === undefined) return { sighting }
+  const result = lookResultOf(answer)
+  if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
+  const pinned = result.kind === 'well' ? pinnedTag(reference) : undefined
+  if (pinned === undefined) return { result }
   const space = `scan tags ${forge.repository.owner}/${forge.repository.name}`.toLowerCase()
   const stoodForIt = (await app.store.getCached(space, [reference])).has(reference)
   const tagged = await ask(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
     await app.store.putCached(space, new Map([[reference, true]]), tagSeconds)
-  return { sighting: sightingOfTag(pinned, tagged, stoodForIt) }
+  return { result: lookResultOfTag(pinned, tagged, stoodForIt) }
 
   async function ask(text: string): Promise<ImageAnswer> {
     const said = await app.registries.lookAgain(text, signal)

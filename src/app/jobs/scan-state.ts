@@ -1,6 +1,6 @@
 // What the store remembers of a repository's scan, so that a scan that was killed goes on where it was and the second
 // look knows of the first. Knows when there is something to do; does nothing itself.
-import type { Rot } from '../../checks/images/rot.ts'
+import type { MissingImage } from '../../checks/images/missing-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Store } from '../../ports/store.ts'
 
@@ -15,13 +15,13 @@ export interface ScanState {
   /** When a whole round last came to its end, and of how many references it learned nothing definite. */
   readonly finished?: { readonly at: number; readonly unknown: number }
   /** References that did not look well, suspicions among them. */
-  readonly rot: Readonly<Record<string, Rot>>
-  readonly walk?: Walk
+  readonly missingImages: Readonly<Record<string, MissingImage>>
+  readonly pass?: ScanPass
   readonly report?: ReportState
 }
 
 /** One way through many references, in parts that are kept beside the state. */
-export interface Walk {
+export interface ScanPass {
   /** A round asks for all references, a second look for those that did not look well. */
   readonly kind: 'round' | 'second-look'
   readonly startedAt: number
@@ -46,11 +46,11 @@ export interface ReportState {
   readonly issue?: number
   /** Stands for title and body as last written; '' when that is not known. */
   readonly digest: string
-  /** Keys (rotKey) of the rot that the issue has told of since all was well last. */
+  /** Keys (missingImageKey) of the missing images that the issue has named since it was last closed. */
   readonly told: readonly string[]
 }
 
-export const emptyState: ScanState = { dueAt: 0, rot: {} }
+export const emptyState: ScanState = { dueAt: 0, missingImages: {} }
 
 /** The configuration is read again after this long, whatever is due by the old one. */
 const configSeconds = 3600
@@ -64,8 +64,8 @@ export interface Pace {
   readonly apart: number
 }
 
-/** Which walk is due. A round asks for everything, so it comes before a second look. */
-export function dueWalk(state: ScanState, { every, apart }: Pace, now: number): Walk['kind'] | undefined {
+/** Which pass is due. A round asks for everything, so it comes before a second look. */
+export function duePass(state: ScanState, { every, apart }: Pace, now: number): ScanPass['kind'] | undefined {
   if (state.roundAt === undefined || now >= state.roundAt + every) return 'round'
   return now >= secondLookAt(state, apart) ? 'second-look' : undefined
 }
@@ -77,16 +77,20 @@ export function nextLook(state: ScanState, { every, apart }: Pace, now: number):
 }
 
 /** References that a second look asks for now: suspicions that are old enough, and what was gone at the last look. */
-export function referencesToLookAt({ rot }: Pick<ScanState, 'rot'>, apart: number, now: number): string[] {
-  const known = Object.entries(rot)
+export function referencesToLookAt(
+  { missingImages }: Pick<ScanState, 'missingImages'>,
+  apart: number,
+  now: number,
+): string[] {
+  const known = Object.entries(missingImages)
   const few = known.filter(([, { confirmed }]) => confirmed).length <= mostSecondLooks
   return known
     .filter(([, { confirmed, since }]) => (confirmed ? few : now >= since + apart))
     .map(([reference]) => reference)
 }
 
-function secondLookAt({ rot, lookedAt = 0 }: ScanState, apart: number): number {
-  const known = Object.values(rot)
+function secondLookAt({ missingImages, lookedAt = 0 }: ScanState, apart: number): number {
+  const known = Object.values(missingImages)
   const confirmed = known.filter((one) => one.confirmed)
   // A suspicion that found no answer at its second look is asked for again after as long.
   const suspicions = known.filter((one) => !one.confirmed).map(({ since }) => since + apart)
@@ -97,7 +101,7 @@ function secondLookAt({ rot, lookedAt = 0 }: ScanState, apart: number): number {
     : Number.POSITIVE_INFINITY
 }
 
-const space = 'scans'
+const space = 'image scans'
 const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
 
 export async function readScan(
@@ -122,19 +126,19 @@ export interface Asked {
   readonly tries: number
 }
 
-/** Parts are of no use to anybody once their walk is over or given up. */
+/** Parts are of no use to anybody once their pass is over or given up. */
 const partSeconds = 3 * 24 * 3600
-const partKey = (walk: Walk, index: number) => `${walk.startedAt} ${index}`
+const partKey = (pass: ScanPass, index: number) => `${pass.startedAt} ${index}`
 const partSpace = (repository: RepositoryName) => `scan parts ${keyOf(repository)}`
 
 /** Empty when the part is not there any more. */
 export async function readPart(
   store: Pick<Store, 'getCached'>,
   repository: RepositoryName,
-  walk: Walk,
+  pass: ScanPass,
   index: number,
 ): Promise<readonly Asked[]> {
-  const key = partKey(walk, index)
+  const key = partKey(pass, index)
   const found = await store.getCached(partSpace(repository), [key])
   return (found.get(key) as readonly Asked[] | undefined) ?? []
 }
@@ -142,9 +146,9 @@ export async function readPart(
 export async function writeParts(
   store: Pick<Store, 'putCached'>,
   repository: RepositoryName,
-  walk: Walk,
+  pass: ScanPass,
   parts: ReadonlyMap<number, readonly Asked[]>,
 ): Promise<void> {
-  const values = new Map([...parts].map(([index, part]) => [partKey(walk, index), part]))
+  const values = new Map([...parts].map(([index, part]) => [partKey(pass, index), part]))
   await store.putCached(partSpace(repository), values, partSeconds)
 }

@@ -4,17 +4,20 @@ import type { CommitSha } from '../../change/ids.ts'
 import type { Job } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { isScanDue } from './scan-repository.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** A pull request about which nothing changed is looked into again after this long: rights and registries change too. */
 const unchangedSeconds = 3600
 
 /**
- * One repository: its branches, and a duty for each open pull request that is not as it was at the last sweep. What
+ * One repository: its branches, and a job for each open pull request that is not as it was at the last sweep. What
  * a list call shows (head, base branch's tip, time of the last change) tells that, so a repository with hundreds of
  * quiet pull requests costs a few calls, not thousands.
  */
-export async function sweepRepository(job: Extract<Job, { kind: 'sweep' }>, place: Workplace): Promise<void> {
+export async function sweepRepository(
+  job: Extract<Job, { kind: 'sweep' }>,
+  place: JobContext,
+): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
   await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch() })
@@ -42,7 +45,7 @@ export async function sweepRepository(job: Extract<Job, { kind: 'sweep' }>, plac
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: Workplace['app']
+  readonly app: JobContext['app']
 }
 
 /** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */
@@ -56,7 +59,7 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
           await app.store.enqueue({ kind: 'sweep', installation, repository })
         app.log.debug({ repositories: repositories.length }, 'sweep')
       } catch (error) {
-        app.log.warn({ err: error }, 'the sweep could not list the repositories; it tries again')
+        app.log.warn({ err: error }, 'the sweep could not list the repositories and will be retried')
       }
       await app.clock.sleep(app.settings.sweepSeconds * 1000, ending.signal)
     }

@@ -1,4 +1,4 @@
-// The duty "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
+// The job "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
 // workflow or event, once per commit, and the outcome is reported on the commit.
 import type { CommitSha } from '../../change/ids.ts'
 import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
@@ -12,9 +12,9 @@ import type { Job } from '../../ports/store.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/land-pull.ts'
-import { lookAtTrees } from '../../examine/look-at-trees.ts'
+import { rememberTrees } from '../../examine/remember-trees.ts'
 import { withDigest } from './publish-report.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /** Seconds between two looks at a rebuild that runs; its webhook usually comes first. */
 const pollSeconds = 20
@@ -38,7 +38,7 @@ interface Rebuild {
 
 type BranchJob = Extract<Job, { kind: 'branch' }>
 
-export async function watchBranch(job: BranchJob, place: Workplace): Promise<void> {
+export async function watchBranch(job: BranchJob, place: JobContext): Promise<void> {
   const { app, repository } = place
   const name = `${leaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
@@ -67,7 +67,7 @@ export async function watchBranch(job: BranchJob, place: Workplace): Promise<voi
 }
 
 /** Records a branch's tip before the first landing on it, so that this landing counts as a push. */
-export async function rememberBranch(branch: string, tip: CommitSha, place: Workplace): Promise<void> {
+export async function rememberBranch(branch: string, tip: CommitSha, place: JobContext): Promise<void> {
   const job = { repository: place.forge.repository, branch }
   if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip, rebuilds: [] })
 }
@@ -77,7 +77,7 @@ async function noticePush(
   state: BranchState,
   tip: CommitSha,
   config: Config,
-  place: Workplace,
+  place: JobContext,
 ): Promise<BranchState> {
   if (config.rebuild.workflow === undefined && config.rebuild.event === undefined)
     return { ...state, seen: tip }
@@ -95,7 +95,7 @@ async function changedCatalogs(
   from: CommitSha,
   to: CommitSha,
   config: Config,
-  { repository }: Workplace,
+  { repository }: JobContext,
 ): Promise<readonly string[]> {
   const after = await repository.treeOf(to)
   const entries = await repository.list(after)
@@ -106,7 +106,7 @@ async function changedCatalogs(
   const changes = await repository.diff(before, after)
   // Seen from the new state, so that the entries at hand are those of the base.
   const links = await changedLinks(
-    lookAtTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
+    rememberTrees(repository, { trees: new Map([[after, entries]]), blobs: new Map() }),
     {
       base: after,
       entries,
@@ -129,7 +129,7 @@ async function driveRebuild(
   rebuild: Rebuild,
   config: Config,
   job: BranchJob,
-  place: Workplace,
+  place: JobContext,
 ): Promise<Rebuild | undefined> {
   const { app, forge } = place
   const { commit, catalogs, dispatchedAt } = rebuild
@@ -173,7 +173,7 @@ async function rebuildOutcome(
   config: Config,
   { commit, dispatchedAt = 0 }: Rebuild,
   branch: string,
-  { forge, repository }: Workplace,
+  { forge, repository }: JobContext,
 ): Promise<RebuildState> {
   const { workflow } = config.rebuild
   try {
@@ -200,7 +200,7 @@ async function show(
   commit: CommitSha,
   catalogs: readonly string[],
   state: RebuildState,
-  { forge }: Workplace,
+  { forge }: JobContext,
 ): Promise<void> {
   const run = withDigest(rebuildCheck(catalogs, state))
   const shown = (await forge.checksOn(commit)).some(
@@ -214,11 +214,11 @@ type Branch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
 const space = 'branches'
 const keyOf = ({ repository, branch }: Branch) => `${repository.owner}/${repository.name} ${branch}`
 
-async function readState(branch: Branch, { app }: Workplace): Promise<BranchState | undefined> {
+async function readState(branch: Branch, { app }: JobContext): Promise<BranchState | undefined> {
   const key = keyOf(branch)
   return (await app.store.getCached(space, [key])).get(key) as BranchState | undefined
 }
 
-async function writeState(branch: Branch, { app }: Workplace, state: BranchState): Promise<void> {
+async function writeState(branch: Branch, { app }: JobContext, state: BranchState): Promise<void> {
   await app.store.putCached(space, new Map([[keyOf(branch), state]]))
 }

@@ -66,7 +66,7 @@ export interface Property {
   readonly mark: Mark
   readonly type: string
   readonly value: Json
-  /** Go's text for a value that does not decode to its type (R19); absent when it does or the type is opaque. */
+  /** Go's text for a value that does not decode to its type; absent when it does or the type is opaque. */
   readonly error?: string
 }
 
@@ -152,7 +152,7 @@ export interface FileFacts {
   readonly bundles: readonly BundleBlob[]
   readonly deprecations: readonly DeprecationBlob[]
   readonly others: readonly OtherBlob[]
-  /** opm's flat load error for this file (R3 to R10), or absent when opm loads it. */
+  /** opm's flat load error for this file, or absent when opm loads it. */
   readonly loadError?: string
   /**
    * Findings that this file alone gives rise to: load errors, and the file-scoped rules of the full profile.

@@ -1,5 +1,5 @@
 // The upgrade graphs of packages as data: nodes and edges of every channel, edges from old to new, as opm's
-// `alpha render-graph` finds them (opm-validate 4.7). Draws nothing.
+// `alpha render-graph` finds them. Draws nothing.
 import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
 import { textField } from '../../go/json/json-fields.ts'
 import { upgradeGraph } from './upgrade-graph.ts'

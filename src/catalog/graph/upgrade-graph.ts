@@ -1,5 +1,5 @@
 // The upgrade graph of one channel, as opm judges it: heads, the chain of `replaces`, cycles, stranded entries.
-// Looks at names alone: versions and `skipRange` play no part in opm's checks (opm-validate 2.6). Finds, never complains.
+// Looks at names alone: versions and `skipRange` play no part in opm's checks. Finds, never complains.
 import type { ChannelEntry } from '../facts/catalog.ts'
 import { sortedByBytes } from '../../go/text.ts'
 

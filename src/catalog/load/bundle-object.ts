@@ -1,4 +1,4 @@
-// olm.bundle.object properties: base64 of a manifest, which opm decodes when it loads (facts 1.7, rule R10).
+// olm.bundle.object properties: base64 of a manifest, which opm decodes when it loads.
 import type { BundleObject } from '../facts/catalog.ts'
 import { skimBundleObject } from './bundle-object-skim.ts'
 import { JsonError } from '../../go/json/json-error.ts'

@@ -1,4 +1,4 @@
-// A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind (facts 1.4).
+// A file's bytes to its documents, as opm's stream decoder tells JSON from YAML and changes its mind.
 // Each document is a value or the reason why it is none. Where opm would stop at the first such reason, this goes on.
 import type { RegularDocument } from '../../go/fast/regular-yaml.ts'
 import { RegularJsonReader, type RegularObject } from '../../go/fast/regular-json.ts'

@@ -1,4 +1,4 @@
-// .indexignore: which files of a catalog's tree opm does not read (facts 1.3). Looks like .gitignore, and is not:
+// .indexignore: which files of a catalog's tree opm does not read. Looks like .gitignore, and is not:
 // directories are never pruned, and what was read last in walk order decides.
 import { matchesGlob, parseGlob } from '../../go/glob.ts'
 import type { Glob } from '../../go/glob.ts'

@@ -1,5 +1,5 @@
 // The fields that opm's decoder knows, level by level, for the four schemas it decodes. What stands here is the
-// format; what does not is passed over in silence by opm (opm-validate 1.7, 3.18).
+// format; what does not is passed over in silence by opm.
 
 /**
  * `any`: whatever stands below is opaque to opm. `typed`: opm decodes it with many more fields than stand here, and

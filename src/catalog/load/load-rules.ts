@@ -1,4 +1,4 @@
-// The rules about reading a file: what opm refuses while it loads (R2 to R10).
+// The rules about reading a file: what opm refuses while it loads.
 import { defineRule } from '../../findings/rule.ts'
 
 const whyNothingLoads =

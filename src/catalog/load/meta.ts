@@ -1,5 +1,5 @@
 // What opm demands of every document, whatever its schema: an object, no two spellings of a key, and texts where the
-// format's own three keys stand (facts 1.6, rules R5 to R8).
+// format's own three keys stand.
 import { quote, sortedByBytes } from '../../go/text.ts'
 import { blobText, jsonText } from '../../go/json/json-text.ts'
 import { markedJson, withMark } from '../../go/json/marked-json.ts'
@@ -115,7 +115,7 @@ export function joinedMessage(problems: readonly MetaProblem[]): string {
   return problems[0]?.message ?? ''
 }
 
-/** R8: the document has no schema. `value` is undefined for an empty document. */
+/** The document has no schema. `value` is undefined for an empty document. */
 export function missingSchema(value: Value | undefined): string {
   return `object '${value ? `${blobText(value)}\n` : ''}' is missing root schema field`
 }

@@ -1,4 +1,4 @@
-// The property types whose values opm decodes (facts 2.4, R19). All others may hold any JSON.
+// The property types whose values opm decodes. All others may hold any JSON.
 import type { StructType } from '../../go/decode/go-type.ts'
 import {
   bool,

@@ -1,5 +1,5 @@
 // Links one bundle blob: its package, properties, images, version, release and channels, checked in opm's order
-// (R18 to R21, R36 to R38). Goes on after each problem with what is still known.
+//. Goes on after each problem with what is still known.
 import type { BundleBlob, Property, RelatedImage } from '../facts/catalog.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { Rule } from '../../findings/rule.ts'

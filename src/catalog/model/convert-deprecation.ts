@@ -1,4 +1,4 @@
-// Links one olm.deprecations blob: each entry finds the package, channel or bundle it deprecates (R24, R25).
+// Links one olm.deprecations blob: each entry finds the package, channel or bundle it deprecates.
 import type { DeprecationBlob, DeprecationEntry } from '../facts/catalog.ts'
 import type { Rule } from '../../findings/rule.ts'
 import { quote } from '../../go/text.ts'

@@ -1,4 +1,4 @@
-// Links a catalog's blobs as opm's ConvertToModel does, in its order (R11 to R25, R36 to R38). opm stops at the
+// Links a catalog's blobs as opm's ConvertToModel does, in its order. opm stops at the
 // first problem; this goes on with what can be linked, so that the first message is opm's and all findings are ours.
 import type { Catalog, ChannelBlob, PackageBlob } from '../facts/catalog.ts'
 import type { FindingList } from '../../findings/finding-list.ts'
@@ -105,7 +105,7 @@ function addChannel(draft: Draft, blob: ChannelBlob): void {
 }
 
 /**
- * R22. Every entry without a bundle is a finding; opm's own bookkeeping keeps only the entries of a package's
+ * Every entry without a bundle is a finding; opm's own bookkeeping keeps only the entries of a package's
  * channel that was loaded last, so only those have a message here. The others fail in its tree.
  */
 function complainOfHollowEntries(draft: Draft, lastChannel: ReadonlyMap<string, ChannelBlob>): void {
@@ -135,7 +135,7 @@ function hollowEntries(
   return `no olm.bundle blobs found in package ${quote(packageName)} for olm.channel entries [${list}]`
 }
 
-/** R23: opm adds an empty channel where the default one is missing, and complains of its emptiness in the tree. */
+/** opm adds an empty channel where the default one is missing, and complains of its emptiness in the tree. */
 function inventDefaultChannels(draft: Draft): void {
   for (const { blob, channels } of draft.packages.values()) {
     if (blob.defaultChannel === '' || channels.has(blob.defaultChannel)) continue

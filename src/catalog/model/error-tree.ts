@@ -1,4 +1,4 @@
-// opm's tree of errors and its printed form (opm-validate 2.7). Knows no rules: they bring the texts.
+// opm's tree of errors and its printed form. Knows no rules: they bring the texts.
 
 export interface ErrorTree {
   readonly text: string

@@ -1,4 +1,4 @@
-// What opm demands of a package's name: a DNS-1123 label (opm-validate R13). Other names are free.
+// What opm demands of a package's name: a DNS-1123 label. Other names are free.
 import { quote } from '../../go/text.ts'
 
 const longestLabel = 63

@@ -1,5 +1,5 @@
 // Which of opm's rules hold: opm grew them over the years, and OpenShift ships older lines. A rule set is a value.
-// Loading is not part of it: FileFacts depend on the bytes alone and follow the newest opm (opm-validate 7.3).
+// Loading is not part of it: FileFacts depend on the bytes alone and follow the newest opm.
 
 export interface RuleSet {
   /** For people and cache keys: `opm-v1.73`. */

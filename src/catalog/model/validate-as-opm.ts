@@ -18,7 +18,7 @@ export interface ModelValidation {
   readonly findings: readonly Finding[]
 }
 
-/** Judges linked facts as opm does (R11 to R41). Never throws. */
+/** Judges linked facts as opm does. Never throws. */
 export function validateAsOpm(catalog: Catalog, ruleSet: RuleSet = defaultRuleSet): ModelValidation {
   const findings = new FindingList()
   const { packages, message: flat } = convert(catalog, ruleSet, findings)

@@ -1,4 +1,4 @@
-// opm's checks of one channel entry and its bundle, and of deprecations, for validate-model.ts (R31 to R35, R39 to R41).
+// opm's checks of one channel entry and its bundle, and of deprecations, for validate-model.ts.
 // A bundle in two channels is checked in both, as opm does.
 import { leaf } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
@@ -13,7 +13,7 @@ import { versionText } from '../versions/version.ts'
 import { locationOf } from './location.ts'
 import type { ModelBundle, ModelChannel, ModelDeprecation, ModelEntry } from './model.ts'
 
-/** R31 to R35, R39 to R41 for one entry: what the entry says, then what its bundle says. */
+/** One entry: what the entry says, then what its bundle says. */
 export function entryCauses(
   packageName: string,
   channel: ModelChannel,
@@ -71,7 +71,7 @@ export function entryCauses(
   return causes
 }
 
-/** R41, for a package, a channel or a bundle. */
+/** The deprecation message, for a package, a channel or a bundle. */
 export function deprecationCauses(
   packageName: string,
   object: () => string,

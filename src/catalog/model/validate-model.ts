@@ -1,4 +1,4 @@
-// opm's checks of the linked catalog, which it reports as a tree of all errors (R26 to R35, R39 to R41).
+// opm's checks of the linked catalog, which it reports as a tree of all errors.
 // Texts and findings are made side by side, so that neither can say what the other does not.
 import { leaf, node } from './error-tree.ts'
 import type { ErrorTree } from './error-tree.ts'
@@ -114,7 +114,7 @@ function graphCauses(
   return [leaf(`channel contains one or more stranded bundles: ${graph.stranded.join(', ')}`)]
 }
 
-/** R28. Bundles are told apart by name, over all channels. */
+/** Bundles are told apart by name, over all channels. */
 function duplicateVersions(parent: ModelPackage, findings: FindingList): ErrorTree[] {
   const versions = new Map<string, Map<string, ModelBundle | undefined>>()
   for (const channel of parent.channels.values()) {

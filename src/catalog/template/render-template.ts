@@ -1,5 +1,5 @@
-// Renders catalog templates as `opm alpha render-template` does, given bundles that are rendered already
-// (opm-validate 4.4). Pure: which references are needed is told first, fetching them is the caller's work.
+// Renders catalog templates as `opm alpha render-template` does, given bundles that are rendered already.
+// Pure: which references are needed is told first, fetching them is the caller's work.
 import type { ReadResult, WritableCatalog } from '../write/writable.ts'
 import { basicImages, renderBasic } from './basic.ts'
 import type { BundleSource } from './bundle-source.ts'

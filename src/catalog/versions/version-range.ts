@@ -1,6 +1,5 @@
 // Version ranges as opm and OLM read them: blang/semver v4's ParseRange, traps included, because a `skipRange`
 // means what blang makes of it. What a range probably was meant to say is for other rules to ask.
-// (reference: opm-validate 2.9, registry 1.5)
 import { quote } from '../../go/text.ts'
 import { compareVersions, parseVersion } from './version.ts'
 import type { Parsed, Version } from './version.ts'

@@ -1,5 +1,5 @@
 // Versions as opm reads them: blang/semver v4's strict Parse, its order, its error texts.
-// Not npm's semver: no `v`, no blanks, numbers up to 2^64-1 (reference: opm-validate 2.9).
+// Not npm's semver: no `v`, no blanks, numbers up to 2^64-1.
 import { quote, trimSpace } from '../../go/text.ts'
 
 /** A number of a version: a bigint only where a number would lose digits, so equal values compare with `===`. */

@@ -1,4 +1,4 @@
-// In which order a catalog's blobs are written (opm-validate 4.1). Blobs that name no package are dropped, as opm does,
+// In which order a catalog's blobs are written. Blobs that name no package are dropped, as opm does,
 // except custom ones, which come last.
 import { compareBytes } from '../../go/text.ts'
 import type { JsonObject, WritableCatalog } from './writable.ts'

@@ -1,4 +1,4 @@
-// What `opm render` does to the bundles of a catalog before it writes them (opm-validate 4.2): bulky properties last,
+// What `opm render` does to the bundles of a catalog before it writes them: bulky properties last,
 // related images by reference. Templates are written without it.
 import { compareBytes } from '../../go/text.ts'
 import type { WritableBundle, WritableCatalog } from './writable.ts'

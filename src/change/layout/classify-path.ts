@@ -2,7 +2,7 @@
 // In doubt a path is infrastructure, which only maintainers may change (T08, T09, T10). Never reads a file.
 import { catalogOf, type CatalogRoot, type Layout } from './layout.ts'
 import type { PathRole } from '../change.ts'
-import { oddness } from './path-grammar.ts'
+import { refusedPathReason } from './path-grammar.ts'
 
 const infrastructure: PathRole = { kind: 'infrastructure' }
 
@@ -30,7 +30,7 @@ const blobFolders = new Set(['bundles', 'channels', 'packages', 'deprecations'])
  * - `operators/<directory>/...`, `veneer/<directory>.yaml`, `catalog-templates/<directory>.yaml`: the package's sources.
  */
 export function classifyPath(path: string, layout: Layout): PathRole {
-  const odd = oddness(path)
+  const odd = refusedPathReason(path)
   if (odd !== undefined) return { kind: 'infrastructure', odd }
   const names = path.split('/')
   const name = names.at(-1) ?? ''

@@ -12,7 +12,7 @@ const device = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?$/i
 const gitDirectory = /^(?:\.git|git~\d+)(?:[ .]*)$/i
 
 /** Why this path is refused, for people; undefined for an ordinary one. */
-export function oddness(path: string): string | undefined {
+export function refusedPathReason(path: string): string | undefined {
   if (path === '') return 'it is empty'
   if (path.length > longestPath) return `it is longer than ${longestPath} characters`
 

@@ -4,7 +4,7 @@
 import type { Config } from '../../config/config.ts'
 import { compareCatalogs, shapeOf, statedVersion, versionInName, versionInPath } from './catalog-version.ts'
 import { isBelow, type CatalogRoot, type Layout } from './layout.ts'
-import { oddness } from './path-grammar.ts'
+import { refusedPathReason } from './path-grammar.ts'
 import { isTemplatePath } from './template-path.ts'
 
 /** The text of a file of the same tree, or its beginning (16 KB suffice); undefined where it is not known. */
@@ -137,7 +137,7 @@ function mayHoldBlobs(path: string): boolean {
     !/(?:^|\/)\./.test(path) &&
     !path.startsWith('operators/') &&
     !isTemplatePath(path) &&
-    oddness(path) === undefined
+    refusedPathReason(path) === undefined
   )
 }
 

@@ -140,7 +140,7 @@ function unambiguous(pairs: readonly TemplatePair[]): readonly TemplatePair[] {
 /** Names of catalogs by file name of their template. */
 type Mapping = ReadonlyMap<string, readonly string[]>
 
-/** `fbc.catalog_mapping` of a ci.yaml (catalog-repositories 1.8); undefined where it has none that can be read. */
+/** `fbc.catalog_mapping` of a ci.yaml; undefined where it has none that can be read. */
 function catalogMapping(text: string | undefined): Mapping | undefined {
   if (text === undefined) return undefined
   const document = parseDocument(text, { schema: 'failsafe', uniqueKeys: true })

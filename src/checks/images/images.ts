@@ -69,7 +69,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     }
     const answer = answers.get(questionAbout(image, input))
     const unknown = unknownReason(answer)
-    if (unknown) unanswered.push({ question: `does ${reference} exist?`, ...unknown })
+    if (unknown) unanswered.push({ question: `whether ${reference} exists`, ...unknown })
     tell(...judgeAnswer(image, answer))
     tell(...judgeTagged(image, answer.kind === 'ok' ? answer.digest : undefined))
     if (answer.kind === 'ok') {
@@ -77,8 +77,8 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
       const platforms = judgePlatforms(image, answer, input.config.images.platforms)
       if (platforms === 'not-told')
         unanswered.push({
-          question: `for which platforms is ${reference} there?`,
-          reason: 'they were not asked for yet',
+          question: `which platforms ${reference} supports`,
+          reason: 'the bot has not asked yet',
           retryAfter: 0,
         })
       else tell(...platforms)
@@ -193,7 +193,7 @@ function* closedBundles(closed: readonly ClosedBundle[]): Generator<Unanswered> 
   for (const [reason, [first, ...others]] of byReason)
     if (first)
       yield {
-        question: `what is in ${first.reference}${others.length === 0 ? '' : ` and ${count(others.length, 'other bundle image')}`}?`,
+        question: `the content of ${first.reference}${others.length === 0 ? '' : ` and ${count(others.length, 'other bundle image')}`}`,
         reason,
         retryAfter: others.reduce(
           (least, { retryAfter = 60 }) => Math.min(least, retryAfter),
@@ -206,7 +206,7 @@ function unknownReason(answer: ImageAnswer): { reason: string; retryAfter: numbe
   if (answer.kind === 'unknown') return { reason: answer.reason, retryAfter: answer.retryAfter }
   if (answer.kind === 'missing-or-private')
     return {
-      reason: `it does not exist, or it is private and may not be seen: ${answer.reason}`,
+      reason: `the image is missing or private: ${answer.reason}`,
       retryAfter: privateRetry,
     }
   return undefined
@@ -237,7 +237,7 @@ function judgePlatforms(
 }
 
 function summaryOf(images: readonly NamedImage[]): string {
-  if (images.length === 0) return 'no image is named for the first time'
+  if (images.length === 0) return 'no new images'
   const hosts = new Set(images.flatMap(({ parsed: { reference } }) => (reference ? [reference.host] : [])))
   return `${count(images.length, 'image')} in ${count(hosts.size, 'registry', 'registries')}`
 }

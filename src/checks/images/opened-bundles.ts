@@ -11,7 +11,7 @@ import type { BundleAnswer } from '../questions.ts'
 import type { NamedImage } from './named-image.ts'
 import { bundleDiffersFromImage } from './rules/bundle-differs-from-image.ts'
 import { bundleNotItsImage } from './rules/bundle-not-its-image.ts'
-import { inGuardedWords, withoutQuotes, type Difference } from './restricted-bundle.ts'
+import { withoutImageDetails, withoutFindingDetails, type Difference } from './restricted-bundle.ts'
 import { foreignBundleFormat } from './rules/foreign-bundle-format.ts'
 
 type Bundle = Extract<BundleAnswer, { readonly kind: 'bundle' }>
@@ -56,9 +56,9 @@ export function* judgeBundle(
   blobs: readonly BundleBlob[],
   { content, format, findings, isRestricted = false }: Bundle,
 ): Generator<Finding> {
-  const shown = isRestricted ? withoutQuotes(findings, image.text) : findings
+  const shown = isRestricted ? withoutFindingDetails(findings, image.text) : findings
   for (const inside of shown) yield atReference(inside, image)
-  const words = isRestricted ? inGuardedWords : inWords
+  const words = isRestricted ? withoutImageDetails : inWords
   for (const blob of blobs) {
     if (content) yield* judgeBlob(blob, image, words(compareWithImage(blob, content, image.text)))
     else if (format !== undefined && format !== 'registry+v1' && format !== namedFormat(blob)) {

@@ -80,7 +80,7 @@ export function judgeRepublished(
     const open = compared.find((one) => typeof one === 'object')
     if (open) {
       unanswered.push({
-        question: `is ${bundle.image} the image that ${first.catalog} has of ${bundle.name}?`,
+        question: `whether ${bundle.image} is the image of ${bundle.name} in ${first.catalog}`,
         ...open,
       })
       continue

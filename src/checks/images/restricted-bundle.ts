@@ -1,6 +1,6 @@
 // What is said of a bundle that the bot sees by rights of its own: whoever opens a pull request could name any image
 // that the operator's credentials reach, and read it in the answer. The catalog's side is shown, which the author wrote;
-// of the image's side only that it differs (reference/registry.md 5.3).
+// of the image's side only that it differs.
 import type { BundleDifference } from '../../bundle/render/compare-with-image.ts'
 import { bundleRules } from '../../bundle/rules.ts'
 import type { Finding } from '../../findings/finding.ts'
@@ -14,29 +14,28 @@ export interface Difference {
 const titles: ReadonlyMap<string, string> = new Map(bundleRules.map(({ id, title }) => [id, title]))
 
 /** Each rule that is broken once per severity, without place, values and names from the image. */
-export function withoutQuotes(findings: readonly Finding[], reference: string): readonly Finding[] {
+export function withoutFindingDetails(findings: readonly Finding[], reference: string): readonly Finding[] {
   const once = new Map(findings.map((one) => [`${one.rule} ${one.severity}`, one]))
   return [...once.values()].map(({ rule, severity }) => ({
     rule,
     severity,
     what: `the bundle breaks the rule "${titles.get(rule) ?? rule}"`,
-    why: 'What is in the image is not shown here: the bot sees it by rights that readers of this may not have.',
+    why: 'The bot does not show details of this image: readers of this page may have no access to it.',
     fix: `Run: catalog-bot bundle validate ${reference}`,
     data: {},
   }))
 }
 
 /** Differences by what the catalog says; what it does not say is counted. */
-export function inGuardedWords(differences: readonly BundleDifference[]): readonly Difference[] {
+export function withoutImageDetails(differences: readonly BundleDifference[]): readonly Difference[] {
   const words: Difference[] = []
   const unsaid = { identity: 0, other: 0 }
   for (const { field, catalog, isIdentity } of differences)
-    if (catalog !== undefined)
-      words.push({ isIdentity, words: `${field} ${catalog} is not what the image says` })
+    if (catalog !== undefined) words.push({ isIdentity, words: `${field} ${catalog} differs from the image` })
     else if (isIdentity) unsaid.identity += 1
     else unsaid.other += 1
   if (unsaid.identity > 0)
-    words.push({ isIdentity: true, words: 'the image says of itself what the catalog does not' })
+    words.push({ isIdentity: true, words: 'the image has a name, version or package that the catalog lacks' })
   if (unsaid.other > 0)
     words.push({
       isIdentity: false,

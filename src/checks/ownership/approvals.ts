@@ -11,7 +11,7 @@ import { loginOf } from './principal.ts'
  * The latest review of each person that says yes or no, by account id. Comments say neither.
  * Ordered by when GitHub took them in; the id decides where that is equal.
  */
-export function lastWords(reviews: readonly Review[]): readonly Review[] {
+export function latestReviews(reviews: readonly Review[]): readonly Review[] {
   const last = new Map<number, Review>()
   const inOrder = reviews.toSorted(
     (a, b) => (a.submittedAt < b.submittedAt ? -1 : a.submittedAt > b.submittedAt ? 1 : 0) || a.id - b.id,
@@ -32,7 +32,7 @@ export function approvalsFromReviews(
   seen: ReadonlyMap<number, number>,
   agreed: ReadonlyMap<number, Coverage>,
 ): Approval[] {
-  return lastWords(snapshot.reviews).flatMap((review): Approval[] => {
+  return latestReviews(snapshot.reviews).flatMap((review): Approval[] => {
     const { author, commit } = review
     if (review.state !== 'approved' || author === null || commit === null) return []
     const covers = agreed.get(review.id)
@@ -53,7 +53,7 @@ export function approvalsFromReviews(
 
 /** People other than the author whose last word is that changes are needed, from whatever head. */
 export function objections(snapshot: Snapshot): readonly Review[] {
-  return lastWords(snapshot.reviews).filter(
+  return latestReviews(snapshot.reviews).filter(
     ({ state, author }) => state === 'changes-requested' && author?.id !== snapshot.author?.id,
   )
 }

@@ -1,11 +1,11 @@
-// Whether a demand is met: by its author's own rights, by the yes of people who may say it, or not yet. Every
-// answer that is missing keeps the demand open; nothing here is ever met by an empty list.
+// Whether a required approval is given: by the author's own rights, by people who may approve, or not yet. A missing
+// answer keeps it open; an empty list never gives it.
 import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
 import { isCurrent, isOfState } from './approvals.ts'
 import { differences, isDirectoryAgreedTo, type Coverage } from './coverage.ts'
-import type { Demand } from './demands.ts'
+import type { RequiredApproval } from './required-approvals.ts'
 import { isBot } from './people.ts'
 import type { Account, Holds, People, Unanswered } from './people.ts'
 import { loginOf } from './principal.ts'
@@ -43,22 +43,23 @@ export class Consents {
     this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
   }
 
-  /** Whether the demand is met, and what it lacks otherwise: the same value for demands that differ in nothing of it. */
-  meets(demand: Demand): Met {
+  /** Whether it is given, and what it lacks otherwise. Equal ones share one value. */
+  meets(requirement: RequiredApproval): Met {
     // What an owner file does is its own, and approvals may cover one directory only.
-    if (demand.ownerEdit !== undefined || this.#input.approvals.length > 0) return this.#weigh(demand)
-    const key = demand.kinds.join(' ')
-    const known = this.#met.get(demand.owners) ?? new Map<string, Met>()
-    this.#met.set(demand.owners, known)
-    const met = known.get(key) ?? this.#weigh(demand)
+    if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
+      return this.#weigh(requirement)
+    const key = requirement.kinds.join(' ')
+    const known = this.#met.get(requirement.owners) ?? new Map<string, Met>()
+    this.#met.set(requirement.owners, known)
+    const met = known.get(key) ?? this.#weigh(requirement)
     known.set(key, met)
     return met
   }
 
-  #weigh(demand: Demand): Met {
-    const standing = this.#standing(demand)
+  #weigh(requirement: RequiredApproval): Met {
+    const standing = this.#standing(requirement)
     const { permissions } = this.#input.config
-    const wanted = demand.kinds.map((kind) => ({
+    const wanted = requirement.kinds.map((kind) => ({
       kind,
       consent: leastStrict(permissions, standing.roles, kind),
     }))
@@ -67,17 +68,17 @@ export class Consents {
       'alone',
     )
     // Nobody makes themselves an owner alone, whatever the table says (I5).
-    if (needed === 'alone' && this.#addsItself(demand)) needed = 'owner'
+    if (needed === 'alone' && this.#addsItself(requirement)) needed = 'owner'
     // Apps and whole teams become owners by a maintainer's decision (T05).
-    if (needed === 'owner' && demand.ownerEdit?.added.some(isNoPerson)) needed = 'maintainer'
+    if (needed === 'owner' && requirement.ownerEdit?.added.some(isNoPerson)) needed = 'maintainer'
     // A reused login says that the list of owners is out of date: its other names may be as well.
     if (standing.reused && strictness[needed] < strictness.maintainer) needed = 'maintainer'
     // A package that somebody adds has no owners yet whose word could count.
-    if (needed === 'owner' && demand.kinds.includes('add-package')) needed = 'maintainer'
+    if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
     const open: Unanswered[] = [...standing.open]
     if (needed !== 'refused') {
-      const given = this.#given(demand, needed)
+      const given = this.#given(requirement, needed)
       if (given.kind === 'yes') return { kind: 'met', by: 'approval' }
       if (given.kind === 'unknown') open.push(...given.open)
     }
@@ -114,8 +115,8 @@ export class Consents {
     }))
   }
 
-  /** Whether somebody with a say in all of these demands, or their author, said yes to this very head by command. */
-  confirmed(demands: readonly Demand[]): Holds {
+  /** Whether somebody with a say in all of these required approvals, or their author, said yes to this very head by command. */
+  confirmed(required: readonly RequiredApproval[]): Holds {
     const { snapshot } = this.#input
     const epoch = this.#input.epoch ?? 0
     const current = this.#input.approvals.filter((approval) =>
@@ -128,22 +129,22 @@ export class Consents {
         .filter(({ user }) => user !== this.#author?.id)
         .map(
           (approval) => () =>
-            this.hasSayInAll({ id: approval.user, login: approval.login.toLowerCase() }, demands),
+            this.hasSayInAll({ id: approval.user, login: approval.login.toLowerCase() }, required),
         ),
     )
   }
 
-  /** Whether an account owns everything the demands are about, or is a maintainer. */
-  hasSayInAll(account: Account, demands: readonly Demand[]): Holds {
-    const owns = differentOwners(demands).map((owners) => this.#people.isAmong(account, owners))
+  /** Whether an account owns everything that the required approvals are about, or is a maintainer. */
+  hasSayInAll(account: Account, required: readonly RequiredApproval[]): Holds {
+    const owns = differentOwners(required).map((owners) => this.#people.isAmong(account, owners))
     if (owns.length > 0 && owns.every(({ kind }) => kind === 'yes')) return { kind: 'yes' }
     return this.#or(this.#people.isMaintainer(account), owns)
   }
 
-  /** Whether an account owns anything the demands are about, or is a maintainer. */
-  hasSay(account: Account, demands: readonly Demand[]): Holds {
+  /** Whether an account owns anything that the required approvals are about, or is a maintainer. */
+  hasSay(account: Account, required: readonly RequiredApproval[]): Holds {
     const owns = firstYes(
-      differentOwners(demands).map((owners) => () => this.#people.isAmong(account, owners)),
+      differentOwners(required).map((owners) => () => this.#people.isAmong(account, owners)),
     )
     return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
   }
@@ -156,21 +157,21 @@ export class Consents {
       : { kind: 'no' }
   }
 
-  /** The author's certain roles towards what a demand is about, and what would be needed to know the others. */
-  #standing(demand: Demand): {
+  /** The author's certain roles towards what a requirement is about, and what would be needed to know the others. */
+  #standing(requirement: RequiredApproval): {
     roles: readonly Role[]
     open: readonly Unanswered[]
     reused?: { login: string; was: number; now: number }
   } {
     const author = this.#author
     if (author === undefined) return { roles: ['contributor'], open: [] }
-    const owns = this.#people.isAmong(author, demand.owners)
+    const owns = this.#people.isAmong(author, requirement.owners)
     if (owns.kind === 'yes' && isBot(author)) {
       // An App's rights cover its own branches here, not one that others may have made it build on (T23).
       return this.#pushesHere() ? { roles: ['bot'], open: [] } : { roles: ['contributor'], open: [] }
     }
     const { permissions } = this.#input.config
-    if (owns.kind === 'yes' && demand.kinds.every((kind) => permissions.owner[kind] === 'alone'))
+    if (owns.kind === 'yes' && requirement.kinds.every((kind) => permissions.owner[kind] === 'alone'))
       return { roles: ['owner'], open: [] }
     // One question after the other: most owners are known by the first, and what was only not asked yet will be.
     if (owns.kind === 'unknown' && owns.open.every(({ retryAfter }) => retryAfter === 0))
@@ -197,8 +198,8 @@ export class Consents {
     )
   }
 
-  #addsItself(demand: Demand): boolean {
-    return (demand.ownerEdit?.added ?? []).some(
+  #addsItself(requirement: RequiredApproval): boolean {
+    return (requirement.ownerEdit?.added ?? []).some(
       (principal) =>
         // Membership in a team is not looked up for this: a team that is added may hold the author.
         principal.kind === 'team' ||
@@ -207,12 +208,12 @@ export class Consents {
     )
   }
 
-  /** Whether somebody who may say yes to the demand did. */
-  #given(demand: Demand, needed: 'owner' | 'maintainer'): Holds {
-    const added = demand.ownerEdit?.added ?? []
+  /** Whether somebody who may say yes to the requirement did. */
+  #given(requirement: RequiredApproval, needed: 'owner' | 'maintainer'): Holds {
+    const added = requirement.ownerEdit?.added ?? []
     return firstYes(
       this.#input.approvals
-        .filter((approval) => this.#counts(approval, demand))
+        .filter((approval) => this.#counts(approval, requirement))
         .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
         .filter((account) => !isBot(account))
         // Whoever is made an owner by the change has no voice in it.
@@ -226,13 +227,13 @@ export class Consents {
         )
         .map((account) => () => {
           const owns: Holds =
-            needed === 'owner' ? this.#people.isAmong(account, demand.owners) : { kind: 'no' }
+            needed === 'owner' ? this.#people.isAmong(account, requirement.owners) : { kind: 'no' }
           return owns.kind === 'yes' ? owns : this.#or(this.#people.isMaintainer(account), [owns])
         }),
     )
   }
 
-  #counts(approval: Approval, demand: Demand): boolean {
+  #counts(approval: Approval, requirement: RequiredApproval): boolean {
     const { snapshot, config, configDigest } = this.#input
     if (this.#author === undefined || approval.user === this.#author.id) return false
     if (isCurrent(approval, snapshot, this.#input.epoch ?? 0, this.#covers)) return true
@@ -244,15 +245,15 @@ export class Consents {
       approval.config !== undefined &&
       approval.config === configDigest &&
       approval.covers !== undefined &&
-      (this.#touched ??= new Set(this.#input.change.paths.map(({ path }) => path))).has(demand.path) &&
-      isDirectoryAgreedTo(demand.directory, this.#covers(), approval.covers)
+      (this.#touched ??= new Set(this.#input.change.paths.map(({ path }) => path))).has(requirement.path) &&
+      isDirectoryAgreedTo(requirement.directory, this.#covers(), approval.covers)
     )
   }
 }
 
-/** The lists of owners of demands: thousands of them can have the same. */
-function differentOwners(demands: readonly Demand[]): (readonly Principal[])[] {
-  return [...new Set(demands.map(({ owners }) => owners))]
+/** The lists of owners of required approvals: thousands of them can have the same. */
+function differentOwners(required: readonly RequiredApproval[]): (readonly Principal[])[] {
+  return [...new Set(required.map(({ owners }) => owners))]
 }
 
 function isNoPerson(principal: Principal): boolean {

@@ -2,7 +2,7 @@
 // both sides, and what that means for packages and their owners. A yes is for this text (T19): the same head can do
 // something else when the merge base moves, and the same files can when owners are listed elsewhere.
 import type { Change, TouchedPath } from '../../change/change.ts'
-import type { Demand } from './demands.ts'
+import type { RequiredApproval } from './required-approvals.ts'
 import { principalName } from './principal.ts'
 
 /** By package directory; what belongs to none is under ''. */
@@ -12,7 +12,7 @@ export type Coverage = ReadonlyMap<string, string>
  * Lines that begin with `=` say what becomes of a file, lines that begin with `+` what that does. A file's line stands
  * under every directory whose owners it concerns, so what is under one directory is all that its owners agree to.
  */
-export function coverageOf(change: Change, demands: readonly Demand[]): Coverage {
+export function coverageOf(change: Change, required: readonly RequiredApproval[]): Coverage {
   const lines = new Map<string, Set<string>>()
   const add = (directory: string, line: string): void => {
     const known = lines.get(directory)
@@ -22,11 +22,11 @@ export function coverageOf(change: Change, demands: readonly Demand[]): Coverage
   const files = new Map(change.paths.map((path) => [path.path, fileLine(path)]))
   for (const { path, role } of change.paths)
     add('directory' in role ? (role.directory ?? '') : '', files.get(path) ?? '')
-  for (const demand of demands) {
-    const file = files.get(demand.path)
-    if (file !== undefined) add(demand.directory, file)
-    for (const effect of effects(demand))
-      add(demand.directory, `+ ${JSON.stringify(demand.path)} ${JSON.stringify(effect)}`)
+  for (const requirement of required) {
+    const file = files.get(requirement.path)
+    if (file !== undefined) add(requirement.directory, file)
+    for (const effect of effects(requirement))
+      add(requirement.directory, `+ ${JSON.stringify(requirement.path)} ${JSON.stringify(effect)}`)
   }
   return new Map(
     [...lines]
@@ -113,7 +113,7 @@ function fileLine({ path, before, after }: Pick<TouchedPath, 'path' | 'before' |
 }
 
 /** One phrase for each thing, so that less can be told from something else. */
-function effects({ package: name, kinds, ownerEdit }: Demand): readonly string[] {
+function effects({ package: name, kinds, ownerEdit }: RequiredApproval): readonly string[] {
   const ofPackage = kinds.map((kind) => `${kind} of ${name}`)
   if (ownerEdit === undefined) return ofPackage
   const listed = /^(?:adds|removes) /

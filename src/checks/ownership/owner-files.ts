@@ -5,7 +5,7 @@ import { codeownersPaths } from '../../change/layout/classify-path.ts'
 import { foldersAbove } from '../../change/layout/layout.ts'
 import { configYamlPath } from './sources/config-yaml.ts'
 import { aliasesPath, ownersName } from './sources/owners-file.ts'
-import { speakersOf } from './speakers.ts'
+import { declaredPackagesOf } from './declared-packages.ts'
 
 export const catalogOwnersName = 'CATALOG_OWNERS'
 
@@ -69,10 +69,9 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
   ])
   if (listed.length > 0) {
     for (const path of basePaths) if (ownerFileNames.test(path)) want(path)
-    const speakers = change.catalogs.map(speakersOf)
+    const declared = change.catalogs.map(declaredPackagesOf)
     for (const { name } of listed)
-      for (const home of [name, ...speakers.flatMap((speaker) => [...speaker.homes(name)])])
-        want(ciYamlPath(home))
+      for (const home of [name, ...declared.flatMap((one) => [...one.homes(name)])]) want(ciYamlPath(home))
   }
   // A catalog without package directories: the package's name is all there is to look up.
   for (const catalog of change.catalogs) for (const { name } of catalog.packages) want(ciYamlPath(name))

@@ -14,8 +14,8 @@ import { readAuthority } from './authority.ts'
 import type { Authority } from './authority.ts'
 import { Consents } from './consent.ts'
 import type { Met } from './consent.ts'
-import { demandsOf } from './demands.ts'
-import type { Demand, Demands } from './demands.ts'
+import { requiredApprovalsOf } from './required-approvals.ts'
+import type { RequiredApproval, RequiredApprovals } from './required-approvals.ts'
 import { people } from './people.ts'
 import type { Account, Holds, Unanswered } from './people.ts'
 import { loginOf, principalName } from './principal.ts'
@@ -43,7 +43,7 @@ export { ownershipRules } from './rules.ts'
 
 export const ownership: Check<'ownership'> = {
   id: 'ownership',
-  // Asking is judging with an ear on what is looked up: so nothing is asked that does not decide anything.
+  // To know what to ask, it judges once and notes every answer that it needs. So it asks only what decides.
   ask: (input, answers) => [...judgement(input, answers).heard.values()].map(({ question }) => question),
   judge: (input, answers) => judgement(input, answers).outcome,
 }
@@ -87,25 +87,25 @@ function isSame(a: Answer, b: Answer): boolean {
 }
 
 /** What an account may say about a pull request as a whole, for commands. Asks as judge() does. */
-export interface Standing {
+export interface Authorisation {
   /** Whether it owns anything that the pull request changes, or is a maintainer. */
   hasSay(account: Account): Holds
   isMaintainer(account: Account): Holds
 }
 
 /** The standing of accounts towards one pull request. */
-export function standingIn(input: CheckInput, answers: Answers): Standing {
+export function authorisationFor(input: CheckInput, answers: Answers): Authorisation {
   const surveyed = survey(input)
-  const { demands } = surveyed
+  const { required } = surveyed
   const { everybody, consents } = accountsIn(input, answers, surveyed)
   return {
-    hasSay: (account) => consents.hasSay(account, demands),
+    hasSay: (account) => consents.hasSay(account, required),
     isMaintainer: (account) => everybody.isMaintainer(account),
   }
 }
 
-/** What a change demands of whom, whatever people say: all that judging and commanding look at besides answers. */
-interface Survey extends Demands {
+/** Which approvals a change requires, whatever people say: all that judging and commanding look at besides answers. */
+interface Survey extends RequiredApprovals {
   readonly authority: Authority
   /** How many packages they are about. */
   readonly packages: number
@@ -124,14 +124,14 @@ function survey(input: CheckInput): Survey {
   if (before && surveyed.every((part) => before.of[part] === input[part])) return before.survey
   const authority = readAuthority(baseTree(input), input.config)
   const result = readAuthority(resultTree(input), input.config)
-  const { demands, outside, findings } = demandsOf(input, authority, result)
+  const { required, outside, findings } = requiredApprovalsOf(input, authority, result)
   const made = {
     authority,
-    demands,
+    required,
     outside,
     findings: [...findSuspiciousPaths(input), ...findings],
-    packages: new Set(demands.map((demand) => demand.package)).size,
-    covers: lazily(() => coverageOf(input.change, demands)),
+    packages: new Set(required.map((requirement) => requirement.package)).size,
+    covers: lazily(() => coverageOf(input.change, required)),
   }
   surveys.set(input.change, { of: input, survey: made })
   return made
@@ -150,32 +150,32 @@ function accountsIn(input: CheckInput, answers: Answers, { authority, covers }: 
 
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const surveyed = survey(input)
-  const { authority, demands, outside, findings: impossible, packages } = surveyed
+  const { authority, required, outside, findings: impossible, packages } = surveyed
   const { consents } = accountsIn(input, answers, surveyed)
-  // A file that several catalogs or blobs make demands on says the same once.
+  // A file for which several catalogs or blobs require approvals says the same once.
   const findings = new FindingList(undefined, (found) => JSON.stringify(found))
   findings.take(impossible)
   findings.take(judgeCarried(input))
   const unanswered: Unanswered[] = []
-  const open: { demand: Demand; met: Extract<Met, { kind: 'open' }> }[] = []
+  const open: { requirement: RequiredApproval; met: Extract<Met, { kind: 'open' }> }[] = []
 
   const seen = new Set<Met>()
-  for (const demand of demands) {
-    const met = consents.meets(demand)
+  for (const requirement of required) {
+    const met = consents.meets(requirement)
     if (met.kind === 'unknown' && !seen.has(met)) unanswered.push(...met.open)
     seen.add(met)
     if (met.kind === 'refused')
-      findings.add(changeRefused, demand.at, {
-        path: demand.path,
-        package: demand.package,
+      findings.add(changeRefused, requirement.at, {
+        path: requirement.path,
+        package: requirement.package,
         kinds: met.kinds,
       })
-    if (met.kind === 'open') open.push({ demand, met })
-    const accounts = newOwners(demand, answers)
+    if (met.kind === 'open') open.push({ requirement, met })
+    const accounts = newOwners(requirement, answers)
     findings.take(accounts.findings)
     unanswered.push(...accounts.unanswered)
   }
-  for (const { demand, met } of open) explain(demand, met, input, authority, findings)
+  for (const { requirement, met } of open) explain(requirement, met, input, authority, findings)
   const maintainers = maintainerNames(input, authority)
   for (const { path } of outside)
     findings.add(outsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
@@ -183,27 +183,27 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const waiting: Waiting[] = [...waitingFor(open, input, authority)]
   if (outside.length > 0)
     waiting.push({
-      what: `a maintainer merges it by hand: ${count(outside.length, 'path')} outside all packages`,
+      what: `a maintainer must merge it by hand: ${count(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
     })
 
   for (const review of objections(input.snapshot)) {
     if (review.author === null) continue
     const reviewer = { id: review.author.id, login: loginOf(review.author) }
-    const say = consents.hasSay(reviewer, demands)
+    const say = consents.hasSay(reviewer, required)
     if (say.kind === 'unknown') unanswered.push(...say.open)
     if (say.kind !== 'yes') continue
     findings.add(changesRequested, undefined, { reviewer: reviewer.login })
     waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login] })
   }
 
-  const push = foreignPusher(input, consents, demands, authority)
+  const push = foreignPusher(input, consents, required, authority)
   findings.take(push.findings)
   waiting.push(...push.waiting)
   unanswered.push(...push.unanswered)
 
   if (open.length > 0 || push.waiting.length > 0) {
-    const again = approvedSomethingElse(input, consents, demands)
+    const again = approvedSomethingElse(input, consents, required)
     findings.take(again.findings)
     waiting.push(...again.waiting)
   }
@@ -216,7 +216,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     findings: findings.sorted(),
     unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
-    summary: `${count(input.change.paths.length, 'path')}, ${count(packages, 'package')}`,
+    summary: `${count(input.change.paths.length, 'file')}, ${count(packages, 'package')}`,
   }
 }
 
@@ -225,7 +225,7 @@ function baseTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.base.get(path) }
 }
 
-/** The tree that would land, as far as owner files go. Used to see what a change does to them, never to allow anything. */
+/** The owner files of the tree that would be merged. Used to see what a change does to them, never to allow anything. */
 function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   const paths = new Set(input.basePaths)
   for (const { path, after } of input.change.paths)
@@ -234,21 +234,22 @@ function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
   return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.result.get(path) }
 }
 
-/** Adds why a demand is open, at the path it is about. */
+/** Adds why a required approval is missing, at the path it is about. */
 function explain(
-  demand: Demand,
+  requirement: RequiredApproval,
   met: Extract<Met, { kind: 'open' }>,
   input: CheckInput,
   authority: Authority,
   findings: FindingList,
 ): void {
-  const { path, at, package: name } = demand
+  const { path, at, package: name } = requirement
   const author = input.snapshot.author?.login ?? 'a deleted account'
-  const unblock = whoMay(demand, met.by, input, authority)
+  const unblock = whoMay(requirement, met.by, input, authority)
   if (met.reused) findings.add(ownerLoginReused, at, { package: name, ...met.reused })
-  if (demand.kinds.includes('add-package')) findings.add(newPackage, at, { path, package: name, unblock })
-  else if (demand.ownerEdit?.changesOwners)
-    findings.add(ownerFileChange, at, { path, package: name, change: demand.ownerEdit.words, unblock })
+  if (requirement.kinds.includes('add-package'))
+    findings.add(newPackage, at, { path, package: name, unblock })
+  else if (requirement.ownerEdit?.changesOwners)
+    findings.add(ownerFileChange, at, { path, package: name, change: requirement.ownerEdit.words, unblock })
   else if (met.isOwner || (met.by === 'maintainer' && met.reused === undefined))
     findings.add(consentMissing, at, { path, package: name, kinds: met.kinds, by: met.by, unblock })
   else
@@ -256,14 +257,14 @@ function explain(
       path,
       package: name,
       author,
-      owners: demand.owners.filter(isPerson).map(principalName),
+      owners: requirement.owners.filter(isPerson).map(principalName),
       unblock,
     })
 }
 
 /** One line for each group of people who could say yes to the same things. */
 function waitingFor(
-  open: readonly { demand: Demand; met: Extract<Met, { kind: 'open' }> }[],
+  open: readonly { requirement: RequiredApproval; met: Extract<Met, { kind: 'open' }> }[],
   input: CheckInput,
   authority: Authority,
 ): Waiting[] {
@@ -271,17 +272,20 @@ function waitingFor(
     string,
     { by: 'owner' | 'maintainer'; who: readonly string[]; packages: Set<string> }
   >()
-  for (const { demand, met } of open) {
-    const who = whoMay(demand, met.by, input, authority)
+  for (const { requirement, met } of open) {
+    const who = whoMay(requirement, met.by, input, authority)
     const key = `${met.by} ${who.join(' ')}`
     const group = groups.get(key) ?? { by: met.by, who, packages: new Set<string>() }
-    group.packages.add(demand.package)
+    group.packages.add(requirement.package)
     groups.set(key, group)
   }
   return [...groups.values()].map(({ by, who, packages }) => {
     const names = list([...packages])
     return {
-      what: by === 'owner' ? `an owner of ${names} approves` : `a maintainer approves the change to ${names}`,
+      what:
+        by === 'owner'
+          ? `an owner of ${names} must approve`
+          : `a maintainer must approve the change to ${names}`,
       who,
     }
   })
@@ -289,7 +293,7 @@ function waitingFor(
 
 /** Logins and teams that could say yes: the owners where their word is enough and there are any, else maintainers. */
 function whoMay(
-  demand: Demand,
+  requirement: RequiredApproval,
   by: 'owner' | 'maintainer',
   input: CheckInput,
   authority: Authority,
@@ -298,7 +302,7 @@ function whoMay(
   const owners =
     by === 'maintainer'
       ? []
-      : demand.owners
+      : requirement.owners
           .filter(isPerson)
           .map(principalName)
           .filter((name) => name !== author)
@@ -319,10 +323,13 @@ function isPerson(principal: Principal): boolean {
 }
 
 /** People whom an owner file would add must exist (T05); what GitHub does not say keeps the gate shut. */
-function newOwners(demand: Demand, answers: Answers): { findings: Finding[]; unanswered: Unanswered[] } {
+function newOwners(
+  requirement: RequiredApproval,
+  answers: Answers,
+): { findings: Finding[]; unanswered: Unanswered[] } {
   const findings: Finding[] = []
   const unanswered: Unanswered[] = []
-  for (const principal of demand.ownerEdit?.added ?? []) {
+  for (const principal of requirement.ownerEdit?.added ?? []) {
     if (principal.kind !== 'user') continue
     const { login } = principal
     const answer = answers.get({ kind: 'user', login })
@@ -333,7 +340,7 @@ function newOwners(demand: Demand, answers: Answers): { findings: Finding[]; una
         retryAfter: answer.retryAfter,
       })
     if (answer.kind === 'nobody')
-      findings.push(finding(ownerUnknown, demand.at, { path: demand.path, login }))
+      findings.push(finding(ownerUnknown, requirement.at, { path: requirement.path, login }))
   }
   return { findings, unanswered }
 }
@@ -342,7 +349,7 @@ function newOwners(demand: Demand, answers: Answers): { findings: Finding[]; una
 function foreignPusher(
   input: CheckInput,
   consents: Consents,
-  demands: readonly Demand[],
+  required: readonly RequiredApproval[],
   authority: Authority,
 ): { findings: Finding[]; waiting: Waiting[]; unanswered: readonly Unanswered[] } {
   const { pusher, author, head } = input.snapshot
@@ -351,14 +358,14 @@ function foreignPusher(
   const pushed =
     pusher === null
       ? ({ kind: 'no' } as const)
-      : consents.hasSayInAll({ id: pusher.id, login: loginOf(pusher) }, demands)
+      : consents.hasSayInAll({ id: pusher.id, login: loginOf(pusher) }, required)
   if (pushed.kind === 'yes') return nothing
-  const confirmed = consents.confirmed(demands)
+  const confirmed = consents.confirmed(required)
   if (confirmed.kind === 'yes') return nothing
   const open = [pushed, confirmed].flatMap((holds) => (holds.kind === 'unknown' ? holds.open : []))
   if (open.length > 0) return { ...nothing, unanswered: open }
   const who = [...(author === null ? [] : [loginOf(author)]), ...maintainerNames(input, authority)]
-  const name = pusher?.login ?? 'an account that is not known'
+  const name = pusher?.login ?? 'an unknown account'
   return {
     findings: [
       finding(foreignPush, undefined, {
@@ -368,7 +375,7 @@ function foreignPusher(
         unblock: who,
       }),
     ],
-    waiting: [{ what: `somebody confirms ${head.slice(0, 12)}, which ${name} pushed`, who }],
+    waiting: [{ what: `somebody must confirm the commit ${head.slice(0, 12)}, which ${name} pushed`, who }],
     unanswered: [],
   }
 }
@@ -377,12 +384,12 @@ function foreignPusher(
 function approvedSomethingElse(
   input: CheckInput,
   consents: Consents,
-  demands: readonly Demand[],
+  required: readonly RequiredApproval[],
 ): { findings: Finding[]; waiting: Waiting[] } {
   const { author, head } = input.snapshot
   const found = consents
     .forSomethingElse()
-    .filter(({ account }) => account.id === author?.id || consents.hasSay(account, demands).kind === 'yes')
+    .filter(({ account }) => account.id === author?.id || consents.hasSay(account, required).kind === 'yes')
   return {
     findings: found.map(({ account, differences }) =>
       finding(approvedSomethingElseRule, undefined, { approver: account.login, head, differences }),
@@ -399,8 +406,8 @@ function lazily<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`
+function count(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`
 }
 
 function list(names: readonly string[]): string {

@@ -73,7 +73,7 @@ export function people(
           login: account.login,
         })
         if (answer.kind === 'unknown')
-          return unknown(`whether ${account.login} is in ${organization}/${team}`, answer)
+          return unknown(`whether ${account.login} is a member of ${organization}/${team}`, answer)
         return answer.kind === 'yes' ? yes : no
       }
       case 'email':

@@ -4,12 +4,12 @@ import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'
-import { packageDirectories } from './demands.ts'
+import { packageDirectories } from './required-approvals.ts'
 import { foldedPath, isPackageName, skeleton } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'
 import { fileMode } from './rules/file-mode.ts'
 import { oddPath } from './rules/odd-path.ts'
-import { repositoryPaths } from './speakers.ts'
+import { repositoryPaths } from './declared-packages.ts'
 
 export function findSuspiciousPaths(input: CheckInput): Finding[] {
   const { change } = input

@@ -1,5 +1,4 @@
-// Ranges that blang reads without complaint and in another sense than people do (reference: registry 1.5,
-// opm-validate 2.9). Judges the text; which ranges a catalog has is for rules to know.
+// Ranges that blang reads without complaint and in another sense than people do. Judges the text; which ranges a catalog has is for rules to know.
 import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
 import type { Comparator } from '../../catalog/versions/version-range.ts'
 import { compareVersions } from '../../catalog/versions/version.ts'

@@ -116,7 +116,7 @@ function summaryOf({ change: { catalogs }, templates = [] }: CheckInput, before:
     `${counted(packages, 'package')} changed`,
     counted(bundles, 'bundle'),
     ...(templates.length > 0 ? [counted(templates.length, 'template')] : []),
-    ...(before > 0 ? [`${counted(before, 'remark')} from before not repeated`] : []),
+    ...(before > 0 ? [`${counted(before, 'older finding')} not repeated`] : []),
   ].join(', ')
 }
 

@@ -1,5 +1,5 @@
 // Loads whole catalogs from git trees. What a file says depends on its bytes alone, so it is remembered by blob id,
-// in memory and in the store: a pull request costs what it touches, not what the catalog weighs (DESIGN, rule 8).
+// in memory and in the store: a pull request costs what it touches, not what the catalog weighs.
 import { assemble } from '../../catalog/facts/assemble.ts'
 import type { Catalog, FileFacts } from '../../catalog/facts/catalog.ts'
 import { factsVersion } from '../../catalog/facts/facts-version.ts'
@@ -30,7 +30,7 @@ type Entry = { readonly path: string } & TreeEntry
 const rememberedBytes = 256 * 1024 * 1024
 const rememberedCatalogs = 24
 
-const tooHeavy = 'reading it takes more time or memory than a file may take'
+const tooHeavy = 'reading it needs more time or memory than is allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
 const readAtOnce = 8

@@ -1,4 +1,4 @@
-// Image references as opm accepts them: Docker's reference grammar after its normalisation (opm-validate 2.8).
+// Image references as opm accepts them: Docker's reference grammar after its normalisation.
 // The one place that says whether a text is a reference (go/reference/image-reference.ts asks here too); never asks whether
 // the image exists.
 import { lowerCase } from '../text.ts'

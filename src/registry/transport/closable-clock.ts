@@ -13,7 +13,7 @@ export function closableClock(clock: Clock): ClosableClock {
   let closed = false
 
   function goOn(): void {
-    if (closed) throw new RegistryError('aborted', 'the registry is not asked any more: we are closing')
+    if (closed) throw new RegistryError('aborted', 'the bot is shutting down')
   }
 
   return {

@@ -92,9 +92,9 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     const port = portOf(url)
     const isPlain = plainHttp.has(`${hostname}:${port}`) || (plainHttp.has(hostname) && port === 80)
     if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPlain))
-      throw blocked(`${url.host} would have to be asked without TLS (${url.protocol}//)`)
+      throw blocked(`${url.host} must not be contacted without TLS (${url.protocol}//)`)
     if (only && !only.has(hostname) && !only.has(`${hostname}:${port}`))
-      throw blocked(`${url.host} is not among the registries that may be asked`)
+      throw blocked(`${url.host} is not an allowed registry`)
     if (!ports.has(port) && !listedPorts.has(`${hostname}:${port}`))
       throw blocked(`port ${port} of ${hostname} is not one that registries use`)
     if (ipaddr.isValid(hostname)) checkAddress(hostname, port, hostname)
@@ -119,7 +119,7 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
     checkStep(from, to) {
       const isOpened = (url: URL) => entryOf(canonicalHostname(url.hostname), portOf(url)) !== undefined
       if (isOpened(to) && !isOpened(from))
-        throw blocked(`${from.host} sends us to ${to.host}, which is a host of an internal network`)
+        throw blocked(`${from.host} redirects to ${to.host}, which is in an internal network`)
     },
     checkAddresses(host, port, addresses) {
       const hostname = canonicalHostname(host)

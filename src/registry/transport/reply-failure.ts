@@ -9,18 +9,16 @@ export function failureOf(reply: Reply, now: number, who: string): RegistryError
   const { codes, text } = errorText(reply)
   const said = text === '' ? '' : `: ${text}`
   if (status === 429 || codes.includes('TOOMANYREQUESTS'))
-    return new RegistryError('rate-limited', `${who} limits our requests (${status})${said}`, {
+    return new RegistryError('rate-limited', `${who} limits requests (${status})${said}`, {
       status,
       retryAfter: retryAfterOf(reply, now),
     })
   if (status === 404)
     return new RegistryError('missing', `${who} does not have it (404${codeText(codes)})`, { status })
   if (status === 401 || status === 403)
-    return new RegistryError(
-      'private',
-      `${who} does not let us see it (${status}${codeText(codes)})${said}`,
-      { status },
-    )
+    return new RegistryError('private', `${who} denies access (${status}${codeText(codes)})${said}`, {
+      status,
+    })
   if (status >= 500 || status === 408 || status === 499)
     return new RegistryError('server', `${who} answered ${status}${said}`, {
       status,

@@ -169,7 +169,7 @@ export function openTransport(
         () => end(new RegistryError('timeout', `${host} did not finish in time`)),
         limits.exchangeTimeout,
       )
-      const abort = () => end(new RegistryError('aborted', 'the request was called off'))
+      const abort = () => end(new RegistryError('aborted', 'the request was cancelled'))
       exchange.signal?.addEventListener('abort', abort)
       try {
         if (exchange.signal?.aborted) abort()

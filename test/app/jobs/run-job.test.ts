@@ -22,7 +22,7 @@ async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) 
   const run = runJob(job, {
     app,
     isInstalled,
-    openWorkplace: () => Promise.reject(failure),
+    openJobContext: () => Promise.reject(failure),
     onDone: (_job, became) => void (outcome = became),
   })
   const rejected = await run.then(

@@ -10,13 +10,13 @@ import { openMetrics } from '../../../src/app/metrics.ts'
 import { isScanDue, scanRepository } from '../../../src/app/jobs/scan-repository.ts'
 import { readScan } from '../../../src/app/jobs/scan-state.ts'
 import { readSettings } from '../../../src/app/settings.ts'
-import type { Workplace } from '../../../src/app/jobs/workplace.ts'
+import type { JobContext } from '../../../src/app/jobs/job-context.ts'
 import { readFile } from '../../../src/catalog/load/read-file.ts'
 import type { ImageAnswer } from '../../../src/checks/questions.ts'
 import { openMirror, type Mirror } from '../../../src/git/mirror.ts'
 import { openForge } from '../../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts'
-import { rotMarker } from '../../../src/messages/rot-issue.ts'
+import { missingImagesMarker } from '../../../src/messages/missing-images-issue.ts'
 import type { Job, Store } from '../../../src/ports/store.ts'
 import type { Issue } from '../../../sandbox/github/world.ts'
 import { openStore } from '../../../src/store/store.ts'
@@ -26,8 +26,8 @@ import {
   privateKey,
   secret,
   type Furnished,
-} from '../../sandbox/github/furnished.ts'
-import { clock as realClock } from '../../store/wares.ts'
+} from '../../sandbox/github/sample-world.ts'
+import { clock as realClock } from '../../store/sample-records.ts'
 
 const hour = 3600_000
 const digest = `sha256:${'a'.repeat(64)}`
@@ -69,7 +69,7 @@ interface Scene {
   readonly asked: string[]
   /** What the log warned of. */
   readonly warnings: string[]
-  readonly place: Workplace
+  readonly place: JobContext
   /** Lets time pass, then does what the sweep would have done and all jobs that follow. */
   pass(hours: number): Promise<void>
   /** A day, for the next round, and an hour, for a second look. */
@@ -109,7 +109,7 @@ async function openScene(
   it.github.changeInstallation(it.installation, [full])
   const repository = { owner: 'catalogs', name }
   let now = Date.UTC(2026, 10, 20)
-  const clock: Workplace['app']['clock'] = { ...realClock, now: () => now }
+  const clock: JobContext['app']['clock'] = { ...realClock, now: () => now }
   const answers = new Map<string, ImageAnswer>()
   const asked: string[] = []
   let left = Number.POSITIVE_INFINITY
@@ -125,7 +125,7 @@ async function openScene(
     }),
   })
   const loaded = { read: async (bytes: Uint8Array) => readFile(bytes), close: async () => undefined }
-  const place: Workplace = {
+  const place: JobContext = {
     installation: it.installation.id,
     repository: mirror,
     mirror: '',
@@ -207,10 +207,10 @@ describe('an image that goes', () => {
     expect(more).toEqual([])
     expect(issue).toMatchObject({
       state: 'open',
-      title: '1 image of alpha is gone or not what it was',
+      title: '1 image of alpha is missing or changed',
       app: it.app,
     })
-    expect(issue?.body).toContain(`\`${one}\` **is gone**`)
+    expect(issue?.body).toContain(`\`${one}\` **is missing**`)
     expect(issue?.body).toContain('Owners: `alice`')
     expect(issue?.body).toContain(
       '`alpha.v1` in the catalog `catalogs/v4.18`: `catalogs/v4.18/alpha/catalog.json:1`',
@@ -224,7 +224,7 @@ describe('an image that goes', () => {
     scene.answers.delete(one)
     await scene.pass(1.05)
     expect(scene.issues()).toEqual([])
-    expect((await readScan(store, scene.place.forge.repository)).rot).toEqual({})
+    expect((await readScan(store, scene.place.forge.repository)).missingImages).toEqual({})
   }, 180_000)
 
   test('is told of in the same issue as the next one; an unchanged set is not written again', async () => {
@@ -235,9 +235,7 @@ describe('an image that goes', () => {
     expect(writes()).toBe(before)
     scene.answers.set(two, missing)
     await scene.day()
-    expect(scene.issues().map(({ title }) => title)).toEqual([
-      '2 images of alpha are gone or not what they were',
-    ])
+    expect(scene.issues().map(({ title }) => title)).toEqual(['2 images of alpha are missing or changed'])
     expect(scene.issues()[0]?.body).toContain(two)
   }, 180_000)
 
@@ -248,18 +246,20 @@ describe('an image that goes', () => {
     await scene.day()
     const [issue] = scene.issues()
     expect(issue).toMatchObject({ state: 'closed', stateReason: 'completed', closedBy: it.app.bot })
-    expect(issue?.comments.map(({ body }) => body)).toEqual([expect.stringMatching(/there again.*closes it/)])
+    expect(issue?.comments.map(({ body }) => body)).toEqual([
+      expect.stringMatching(/is back.*closes the issue/),
+    ])
     scene.answers.set(two, missing)
     await scene.day()
     expect(scene.issues()).toHaveLength(1)
-    expect(issue).toMatchObject({ state: 'open', title: '1 image of alpha is gone or not what it was' })
+    expect(issue).toMatchObject({ state: 'open', title: '1 image of alpha is missing or changed' })
     scene.answers.delete(two)
     await scene.day()
     expect(issue).toMatchObject({ state: 'closed' })
     expect(issue?.comments).toHaveLength(2)
   }, 180_000)
 
-  test('and whose bundle leaves the catalog is no rot any more', async () => {
+  test('and whose bundle leaves the catalog is no longer missing', async () => {
     scene.answers.set(one, missing)
     await scene.day()
     await it.github.pushToBase(scene.full, {
@@ -288,18 +288,18 @@ describe('an image that goes', () => {
     expect(issue.state).toBe('open')
   }, 180_000)
 
-  test('is measured: references asked for, rotten, and when the last round ended', async () => {
+  test('is measured: references asked for, missing, and when the last round ended', async () => {
     scene.answers.set(one, missing)
     await scene.day()
     const text = await scene.place.app.metrics.registry.metrics()
-    expect(text).toContain(`catalog_bot_scan_rotten_references{repository="${scene.full}"} 1`)
+    expect(text).toContain(`catalog_bot_scan_missing_references{repository="${scene.full}"} 1`)
     expect(text).toMatch(/catalog_bot_scan_references_total\{answer="missing"\} [2-9]/)
     expect(text).toMatch(/catalog_bot_scan_last_finished_timestamp_seconds\{[^}]*\} 1\.?\d{8,}/)
     expect(text).toContain('catalog_bot_scan_reports_total{outcome="opened"} 1')
   }, 180_000)
 })
 
-describe('what is no rot', () => {
+describe('what is not a missing image', () => {
   test.each<[string, ImageAnswer]>([
     ['an outage', outage],
     ['what may be private', { kind: 'missing-or-private', reason: '401' }],
@@ -359,7 +359,7 @@ describe('where to look', () => {
     expect(body).toContain('the entry `alpha` in `catalogs.yaml:3`')
   }, 180_000)
 
-  test('a tag beside a digest is rot when it moved while we looked', async () => {
+  test('a tag beside a digest counts as moved when it moved while we looked', async () => {
     const pinned = `registry.test/alpha:v1@${digest}`
     await begin({ 'catalogs/v4.18/alpha/catalog.json': catalogOf(bundle('alpha.v1', pinned)) })
     await scene.day()
@@ -483,10 +483,15 @@ describe('the issue', () => {
 
   test('that bears our marker but is a stranger’s is not ours', async () => {
     await begin()
-    const forged = it.github.openIssue(scene.full, 'stranger', 'All is well', `${rotMarker}\nall is well`)
+    const forged = it.github.openIssue(
+      scene.full,
+      'stranger',
+      'All is well',
+      `${missingImagesMarker}\nall is well`,
+    )
     scene.answers.set(one, missing)
     await scene.day()
-    expect(forged).toMatchObject({ title: 'All is well', body: `${rotMarker}\nall is well` })
+    expect(forged).toMatchObject({ title: 'All is well', body: `${missingImagesMarker}\nall is well` })
     expect(scene.issues().filter(({ app: by }) => by === it.app)).toHaveLength(1)
   }, 180_000)
 

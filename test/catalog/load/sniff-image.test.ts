@@ -21,7 +21,7 @@ describe('what a picture is by its bytes', () => {
     ).toBe('image/svg+xml')
   })
 
-  test('a web page is no picture, and text and nothing show nothing', () => {
+  test('a web page is not an image, and text and nothing show nothing', () => {
     expect(sniffImage(bytes('<!DOCTYPE html><html><svg/></html>'))).toBe('text/html')
     expect(sniffImage(bytes('hello <svg>'))).toBeUndefined()
     expect(sniffImage(bytes('<note/>'))).toBeUndefined()

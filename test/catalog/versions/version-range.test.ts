@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { inRange, parseVersionRange } from '../../../src/catalog/versions/version-range.ts'
 import { parseVersion } from '../../../src/catalog/versions/version.ts'
 
-/** The versions tried in reference/registry.md 1.5, where Go's own answers are recorded. */
+/** Versions for which Go's own answers are recorded. */
 const tried = ['0.9.0', '1.0.0', '1.0.5', '1.5.0-alpha.1', '1.5.0', '1.5.0+build2', '2.0.0-rc.1', '2.0.0']
 
 function matches(range: string): string[] | string {

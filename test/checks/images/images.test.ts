@@ -127,7 +127,7 @@ describe('what is held against the author', () => {
     const outcome = judged(input([pinned]), { [pinned]: answer })
     expect(outcome.findings).toEqual([])
     expect(outcome.unanswered).toMatchObject([
-      { question: `does ${pinned} exist?`, reason: expect.stringContaining(answer.reason) },
+      { question: `whether ${pinned} exists`, reason: expect.stringContaining(answer.reason) },
     ])
   })
   test('a question that was never answered waits', () => {

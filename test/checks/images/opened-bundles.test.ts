@@ -205,7 +205,7 @@ describe('a look inside', () => {
     const waits = judged({}, { kind: 'unknown', reason: 'it answered 503', retryAfter: 9 })
     expect(waits).toMatchObject({
       findings: [],
-      unanswered: [{ question: `what is in ${reference}?`, retryAfter: 9 }],
+      unanswered: [{ question: `the content of ${reference}`, retryAfter: 9 }],
     })
     expect(judged({}).unanswered).toHaveLength(1)
   })
@@ -221,7 +221,7 @@ describe('a look inside', () => {
     })
     expect(outcome.unanswered).toEqual([
       {
-        question: `what is in ${bundles[0]?.image} and 199 other bundle images?`,
+        question: `the content of ${bundles[0]?.image} and 199 other bundle images`,
         reason: 'others came first',
         retryAfter: 2,
       },

@@ -15,7 +15,7 @@ import type { Store } from '../../../src/ports/store.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
-import { clock } from '../../store/wares.ts'
+import { clock } from '../../store/sample-records.ts'
 import { openWorld, type World } from './world.ts'
 
 let world: World

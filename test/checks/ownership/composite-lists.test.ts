@@ -77,7 +77,7 @@ describe('an owner', () => {
     const judged = await pull(listOf(entry('mine', '3'), entry('victim', '4')))
     expect(said(judged)).toEqual([['not-owner', 'victim']])
     expect(judged.outcome.findings[0]?.at).toEqual({ file: path, line: 5, column: 11 })
-    expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim approves', who: ['vera'] }])
+    expect(judged.outcome.waiting).toEqual([{ what: 'an owner of victim must approve', who: ['vera'] }])
   })
 
   test('with the other owner’s approval lands both in one file', async () => {

@@ -110,7 +110,7 @@ describe('a stranger', () => {
       at: { file: catalogOf('mine') },
       data: { package: 'mine', owners: ['alice', 'alan'] },
     })
-    expect(outcome.waiting).toEqual([{ what: 'an owner of mine approves', who: ['alice', 'alan'] }])
+    expect(outcome.waiting).toEqual([{ what: 'an owner of mine must approve', who: ['alice', 'alan'] }])
   })
 })
 
@@ -556,7 +556,7 @@ describe('T13: two changes that are fine alone', () => {
 })
 
 describe('T14: what lands is not what the pull request shows', () => {
-  test('R2: an edit follows the file that the base has moved to another owner', async () => {
+  test('an edit follows the file that the base has moved to another owner', async () => {
     const root = world.origin.commit({ ...base, 'operators/mine/x.yaml': longFile('line', 100) })
     const head = world.origin.commit({ ...base, 'operators/mine/x.yaml': longFile('line', 100, 50) }, [root])
     const tip = world.origin.commit({ ...base, 'operators/victim/x.yaml': longFile('line', 100) }, [root])
@@ -566,7 +566,7 @@ describe('T14: what lands is not what the pull request shows', () => {
     if (judged.verdict.kind === 'wait')
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/victim/x.yaml'])
   })
-  test('R3: a new file in a directory that the base has renamed', async () => {
+  test('a new file in a directory that the base has renamed', async () => {
     const files = (directory: string): Files =>
       Object.fromEntries(
         [1, 2, 3].map((at) => [`operators/${directory}/deep/${at}.md`, longFile(`n${at}`, 30)]),
@@ -582,7 +582,7 @@ describe('T14: what lands is not what the pull request shows', () => {
       expect(judged.input.change.paths.map(({ path }) => path)).toEqual(['operators/mine/deep/new.md'])
     else expect(['blocked', 'wait']).toContain(judged.verdict.kind)
   })
-  test('R4: a criss-cross history that silently reverts the victim', async () => {
+  test('a criss-cross history that silently reverts the victim', async () => {
     const v = (version: string) => ({
       ...base,
       [catalogOf('victim')]: catalogFile('victim', ['1.0.0', version]),

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { CommitSha } from '../../../src/change/ids.ts'
 import { userId } from '../../../src/change/ids.ts'
 import type { Person, Review, Snapshot } from '../../../src/change/snapshot.ts'
-import { approvalsFromReviews, lastWords } from '../../../src/checks/ownership/approvals.ts'
+import { approvalsFromReviews, latestReviews } from '../../../src/checks/ownership/approvals.ts'
 import { answersFrom, questionKey } from '../../../src/checks/questions.ts'
 import { parseConfig } from '../../../src/config/config.ts'
 import { composeReport } from '../../../src/messages/report.ts'
@@ -398,8 +398,8 @@ describe('T28: what a review says', () => {
     const head = aSnapshot().head
     const first = world.review('alan', head, { state: 'approved', submittedAt: '2026-01-01T00:00:01Z' })
     const second = world.review('alan', head, { state: 'dismissed', submittedAt: '2026-01-01T00:00:02Z' })
-    expect(lastWords([first, second])).toEqual([second])
-    expect(lastWords([second, first])).toEqual([second])
+    expect(latestReviews([first, second])).toEqual([second])
+    expect(latestReviews([second, first])).toEqual([second])
   })
 })
 

@@ -92,7 +92,7 @@ describe('the validation check', () => {
       },
     )
     expect(said(outcome)).toEqual([])
-    expect(outcome.summary).toContain('1 remark from before not repeated')
+    expect(outcome.summary).toContain('1 older finding not repeated')
   })
 
   test('the same warning about another object is new', () => {

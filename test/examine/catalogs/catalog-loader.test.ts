@@ -109,7 +109,7 @@ test('a file that no reader gets through fails its catalog, and nothing remember
   const loader = catalogLoader(readers, store)
   const repository = repositoryOf({ [`${root}/foo.yaml`]: pkg('foo') })
   expect((await loader.load(repository, tree, root))?.loadErrors).toMatchObject([
-    { message: 'reading it takes more time or memory than a file may take' },
+    { message: 'reading it needs more time or memory than is allowed' },
   ])
   isBusy = false
   expect((await loader.load(repository, tree, root))?.packages).toHaveLength(1)

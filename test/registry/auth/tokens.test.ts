@@ -8,7 +8,7 @@ import {
 } from '../../../src/registry/transport/egress-policy.ts'
 import { openRegistry } from '../../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../../src/registry/registry-client.ts'
-import { handClock, type HandClock } from '../hand-clock.ts'
+import { handClock, type HandClock } from '../manual-clock.ts'
 import {
   refuse,
   scriptedRegistry,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { adaptiveWindow } from '../../../src/registry/transport/adaptive-window.ts'
-import { handClock } from '../hand-clock.ts'
+import { handClock } from '../manual-clock.ts'
 
 describe('the window', () => {
   test('never lets more work run than it is wide, and lets everything run in the end', async () => {

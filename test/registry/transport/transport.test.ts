@@ -12,7 +12,7 @@ import {
   type Transport,
   type TransportLimits,
 } from '../../../src/registry/transport/transport.ts'
-import { handClock } from '../hand-clock.ts'
+import { handClock } from '../manual-clock.ts'
 import { loopbackCertificate, scriptedRegistry, type ScriptedRegistry } from '../scripted-registry.ts'
 
 let registry: ScriptedRegistry

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { ProbotOctokit } from 'probot'
 import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import { full, furnish, git, jwt, name, privateKey } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { full, furnish, git, jwt, name, privateKey } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 let now = Date.now()

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Pull } from '../../../sandbox/github/world.ts'
-import { full, furnish, git, name } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { full, furnish, git, name } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 let pull: Pull

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createHmac } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { full, furnish, git, name, secret } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { full, furnish, git, name, secret } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 beforeAll(async () => {

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { readOpenApi, trafficValidator } from './traffic-validator.ts'
 import type { Exchange } from '../../../sandbox/github/http/router.ts'
 import type { Pull } from '../../../sandbox/github/world.ts'
-import { full, furnish, name } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { full, furnish, name } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 let pull: Pull

@@ -8,8 +8,8 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { createEmulator } from 'emulate'
 import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import { allPermissions, events, full, furnish, jwt, name, secret, startReceiver } from './furnished.ts'
-import type { Receiver } from './furnished.ts'
+import { allPermissions, events, full, furnish, jwt, name, secret, startReceiver } from './sample-world.ts'
+import type { Receiver } from './sample-world.ts'
 
 interface Place {
   readonly url: string

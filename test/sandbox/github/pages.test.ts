@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { full, furnish, name } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { full, furnish, name } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 beforeAll(async () => {

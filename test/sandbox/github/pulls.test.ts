@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Pull } from '../../../sandbox/github/world.ts'
-import { full, furnish, name } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { full, furnish, name } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 beforeEach(async () => {

@@ -3,8 +3,8 @@ import { readOpenApi } from './traffic-validator.ts'
 import type { Pull } from '../../../sandbox/github/world.ts'
 import { nodeId } from '../../../sandbox/github/views/account-view.ts'
 import { checksRule, queueRule } from './branch-rules/landing-ground.ts'
-import { events, full, furnish, jwt, name, privateKey } from './furnished.ts'
-import type { Furnished } from './furnished.ts'
+import { events, full, furnish, jwt, name, privateKey } from './sample-world.ts'
+import type { Furnished } from './sample-world.ts'
 
 let it: Furnished
 afterEach(async () => it.stop())

@@ -1,4 +1,4 @@
-// opm's rules about bundles (R18 to R21, R32, R34 to R38). Words only: model/ decides.
+// opm's rules about bundles. Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'
 

@@ -1,4 +1,4 @@
-// opm's rules about channels, their entries and their upgrade graph (R14 to R17, R22, R29 to R31, R39, R40).
+// opm's rules about channels, their entries and their upgrade graph.
 // Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'

@@ -1,4 +1,4 @@
-// opm's rules about deprecations (R24, R25). Words only: model/ decides.
+// opm's rules about deprecations. Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'
 

@@ -1,4 +1,4 @@
-// opm's rules about packages (R11 to R13, R26 to R28, R41 for packages). Words only: model/ decides.
+// opm's rules about packages. Words only: model/ decides.
 import { defineRule } from '../../../findings/rule.ts'
 import { quote } from '../../../go/text.ts'
 

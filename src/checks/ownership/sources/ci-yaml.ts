@@ -11,7 +11,7 @@ export interface CiYaml {
   readonly switches: ReadonlyMap<string, string>
 }
 
-/** `merge` turns landing off, `cert_project_id` selects a partner's rules (reference/catalog-repositories.md 1.8, 1.9). */
+/** `merge` turns landing off, `cert_project_id` selects a partner's rules. */
 const switchKeys = ['merge', 'cert_project_id'] as const
 
 /** Reads the file's text. Reviewers are logins; teams and addresses are not known to this format. */

@@ -1,6 +1,6 @@
 // CODEOWNERS with GitHub's semantics: the last matching line wins, and a line without owners takes owners away.
 // A file with any error gives nobody authority, though GitHub itself would skip the line: a skipped line may have
-// been the one that took somebody's rights away (reference/merge-safety.md 3.7).
+// been the one that took somebody's rights away.
 import { findDividing, findUnseen } from '../../../config/odd-characters.ts'
 import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'

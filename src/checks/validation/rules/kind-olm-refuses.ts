@@ -1,4 +1,4 @@
-// A manifest of a kind that OLM does not install from bundles: the install plan fails (reference: install 1.7).
+// A manifest of a kind that OLM does not install from bundles: the install plan fails.
 import { defineRule } from '../../../findings/rule.ts'
 import { installableKinds } from '../../../bundle/installable-kinds.ts'
 import { fieldText } from '../view/field-text.ts'

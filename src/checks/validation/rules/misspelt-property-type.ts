@@ -4,7 +4,7 @@ import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import { bundlesOf } from '../requirements.ts'
 import { similarName } from '../similar-name.ts'
 
-/** The types that opm and OLM give a meaning (opm-validate R19, install 1.5). */
+/** The types that opm and OLM give a meaning. */
 const knownTypes = [
   'olm.bundle.object',
   'olm.channel',

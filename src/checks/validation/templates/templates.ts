@@ -75,7 +75,8 @@ function needsOf(state: TemplateState, config: Config): Needs {
   if (source === 'too-many')
     return {
       kind: 'broken',
-      reason: 'the change touches more templates than are rendered at once; make several changes of it',
+      reason:
+        'the pull request changes more templates than the bot renders at once; split it into several pull requests',
     }
   if (!isStated && result === undefined) return { kind: 'none' }
   const document = readTemplateDocument(source)
@@ -88,10 +89,10 @@ function needsOf(state: TemplateState, config: Config): Needs {
   const asked = images.value.filter((image) => image !== '' && !before.has(image))
   const refused = asked.flatMap((image) => {
     const { reference, reason } = parseImageReference(image)
-    if (!reference) return [`${image} is no image reference: ${reason}`]
+    if (!reference) return [`${image} is not an image reference: ${reason}`]
     return isAllowedRegistry(reference, config.images.registries)
       ? []
-      : [`${image} lies in a registry that this repository does not allow`]
+      : [`${image} is in a registry that this repository does not allow`]
   })
   if (refused.length > 0) return { kind: 'broken', reason: inBrief(refused) }
   return { kind: 'images', source, before, asked }
@@ -113,7 +114,7 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
       isRestricted ||= answer.isRestricted
     } else if (waits(answer, state))
       unanswered.push({
-        question: `what does ${image} render to, for ${state.template}?`,
+        question: `what ${image} renders to, for ${state.template}`,
         reason: answer.reason,
         retryAfter: answer.kind === 'unknown' ? answer.retryAfter : privateRetry,
       })
@@ -132,7 +133,7 @@ function judgeOne(state: TemplateState, config: Config, answers: Answers): Judge
   })
   if (drifts.length === 0) return { findings: [], unanswered: [] }
   const offer = offerPatch(state)
-  const differences = isRestricted ? inGuardedWords(drifts) : drifts.map(inWords)
+  const differences = isRestricted ? withoutImageDetails(drifts) : drifts.map(inWords)
   return {
     findings: [drifted(state, checkedIn, drifts, differences)],
     unanswered: [],
@@ -221,7 +222,7 @@ const guardedReason =
   'the bundles that it names do not render; whoever may pull them sees why with "catalog-bot render"'
 
 /** What the catalog has and the template lacks is the catalog's own; what it lacks may be an image's, and is counted. */
-function inGuardedWords(drifts: readonly Drift[]): readonly string[] {
+function withoutImageDetails(drifts: readonly Drift[]): readonly string[] {
   const missing = drifts.filter(({ kind }) => kind === 'missing').length
   const others = drifts.filter(({ kind }) => kind !== 'missing').map(inWords)
   const lacks = `${missing} ${missing === 1 ? 'thing that it renders to is' : 'things that it renders to are'} missing`

@@ -1,5 +1,5 @@
 // Whether a CEL rule compiles in the environment of OLM's resolver: the variable `properties` and the function
-// `semver_compare` (reference: install 1.5). Parsing and types are a library's; nothing is ever evaluated.
+// `semver_compare`. Parsing and types are a library's; nothing is ever evaluated.
 import { Environment } from '@marcbachmann/cel-js'
 
 const environment = new Environment()

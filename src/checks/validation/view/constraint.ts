@@ -1,5 +1,5 @@
 // The structure of an `olm.constraint`, as OLM's resolver decodes it: exactly one kind, known fields only, CEL that
-// compiles, a size limit (reference: install 1.5). Evaluates nothing.
+// compiles, a size limit. Evaluates nothing.
 import type { Json } from '../../../go/json/json.ts'
 import { asObject } from './catalog-view.ts'
 import { celProblem } from './cel.ts'

@@ -206,7 +206,9 @@ describe('a bundle that the base does not have', () => {
     const refused = look({ ...world, config: 'images: {registries: [example.com]}' })
     expect(refused.asked).toEqual([])
     expect(refused.what).toContain('does not allow')
-    expect(look({ ...world, source: basic(next, ['Not An Image']) }).what).toContain('is no image reference')
+    expect(look({ ...world, source: basic(next, ['Not An Image']) }).what).toContain(
+      'is not an image reference',
+    )
   })
   test('by tag is asked again where the change says something else of it', () => {
     const known = after(tagged)
@@ -327,7 +329,7 @@ test('templates beyond what is read of one change are no pass, whatever is known
   for (const isStated of [true, false]) {
     const { said, what } = look({ source: 'too-many', isStated })
     expect(said).toEqual([`unrenderable-template ${isStated ? 'error' : 'warning'}`])
-    expect(what).toContain('make several changes of it')
+    expect(what).toContain('split it into several pull requests')
   }
 })
 

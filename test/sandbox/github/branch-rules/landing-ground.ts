@@ -8,8 +8,8 @@ import type { GitHubOptions } from '../../../../sandbox/github/github.ts'
 import type { OpenPull } from '../../../../sandbox/github/people.ts'
 import type { Rule } from '../../../../sandbox/github/branch-rules/rule-shapes.ts'
 import type { Pull } from '../../../../sandbox/github/world.ts'
-import { furnish, git } from '../furnished.ts'
-import type { Furnished } from '../furnished.ts'
+import { furnish, git } from '../sample-world.ts'
+import type { Furnished } from '../sample-world.ts'
 
 /** What a push ended with: what git printed, and whether the remote took it. */
 export interface Pushed {

@@ -1,6 +1,6 @@
 // What GitHub makes of a pull request when it merges it itself, what pins what, and its ways to move a ref.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { git } from '../furnished.ts'
+import { git } from '../sample-world.ts'
 import { Ground, checksRule, pullRequestRule, ruleMessage } from './landing-ground.ts'
 import type { Landing } from './landing-ground.ts'
 

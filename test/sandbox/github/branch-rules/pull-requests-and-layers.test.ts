@@ -1,7 +1,7 @@
 // "Require a pull request" as a push meets it, and rules upon rules: several refs in one push, classic protection beside
 // rulesets, what each of them says about making a branch.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { git } from '../furnished.ts'
+import { git } from '../sample-world.ts'
 import {
   Ground,
   accepted,

@@ -14,7 +14,7 @@ export interface Known {
 }
 
 /** Reads what is not known from `repository`, and refuses what it would refuse. */
-export function lookAtTrees(repository: ReadTree, { trees, blobs }: Known): ReadTree {
+export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): ReadTree {
   const byPath = new Map<TreeSha, ReadonlyMap<string, Entry>>()
   const entryIn = (tree: TreeSha, entries: readonly Entry[], path: string): TreeEntry | undefined => {
     let known = byPath.get(tree)

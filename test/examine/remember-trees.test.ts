@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { lookAtTrees } from '../../src/examine/look-at-trees.ts'
+import { rememberTrees } from '../../src/examine/remember-trees.ts'
 import { openMirror, type Mirror } from '../../src/git/mirror.ts'
 import type { ReadTree } from '../../src/ports/repository.ts'
 import { makeOrigin, temporary } from '../git/origin.ts'
@@ -42,7 +42,7 @@ async function known() {
   const tree = await mirror.treeOf(tip)
   const entries = await mirror.list(tree)
   const blobs = new Map(entries.map(({ oid }) => [oid, mirror.read(oid)]))
-  return { tree, entries, look: lookAtTrees(nobody, { trees: new Map([[tree, entries]]), blobs }) }
+  return { tree, entries, look: rememberTrees(nobody, { trees: new Map([[tree, entries]]), blobs }) }
 }
 
 test('a tree that was listed lists each directory and finds each entry as git does', async () => {
@@ -78,6 +78,6 @@ test('a blob that was read is not read again, except where more of it was read t
   expect(Buffer.from(await look.read(oid)).toString()).toBe('b/c.yaml')
   expect(Buffer.from(await look.read(oid, 8)).toString()).toBe('b/c.yaml')
   await expect(look.read(oid, 7)).rejects.toThrow('it was read again')
-  const real = lookAtTrees(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
+  const real = rememberTrees(mirror, { trees: new Map(), blobs: new Map([[oid, mirror.read(oid)]]) })
   await expect(real.read(oid, 7)).rejects.toMatchObject({ code: 'too-large' })
 })

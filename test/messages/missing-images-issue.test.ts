@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import { rotIssue, rotMarker, type RotPlace, type RottenReference } from '../../src/messages/rot-issue.ts'
+import {
+  missingImagesIssue,
+  missingImagesMarker,
+  type MissingImagePlace,
+  type MissingReference,
+} from '../../src/messages/missing-images-issue.ts'
 
 const since = Date.UTC(2026, 10, 20, 23, 59)
-const place = (differences: Partial<RotPlace> = {}): RotPlace => ({
+const place = (differences: Partial<MissingImagePlace> = {}): MissingImagePlace => ({
   package: 'lighthouse',
   bundle: 'lighthouse.v1.0.0',
   role: 'bundle',
@@ -11,7 +16,7 @@ const place = (differences: Partial<RotPlace> = {}): RotPlace => ({
   line: 12,
   ...differences,
 })
-const rotten = (differences: Partial<RottenReference> = {}): RottenReference => ({
+const missing = (differences: Partial<MissingReference> = {}): MissingReference => ({
   reference: 'quay.io/coast/lighthouse:v1',
   kind: 'gone',
   reason: 'quay.io does not have it (404)',
@@ -24,29 +29,29 @@ const nobody = { owners: new Map<string, string[]>(), mentionOwners: false }
 
 describe('the issue about images that are gone', () => {
   test('says what, since when, where, and what to do', () => {
-    const { title, body } = rotIssue([rotten()], nobody)
-    expect(title).toBe('1 image of lighthouse is gone or not what it was')
-    expect(body.startsWith(rotMarker)).toBe(true)
+    const { title, body } = missingImagesIssue([missing()], nobody)
+    expect(title).toBe('1 image of lighthouse is missing or changed')
+    expect(body.startsWith(missingImagesMarker)).toBe(true)
     expect(body).toContain(
       [
         '### `lighthouse`',
         '',
-        '- `quay.io/coast/lighthouse:v1` **is gone**, seen first on 2026-11-20: quay.io does not have it (404)',
-        '  - the bundle itself of `lighthouse.v1.0.0` in the catalog `catalogs/v4.20`: `catalogs/v4.20/lighthouse/catalog.yaml:12`',
+        '- `quay.io/coast/lighthouse:v1` **is missing**, first seen on 2026-11-20: quay.io does not have it (404)',
+        '  - the bundle image of `lighthouse.v1.0.0` in the catalog `catalogs/v4.20`: `catalogs/v4.20/lighthouse/catalog.yaml:12`',
       ].join('\n'),
     )
     expect(body).toMatch(
-      /### What to do\n\n- An image that is gone \(`image-missing`\): push the image again/,
+      /### What to do\n\n- An image that is missing \(`image-missing`\): push the image again/,
     )
   })
 
   test('goes by package, and advises on the kinds of fault that there are, each with its page', () => {
     const all = [
-      rotten({ reference: 'quay.io/z', places: [place({ package: 'tidepool' }), place()] }),
-      rotten({ reference: 'quay.io/a', kind: 'unsupported' }),
+      missing({ reference: 'quay.io/z', places: [place({ package: 'tidepool' }), place()] }),
+      missing({ reference: 'quay.io/a', kind: 'unsupported' }),
     ]
-    const { title, body } = rotIssue(all, { ...nobody, rulesUrl: 'https://pages.test/rules' })
-    expect(title).toBe('2 images of 2 packages are gone or not what they were')
+    const { title, body } = missingImagesIssue(all, { ...nobody, rulesUrl: 'https://pages.test/rules' })
+    expect(title).toBe('2 images of 2 packages are missing or changed')
     expect([...body.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading)).toEqual([
       '`lighthouse`',
       '`tidepool`',
@@ -69,7 +74,7 @@ describe('the issue about images that are gone', () => {
         line: 3,
       } as const,
     ]
-    const { body } = rotIssue([rotten({ places })], nobody)
+    const { body } = missingImagesIssue([missing({ places })], nobody)
     expect(body).toContain('a related image of `lighthouse.v1.0.0` in the catalog')
     expect(body).toContain('on the branch `release`')
     expect(body).toContain('the entry `lighthouse` in `catalogs.yaml:3`')
@@ -77,36 +82,36 @@ describe('the issue about images that are gone', () => {
 
   test('mentions owners only where the configuration wants that', () => {
     const owners = new Map([['lighthouse', ['alice', 'coast/keepers', 'not a login']]])
-    expect(rotIssue([rotten()], { ...nobody, owners }).body).toContain(
+    expect(missingImagesIssue([missing()], { ...nobody, owners }).body).toContain(
       'Owners: `alice`, `coast/keepers`, `not a login`',
     )
-    expect(rotIssue([rotten()], { owners, mentionOwners: true }).body).toContain(
+    expect(missingImagesIssue([missing()], { owners, mentionOwners: true }).body).toContain(
       'Owners: @alice, @coast/keepers, `not a login`',
     )
   })
 
   test('lets no text of others mention, link or close anything', () => {
     const nasty = '@everyone closes #1 [x](https://evil.test) <img src=x>'
-    const { title, body } = rotIssue(
-      [rotten({ reason: nasty, places: [place({ package: nasty, bundle: `${nasty}\`` })] })],
+    const { title, body } = missingImagesIssue(
+      [missing({ reason: nasty, places: [place({ package: nasty, bundle: `${nasty}\`` })] })],
       { ...nobody, owners: new Map([[nasty, [nasty]]]) },
     )
-    expect(title).toBe('1 image of 1 package is gone or not what it was')
+    expect(title).toBe('1 image of 1 package is missing or changed')
     const outsideCode = body.replace(/(`+)[^\n]*?\1/g, '')
     expect(outsideCode).not.toMatch(/@everyone|closes #1|(?<!\\)\]\(https|<img/)
   })
 
   test('fits into what GitHub takes, and counts what does not', () => {
     const many = Array.from({ length: 3000 }, (_, index) =>
-      rotten({
+      missing({
         reference: `quay.io/coast/image-${String(index).padStart(4, '0')}@sha256:${'0'.repeat(64)}`,
         places: [place({ package: `package-${index % 70}` })],
       }),
     )
-    const { title, body } = rotIssue(many, nobody)
+    const { title, body } = missingImagesIssue(many, nobody)
     expect(body.length).toBeLessThan(65_536)
     expect(title).toContain('3000 images of 70 packages')
-    const shown = [...body.matchAll(/\*\*is gone\*\*/g)].length
+    const shown = [...body.matchAll(/\*\*is missing\*\*/g)].length
     const left = /… and (?<left>\d+) more references in \d+ packages/.exec(body)?.groups?.left
     expect(shown).toBeGreaterThan(100)
     expect(shown + Number(left)).toBe(3000)
@@ -115,6 +120,6 @@ describe('the issue about images that are gone', () => {
 
   test('names a few of many places, and counts the others', () => {
     const places = Array.from({ length: 9 }, (_, index) => place({ bundle: `lighthouse.v1.0.${index}` }))
-    expect(rotIssue([rotten({ places })], nobody).body).toContain('  - … and 4 more places')
+    expect(missingImagesIssue([missing({ places })], nobody).body).toContain('  - … and 4 more places')
   })
 })

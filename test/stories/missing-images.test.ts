@@ -40,10 +40,10 @@ describe('images that go, with a scan every second', () => {
     await until('there is an issue', () => issues().length > 0, patience, world.log)
     expect(issue()).toMatchObject({
       state: 'open',
-      title: '1 image of lighthouse is gone or not what it was',
+      title: '1 image of lighthouse is missing or changed',
     })
     expect(issue().author.login).toBe('catalog-bot[bot]')
-    expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is gone**')
+    expect(issue().body).toContain('lighthouse/lighthouse-bundle:v1.0.0` **is missing**')
     expect(issue().body).toContain('`catalogs/v4.20/lighthouse/catalog.yaml:')
     expect(issue().body).toContain('Owners: `alice`')
   }, 180_000)
@@ -70,7 +70,7 @@ describe('images that go, with a scan every second', () => {
     for (const back of putBack) back()
     await until('the issue is closed', () => issue().state === 'closed', patience, world.log)
     expect(issues()).toHaveLength(1)
-    expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/there again/)])
+    expect(issue().comments.map(({ body }) => body)).toEqual([expect.stringMatching(/is back/)])
     expect(world.coast.github.violations).toEqual([])
   }, 180_000)
 })

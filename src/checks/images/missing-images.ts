@@ -1,19 +1,19 @@
-// Rot: references of catalogs that are in use whose images are certainly not there any more. Says what one look means,
-// and what two looks at different times mean together. One bad answer is never rot, and silence is none at all.
+// Missing images: references of published catalogs whose images are certainly missing or changed. Says what one look
+// means, and what two looks at different times mean together. One bad answer, or no answer, proves nothing.
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../questions.ts'
 
-export type RotKind = 'gone' | 'digest-mismatch' | 'unsupported' | 'tag-moved'
+export type MissingImageKind = 'gone' | 'digest-mismatch' | 'unsupported' | 'tag-moved'
 
 /** What one look at a reference showed. `unknown`: outages, limits, and what may be private. */
-export type Sighting =
+export type LookResult =
   | { readonly kind: 'well' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: RotKind; readonly reason: string }
+  | { readonly kind: MissingImageKind; readonly reason: string }
 
 /** A reference that did not look well, from the first such look on. Times are milliseconds since the epoch. */
-export interface Rot {
-  readonly kind: RotKind
+export interface MissingImage {
+  readonly kind: MissingImageKind
   /** For people, from the last look: `quay.io does not have it (404)`. Text of a registry may be in it. */
   readonly reason: string
   readonly since: number
@@ -21,15 +21,15 @@ export interface Rot {
   readonly confirmed: boolean
 }
 
-/** The rule that says the same of a pull request; its page explains, and its settings hold for rot too. */
-export const ruleOfRot: Readonly<Record<RotKind, string>> = {
+/** The rule that says the same of a pull request; its page explains, and its settings hold here too. */
+export const ruleOfMissingImage: Readonly<Record<MissingImageKind, string>> = {
   gone: 'image-missing',
   'digest-mismatch': 'digest-mismatch',
   unsupported: 'image-unsupported',
   'tag-moved': 'tag-moved',
 }
 
-export function sightingOf(answer: ImageAnswer): Sighting {
+export function lookResultOf(answer: ImageAnswer): LookResult {
   switch (answer.kind) {
     case 'ok':
       return { kind: 'well' }
@@ -50,14 +50,14 @@ export function sightingOf(answer: ImageAnswer): Sighting {
 
 /** What is known of a reference after one more look; undefined when it is well. `apart`: milliseconds between two looks that count. */
 export function afterLook(
-  known: Rot | undefined,
-  sighting: Sighting,
+  known: MissingImage | undefined,
+  result: LookResult,
   now: number,
   apart: number,
-): Rot | undefined {
-  if (sighting.kind === 'well') return undefined
-  if (sighting.kind === 'unknown') return known
-  const { kind, reason } = sighting
+): MissingImage | undefined {
+  if (result.kind === 'well') return undefined
+  if (result.kind === 'unknown') return known
+  const { kind, reason } = result
   // A suspicion of something else begins anew; what was confirmed once is bad whatever it is now.
   if (known === undefined || (known.kind !== kind && !known.confirmed))
     return { kind, reason, since: now, confirmed: false }
@@ -67,7 +67,10 @@ export function afterLook(
 }
 
 /** Tells one fault from another: a tag that moves on is a new fault, a registry that words its refusal anew is not. */
-export function rotKey(reference: string, { kind, reason }: Pick<Rot, 'kind' | 'reason'>): string {
+export function missingImageKey(
+  reference: string,
+  { kind, reason }: Pick<MissingImage, 'kind' | 'reason'>,
+): string {
   return kind === 'tag-moved' ? `${kind} ${reference} ${reason}` : `${kind} ${reference}`
 }
 
@@ -85,11 +88,11 @@ export function pinnedTag(
  * What a tag beside a digest tells. That it stands for another digest now is a move only when it is known to have stood
  * for the written one: an index has a digest, and each of its images another, and either may be written.
  */
-export function sightingOfTag(
+export function lookResultOfTag(
   { tag, digest }: { readonly tag: string; readonly digest: string },
   answer: ImageAnswer,
   stoodForIt: boolean,
-): Sighting {
+): LookResult {
   if (answer.kind !== 'ok' || answer.digest === digest || !stoodForIt) return { kind: 'well' }
-  return { kind: 'tag-moved', reason: `its tag "${tag}" now stands for ${answer.digest}` }
+  return { kind: 'tag-moved', reason: `its tag "${tag}" now points to ${answer.digest}` }
 }

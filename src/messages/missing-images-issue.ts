@@ -1,13 +1,17 @@
-// The issue that tells which images of the catalogs are gone: by package, where each is named, since when, and what to
-// do. Depends on the rot alone, not on the hour, so that an unchanged set gives an unchanged text. Decides nothing.
-import { ruleOfRot, type Rot, type RotKind } from '../checks/images/rot.ts'
+// The issue that lists the missing images of the catalogs: by package, where each is named, since when, and what to
+// do. Depends on the missing images alone, not on the hour, so that an unchanged set gives an unchanged text. Decides nothing.
+import {
+  ruleOfMissingImage,
+  type MissingImage,
+  type MissingImageKind,
+} from '../checks/images/missing-images.ts'
 import { code, plain } from './escape.ts'
 import { mention } from './report.ts'
 
 /** The hidden first line by which the bot finds its own issue again, among those that its own App wrote (T56). */
-export const rotMarker = '<!-- catalog-bot:image-scan -->'
+export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'
 
-export interface RotPlace {
+export interface MissingImagePlace {
   /** Without one the place names no package: it is the repository's own. */
   readonly package: string
   readonly bundle: string
@@ -21,13 +25,13 @@ export interface RotPlace {
   readonly branch?: string
 }
 
-export interface RottenReference extends Rot {
+export interface MissingReference extends MissingImage {
   readonly reference: string
   /** At least one; in the order of branches, catalogs and files. */
-  readonly places: readonly RotPlace[]
+  readonly places: readonly MissingImagePlace[]
 }
 
-export interface RotIssueOptions {
+export interface MissingImagesOptions {
   /** Names of people and teams by package. */
   readonly owners: ReadonlyMap<string, readonly string[]>
   /** Whether owners are mentioned, so that GitHub notifies them; otherwise their names are plain text. */
@@ -42,23 +46,23 @@ const maxPlaces = 5
 const maxOwners = 10
 
 /** Title and body. Every text of others in them is escaped. What does not fit is counted. */
-export function rotIssue(
-  rotten: readonly RottenReference[],
-  options: RotIssueOptions,
+export function missingImagesIssue(
+  missing: readonly MissingReference[],
+  options: MissingImagesOptions,
 ): { readonly title: string; readonly body: string } {
-  const packages = byPackage(rotten)
+  const packages = byPackage(missing)
   const head = [
-    rotMarker,
-    'Catalogs in this repository name images that are gone, or are not what they were. A version whose image is gone can neither be installed nor upgraded to.',
-    'Each was looked at more than once, with at least an hour between. References whose registry gave no definite answer (private images, limits, outages) are not listed.',
+    missingImagesMarker,
+    'Catalogs in this repository name images that are missing or that changed. Users cannot install a version whose image is missing, and cannot upgrade to it.',
+    'The bot looked at each image at least twice, some time apart. This list leaves out images whose registry gave no clear answer (private images, rate limits, outages).',
   ].join('\n\n')
-  const kinds = new Set(rotten.map(({ kind }) => kind))
+  const kinds = new Set(missing.map(({ kind }) => kind))
   const foot = [
     `### What to do\n\n${[...kinds]
       .sort()
       .map((kind) => advice(kind, options))
       .join('\n')}`,
-    '<sub>The bot keeps this text up to date and closes the issue when every image is back. Close it yourself to leave things as they are: it is opened again only when another image goes.</sub>',
+    '<sub>The bot updates this text, and closes the issue when every image is back. If you close it yourself, the bot opens it again only when another image is missing.</sub>',
   ].join('\n\n')
   const room = maxText - head.length - foot.length - 300
   const shown: string[] = []
@@ -84,34 +88,34 @@ export function rotIssue(
     left.entries === 0
       ? []
       : [
-          `… and ${count(left.entries, 'more reference')} in ${count(left.packages, 'package')} for which there is no room here. ${code('catalog-bot images DIR')} lists them all.`,
+          `… and ${count(left.entries, 'more reference')} in ${count(left.packages, 'package')} that do not fit here. Run ${code('catalog-bot images DIR')} to list them all.`,
         ]
   return {
-    title: `${count(rotten.length, 'image')} of ${titleOfPackages(packages)} ${rotten.length === 1 ? 'is' : 'are'} gone or not what ${rotten.length === 1 ? 'it was' : 'they were'}`,
+    title: `${count(missing.length, 'image')} of ${titleOfPackages(packages)} ${missing.length === 1 ? 'is' : 'are'} missing or changed`,
     body: [head, ...shown, ...rest, foot].join('\n\n'),
   }
 }
 
 /** What the issue says when it is closed because all is well. */
-export function rotIssueDone(): { readonly title: string; readonly body: string } {
+export function missingImagesDone(): { readonly title: string; readonly body: string } {
   return {
-    title: 'All images of the catalogs are there',
-    body: `${rotMarker}\n\nEvery image that this issue was about is there again, or no catalog names it any more. Nothing is left to do.\n\n<sub>The bot opens the issue again when images of the catalogs go.</sub>`,
+    title: 'No image is missing',
+    body: `${missingImagesMarker}\n\nEvery image of this issue is back, or no catalog names it any more.\n\n<sub>The bot opens this issue again when images are missing.</sub>`,
   }
 }
 
 /** The closing comment; the marker before it is the caller's. */
-export const rotLastWord =
-  'Every image that this issue was about is there again, or no catalog names it any more. Nothing is left to do, so the bot closes it.'
+export const missingImagesClosing =
+  'Every image of this issue is back, or no catalog names it any more. The bot closes the issue.'
 
 /** How a reference appears in the body: tells of a body whose writing was forgotten what it was about. */
 export const shownReference = (reference: string): string => code(reference, 500)
 
 function byPackage(
-  rotten: readonly RottenReference[],
-): readonly (readonly [name: string, images: readonly RottenReference[]])[] {
-  const packages = new Map<string, RottenReference[]>()
-  for (const image of rotten)
+  missing: readonly MissingReference[],
+): readonly (readonly [name: string, images: readonly MissingReference[]])[] {
+  const packages = new Map<string, MissingReference[]>()
+  for (const image of missing)
     for (const name of new Set(image.places.map((place) => place.package))) {
       const images = packages.get(name)
       if (images === undefined) packages.set(name, [image])
@@ -129,53 +133,53 @@ function titleOfPackages(packages: ReturnType<typeof byPackage>): string {
     : count(packages.length, 'package')
 }
 
-function packageHeading(name: string, { owners, mentionOwners }: RotIssueOptions): string {
+function packageHeading(name: string, { owners, mentionOwners }: MissingImagesOptions): string {
   const people = owners.get(name) ?? []
   const shown = people.slice(0, maxOwners).map((person) => (mentionOwners ? mention(person) : code(person)))
   const more = people.length > maxOwners ? ` and ${people.length - maxOwners} more` : ''
-  const heading = `### ${name === '' ? 'Without a package' : code(name)}`
+  const heading = `### ${name === '' ? 'No package' : code(name)}`
   return shown.length === 0 ? heading : `${heading}\n\nOwners: ${shown.join(', ')}${more}`
 }
 
-function describe({ reference, kind, reason, since, places }: RottenReference, packageName: string): string {
+function describe({ reference, kind, reason, since, places }: MissingReference, packageName: string): string {
   const day = new Date(since).toISOString().slice(0, 10)
   const here = places.filter((place) => place.package === packageName)
   const lines = here.slice(0, maxPlaces).map((place) => `  - ${describePlace(place)}`)
   if (here.length > maxPlaces) lines.push(`  - … and ${count(here.length - maxPlaces, 'more place')}`)
   return [
-    `- ${shownReference(reference)} **${words[kind]}**, seen first on ${day}: ${plain(reason, 300)}`,
+    `- ${shownReference(reference)} **${words[kind]}**, first seen on ${day}: ${plain(reason, 300)}`,
     ...lines,
   ].join('\n')
 }
 
-function describePlace({ bundle, role, file, line, catalog, branch }: RotPlace): string {
+function describePlace({ bundle, role, file, line, catalog, branch }: MissingImagePlace): string {
   const at = code(`${file}:${line}`, 300)
   const on = branch === undefined ? '' : ` on the branch ${code(branch)}`
   if (role === 'listed') return `the entry ${code(bundle)} in ${at}${on}`
-  const what = role === 'bundle' ? 'the bundle itself' : 'a related image'
+  const what = role === 'bundle' ? 'the bundle image' : 'a related image'
   const where = catalog === undefined || catalog === '' ? '' : ` in the catalog ${code(catalog)}`
   return `${what} of ${code(bundle)}${where}: ${at}${on}`
 }
 
-const words: Readonly<Record<RotKind, string>> = {
-  gone: 'is gone',
-  'digest-mismatch': 'is not what its digest says',
+const words: Readonly<Record<MissingImageKind, string>> = {
+  gone: 'is missing',
+  'digest-mismatch': 'does not match its digest',
   unsupported: 'has a format that clusters cannot pull',
   'tag-moved': 'has a tag that moved',
 }
 
-const advices: Readonly<Record<RotKind, string>> = {
-  gone: 'push the image again under the same reference, or take the versions that need it out of the catalogs, with an upgrade path around them for those who have them',
+const advices: Readonly<Record<MissingImageKind, string>> = {
+  gone: 'push the image again under the same reference. Or remove the versions that need it from the catalogs, and keep an upgrade path for users who have them',
   'digest-mismatch':
-    'ask those who run the registry why it serves other content under this digest; until then nothing can install it',
+    'ask the operators of the registry why this digest has other content. Nobody can install the version until they repair it',
   unsupported:
-    'push the image again in a current format (OCI, or Docker schema 2), which gives it another digest, and name that one in a new version',
+    'push the image again in a current format (OCI, or Docker schema 2), and use its new digest in a new version',
   'tag-moved':
-    'name the new digest in a new version if that is what is meant, or leave the tag away: the digest alone is what clusters install',
+    'use the new digest in a new version, or remove the tag from the reference. Clusters install by digest',
 }
 
-function advice(kind: RotKind, { rulesUrl }: RotIssueOptions): string {
-  const rule = ruleOfRot[kind]
+function advice(kind: MissingImageKind, { rulesUrl }: MissingImagesOptions): string {
+  const rule = ruleOfMissingImage[kind]
   const page = rulesUrl === undefined ? code(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
   return `- An image that ${words[kind]} (${page}): ${advices[kind]}.`
 }

@@ -1,5 +1,5 @@
-// What is to be done about the one issue that tells of rot: open it, edit it, close it, open it again, or leave it
-// alone. A person who closes it while images are gone has decided so; only new rot opens it again.
+// What is to be done about the one issue about missing images: open it, edit it, close it, open it again, or leave it
+// alone. A person who closes it while images are gone has decided so; only a newly missing image opens it again.
 
 /** The issue as GitHub shows it now. */
 export interface ShownIssue {
@@ -16,10 +16,10 @@ export interface WantedIssue {
 export type IssueStep = 'open' | 'edit' | 'close' | 'reopen' | 'nothing'
 
 /**
- * `wanted`: what the issue has to say; undefined when every image is there. `hasNews`: whether it names rot that the
- * issue has not told of.
+ * `wanted`: what the issue has to say; undefined when every image is there. `hasNews`: whether it names a missing image that the
+ * issue has not named before.
  */
-export function rotIssueStep(
+export function missingImagesStep(
   shown: ShownIssue | undefined,
   wanted: WantedIssue | undefined,
   hasNews: boolean,

@@ -1,21 +1,21 @@
-// Which packages a file speaks of, before and after: ownership is decided on content as well as on place (T11).
+// Which packages a file declares, before and after: ownership is decided on content as well as on place (T11).
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { Mark } from '../../go/mark.ts'
 import type { CatalogChange } from '../../change/change.ts'
 
-export interface Speech {
+export interface DeclaredInFile {
   /** Packages that the file's blobs name, on either side, each with a place where it is named (the result's, if any). */
   readonly packages: ReadonlyMap<string, Mark>
 }
 
-const silent: Speech = { packages: new Map() }
+const silent: DeclaredInFile = { packages: new Map() }
 
-export interface Speakers {
-  /** What the file at a path of the repository says. */
-  of(path: string): Speech
-  /** Directories ('' for files directly in the catalog) that speak of each package at the base. */
+export interface DeclaredPackages {
+  /** The packages that the file at a path declares. */
+  of(path: string): DeclaredInFile
+  /** Directories ('' for files directly in the catalog) that declare each package at the base. */
   homes(packageName: string): ReadonlySet<string>
-  /** Packages that a directory speaks of at the base. */
+  /** Packages that a directory declares at the base. */
   at(directory: string): ReadonlySet<string>
 }
 
@@ -31,8 +31,8 @@ export function repositoryPaths({ root, base, result }: CatalogChange): (file: s
 }
 
 /** Reads one catalog's blobs, before and after. */
-export function speakersOf(catalog: CatalogChange): Speakers {
-  const speeches = new Map<string, Map<string, Mark>>()
+export function declaredPackagesOf(catalog: CatalogChange): DeclaredPackages {
+  const declared = new Map<string, Map<string, Mark>>()
   const homes = new Map<string, Set<string>>()
   const at = new Map<string, Set<string>>()
   const prefix = catalog.root === '' ? '' : `${catalog.root}/`
@@ -45,18 +45,18 @@ export function speakersOf(catalog: CatalogChange): Speakers {
     add(at, directory, name)
     remember(path, name, mark)
   }
-  // The result's places come last: findings point at what would land.
+  // The result's places come last: findings point at what would be merged.
   for (const { file, name, mark } of namesIn(catalog.result)) remember(toPath(file), name, mark)
 
   function remember(path: string, name: string, mark: Mark): void {
-    const speech = speeches.get(path) ?? new Map<string, Mark>()
-    speech.set(name, mark)
-    speeches.set(path, speech)
+    const packages = declared.get(path) ?? new Map<string, Mark>()
+    packages.set(name, mark)
+    declared.set(path, packages)
   }
 
   return {
     of: (path) => {
-      const packages = speeches.get(path)
+      const packages = declared.get(path)
       return packages ? { packages } : silent
     },
     homes: (name) => homes.get(name) ?? new Set(),

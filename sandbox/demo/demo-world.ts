@@ -11,7 +11,7 @@ export const repositoryName = 'coast/operators'
 const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'demo', 'repository')
 const people = ['harbormaster', 'alice', 'bob', 'carol', 'dave', 'erin', 'mallory'] as const
 
-export interface Coast extends Pick<BotWorld, 'github' | 'registry' | 'stop'> {
+export interface DemoWorld extends Pick<BotWorld, 'github' | 'registry' | 'stop'> {
   readonly repository: Repo
   /** The repository's files as they began, by path. */
   readonly files: Readonly<Record<string, string>>
@@ -19,12 +19,12 @@ export interface Coast extends Pick<BotWorld, 'github' | 'registry' | 'stop'> {
   readonly environment: Readonly<Record<string, string>>
 }
 
-export interface CoastOptions extends BotWorldOptions {
+export interface DemoWorldOptions extends BotWorldOptions {
   /** Changes to the repository's first files. */
   readonly files?: Readonly<Record<string, string>>
 }
 
-export async function openCoast(options: CoastOptions): Promise<Coast> {
+export async function openDemoWorld(options: DemoWorldOptions): Promise<DemoWorld> {
   const world = await openBotWorld(options)
   try {
     return await furnished(world, options.files ?? {})
@@ -38,7 +38,7 @@ export async function openCoast(options: CoastOptions): Promise<Coast> {
 async function furnished(
   { github, registry, installBot, stop }: BotWorld,
   changed: Readonly<Record<string, string>>,
-): Promise<Coast> {
+): Promise<DemoWorld> {
   const files = { ...readFixture(registry.host), ...changed }
   for (const [path, text] of Object.entries(files))
     if (path.startsWith('catalogs/')) publishImages(registry, text)

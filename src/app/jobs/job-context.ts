@@ -1,4 +1,4 @@
-// What a duty works with: the App's own parts, and one repository's mirror and GitHub.
+// What a job works with: the App's own parts, and one repository's mirror and GitHub.
 import type { Logger } from 'pino'
 import type { Forge } from '../../ports/forge.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -21,7 +21,7 @@ export interface App {
   readonly log: Logger
 }
 
-export interface Workplace {
+export interface JobContext {
   readonly app: App
   readonly installation: number
   readonly forge: Forge

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { openCoast } from '../../../sandbox/demo/coast.ts'
+import { openDemoWorld } from '../../../sandbox/demo/demo-world.ts'
 
 const servers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
 
@@ -11,7 +11,7 @@ test('a coast that cannot be furnished leaves no server behind', async () => {
   const before = servers()
   const bad = 'schema: olm.bundle\nname: x\nimage: a\nrelatedImages: 5\n'
   try {
-    await expect(openCoast({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(/iterable/)
+    await expect(openDemoWorld({ directory, files: { 'catalogs/x.yaml': bad } })).rejects.toThrow(/iterable/)
     while (servers() > before) await new Promise(setImmediate)
   } finally {
     rmSync(directory, { recursive: true })

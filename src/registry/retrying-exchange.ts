@@ -7,7 +7,7 @@ import { RegistryError } from './registry-error.ts'
 import { failureOf } from './transport/reply-failure.ts'
 import type { Reply } from './transport/transport.ts'
 
-export interface Patience {
+export interface RetryPolicy {
   /** Attempts in all. Default 4. */
   readonly attempts: number
   /** Milliseconds before the second attempt; doubles with each, with up to half as much again at random. Default 500. */
@@ -20,7 +20,7 @@ export interface Patience {
   readonly windows: Readonly<Record<string, WindowLimits>>
 }
 
-export const defaultPatience: Patience = {
+export const defaultRetryPolicy: RetryPolicy = {
   attempts: 4,
   backOff: 500,
   longestWait: 60,
@@ -32,17 +32,17 @@ export const defaultPatience: Patience = {
 export type RequestKind = 'head' | 'manifest' | 'blob' | 'write' | 'upload'
 
 /** Resolves with a 2xx reply, rejects with a RegistryError that says what every other one means. */
-export type PatientExchange = (request: RegistryRequest, kind: RequestKind) => Promise<Reply>
+export type RetryingExchange = (request: RegistryRequest, kind: RequestKind) => Promise<Reply>
 
 // A host that could not be reached by one request is not tried by the hundreds behind it.
 const deadFor = 15_000
 
-export function patientExchange(
+export function retryingExchange(
   exchange: AuthorizedExchange,
-  patience: Patience,
+  patience: RetryPolicy,
   clock: Clock,
   random: () => number,
-): PatientExchange {
+): RetryingExchange {
   const windows = new Map<string, AdaptiveWindow>()
   const dead = new Map<string, { readonly until: number; readonly error: RegistryError }>()
 
@@ -88,7 +88,7 @@ export function patientExchange(
           dead.set(endpoint.host, { until: clock.now() + deadFor, error })
         throw error
       }
-      if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was called off')
+      if (request.signal?.aborted) throw new RegistryError('aborted', 'the request was cancelled')
       await clock.sleep(wait, request.signal)
     }
   }

@@ -1,64 +1,67 @@
-// Tells of rot in one issue: wanted minus present, so that repeating it changes nothing. Which issue is ours is
+// Lists missing images in one issue: wanted minus present, so that repeating it changes nothing. Which issue is ours is
 // remembered, and found again by marker and author where it is not. Where GitHub refuses, nothing else fails.
 import { createHash } from 'node:crypto'
-import { rotIssueStep, type WantedIssue } from '../../checks/images/rot-issue-step.ts'
-import { rotKey } from '../../checks/images/rot.ts'
+import { missingImagesStep, type WantedIssue } from '../../checks/images/missing-images-step.ts'
+import { missingImageKey } from '../../checks/images/missing-images.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import {
-  rotIssue,
-  rotIssueDone,
-  rotLastWord,
-  rotMarker,
+  missingImagesIssue,
+  missingImagesDone,
+  missingImagesClosing,
+  missingImagesMarker,
   shownReference,
-  type RotIssueOptions,
-  type RottenReference,
-} from '../../messages/rot-issue.ts'
+  type MissingImagesOptions,
+  type MissingReference,
+} from '../../messages/missing-images-issue.ts'
 import type { OwnIssue } from '../../ports/forge.ts'
 import type { ReportState } from './scan-state.ts'
-import type { Workplace } from './workplace.ts'
+import type { JobContext } from './job-context.ts'
 
 /**
  * Brings the issue to what it has to say. `remember` is called before anything is written to GitHub and after it; the
  * last state given to it holds. Rejects with a retryable ForgeError; a refusal is logged and counted.
  */
-export async function reportRot(
-  rotten: readonly RottenReference[],
-  options: RotIssueOptions,
+export async function reportMissingImages(
+  missing: readonly MissingReference[],
+  options: MissingImagesOptions,
   known: ReportState | undefined,
-  place: Workplace,
+  place: JobContext,
   remember: (report: ReportState) => Promise<void>,
 ): Promise<void> {
   const { app, forge } = place
-  if (rotten.length === 0 && known === undefined) return
-  const wanted = rotten.length === 0 ? undefined : rotIssue(rotten, options)
-  const digest = digestOf(wanted ?? rotIssueDone())
+  if (missing.length === 0 && known === undefined) return
+  const wanted = missing.length === 0 ? undefined : missingImagesIssue(missing, options)
+  const digest = digestOf(wanted ?? missingImagesDone())
   if (known?.digest === digest) return
   try {
     // From here on there may be an issue, whatever becomes of this process.
     if (known === undefined) await remember({ digest: '', told: [] })
-    const issue = await forge.ownIssue(rotMarker, known?.issue)
-    const keys = rotten.map((one) => rotKey(one.reference, one))
+    const issue = await forge.ownIssue(missingImagesMarker, known?.issue)
+    const keys = missing.map((one) => missingImageKey(one.reference, one))
     const told = new Set(known?.told)
     const hasNews =
       known === undefined || known.digest === ''
-        ? rotten.some(
+        ? missing.some(
             (one) =>
-              !told.has(rotKey(one.reference, one)) &&
+              !told.has(missingImageKey(one.reference, one)) &&
               issue?.body.includes(shownReference(one.reference)) !== true,
           )
         : keys.some((key) => !told.has(key))
-    const step = rotIssueStep(issue, wanted, hasNews)
+    const step = missingImagesStep(issue, wanted, hasNews)
     const number = await take(step, issue, wanted, place)
     // What is well again is forgotten: when it goes another time, that is news.
     await remember({ ...(number !== undefined && { issue: number }), digest, told: keys })
-    if (step !== 'nothing') app.metrics.rotReports.inc({ outcome: outcomes[step] })
-    app.log.info({ repository: forge.repository, issue: number, step, rotten: rotten.length }, 'rot reported')
+    if (step !== 'nothing') app.metrics.missingImageReports.inc({ outcome: outcomes[step] })
+    app.log.info(
+      { repository: forge.repository, issue: number, step, missing: missing.length },
+      'missing images reported',
+    )
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.metrics.rotReports.inc({ outcome: 'refused' })
+    app.metrics.missingImageReports.inc({ outcome: 'refused' })
     app.log.warn(
-      { err: error, repository: forge.repository, rotten: rotten.length },
-      'GitHub refused the issue about images: issues are switched off, or the App lacks the permission "issues: write"',
+      { err: error, repository: forge.repository, missing: missing.length },
+      'GitHub refused the issue about missing images: issues are disabled, or the App lacks the permission "issues: write"',
     )
   }
 }
@@ -67,10 +70,10 @@ const outcomes = { open: 'opened', edit: 'edited', close: 'closed', reopen: 'reo
 
 /** The issue's number after the step; undefined when there is none. */
 async function take(
-  step: ReturnType<typeof rotIssueStep>,
+  step: ReturnType<typeof missingImagesStep>,
   issue: OwnIssue | undefined,
   wanted: WantedIssue | undefined,
-  { forge }: Workplace,
+  { forge }: JobContext,
 ): Promise<number | undefined> {
   if (step === 'open' && wanted !== undefined)
     return (await forge.perform({ kind: 'open-issue', ...wanted })).issue
@@ -79,8 +82,8 @@ async function take(
   if (step === 'close') {
     // Said before it is closed, once for what the issue says now: whoever reads of the closing finds the reason above it.
     const marker = `<!-- catalog-bot:images-are-back ${digestOf(issue).slice(0, 16)} -->`
-    await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: rotLastWord })
-    await forge.perform({ kind: 'edit-issue', issue: number, ...rotIssueDone(), state: 'closed' })
+    await forge.perform({ kind: 'say-on-issue', issue: number, marker, body: missingImagesClosing })
+    await forge.perform({ kind: 'edit-issue', issue: number, ...missingImagesDone(), state: 'closed' })
   } else if (wanted !== undefined && (step === 'edit' || step === 'reopen'))
     await forge.perform({
       kind: 'edit-issue',

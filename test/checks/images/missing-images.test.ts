@@ -2,30 +2,32 @@ import { describe, expect, test } from '@jest/globals'
 import {
   afterLook,
   pinnedTag,
-  rotKey,
-  sightingOf,
-  sightingOfTag,
-  type Rot,
-  type Sighting,
-} from '../../../src/checks/images/rot.ts'
-import { rotIssueStep } from '../../../src/checks/images/rot-issue-step.ts'
+  missingImageKey,
+  lookResultOf,
+  lookResultOfTag,
+  type MissingImage,
+  type LookResult,
+} from '../../../src/checks/images/missing-images.ts'
+import { missingImagesStep } from '../../../src/checks/images/missing-images-step.ts'
 import type { ImageAnswer } from '../../../src/checks/questions.ts'
 
 const hour = 3600_000
-const gone: Sighting = { kind: 'gone', reason: 'the registry does not have it (404)' }
+const gone: LookResult = { kind: 'gone', reason: 'the registry does not have it (404)' }
 const digest = `sha256:${'a'.repeat(64)}`
 const other = `sha256:${'b'.repeat(64)}`
 
 /** Looks at these hours, one after the other. */
-function looks(...sightings: readonly (readonly [at: number, sighting: Sighting])[]): Rot | undefined {
-  return sightings.reduce<Rot | undefined>(
+function looks(
+  ...sightings: readonly (readonly [at: number, sighting: LookResult])[]
+): MissingImage | undefined {
+  return sightings.reduce<MissingImage | undefined>(
     (known, [at, sighting]) => afterLook(known, sighting, at * hour, hour),
     undefined,
   )
 }
 
 describe('a reference', () => {
-  test('is only suspected after one bad look, and rotten after a second one an hour later', () => {
+  test('is only suspected after one bad look, and missing after a second one an hour later', () => {
     expect(looks([0, gone])).toMatchObject({ kind: 'gone', since: 0, confirmed: false })
     expect(looks([0, gone], [0.9, gone])).toMatchObject({ since: 0, confirmed: false })
     expect(looks([0, gone], [0.5, gone], [1, gone])).toMatchObject({ since: 0, confirmed: true })
@@ -44,7 +46,7 @@ describe('a reference', () => {
     expect(looks([0, gone], [1, gone], [2, { kind: 'unknown' }])).toMatchObject({ confirmed: true })
   })
   test('with another fault than the suspected one is suspected of that, from then on', () => {
-    const wrong: Sighting = { kind: 'digest-mismatch', reason: 'other bytes' }
+    const wrong: LookResult = { kind: 'digest-mismatch', reason: 'other bytes' }
     expect(looks([0, gone], [2, wrong])).toMatchObject({
       kind: wrong.kind,
       since: 2 * hour,
@@ -62,7 +64,7 @@ describe('a reference', () => {
 })
 
 describe('one look', () => {
-  test.each<[ImageAnswer, Sighting['kind']]>([
+  test.each<[ImageAnswer, LookResult['kind']]>([
     [{ kind: 'ok', digest, mediaType: '', size: 1 }, 'well'],
     [{ kind: 'missing', reason: '' }, 'gone'],
     [{ kind: 'digest-mismatch', reason: '' }, 'digest-mismatch'],
@@ -72,7 +74,7 @@ describe('one look', () => {
     [{ kind: 'malformed', reason: '' }, 'unknown'],
     [{ kind: 'unknown', reason: 'it answered 503', retryAfter: 60 }, 'unknown'],
   ])('that brings %j shows: %s', (answer, kind) => {
-    expect(sightingOf(answer).kind).toBe(kind)
+    expect(lookResultOf(answer).kind).toBe(kind)
   })
 })
 
@@ -81,14 +83,14 @@ describe('a tag beside a digest', () => {
   const stands = (now: string): ImageAnswer => ({ kind: 'ok', digest: now, mediaType: '', size: 1 })
 
   test('moved when it is known to have stood for the digest, and stands for another now', () => {
-    expect(sightingOfTag(pinned, stands(other), true)).toMatchObject({ kind: 'tag-moved' })
+    expect(lookResultOfTag(pinned, stands(other), true)).toMatchObject({ kind: 'tag-moved' })
   })
   test('did not move when it never was seen to stand for it: an index and its images have digests of their own', () => {
-    expect(sightingOfTag(pinned, stands(other), false)).toEqual({ kind: 'well' })
+    expect(lookResultOfTag(pinned, stands(other), false)).toEqual({ kind: 'well' })
   })
   test('is no matter when it is gone or nobody says: the digest is what is installed', () => {
-    expect(sightingOfTag(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
-    expect(sightingOfTag(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
+    expect(lookResultOfTag(pinned, { kind: 'missing', reason: '' }, true)).toEqual({ kind: 'well' })
+    expect(lookResultOfTag(pinned, { kind: 'unknown', reason: '', retryAfter: 1 }, true)).toEqual({
       kind: 'well',
     })
   })
@@ -98,9 +100,11 @@ describe('a tag beside a digest', () => {
       expect(pinnedTag(text)).toBeUndefined()
   })
   test('that moves on is another fault; a missing image that is told of in other words is the same', () => {
-    const moved = (now: string) => rotKey('x', { kind: 'tag-moved', reason: now })
+    const moved = (now: string) => missingImageKey('x', { kind: 'tag-moved', reason: now })
     expect(moved('b')).not.toBe(moved('c'))
-    expect(rotKey('x', { kind: 'gone', reason: 'b' })).toBe(rotKey('x', { kind: 'gone', reason: 'c' }))
+    expect(missingImageKey('x', { kind: 'gone', reason: 'b' })).toBe(
+      missingImageKey('x', { kind: 'gone', reason: 'c' }),
+    )
   })
 })
 
@@ -110,19 +114,19 @@ describe('the issue', () => {
   const closed = { ...open, state: 'closed' } as const
 
   test('is opened where there is none', () => {
-    expect(rotIssueStep(undefined, wanted, true)).toBe('open')
+    expect(missingImagesStep(undefined, wanted, true)).toBe('open')
   })
   test('is edited when it says something else, and left alone when it does not', () => {
-    expect(rotIssueStep(open, wanted, true)).toBe('edit')
-    expect(rotIssueStep({ ...open, ...wanted }, wanted, false)).toBe('nothing')
+    expect(missingImagesStep(open, wanted, true)).toBe('edit')
+    expect(missingImagesStep({ ...open, ...wanted }, wanted, false)).toBe('nothing')
   })
   test('is closed when all is well, and stays closed', () => {
-    expect(rotIssueStep(open, undefined, false)).toBe('close')
-    expect(rotIssueStep(closed, undefined, false)).toBe('nothing')
-    expect(rotIssueStep(undefined, undefined, false)).toBe('nothing')
+    expect(missingImagesStep(open, undefined, false)).toBe('close')
+    expect(missingImagesStep(closed, undefined, false)).toBe('nothing')
+    expect(missingImagesStep(undefined, undefined, false)).toBe('nothing')
   })
-  test('that a person closed is opened again for new rot alone', () => {
-    expect(rotIssueStep(closed, wanted, false)).toBe('nothing')
-    expect(rotIssueStep(closed, wanted, true)).toBe('reopen')
+  test('that a person closed is opened again for a newly missing image alone', () => {
+    expect(missingImagesStep(closed, wanted, false)).toBe('nothing')
+    expect(missingImagesStep(closed, wanted, true)).toBe('reopen')
   })
 })

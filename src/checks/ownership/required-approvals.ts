@@ -1,5 +1,5 @@
-// What must be agreed to before a change may land, path by path: which package a path and its content speak of,
-// who owns that at the base, and what kind of change it is. Asks nobody and judges nobody.
+// Which approvals a change requires, path by path: which package a path and its content declare, who owns that at the
+// base, and what kind of change it is. Asks nobody and judges nobody.
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import { foldersOf } from '../../change/layout/layout.ts'
 import type { Layout } from '../../change/layout/layout.ts'
@@ -14,10 +14,10 @@ import type { OwnerEdit } from './owner-edit.ts'
 import { ownerFileAt } from './owner-files.ts'
 import type { Principal } from './principal.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
-import { repositoryPaths, speakersOf } from './speakers.ts'
-import type { Speakers } from './speakers.ts'
+import { repositoryPaths, declaredPackagesOf } from './declared-packages.ts'
+import type { DeclaredPackages } from './declared-packages.ts'
 
-export interface Demand {
+export interface RequiredApproval {
   readonly path: string
   readonly at: Location
   /** The catalog it is about, where it is about one. */
@@ -33,17 +33,21 @@ export interface Demand {
   readonly ownerEdit?: OwnerEdit
 }
 
-export interface Demands {
-  readonly demands: readonly Demand[]
+export interface RequiredApprovals {
+  readonly required: readonly RequiredApproval[]
   /** Paths outside all packages. */
   readonly outside: readonly TouchedPath[]
   /** What cannot be agreed to at all. */
   readonly findings: readonly Finding[]
 }
 
-export function demandsOf(input: CheckInput, authority: Authority, result: Authority): Demands {
+export function requiredApprovalsOf(
+  input: CheckInput,
+  authority: Authority,
+  result: Authority,
+): RequiredApprovals {
   const known = new KnownPackages(input)
-  const demands: Demand[] = []
+  const required: RequiredApproval[] = []
   const outside: TouchedPath[] = []
   const findings: Finding[] = []
   const lists = new Map(input.change.lists?.map((list) => [list.path, list]))
@@ -54,14 +58,14 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
     else if (role.kind === 'references') {
       const list = lists.get(path.path)
       if (list === undefined) outside.push(path)
-      else for (const demand of inList(list, input, known, authority)) demands.push(demand)
+      else for (const requirement of inList(list, input, known, authority)) required.push(requirement)
     } else if (role.kind === 'owners') {
       if (role.directory === undefined) outside.push(path)
       else {
         const owners = authority.ownersOf(path.path, role.directory)
         const edit = ownerEdit(path, input, owners, authority, result)
         findings.push(...edit.findings)
-        demands.push({
+        required.push({
           path: path.path,
           at,
           directory: role.directory,
@@ -74,7 +78,7 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
         })
       }
     } else if (role.kind === 'operator')
-      demands.push({
+      required.push({
         path: path.path,
         at,
         directory: role.directory,
@@ -87,13 +91,13 @@ export function demandsOf(input: CheckInput, authority: Authority, result: Autho
       if (found === undefined) outside.push(path)
       else {
         // One file can hold more packages than a call takes arguments.
-        for (const demand of found.demands) demands.push(demand)
+        for (const requirement of found.required) required.push(requirement)
         for (const complaint of found.findings) findings.push(complaint)
       }
     }
   }
   return {
-    demands: [...demands, ...unattributed(input, known, demands, authority)],
+    required: [...required, ...unattributed(input, known, required, authority)],
     outside,
     findings: [...findings, ...takenBundleNames(input)],
   }
@@ -106,10 +110,10 @@ function inCatalog(
   at: Location,
   known: KnownPackages,
   authority: Authority,
-): { demands: Demand[]; findings: Finding[] } | undefined {
+): { required: RequiredApproval[]; findings: Finding[] } | undefined {
   const { directory } = role
-  const speakers = known.speakers(role.catalog)
-  const spoken = speakers?.of(path.path).packages ?? new Map<string, never>()
+  const declared = known.declared(role.catalog)
+  const spoken = declared?.of(path.path).packages ?? new Map<string, never>()
   // Which catalogs there are is not for one package's owners to say.
   const fresh: readonly ChangeKind[] = known.isNewCatalog(role.catalog) ? ['add-catalog'] : []
   if (spoken.size === 0) {
@@ -117,11 +121,11 @@ function inCatalog(
     const kind = known.isDirectory(directory) ? 'edit-sources' : 'add-package'
     const owners = authority.ownersOf(path.path, directory)
     return {
-      demands: [{ path: path.path, at, directory, package: directory, kinds: [...fresh, kind], owners }],
+      required: [{ path: path.path, at, directory, package: directory, kinds: [...fresh, kind], owners }],
       findings: [],
     }
   }
-  const demands: Demand[] = []
+  const required: RequiredApproval[] = []
   const findings: Finding[] = []
   for (const [name, mark] of spoken) {
     const place: Location = { file: path.path, line: mark.line, column: mark.column }
@@ -143,7 +147,7 @@ function inCatalog(
     for (const at of [directory, ...elsewhere]) {
       const where =
         at === directory ? path.path : [role.catalog, at, 'catalog.yaml'].filter(Boolean).join('/')
-      demands.push({
+      required.push({
         path: path.path,
         at: place,
         catalog: role.catalog,
@@ -154,7 +158,7 @@ function inCatalog(
       })
     }
   }
-  return { demands, findings }
+  return { required, findings }
 }
 
 /** The entries of a composite list that differ. Each is its package's, wherever that is at home at the base. */
@@ -163,7 +167,7 @@ function inList(
   input: CheckInput,
   known: KnownPackages,
   authority: Authority,
-): Demand[] {
+): RequiredApproval[] {
   const { path } = list
   const entries: { name: string; kind: ChangeKind; line: number; column: number }[] = [
     ...list.added.map(({ name, mark }) => ({ name, kind: 'add-package' as const, ...mark })),
@@ -182,7 +186,7 @@ function inList(
         .filter((place) => known.isFolder(place))
         .map((place) => ({ where: `${place}/catalog.yaml`, home })),
     )
-    // Sources without a catalog of their own: the operator's directory speaks for the package.
+    // Sources without a catalog of their own: the operator's directory stands for the package.
     const beside = homes
       .filter((home) => !places.some((place) => place.home === home))
       .map((home) => ({ where: `operators/${home}/ci.yaml`, home }))
@@ -194,7 +198,7 @@ function inList(
       distinct.set(JSON.stringify(owners), owners)
     }
     // The directory is none: a yes that is carried over covers the list as a whole, not one package's files.
-    return [...distinct.values()].map((owners): Demand => ({
+    return [...distinct.values()].map((owners): RequiredApproval => ({
       path,
       at: { file: path, line, column },
       directory: '',
@@ -229,21 +233,21 @@ export function kindsOf(change: PackageChange, exists: boolean): readonly Change
 }
 
 /**
- * A package that differs although no touched path speaks of it: a file outside its directory hides or shows it, such
+ * A package that differs although no touched path declares it: a file outside its directory hides or shows it, such
  * as an ignore file. Its owners must agree all the same.
  */
 function unattributed(
   input: CheckInput,
   known: KnownPackages,
-  demands: readonly Demand[],
+  required: readonly RequiredApproval[],
   authority: Authority,
-): Demand[] {
+): RequiredApproval[] {
   const spoken = new Map<string, Set<string>>(input.change.catalogs.map(({ root }) => [root, new Set()]))
-  for (const { catalog, package: name } of demands) if (catalog !== undefined) spoken.get(catalog)?.add(name)
+  for (const { catalog, package: name } of required) if (catalog !== undefined) spoken.get(catalog)?.add(name)
   return input.change.catalogs.flatMap(({ root, packages }) =>
     packages
       .filter(({ name }) => spoken.get(root)?.has(name) !== true)
-      .map((change): Demand => {
+      .map((change): RequiredApproval => {
         const directory = change.directories.find((candidate) => candidate !== '') ?? ''
         const path = [root, directory].filter((part) => part !== '').join('/')
         return {
@@ -299,7 +303,7 @@ class KnownPackages {
   #folders: ReadonlySet<string> | undefined
   readonly #held = new Map<string, ReadonlySet<string>>()
   readonly #directories: ReadonlySet<string>
-  readonly #speakers: ReadonlyMap<string, Speakers>
+  readonly #declared: ReadonlyMap<string, DeclaredPackages>
   readonly #changes: ReadonlyMap<string, ReadonlyMap<string, PackageChange>>
 
   constructor(input: CheckInput) {
@@ -308,7 +312,9 @@ class KnownPackages {
       input.change.catalogs.filter(({ base }) => !base?.files.length).map(({ root }) => root),
     )
     this.#directories = packageDirectories(input)
-    this.#speakers = new Map(input.change.catalogs.map((catalog) => [catalog.root, speakersOf(catalog)]))
+    this.#declared = new Map(
+      input.change.catalogs.map((catalog) => [catalog.root, declaredPackagesOf(catalog)]),
+    )
     this.#changes = new Map(
       input.change.catalogs.map(({ root, packages }) => [
         root,
@@ -332,8 +338,8 @@ class KnownPackages {
     return this.#newCatalogs.has(root)
   }
 
-  speakers(root: string): Speakers | undefined {
-    return this.#speakers.get(root)
+  declared(root: string): DeclaredPackages | undefined {
+    return this.#declared.get(root)
   }
 
   isDirectory(name: string): boolean {
@@ -345,7 +351,7 @@ class KnownPackages {
     const known = this.#held.get(directory)
     if (known) return known
     const names = new Set(this.#input.packagesByDirectory?.get(directory))
-    for (const speakers of this.#speakers.values()) for (const name of speakers.at(directory)) names.add(name)
+    for (const declared of this.#declared.values()) for (const name of declared.at(directory)) names.add(name)
     this.#held.set(directory, names)
     return names
   }
@@ -356,7 +362,7 @@ class KnownPackages {
     if (held.has(name)) return true
     if (directory === '') return false
     // A directory that holds other packages gets one more; one that nobody could look into is taken by its name.
-    const here = this.#speakers.get(root)?.at(directory).size ?? 0
+    const here = this.#declared.get(root)?.at(directory).size ?? 0
     return here === 0 && held.size === 0 && name === directory && this.isDirectory(directory)
   }
 
@@ -368,7 +374,7 @@ class KnownPackages {
   /** Directories that a package is at home in at the base; '' for the catalog itself. A directory of its name is one. */
   homes(name: string): readonly string[] {
     const homes = new Set<string>()
-    for (const speakers of this.#speakers.values()) for (const home of speakers.homes(name)) homes.add(home)
+    for (const declared of this.#declared.values()) for (const home of declared.homes(name)) homes.add(home)
     for (const [directory, names] of this.#input.packagesByDirectory ?? [])
       if (names.includes(name)) homes.add(directory)
     if (this.isDirectory(name)) homes.add(name)
