@@ -1,5 +1,6 @@
 // Every rule of the ownership check. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../../findings/rule.ts'
+import { approvedSomethingElse } from './rules/approved-something-else.ts'
 import { changeRefused } from './rules/change-refused.ts'
 import { changesRequested } from './rules/changes-requested.ts'
 import { confusableName } from './rules/confusable-name.ts'
@@ -19,6 +20,7 @@ import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 
 /** The rules of ./rules, sorted by id. */
 export const ownershipRules: readonly AnyRule[] = [
+  approvedSomethingElse,
   changeRefused,
   changesRequested,
   confusableName,
