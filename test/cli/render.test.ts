@@ -285,12 +285,12 @@ describe('what cannot be rendered', () => {
     })
     expect(await ours(`${registry.host}/lantern/other:v1`)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('is no bundle'),
+      err: expect.stringContaining('is not a bundle'),
     })
   })
   test('an image that is not there cannot be looked at, and a mistyped path is not asked of a registry', async () => {
     expect(await ours(image('7'))).toMatchObject({ code: 2, out: '', err: expect.stringContaining('v7') })
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
-      expect(await ours(name)).toMatchObject({ code: 2, err: expect.stringContaining('names no registry') })
+      expect(await ours(name)).toMatchObject({ code: 2, err: expect.stringContaining('neither a file, nor a directory') })
   })
 })

@@ -152,7 +152,7 @@ describe('from a registry that serves games', () => {
     [
       'a manifest that is an index too',
       () => ({ config: config([]), layers: [], manifests: [] }),
-      /image and as an index/,
+      /both an image and an index/,
     ],
   ])('%s', async (name, document, reason) => {
     const tag = name.replace(/\W/g, '')
