@@ -291,6 +291,9 @@ describe('what cannot be rendered', () => {
   test('an image that is not there cannot be looked at, and a mistyped path is not asked of a registry', async () => {
     expect(await ours(image('7'))).toMatchObject({ code: 2, out: '', err: expect.stringContaining('v7') })
     for (const name of ['nowhere', 'no/where', './no.where/x', '../x.y/z'])
-      expect(await ours(name)).toMatchObject({ code: 2, err: expect.stringContaining('neither a file, nor a directory') })
+      expect(await ours(name)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('neither a file, nor a directory'),
+      })
   })
 })
