@@ -82,7 +82,7 @@ described('on a real catalog', () => {
     const change = changeOf(path, (text) =>
       text.replace(/- name: kube-green\.v0\.7\.1\n {2}replaces: .*\n/, ''),
     )
-    expect(say(change)).toEqual(['kube-green in 4.16:', '  channel alpha: head 0.7.1 → 0.7.0; 0.7.1 leaves'])
+    expect(say(change)).toEqual(['kube-green in 4.16:', '  channel alpha: head 0.7.1 → 0.7.0; 0.7.1 removed'])
     expect(complaints(change)).toEqual(['head-moves-backwards', 'installed-version-stranded'])
   })
 })
