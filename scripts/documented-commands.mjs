@@ -226,7 +226,8 @@ function run(command, cwd, { place, until, statuses = [0] }) {
       cwd,
       ...(place === 'catalog' && { env: withInstalled(cwd) }),
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      // What is only shown goes there by itself: a run of all tests says more than a pipe between processes takes at once.
+      stdio: until === undefined ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
     })
     let said = ''
     let isEnough = false
@@ -246,8 +247,8 @@ function run(command, cwd, { place, until, statuses = [0] }) {
       isEnough = said.includes(until)
       if (isEnough) end()
     }
-    child.stdout.on('data', listen(process.stdout))
-    child.stderr.on('data', listen(process.stderr))
+    child.stdout?.on('data', listen(process.stdout))
+    child.stderr?.on('data', listen(process.stderr))
     child.once('error', reject)
     child.once('close', (status, signal) => {
       clearTimeout(patience)
