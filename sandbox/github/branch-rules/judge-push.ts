@@ -10,7 +10,7 @@ import { isRuled } from './layers.ts'
 import { readPush, unpack } from './receive-pack.ts'
 import type { Command } from './receive-pack.ts'
 import { bypassedLines, declined, refusedLines } from './verdict-texts.ts'
-import { workflowRefusal } from './workflow-files.ts'
+import { mayWriteWorkflows, workflowRefusal } from './workflow-files.ts'
 
 /** What is to be said of a push: reasons by refused ref, and where the hook finds its words. */
 export interface JudgedPush {
@@ -35,8 +35,7 @@ const absent = '0'.repeat(40)
 /** Judges a push before git sees it. Where no rule speaks of its refs it costs nothing. */
 export async function judgePush(world: World, repo: Repo, by: Caller, body: Buffer): Promise<JudgedPush> {
   const { commands, pack } = readPush(body)
-  const mayWriteWorkflows = by.kind !== 'installation' || by.permissions['workflows'] === 'write'
-  if (mayWriteWorkflows && !commands.some(({ ref }) => isRuled(repo, ref))) return free
+  if (mayWriteWorkflows(by) && !commands.some(({ ref }) => isRuled(repo, ref))) return free
   const quarantine = await mkdtemp(`${repo.path}-push-`)
   const end = async (): Promise<void> => rm(quarantine, { recursive: true, force: true })
   try {

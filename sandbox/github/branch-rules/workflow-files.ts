@@ -5,6 +5,14 @@ import type { Repo } from '../world.ts'
 
 const folder = '.github/workflows'
 
+/** People may; of apps those that were granted it, and still are. */
+export function mayWriteWorkflows(by: Caller): boolean {
+  return (
+    by.kind !== 'installation' ||
+    [by.permissions, by.installation.permissions].every((held) => held['workflows'] === 'write')
+  )
+}
+
 /** GitHub's reason to refuse, or undefined. Looks at each commit that no branch of the repository has. */
 export async function workflowRefusal(
   repo: Repo,
@@ -13,8 +21,7 @@ export async function workflowRefusal(
   now: string | undefined,
   by: Caller,
 ): Promise<string | undefined> {
-  if (by.kind !== 'installation' || by.permissions['workflows'] === 'write' || now === undefined)
-    return undefined
+  if (mayWriteWorkflows(by) || now === undefined) return undefined
   const known = [...repo.known.values(), ...(old === undefined ? [] : [old])]
   const text = await git(
     path,
