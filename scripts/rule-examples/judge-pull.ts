@@ -10,6 +10,7 @@ import type { Snapshot } from '../../src/change/snapshot.ts'
 import type { AnswerTo, Question } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
+import { forgetful } from '../../test/examine/forgetful-memory.ts'
 import type { CaseSettings, ExampleCase } from './cases.ts'
 import { head, openPullsOf } from './example-commits.ts'
 import { person } from './example-people.ts'
@@ -115,12 +116,7 @@ function thereAs(reference: string): AnswerTo['image'] {
 /** Remembers nothing but the accounts that the example renamed. */
 function memoryOf({ renamed = {} }: CaseSettings): PullMemory {
   return {
-    observe: async () => 0,
-    recordShown: async () => undefined,
-    shownHeads: async () => [],
-    recordCommand: async () => 'new',
-    commands: async () => [],
-    firstSeenReviews: async (_repository, _pull, epoch, reviews) => new Map(reviews.map((id) => [id, epoch])),
+    ...forgetful,
     firstSeenAccounts: async (_repository, accounts) =>
       new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, userId(id)] as const)]),
   }
