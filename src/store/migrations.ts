@@ -151,6 +151,39 @@ const steps: readonly string[] = [
   ALTER TABLE ${schema}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
   CREATE UNIQUE INDEX shown_head_in_order ON ${schema}.shown_head (repository, pull, seq);
   `,
+  `
+  -- What must survive has its own table: the cache may be emptied.
+  CREATE TABLE ${schema}.state (
+    space text NOT NULL,
+    repository text NOT NULL,
+    key text NOT NULL,
+    version integer NOT NULL,
+    value text NOT NULL,
+    PRIMARY KEY (space, repository, key)
+  );
+  -- Version 0 is what stood in the cache. Keys there are JSON texts: \`"owner/name"\`, and \`"owner/name branch"\`.
+  INSERT INTO ${schema}.state (space, repository, key, version, value)
+    SELECT 'image scan', lower(key::json #>> '{}'), '""', 0, value
+    FROM ${schema}.cache WHERE space = 'image scans' AND key LIKE '"%'
+    ON CONFLICT DO NOTHING;
+  INSERT INTO ${schema}.state (space, repository, key, version, value)
+    SELECT 'branch', lower(split_part(key::json #>> '{}', ' ', 1)),
+      '"' || substr(key, strpos(key, ' ') + 1), 0, value
+    FROM ${schema}.cache WHERE space = 'branches' AND key LIKE '"%'
+    ON CONFLICT DO NOTHING;
+  INSERT INTO ${schema}.state (space, repository, key, version, value)
+    SELECT kept.name, lower(substr(cache.space, length(kept.prefix) + 1)), cache.key, 0, cache.value
+    FROM ${schema}.cache AS cache JOIN (VALUES
+      ('scan parts ', 'scan part'), ('scan tags ', 'tag of digest'), ('review requests ', 'requested reviews')
+    ) AS kept (prefix, name) ON starts_with(cache.space, kept.prefix)
+    WHERE cache.expires_at IS NULL OR cache.expires_at > clock_timestamp()
+    ON CONFLICT DO NOTHING;
+  DELETE FROM ${schema}.cache WHERE space IN ('image scans', 'branches')
+    OR space LIKE 'scan parts %' OR space LIKE 'scan tags %' OR space LIKE 'review requests %'
+    OR space LIKE 'sweep %' OR space LIKE 'people %' OR space LIKE 'too large %';
+  -- What was kept for ever goes after a month, like all that comes now.
+  UPDATE ${schema}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
+  `,
 ]
 
 /**
