@@ -188,9 +188,10 @@ const steps: readonly string[] = [
 
 /**
  * Brings the tables up to date. Several instances may start at once: one migrates, the others wait for it.
- * Rejects with StoreError `too-new` when the database knows steps that this program does not.
+ * Rejects with StoreError `too-new` when the database knows steps that this program does not. `upTo`: for tests of a
+ * step, which need what was there before it.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, upTo = steps.length): Promise<void> {
   await database.transaction(async (sql) => {
     await sql.lock('migrate')
     await sql.run(`
@@ -206,7 +207,7 @@ export async function migrate(database: Database): Promise<void> {
     if (last > steps.length)
       throw new StoreError('too-new', `the database is at step ${last}, this program knows ${steps.length}`)
     for (const [index, step] of steps.entries()) {
-      if (index < last) continue
+      if (index < last || index >= upTo) continue
       await sql.run(step)
       await sql.query(`INSERT INTO ${schema}.migration (step) VALUES ($1)`, [index + 1])
     }
