@@ -1,7 +1,7 @@
 // Works jobs off: takes as many as there is room for, at once when one was enqueued here, within a second when another
 // instance did, and says of those it works on that they are.
 import type { Clock } from '../ports/clock.ts'
-import type { Job } from '../ports/store.ts'
+import type { Job } from '../ports/jobs.ts'
 import type { Jobs, Taken } from './jobs.ts'
 
 /** Milliseconds between two looks when nothing calls. */

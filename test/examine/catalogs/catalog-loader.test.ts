@@ -1,5 +1,6 @@
 // Catalogs from git trees: what opm would read of them on a checkout, links and ignore files included.
 import { describe, expect, test } from '@jest/globals'
+import { forgetfulCache } from '../../../src/examine/forgetful.ts'
 import { catalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
 import type { ReaderPool } from '../../../src/examine/catalogs/reader-pool.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
@@ -30,10 +31,9 @@ function repositoryOf(files: Readonly<Record<string, Content>>): Repository {
 }
 
 const pool: ReaderPool = { read: (bytes) => Promise.resolve(readFile(bytes)), close: () => Promise.resolve() }
-const store = { getCached: () => Promise.resolve(new Map()), putCached: () => Promise.resolve() }
 
 async function load(files: Readonly<Record<string, Content>>, readers = pool): Promise<Catalog> {
-  const loaded = await catalogLoader(readers, store).load(repositoryOf(files), tree, root)
+  const loaded = await catalogLoader(readers, forgetfulCache).load(repositoryOf(files), tree, root)
   if (!loaded) throw new Error('nothing is there')
   return loaded
 }
@@ -106,7 +106,7 @@ test('a file that no reader gets through fails its catalog, and nothing remember
     ...pool,
     read: (bytes) => Promise.resolve(isBusy ? undefined : readFile(bytes)),
   }
-  const loader = catalogLoader(readers, store)
+  const loader = catalogLoader(readers, forgetfulCache)
   const repository = repositoryOf({ [`${root}/foo.yaml`]: pkg('foo') })
   expect((await loader.load(repository, tree, root))?.loadErrors).toMatchObject([
     { message: 'reading it needs more time or memory than is allowed' },
