@@ -92,6 +92,16 @@ describe('a pull request of a stranger', () => {
     })
   }, 240_000)
 
+  test('whose changed files are more than may be held in memory is too large, with the number', async () => {
+    const megabyte = `${'# a line of a large file\n'.repeat(40_000)}schema: olm.package\nname: foo\n`
+    const files = { 'catalogs/v4.20/foo/a.yaml': megabyte, 'catalogs/v4.20/foo/b.yaml': `#\n${megabyte}` }
+    expect((await look(files, { changedBytes: 1024 * 1024 })).answer).toEqual({
+      kind: 'too-large',
+      why: 'its changed files have more than 1 MB together',
+    })
+    expect((await look(files, { changedBytes: 2 * 1024 * 1024 })).answer.kind).toBe('seen')
+  }, 240_000)
+
   test('whose few tree objects stand for a billion paths is too large, soon', async () => {
     const seen = await look(await world.bomb(), { paths: 20_000 })
     expect(seen.answer).toMatchObject({
