@@ -896,6 +896,54 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/app/jobs/look-at-pull.test.ts', 'its head'],
   },
+  {
+    number: 192,
+    bug: 'let every fetch wait for the longest one',
+    edits: [
+      {
+        file: 'src/git/fetch-lanes.ts',
+        search: 'filter(({ since }) => since > soon).length',
+        replace: 'filter(({ since }) => since !== soon).length',
+      },
+    ],
+    test: ['test/git/fetch-lanes.test.ts', 'leave their places'],
+  },
+  {
+    number: 193,
+    bug: 'let a small pull request wait behind large ones',
+    edits: [
+      {
+        file: 'src/examine/looks/look-pool.ts',
+        search: "? 'small' : 'large'",
+        replace: "? 'large' : 'large'",
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'GitHub says that it is small'],
+  },
+  {
+    number: 194,
+    bug: 'let a process go on that has looked at something too large',
+    edits: [
+      {
+        file: 'src/examine/looks/look-pool.ts',
+        search: "kind === 'seen' && milliseconds",
+        replace: 'kind.length > 0 && milliseconds',
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'found something too large'],
+  },
+  {
+    number: 195,
+    bug: "let a process that looked at one repository look at another's",
+    edits: [
+      {
+        file: 'src/workers/worker-pool.ts',
+        search: "takePlace(isForOneKey ? key : '')",
+        replace: "takePlace('')",
+      },
+    ],
+    test: ['test/workers/worker-pool.test.ts', 'kept apart'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -36,7 +36,7 @@ const rememberedSeconds = 30 * 24 * 3600
 
 /** Rejects with a GitError or StoreError. */
 export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise<Seen> {
-  const { app, repository, mirror } = place
+  const { app, forge, repository, mirror } = place
   const { store, settings } = app
   const space = `too large ${snapshot.repository.owner}/${snapshot.repository.name}`
   const key = String(snapshot.pull)
@@ -55,6 +55,7 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       budget: settings.budget,
     },
     answersFor(place),
+    forge.sizeOf?.(snapshot),
   )
   switch (answer.kind) {
     case 'seen': {
