@@ -19,10 +19,19 @@ export type LandingMethod =
 export interface LandingPlan {
   /** Absent: nothing the App can do would be taken; `missing` says why. */
   readonly method?: LandingMethod
+  /**
+   * A push is taken only where its tree is that of GitHub's own merge of the same commits (`refs/pull/N/merge`): where it
+   * is another, this method takes its place. Absent: no such demand, or no other way.
+   */
+  readonly unlessSameTree?: LandingMethod
   /** One sentence for maintainers: why this method. */
   readonly because: string
   /** What the branch demands that neither the App nor its rights can give: a sentence each, with what to change. */
   readonly missing: readonly string[]
+  /** What GitHub wants of each pull request before it takes it, from people and from other Apps: a sentence each. */
+  readonly conditions: readonly string[]
   /** What would make landing faster or more exact, a sentence each. */
   readonly faster: readonly string[]
+  /** What could not be read, and what that means: a sentence each. */
+  readonly unsure: readonly string[]
 }
