@@ -20,10 +20,10 @@ export interface LandingPlan {
   /** Absent: nothing the App can do would be taken; `missing` says why. */
   readonly method?: LandingMethod
   /**
-   * A push is taken only where its tree is that of GitHub's own merge of the same commits (`refs/pull/N/merge`): where it
-   * is another, this method takes its place. Absent: no such demand, or no other way.
+   * True where GitHub takes a pushed merge only if its tree is that of GitHub's own merge of the same commits
+   * (`refs/pull/N/merge`). Where that is another tree, nothing is landed: GitHub would land what nobody validated.
    */
-  readonly unlessSameTree?: LandingMethod
+  readonly needsGitHubsTree: boolean
   /** One sentence for maintainers: why this method. */
   readonly because: string
   /** What the branch demands that neither the App nor its rights can give: a sentence each, with what to change. */
