@@ -4,6 +4,7 @@
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
 import { toForgeError } from './forge-error.ts'
 
@@ -40,6 +41,8 @@ export interface GitHubApp {
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
   isInstalledOn(repository: RepositoryName): Promise<boolean>
+  /** What the App may do on this repository now, whatever its tokens say. Rejects with a ForgeError. */
+  permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
   /** Everything the App is installed on. Rejects with a ForgeError. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
 }
@@ -119,6 +122,14 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const failure = toForgeError(error, `ask whether we are installed on ${owner}/${name}`)
         if (failure.code === 'not-found') return false
         throw failure
+      }
+    },
+    async permissionsOn({ owner, name }) {
+      try {
+        const { data } = await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })
+        return data.permissions
+      } catch (error) {
+        throw toForgeError(error, `ask what we may do on ${owner}/${name}`)
       }
     },
     async installedRepositories() {
