@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
+import { sendApiVersion } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 
 export type Octokit = ProbotOctokit
@@ -56,13 +57,16 @@ const patience = 20
 export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
   const onLimit = (retryAfter: number, _options: object, _octokit: unknown, retries: number) =>
     retries === 0 && retryAfter <= patience
-  const OurOctokit = ProbotOctokit.plugin((octokit) => {
-    octokit.hook.before('request', (request) => {
-      // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx: what is not idempotent is read, not repeated.
-      if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
-    })
-    return {}
-  }).defaults((given: OctokitOptions): OctokitOptions => ({
+  const OurOctokit = ProbotOctokit.plugin(
+    (octokit) => {
+      octokit.hook.before('request', (request) => {
+        // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx: what is not idempotent is read, not repeated.
+        if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
+      })
+      return {}
+    },
+    sendApiVersion((why) => options.log.warn(why)),
+  ).defaults((given: OctokitOptions): OctokitOptions => ({
     // Ours come last: Probot brings its own settings for all of these.
     ...given,
     userAgent: 'catalog-bot',
