@@ -944,6 +944,18 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
   },
+  {
+    number: 196,
+    bug: 'take the first of several images for the same platform, where others take the last',
+    edits: [
+      {
+        file: 'src/registry/pull-bundle.ts',
+        search: 'matching.map(({ digest }) => digest)).size > 1',
+        replace: 'matching.map(({ digest }) => digest)).size < 0',
+      },
+    ],
+    test: ['test/registry/pull-bundle.test.ts', 'several|for two images'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
