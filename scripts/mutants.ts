@@ -836,6 +836,42 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/messages/too-large.test.ts', ''],
   },
+  {
+    number: 120,
+    bug: 'take a directory in place of the configuration for none',
+    edits: [
+      {
+        file: 'src/examine/read-config.ts',
+        search: "length > 0 ? 'directory' : undefined",
+        replace: 'length > 0 ? undefined : undefined',
+      },
+    ],
+    test: ['test/examine/read-config.test.ts', 'a directory says so'],
+  },
+  {
+    number: 121,
+    bug: 'forget who was asked for a review when the cache is emptied',
+    edits: [
+      {
+        file: 'src/app/jobs/request-reviews.ts',
+        search: 'new Set(await app.store.readState(requestedReviews, forge.repository, key))',
+        replace: 'new Set(await Promise.resolve(key && []))',
+      },
+    ],
+    test: ['test/stories/empty-cache.test.ts', 'asked for a review once'],
+  },
+  {
+    number: 122,
+    bug: 'go on as if there were no state where it cannot be read',
+    edits: [
+      {
+        file: 'src/store/state.ts',
+        search: 'if (value === undefined)',
+        replace: 'if (value === false as never)',
+      },
+    ],
+    test: ['test/store/server.test.ts', 'of an earlier version is read as such'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
