@@ -29,7 +29,7 @@ const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 
-export const mutants: readonly Mutant[] = [
+const mutants: readonly Mutant[] = [
   {
     number: 1,
     bug: 'land without comparing the base',
@@ -837,7 +837,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/messages/too-large.test.ts', ''],
   },
   {
-    number: 120,
+    number: 301,
     bug: 'take a directory in place of the configuration for none',
     edits: [
       {
@@ -849,7 +849,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/examine/read-config.test.ts', 'a directory says so'],
   },
   {
-    number: 121,
+    number: 302,
     bug: 'forget who was asked for a review when the cache is emptied',
     edits: [
       {
@@ -861,7 +861,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/stories/empty-cache.test.ts', 'asked for a review once'],
   },
   {
-    number: 122,
+    number: 303,
     bug: 'go on as if there were no state where it cannot be read',
     edits: [
       {
@@ -896,7 +896,7 @@ function copyProject(root: string): string {
 }
 
 /** Makes the edits of a mutant in `folder`; gives back how to undo them, or undefined when one does not fit. */
-export function mutate(folder: string, edits: readonly Edit[]): (() => void) | undefined {
+function mutate(folder: string, edits: readonly Edit[]): (() => void) | undefined {
   const before = new Map<string, string>()
   const undo = () => {
     for (const [file, text] of before) writeFileSync(file, text)
