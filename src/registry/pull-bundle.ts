@@ -40,7 +40,7 @@ export const defaultPullLimits: PullLimits = {
 }
 
 /** Catalog images carry opm and its cache beside a catalog of hundreds of megabytes: for people who pull their own. */
-export const catalogPullLimits: PullLimits = {
+const catalogPullLimits: PullLimits = {
   ...defaultPullLimits,
   compressed: 1024 * mebibyte,
   unpackTime: 300_000,
@@ -58,7 +58,7 @@ export const catalogPullLimits: PullLimits = {
 const bundleDirectories = ['manifests', 'metadata', 'tests']
 
 /** Where a catalog image says that its catalog lies. */
-export const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
+const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
 
 export interface PullOptions {
   readonly limits?: Partial<PullLimits>
