@@ -44,10 +44,16 @@ function isBehindLink(path: string, paths: readonly string[]): boolean {
   return paths.some((other) => above.has(other))
 }
 
+/**
+ * Also read where deliveries are answered, so that it must not take long. The owners of all packages of the largest public
+ * repository are a quarter of this.
+ */
+const largestConfig = 128 * 1024
+
 /** What is too large to be read is not read as if nothing were there. */
 async function readConfigText(repository: Repository, oid: BlobSha): Promise<string> {
   try {
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(oid, 1024 * 1024))
+    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(oid, largestConfig))
   } catch (error) {
     if (isGitError(error, 'too-large')) return '- larger than any configuration'
     throw error
