@@ -12,7 +12,9 @@ function repositoryOf(text: string): Repository {
   return {
     entry: () => Promise.resolve({ mode: '100644', oid: blobSha(sha('1')) }),
     read: (_: unknown, limit = Infinity) =>
-      bytes.length > limit ? Promise.reject(new GitError('too-large', 'it is large')) : Promise.resolve(bytes),
+      bytes.length > limit
+        ? Promise.reject(new GitError('too-large', 'it is large'))
+        : Promise.resolve(bytes),
   } as unknown as Repository
 }
 const findings = async (text: string) => (await readConfig(repositoryOf(text), treeSha(sha('2')))).findings
