@@ -992,6 +992,18 @@ const mutants: readonly Mutant[] = [
     ],
     test: ['test/store/server.test.ts', 'of an earlier version is read as such'],
   },
+  {
+    number: 197,
+    bug: 'parse a configuration of any size in the process that answers deliveries',
+    edits: [
+      {
+        file: 'src/examine/read-config.ts',
+        search: 'const largestConfig = 128 * 1024',
+        replace: 'const largestConfig = 1024 * 1024',
+      },
+    ],
+    test: ['test/examine/read-config.test.ts', ''],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
