@@ -76,7 +76,7 @@ async function check(references: readonly string[], concurrency: number, options
 async function real(): Promise<void> {
   const missing = ['docker-registry', 'skopeo'].find((program) => !isOnPath(program))
   if (missing !== undefined)
-    return void console.log(`left out: docker-registry, because ${missing} is not installed`)
+    return console.log(`left out: docker-registry, because ${missing} is not installed`)
   const registry = await realRegistry()
   const type = 'application/vnd.oci.image.manifest.v1+json'
   const base = await registry.push({ layers: [Buffer.alloc(1024)] }, 'bench/app:base', { format: 'oci' })

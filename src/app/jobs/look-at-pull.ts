@@ -48,7 +48,7 @@ type Looking = Required<PullMemory> & LandingStops & Cache
 
 /** Rejects with a GitError or StoreError. */
 export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>): Promise<Seen> {
-  const { app, repository, mirror } = place
+  const { app, forge, repository, mirror } = place
   const { store, settings } = app
   const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
   const configDigest = await digestOfConfig(snapshot, place)
@@ -66,6 +66,7 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
       budget: settings.budget,
     },
     answersFor(place),
+    forge.sizeOf?.(snapshot),
   )
   switch (answer.kind) {
     case 'seen': {

@@ -98,6 +98,27 @@ describe('an ignore file', () => {
     })
     expect(catalog.loadErrors).toEqual([])
   })
+
+  test.each([
+    ['more patterns than can be held against the paths', 'a*b*c\n'.repeat(4000)],
+    ['a pattern that is longer than any ignore file', 'a'.repeat(9 * 1024 * 1024)],
+  ])('with %s is one that cannot be read: the catalog is not valid', async (_, ignored) => {
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${root}/${at}`, '']))
+    const catalog = await load({ ...many, ...files, [`${root}/.indexignore`]: ignored })
+    expect(catalog.packages).toEqual([])
+    expect(catalog.loadErrors).toEqual([
+      {
+        file: '.indexignore',
+        message: expect.stringMatching(/^too many ignore patterns: [\d,]+ for 3,003 paths$/),
+      },
+    ])
+  })
+
+  test('with all patterns that a large catalog may have is followed', async () => {
+    const catalog = await load({ ...files, [`${root}/.indexignore`]: `${'x?y\n'.repeat(10_000)}notes\n` })
+    expect(catalog.loadErrors).toEqual([])
+    expect(catalog.packages).toHaveLength(1)
+  })
 })
 
 test('a file that no reader gets through fails its catalog, and nothing remembers that', async () => {
