@@ -837,6 +837,44 @@ const mutants: readonly Mutant[] = [
     test: ['test/messages/too-large.test.ts', ''],
   },
   {
+=======
+    number: 301,
+    bug: 'take a directory in place of the configuration for none',
+    edits: [
+      {
+        file: 'src/examine/read-config.ts',
+        search: "length > 0 ? 'directory' : undefined",
+        replace: 'length > 0 ? undefined : undefined',
+      },
+    ],
+    test: ['test/examine/read-config.test.ts', 'a directory says so'],
+  },
+  {
+    number: 302,
+    bug: 'forget who was asked for a review when the cache is emptied',
+    edits: [
+      {
+        file: 'src/app/jobs/request-reviews.ts',
+        search: 'new Set(await app.store.readState(requestedReviews, forge.repository, key))',
+        replace: 'new Set(await Promise.resolve(key && []))',
+      },
+    ],
+    test: ['test/stories/empty-cache.test.ts', 'asked for a review once'],
+  },
+  {
+    number: 303,
+    bug: 'go on as if there were no state where it cannot be read',
+    edits: [
+      {
+        file: 'src/store/state.ts',
+        search: 'if (value === undefined)',
+        replace: 'if (value === false as never)',
+      },
+    ],
+    test: ['test/store/server.test.ts', 'of an earlier version is read as such'],
+  },
+  {
+>>>>>>> house
     number: 187,
     bug: 'push what would close another pull request than those that were judged',
     edits: [
@@ -943,6 +981,7 @@ const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
+<<<<<<< HEAD
   },
   {
     number: 196,
@@ -997,9 +1036,9 @@ const mutants: readonly Mutant[] = [
     bug: 'parse a configuration of any size in the process that answers deliveries',
     edits: [
       {
-        file: 'src/examine/read-config.ts',
-        search: 'const largestConfig = 128 * 1024',
-        replace: 'const largestConfig = 1024 * 1024',
+        file: 'src/config/config-file.ts',
+        search: 'mostConfigBytes = 128 * 1024',
+        replace: 'mostConfigBytes = 1024 * 1024',
       },
     ],
     test: ['test/examine/read-config.test.ts', ''],
