@@ -837,44 +837,6 @@ const mutants: readonly Mutant[] = [
     test: ['test/messages/too-large.test.ts', ''],
   },
   {
-=======
-    number: 301,
-    bug: 'take a directory in place of the configuration for none',
-    edits: [
-      {
-        file: 'src/examine/read-config.ts',
-        search: "length > 0 ? 'directory' : undefined",
-        replace: 'length > 0 ? undefined : undefined',
-      },
-    ],
-    test: ['test/examine/read-config.test.ts', 'a directory says so'],
-  },
-  {
-    number: 302,
-    bug: 'forget who was asked for a review when the cache is emptied',
-    edits: [
-      {
-        file: 'src/app/jobs/request-reviews.ts',
-        search: 'new Set(await app.store.readState(requestedReviews, forge.repository, key))',
-        replace: 'new Set(await Promise.resolve(key && []))',
-      },
-    ],
-    test: ['test/stories/empty-cache.test.ts', 'asked for a review once'],
-  },
-  {
-    number: 303,
-    bug: 'go on as if there were no state where it cannot be read',
-    edits: [
-      {
-        file: 'src/store/state.ts',
-        search: 'if (value === undefined)',
-        replace: 'if (value === false as never)',
-      },
-    ],
-    test: ['test/store/server.test.ts', 'of an earlier version is read as such'],
-  },
-  {
->>>>>>> house
     number: 187,
     bug: 'push what would close another pull request than those that were judged',
     edits: [
@@ -981,7 +943,6 @@ const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
-<<<<<<< HEAD
   },
   {
     number: 196,
