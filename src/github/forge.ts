@@ -189,6 +189,15 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       asking('list the check runs', async () =>
         (await ownChecks(commit)).map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
       ),
+    othersChecks: (commit) =>
+      asking('list the checks of others', async () => {
+        const query = { ...target, ref: commit, per_page: 100 }
+        const runs = await octokit.paginate(octokit.rest.checks.listForRef, query)
+        return runs
+          .filter((run) => run.app?.id !== appId)
+          .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
+          .sort()
+      }),
     perform: (action) => asking(action.kind, () => perform(action)),
     dispatchedRuns: (by, branch) =>
       asking('list the workflow runs', async () => {

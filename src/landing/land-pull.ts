@@ -2,10 +2,13 @@
 // finds the intent and learns what happened by reading the branch, never by pushing again blindly (T38 to T44).
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
+import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Intent, Lease, Store } from '../ports/store.ts'
 import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
+import { classifyRefusal, type Refusal } from './classify-refusal.ts'
 import { crashPoint } from './crash-point.ts'
 import type { Examination } from '../examine/examine.ts'
 
@@ -15,12 +18,14 @@ export type LandingOutcome =
   | { readonly kind: 'again'; readonly why: string }
   /** Another landing on this branch is under way. */
   | { readonly kind: 'busy' }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** GitHub does not take it, for a reason of this pull request or of its branch. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export interface LandOptions {
   readonly repository: Repository
   readonly forge: Forge
   readonly store: Store
+  readonly clock: Pick<Clock, 'now'>
   readonly leaseSeconds: number
 }
 
@@ -57,12 +62,13 @@ async function landUnderLease(
   lease: Lease,
   options: LandOptions,
 ): Promise<LandingOutcome> {
-  const { repository, forge, store } = options
+  const { repository, forge, store, clock } = options
   const { landing } = permit
   crashPoint('lease-taken')
   await settleLandings(landing.repository, repository, store)
-  const stopped = await store.landingsStopped(landing.repository)
-  if (stopped !== undefined) return { kind: 'again', why: `merging was stopped: ${stopped}` }
+  const stops = await store.landingStops(landing.repository)
+  const [stop] = stopsInForce(stops, landing.baseRef, clock.now())
+  if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
   if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
   const fresh = await forge.readSnapshot(landing.pull, { anew: true })
   if (fresh === null || !saysTheSame(fresh, examined.snapshot))
@@ -77,7 +83,9 @@ async function landUnderLease(
   crashPoint('pushed')
   if (result.kind !== 'landed') {
     await store.endLanding(intent, 'abandoned')
-    return result.kind === 'refused' ? result : { kind: 'again', why: 'the base branch has changed' }
+    if (result.kind === 'base-moved') return { kind: 'again', why: 'the base branch has changed' }
+    const refusal = classifyRefusal({ by: 'push', text: result.reason }, { commit: landing.commit })
+    return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
   }
   await audit(intent, repository, store)
   crashPoint('audited')
@@ -103,7 +111,7 @@ export async function settleLandings(
   }
 }
 
-/** After every landing: the branch holds the validated commit with the validated tree, or landings stop (I14, T38). */
+/** After every landing: the branch holds the validated commit with the validated tree, or its landings stop (I14, T38). */
 async function audit(intent: Intent, repository: Repository, store: Store): Promise<void> {
   await repository.fetch(intent.baseRef)
   crashPoint('fetched-for-audit')
@@ -114,10 +122,15 @@ async function audit(intent: Intent, repository: Repository, store: Store): Prom
     (await repository.treeOf(intent.commit)) === intent.tree
   if (holds) return store.endLanding(intent, 'landed')
   await store.endLanding(intent, 'mismatch')
-  await store.stopLandings(
-    intent.repository,
-    `after merging pull request ${intent.pull}, the branch ${intent.baseRef} does not contain the validated tree ${intent.tree}`,
-  )
+  await store.stopLandings({
+    repository: intent.repository,
+    branch: intent.baseRef,
+    kind: 'audit',
+    reason: `after the merge of pull request ${intent.pull} it does not contain the tree ${intent.tree}`,
+    by: { kind: 'bot' },
+    pull: intent.pull,
+    commit: intent.commit,
+  })
 }
 
 /** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */

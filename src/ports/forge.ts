@@ -104,6 +104,8 @@ export interface Forge {
   present(pull: PullNumber, head: CommitSha): Promise<Present>
   /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
   checksOn(commit: CommitSha): Promise<Present['checks']>
+  /** How the check runs of other Apps on a commit stand, in one order: equal when nothing about them changed. */
+  othersChecks(commit: CommitSha): Promise<readonly string[]>
   /**
    * The issue that our App wrote and that begins with `marker`: the one with this number where it still is such, else
    * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).

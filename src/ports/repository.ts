@@ -24,7 +24,7 @@ export type LandResult =
   | { readonly kind: 'landed' }
   /** The base branch was not at `permit.landing.base` any more: nothing was changed, start again from the new base. */
   | { readonly kind: 'base-moved' }
-  /** The server refused (protection rules, permissions): nothing was changed. `reason` is for people. */
+  /** The server refused (protection rules, permissions): nothing was changed. `reason` is what it said, line by line. */
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** What can be read of trees. */

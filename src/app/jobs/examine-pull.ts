@@ -9,6 +9,7 @@ import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { landPull, settleLandings } from '../../landing/land-pull.ts'
+import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport } from './publish-report.ts'
 import { requestReviews } from './request-reviews.ts'
@@ -35,7 +36,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
     await report(examination, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
-    if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
+    if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) return
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
@@ -43,11 +44,13 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
       repository: place.repository,
       forge: place.forge,
       store,
+      clock: place.app.clock,
       leaseSeconds: place.app.settings.leaseSeconds,
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
+        await forgetRefusals(snapshot, place)
         await report(examination, place, verdict.permit.landing.commit)
         crashPoint('landing-reported')
         await store.enqueue({
@@ -61,7 +64,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
         await store.enqueue(job, busySeconds)
         return
       case 'refused':
-        await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
+        await actOnRefusal(snapshot, outcome.refusal, place)
         break
       case 'again':
         break
