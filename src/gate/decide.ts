@@ -142,7 +142,7 @@ function* reasonsOfState({
     yield reason(
       'wait',
       'refused',
-      `GitHub refused to merge it: ${refused} The bot tries again when the pull request changes, and from time to time`,
+      `GitHub refused to merge it: ${refused.replace(/[.\s]+$/, '')}. The bot tries again when the pull request changes, and from time to time`,
     )
   if (!config.merge.enabled && requestedBy === undefined)
     yield reason('wait', 'merge-disabled', 'automatic merging is switched off in this repository')

@@ -77,14 +77,16 @@ export function stopsInForce(
 export function sayStop({ branch, kind, reason, by, since }: LandingStop): string {
   const where = branch === undefined ? 'in this repository' : `on ${branch}`
   const at = `${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const why = reason === '' ? '' : `: ${reason}`
+  // A reason of somebody's may end its own sentence.
+  const why = reason === '' ? '' : `: ${reason.replace(/[.\s]+$/, '')}`
+  const which = branch === undefined ? ' all' : ''
   switch (kind) {
     case 'frozen':
-      return `merging is stopped ${where} by ${sayAuthor(by)} since ${at}${why}`
+      return `merging is stopped ${where} by ${sayAuthor(by)} since ${at}${why}. Maintainers end that with /thaw${which}`
     case 'audit':
-      return `merging is stopped ${where} since ${at}, because the branch does not hold what was checked${why}`
+      return `merging is stopped ${where} since ${at}, because the branch does not hold what was checked${why}. Maintainers end that with /thaw${which} audit`
     case 'refused':
-      return `GitHub refuses merges ${where} since ${at}${why}`
+      return `GitHub refuses merges ${where} since ${at}${why}. The bot tries again from time to time, and when the settings change`
   }
 }
 

@@ -16,6 +16,11 @@ export interface ResumeOrder extends StopPlace {
   readonly kinds: readonly StopKind[]
   readonly by: StopAuthor
   readonly reason: string
+  /**
+   * When it was said, in milliseconds since the epoch: what was stopped later stays. Of two comments the later one counts,
+   * whichever is read first. Absent: now.
+   */
+  readonly saidAt?: number | undefined
 }
 
 /** A pull request that GitHub refused to merge, for a reason that is its own. */

@@ -40,7 +40,7 @@ export function openLandingStops(database: Database): LandingStops {
         const { repository, branch = every, kind, reason, by, pull, commit, tryAgainAt, rules } = order
         const key = repositoryKey(repository)
         await sql.lock(`stops ${key}`)
-        if (await isRepeated(sql, key, by)) return undefined
+        if ((await isRepeated(sql, key, by)) || (await isTakenBack(sql, key, branch, by))) return undefined
         const before = await sql.query(
           `SELECT kind FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
           [key, branch, kind],
@@ -76,20 +76,29 @@ export function openLandingStops(database: Database): LandingStops {
         return row && toStop(row)
       }),
 
-    resumeLandings: ({ repository, branch, kinds, by, reason }) =>
+    resumeLandings: ({ repository, branch, kinds, by, reason, saidAt = Infinity }) =>
       database.transaction(async (sql) => {
         const key = repositoryKey(repository)
         await sql.lock(`stops ${key}`)
         if (await isRepeated(sql, key, by)) return []
         const rows = await sql.query<StopRow>(
-          `DELETE FROM ${schema}.stop
-           WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])
-           RETURNING ${columns}`,
+          `SELECT ${columns} FROM ${schema}.stop
+           WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
           [key, branch ?? null, kinds],
         )
-        for (const row of rows)
+        const ended: LandingStop[] = []
+        for (const row of rows) {
+          const stop = toStop(row)
+          if (!isMeant(stop, by, saidAt)) continue
+          await sql.query(`DELETE FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`, [
+            key,
+            row.branch,
+            row.kind,
+          ])
           await record(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
-        return rows.map(toStop).sort((a, b) => a.since - b.since)
+          ended.push(stop)
+        }
+        return ended.sort((a, b) => a.since - b.since)
       }),
 
     retryLandings: async ({ repository, branch }) => {
@@ -174,6 +183,23 @@ async function isRepeated(sql: Sql, key: string, by: StopAuthor): Promise<boolea
     [key, by.comment],
   )
   return rows.length > 0
+}
+
+/** Whether a later comment ended what this one begins: they are read in any order. */
+async function isTakenBack(sql: Sql, key: string, branch: string, by: StopAuthor): Promise<boolean> {
+  if (by.kind !== 'person') return false
+  const rows = await sql.query(
+    `SELECT id FROM ${schema}.stop_event
+     WHERE repository = $1 AND branch = $2 AND step = 'resumed' AND kind = 'frozen' AND comment > $3 LIMIT 1`,
+    [key, branch, by.comment],
+  )
+  return rows.length > 0
+}
+
+/** Ids of comments grow; between other stops and a comment the time tells. */
+function isMeant(stop: LandingStop, by: StopAuthor, saidAt: number): boolean {
+  if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
+  return stop.since <= saidAt
 }
 
 async function record(

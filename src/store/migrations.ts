@@ -171,6 +171,8 @@ const steps: readonly string[] = [
   UPDATE ${schema}.stop SET kind = 'refused', try_again_at = 0,
     reason = regexp_replace(reason, '^GitHub refused the push: ', '')
     WHERE reason LIKE 'GitHub refused the push:%';
+  UPDATE ${schema}.stop SET branch = coalesce(substring(reason from 'the branch (.+) does not contain the validated tree'), '')
+    WHERE kind = 'audit';
   UPDATE ${schema}.stop SET owner_as_written = split_part(repository, '/', 1),
     name_as_written = split_part(repository, '/', 2);
   ALTER TABLE ${schema}.stop ALTER COLUMN owner_as_written SET NOT NULL;

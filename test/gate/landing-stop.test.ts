@@ -24,16 +24,18 @@ describe('a stop', () => {
 
   test('says who, since when and why', () => {
     expect(sayStop(aStop())).toBe(
-      'merging is stopped on main by @max since 2026-11-22 10:00 UTC: release day',
+      'merging is stopped on main by @max since 2026-11-22 10:00 UTC: release day. Maintainers end that with /thaw',
     )
     expect(sayStop(aStop({ branch: undefined, by: { kind: 'command-line', user: 'ops' }, reason: '' }))).toBe(
-      'merging is stopped in this repository by ops (command line) since 2026-11-22 10:00 UTC',
+      'merging is stopped in this repository by ops (command line) since 2026-11-22 10:00 UTC. Maintainers end that with /thaw all',
     )
     expect(
       sayStop(aStop({ kind: 'refused', by: { kind: 'bot' }, reason: 'Cannot change this locked branch' })),
-    ).toBe('GitHub refuses merges on main since 2026-11-22 10:00 UTC: Cannot change this locked branch')
+    ).toBe(
+      'GitHub refuses merges on main since 2026-11-22 10:00 UTC: Cannot change this locked branch. The bot tries again from time to time, and when the settings change',
+    )
     expect(sayStop(aStop({ kind: 'audit', by: { kind: 'bot' }, reason: 'x' }))).toContain(
-      'does not hold what was checked',
+      'checked: x. Maintainers end that with /thaw audit',
     )
   })
 })

@@ -108,6 +108,24 @@ export function landingStopsContract(store: () => Store): void {
       expect(await store().landingStops(of)).toHaveLength(1)
     })
 
+    test('by comments go by the order in which those were written, whichever is read first', async () => {
+      const of = repository()
+      const thaw = { repository: of, branch: 'main', kinds: ['frozen', 'refused'] as const, reason: '' }
+      // A thaw that waited in a pull request nobody could look at does not end what was ordered after it.
+      await stop({ repository: of, branch: 'main', by: max(10) })
+      expect(await store().resumeLandings({ ...thaw, by: max(9) })).toEqual([])
+      expect(await store().resumeLandings({ ...thaw, by: max(11) })).toHaveLength(1)
+      expect(await stop({ repository: of, branch: 'main', by: max(8) })).toBeUndefined()
+      // Nor one that the command line ordered later.
+      await stop({ repository: of, branch: 'main', by: operator })
+      expect(await store().resumeLandings({ ...thaw, by: max(12), saidAt: Date.now() - 3600_000 })).toEqual(
+        [],
+      )
+      expect(
+        await store().resumeLandings({ ...thaw, by: max(13), saidAt: Date.now() + 3600_000 }),
+      ).toHaveLength(1)
+    })
+
     test('by many at once are one', async () => {
       const of = repository()
       await Promise.all(

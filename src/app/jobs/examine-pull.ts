@@ -12,6 +12,7 @@ import { landPull, settleLandings } from '../../landing/land-pull.ts'
 import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport } from './publish-report.ts'
+import { obeyStopCommand } from './stop-commands.ts'
 import { requestReviews } from './request-reviews.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
@@ -199,14 +200,18 @@ async function report(seen: Seen, place: JobContext, landed?: string): Promise<v
 }
 
 /**
- * Records each command before it has any effect, then answers it. False when another instance was faster: then the
- * decision rests on less than is on record, and is made anew.
+ * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
+ * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
  */
-async function answerCommands({ snapshot, commands }: Seen, { app, forge }: JobContext): Promise<boolean> {
+async function answerCommands({ snapshot, commands }: Seen, place: JobContext): Promise<boolean> {
+  const { app, forge } = place
+  let changesStops = false
   for (const { record, reaction } of commands) {
+    // Before it is on record: it works once by its comment's id, and a process that dies in between comes back to it.
+    if (await obeyStopCommand(record, snapshot, place)) changesStops = true
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false
     await forge.perform({ kind: 'react', comment: record.comment, reaction })
   }
-  return true
+  return !changesStops
 }
