@@ -7,6 +7,7 @@ import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { proposeTree } from './propose-tree.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
 
@@ -73,7 +74,9 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
   }
 
-  async function perform(action: Action): Promise<{ updatedAt?: string; issue?: number }> {
+  async function perform(
+    action: Action,
+  ): Promise<{ updatedAt?: string; issue?: number; pull?: PullNumber }> {
     switch (action.kind) {
       case 'put-check':
         await putCheck(action.head, action.run)
@@ -125,6 +128,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           client_payload: { ...action.payload },
         })
         return {}
+      case 'propose-tree':
+        return { pull: await proposeTree(octokit, target, acting, action) }
       case 'open-issue':
       case 'edit-issue':
       case 'say-on-issue':

@@ -1,5 +1,6 @@
 // Lands one pull request: lease, fresh look, intent, push, audit. Each step survives the process: whoever comes next
 // finds the intent and learns what happened by reading the branch, never by pushing again blindly (T38 to T44).
+import type { CommitSha } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
@@ -27,7 +28,19 @@ export interface LandOptions {
   readonly store: Store
   readonly clock: Pick<Clock, 'now'>
   readonly leaseSeconds: number
+  /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
+  readonly onMismatch: (mismatch: Mismatch) => Promise<void>
 }
+
+/** The landing whose outcome is not the validated one, what lies on the branch instead, and what differs, in words. */
+export interface Mismatch {
+  readonly intent: Intent
+  readonly found?: CommitSha
+  readonly differs: string
+}
+
+/** What it takes to learn how landings ended. */
+export type SettleOptions = Pick<LandOptions, 'repository' | 'store' | 'onMismatch'>
 
 /** What the permit was made out for. */
 export interface Examined extends Pick<Examination, 'snapshot'> {
@@ -65,7 +78,7 @@ async function landUnderLease(
   const { repository, forge, store, clock } = options
   const { landing } = permit
   crashPoint('lease-taken')
-  await settleLandings(landing.repository, repository, store)
+  await settleLandings(landing.repository, options)
   const stops = await store.landingStops(landing.repository)
   const [stop] = stopsInForce(stops, landing.baseRef, clock.now())
   if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
@@ -87,7 +100,7 @@ async function landUnderLease(
     const refusal = classifyRefusal({ by: 'push', text: result.reason }, { commit: landing.commit })
     return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
   }
-  await audit(intent, repository, store)
+  await audit(intent, options)
   crashPoint('audited')
   return { kind: 'landed' }
 }
@@ -99,38 +112,34 @@ async function landUnderLease(
  */
 export async function settleLandings(
   name: RepositoryName,
-  repository: Repository,
-  store: Store,
+  options: SettleOptions,
 ): Promise<void> {
+  const { repository, store } = options
   for (const intent of await store.openLandings(name)) {
     await repository.fetch(intent.baseRef)
     const tip = await repository.tip(intent.baseRef)
     if (tip !== undefined && (await repository.contains(tip, intent.commit).catch(() => false)))
-      await audit(intent, repository, store)
+      await audit(intent, options)
     else await store.endLanding(intent, 'abandoned')
   }
 }
 
 /** After every landing: the branch holds the validated commit with the validated tree, or its landings stop (I14, T38). */
-async function audit(intent: Intent, repository: Repository, store: Store): Promise<void> {
+async function audit(intent: Intent, { repository, store, onMismatch }: SettleOptions): Promise<void> {
   await repository.fetch(intent.baseRef)
   crashPoint('fetched-for-audit')
   const tip = await repository.tip(intent.baseRef)
-  const holds =
-    tip !== undefined &&
-    (await repository.contains(tip, intent.commit)) &&
-    (await repository.treeOf(intent.commit)) === intent.tree
+  const isThere = tip !== undefined && (await repository.contains(tip, intent.commit))
+  const holds = isThere && (await repository.treeOf(intent.commit)) === intent.tree
   if (holds) return store.endLanding(intent, 'landed')
-  await store.endLanding(intent, 'mismatch')
-  await store.stopLandings({
-    repository: intent.repository,
-    branch: intent.baseRef,
-    kind: 'audit',
-    reason: `after the merge of pull request ${intent.pull} it does not contain the tree ${intent.tree}`,
-    by: { kind: 'bot' },
-    pull: intent.pull,
-    commit: intent.commit,
+  await onMismatch({
+    intent,
+    ...(tip !== undefined && { found: tip }),
+    differs: isThere
+      ? 'the merge has another tree than the one that was checked'
+      : 'GitHub took the merge, and the branch does not contain it',
   })
+  await store.endLanding(intent, 'mismatch')
 }
 
 /** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */

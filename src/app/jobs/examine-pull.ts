@@ -13,6 +13,7 @@ import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport } from './publish-report.ts'
 import { obeyStopCommand } from './stop-commands.ts'
+import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
@@ -47,6 +48,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
       store,
       clock: place.app.clock,
       leaseSeconds: place.app.settings.leaseSeconds,
+      onMismatch: (mismatch) => reportMismatch(mismatch, place),
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
@@ -135,7 +137,12 @@ async function finishClosed(snapshot: Snapshot, place: JobContext): Promise<void
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
-  if (open.length > 0) await settleLandings(forge.repository, repository, app.store)
+  if (open.length > 0) 
+    await settleLandings(forge.repository, {
+      repository,
+      store: app.store,
+      onMismatch: (mismatch) => reportMismatch(mismatch, place),
+    })
   const landing = await app.store.landingOf(forge.repository, snapshot.pull)
   if (landing === undefined) return
   const record = (await app.store.verdicts(forge.repository, snapshot.pull)).find(
