@@ -76,6 +76,12 @@ export interface Store extends Required<PullMemory>, LandingStops {
   /** The recorded landing of a pull request, if the bot landed it. */
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
 
+  /** Which of these commits of a repository the bot brought onto a branch. */
+  landedCommits(
+    repository: RepositoryName,
+    commits: readonly CommitSha[],
+  ): Promise<ReadonlySet<CommitSha>>
+
   /** Cached facts by content: a small, typed key-value space. Values are JSON. Expired values are not returned. */
   getCached(space: string, keys: readonly string[]): Promise<ReadonlyMap<string, unknown>>
   putCached(space: string, values: ReadonlyMap<string, unknown>, ttlSeconds?: number): Promise<void>

@@ -1,5 +1,5 @@
 // What the bot is about to land and what it landed: written before the push, settled after it.
-import type { PullNumber } from '../change/ids.ts'
+import { commitSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
 import type { Intent, Lease } from '../ports/store.ts'
@@ -80,6 +80,15 @@ export function openLandings(database: Database) {
         [repositoryKey(repository), pull],
       )
       return row?.landing
+    },
+
+    landedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+      const rows = await database.query<{ commit: string }>(
+        `SELECT landing->>'commit' AS commit FROM ${schema}.intent
+         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
+        [repositoryKey(repository), commits],
+      )
+      return new Set(rows.map(({ commit }) => commitSha(commit)))
     },
   }
 }

@@ -7,12 +7,14 @@ import { findLayout } from '../../examine/find-layout.ts'
 import type { Config } from '../../config/config.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
+import type { BrokenCatalog } from '../../messages/broken-base.ts'
 import type { Action } from '../../ports/forge.ts'
 import type { Job } from '../../ports/store.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/land-pull.ts'
 import { rememberTrees } from '../../examine/remember-trees.ts'
+import { judgePush, reportPush } from './judge-push.ts'
 import { withDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -27,6 +29,8 @@ interface BranchState {
   readonly seen: CommitSha
   /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
   readonly rebuilds: readonly Rebuild[]
+  /** Catalogs that pushes of others broke, and that are broken still. Absent: none. */
+  readonly broken?: readonly BrokenCatalog[]
 }
 
 interface Rebuild {
@@ -51,6 +55,10 @@ export async function watchBranch(job: BranchJob, place: JobContext): Promise<vo
     if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     const { config } = await readConfig(repository, await repository.treeOf(tip))
     if (state.seen !== tip) {
+      const { broken = [] } = state
+      const now = await judgePush({ branch: job.branch, from: state.seen, tip, broken }, config, place)
+      await reportPush(job.branch, broken, now, place)
+      state = { ...state, broken: now }
       state = await noticePush(state, tip, config, place)
       await writeState(job, place, state)
     }
@@ -88,7 +96,7 @@ async function noticePush(
   if (catalogs.length === 0) return { ...state, seen: tip }
   for (const { commit, catalogs: taken } of waiting)
     await show(commit, taken, { kind: 'superseded', by: tip }, place)
-  return { seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
+  return { ...state, seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
 }
 
 async function changedCatalogs(
