@@ -4,7 +4,11 @@ import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { composeReport } from '../../messages/report.ts'
-import type { Job } from '../../ports/store.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { Store } from '../../ports/store.ts'
+import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
@@ -24,7 +28,10 @@ const busySeconds = 2
 /** How often a landing starts again from a moved base within one job before it goes back to the queue. */
 const landingAttempts = 5
 
-export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: JobContext): Promise<void> {
+export async function examinePull(
+  job: Extract<Job, { kind: 'pull' }>,
+  place: JobContext<Store>,
+): Promise<void> {
   const { store } = place.app
   crashPoint('job-taken')
   for (let attempt = 0; attempt < landingAttempts; attempt++) {
@@ -77,7 +84,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: JobContext): Promise<Seen | undefined> {
+async function look(pull: PullNumber, place: JobContext<Store>): Promise<Seen | undefined> {
   const { forge, app } = place
   const snapshot = await forge.readSnapshot(pull)
   if (snapshot === null) return undefined
@@ -132,7 +139,7 @@ async function isServed(branch: string, { forge, repository }: JobContext): Prom
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
-async function finishClosed(snapshot: Snapshot, place: JobContext): Promise<void> {
+async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, repository, forge } = place
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
@@ -174,7 +181,7 @@ interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number) {
+function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
   const { permit: _permit, ...plain } = verdict
   const kept: StoredReport = { verdict: plain, ...told }
   return {
@@ -190,7 +197,7 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
-async function report(seen: Seen, place: JobContext, landed?: string): Promise<void> {
+async function report(seen: Seen, place: JobContext<Required<PullMemory>>, landed?: string): Promise<void> {
   const { snapshot, verdict, epoch, told, described } = seen
   const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
   const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
@@ -210,7 +217,10 @@ async function report(seen: Seen, place: JobContext, landed?: string): Promise<v
  * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
  * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
  */
-async function answerCommands({ snapshot, commands }: Seen, place: JobContext): Promise<boolean> {
+async function answerCommands(
+  { snapshot, commands }: Seen,
+  place: JobContext<PullMemory & LandingStops & Jobs>,
+): Promise<boolean> {
   const { app, forge } = place
   let changesStops = false
   for (const { record, reaction } of commands) {

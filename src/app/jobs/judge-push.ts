@@ -15,6 +15,7 @@ import {
   brokenBaseMarker,
   type BrokenCatalog,
 } from '../../messages/broken-base.ts'
+import type { Landings } from '../../ports/landings.ts'
 import { withDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -36,7 +37,7 @@ export interface Push {
 export async function judgePush(
   { from, tip, broken }: Push,
   config: Config,
-  place: JobContext,
+  place: JobContext<Landings>,
 ): Promise<readonly BrokenCatalog[]> {
   const { repository } = place
   const foreign = await newestForeign(from, tip, place)
@@ -70,7 +71,7 @@ export async function judgePush(
 async function newestForeign(
   from: CommitSha,
   tip: CommitSha,
-  { app, repository, forge }: JobContext,
+  { app, repository, forge }: JobContext<Landings>,
 ): Promise<CommitSha | undefined> {
   // A forced push may leave the old tip unknown here, or beside the new one.
   const isAhead = await repository.contains(tip, from).catch(() => false)

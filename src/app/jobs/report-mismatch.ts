@@ -11,6 +11,7 @@ import {
   type ToldRevert,
 } from '../../messages/mismatch-issue.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
 export interface FoundMismatch {
@@ -24,7 +25,7 @@ export interface FoundMismatch {
 /** Rejects with a retryable ForgeError; the branch is stopped then already. What GitHub refuses is logged. */
 export async function reportMismatch(
   { intent, found, differs }: FoundMismatch,
-  place: JobContext,
+  place: JobContext<LandingStops>,
 ): Promise<void> {
   const { app, forge } = place
   const { repository, pull, baseRef: branch, base, head, commit, tree } = intent
