@@ -83,9 +83,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
   }
 
-  async function perform(
-    action: Action,
-  ): Promise<{ updatedAt?: string; issue?: number; pull?: PullNumber }> {
+  async function perform(action: Action): Promise<{ updatedAt?: string; issue?: number; pull?: PullNumber }> {
     switch (action.kind) {
       case 'put-check':
         await putCheck(action.head, action.run)

@@ -110,10 +110,7 @@ async function landUnderLease(
  * commit never will through us: a push that is still under way can only land exactly what was validated on exactly
  * the base it was validated on, and the branch is read again before the next landing.
  */
-export async function settleLandings(
-  name: RepositoryName,
-  options: SettleOptions,
-): Promise<void> {
+export async function settleLandings(name: RepositoryName, options: SettleOptions): Promise<void> {
   const { repository, store } = options
   for (const intent of await store.openLandings(name)) {
     await repository.fetch(intent.baseRef)

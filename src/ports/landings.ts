@@ -20,8 +20,5 @@ export interface Landings {
   /** The recorded landing of a pull request, if the bot landed it. */
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
   /** Which of these commits of a repository the bot brought onto a branch. */
-  landedCommits(
-    repository: RepositoryName,
-    commits: readonly CommitSha[],
-  ): Promise<ReadonlySet<CommitSha>>
+  landedCommits(repository: RepositoryName, commits: readonly CommitSha[]): Promise<ReadonlySet<CommitSha>>
 }

@@ -65,14 +65,19 @@ describe('GitHub refuses', () => {
 
   test('nobody but maintainers stop and allow merging', async () => {
     const { github } = world.coast
-    const pull = await open('stranger\'s update')
+    const pull = await open("stranger's update")
     await says(pull, 'Waiting')
     github.comment(pull, 'mallory', '/freeze')
     await says(pull, /mallory` stops merging, but has no permission: only maintainers/)
     github.comment(pull, 'harbormaster', '/freeze release day')
     await says(pull, /merging is stopped on main by .{1,3}harbormaster since .*: release day/)
     github.comment(pull, 'harbormaster', '/thaw')
-    await until('it says nothing of a stop', () => !comment(pull).includes('merging is stopped on'), patience, world.log)
+    await until(
+      'it says nothing of a stop',
+      () => !comment(pull).includes('merging is stopped on'),
+      patience,
+      world.log,
+    )
   }, 240_000)
 
   test('a push of others that breaks a catalog is told on the commit and in an issue, until it is mended', async () => {
@@ -81,12 +86,17 @@ describe('GitHub refuses', () => {
     const text = execFileSync('git', ['-C', repository.path, 'show', `main:${path}`], { encoding: 'utf8' })
     expect(files[path]).toBeDefined()
     await github.pushToBase(repositoryName, { [path]: `${text}---\nschema: [\n` }, { by: 'harbormaster' })
-    const broke = execFileSync('git', ['-C', repository.path, 'rev-parse', 'main'], { encoding: 'utf8' }).trim()
-    const issues = () => [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
+    const broke = execFileSync('git', ['-C', repository.path, 'rev-parse', 'main'], {
+      encoding: 'utf8',
+    }).trim()
+    const issues = () =>
+      [...repository.issues.values()].filter(({ body }) => body?.includes('broken-base') === true)
     await until('there is an issue', () => issues().length === 1, patience, world.log)
     expect(issues()[0]).toMatchObject({ state: 'open', title: 'A push broke 1 catalog' })
     const checks = github.checkRuns({ repo: repository, headSha: broke })
-    expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([{ conclusion: 'failure' }])
+    expect(checks.filter(({ name }) => name === 'catalog-bot / push')).toMatchObject([
+      { conclusion: 'failure' },
+    ])
     await github.pushToBase(repositoryName, { [path]: text }, { by: 'harbormaster' })
     await until('it is closed', () => issues()[0]?.state === 'closed', patience, world.log)
     expect(issues()).toHaveLength(1)

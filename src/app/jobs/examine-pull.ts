@@ -144,7 +144,7 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
-  if (open.length > 0) 
+  if (open.length > 0)
     await settleLandings(forge.repository, {
       repository,
       store: app.store,

@@ -55,7 +55,11 @@ export async function judgePush(
     const findings = await complaintsOf(after, root, config, place)
     if (findings.length === 0) continue
     // Broken before, and not by a push that we saw: nobody's news.
-    if (was === undefined && before !== undefined && (await complaintsOf(before, root, config, place)).length > 0)
+    if (
+      was === undefined &&
+      before !== undefined &&
+      (await complaintsOf(before, root, config, place)).length > 0
+    )
       continue
     result.push({
       root,

@@ -37,7 +37,11 @@ export async function whatKeepsBack(snapshot: Snapshot, place: JobContext<Landin
  * Parks the pull request, or stops its branch. Words that nobody knows do both, and the pull request waits longer: so the
  * next one is tried before it, and tells whether it was the branch.
  */
-export async function actOnRefusal(snapshot: Snapshot, refusal: Refusal, place: JobContext<LandingStops>): Promise<void> {
+export async function actOnRefusal(
+  snapshot: Snapshot,
+  refusal: Refusal,
+  place: JobContext<LandingStops>,
+): Promise<void> {
   const { store, clock, log } = place.app
   const { repository, pull, baseRef } = snapshot
   const now = clock.now()
@@ -105,7 +109,9 @@ export async function retryWhereRulesChanged(
 /** The branch's rules, by a name that is equal for equal ones. */
 async function rulesOf(branch: string, { forge, app }: JobContext): Promise<string | undefined> {
   try {
-    return createHash('sha256').update(JSON.stringify(await forge.branchRules(branch))).digest('hex')
+    return createHash('sha256')
+      .update(JSON.stringify(await forge.branchRules(branch)))
+      .digest('hex')
   } catch (error) {
     app.log.warn({ err: error, branch }, 'the rules of a branch could not be read')
     return undefined

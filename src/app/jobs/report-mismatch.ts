@@ -38,7 +38,10 @@ export async function reportMismatch(
     pull,
     commit,
   })
-  app.log.error({ repository, branch, pull, commit, found, differs }, 'a branch does not hold what was checked')
+  app.log.error(
+    { repository, branch, pull, commit, found, differs },
+    'a branch does not hold what was checked',
+  )
   const mismatch: ToldMismatch = { pull, branch, base, head, commit, tree, found, differs }
   try {
     const revert = await offerRevert(mismatch, place)
@@ -49,7 +52,10 @@ export async function reportMismatch(
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.error({ err: error, repository, branch }, 'GitHub refused the issue about a merge that went wrong')
+    app.log.error(
+      { err: error, repository, branch },
+      'GitHub refused the issue about a merge that went wrong',
+    )
   }
 }
 

@@ -63,7 +63,10 @@ const branches = defineState<BranchState>('branch', {
 type BranchJob = Extract<Job, { kind: 'branch' }>
 type Remembering = JobContext<State>
 
-export async function watchBranch(job: BranchJob, place: JobContext<Jobs & Leases & State & Landings>): Promise<void> {
+export async function watchBranch(
+  job: BranchJob,
+  place: JobContext<Jobs & Leases & State & Landings>,
+): Promise<void> {
   const { app, repository } = place
   const name = `${leaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
