@@ -20,10 +20,6 @@ test('stop, list and resume through a running App and without one', async () => 
     err: expect.stringContaining('there is no store in data'),
   })
   const store = await openStore({ dataDirectory: storeFolder(join(folder, 'data')), clock })
-  expect(await landings()).toMatchObject({
-    code: 2,
-    err: expect.stringContaining('comment /freeze or /thaw'),
-  })
   const socket = await openControlSocket(join(folder, 'data'), { store, log: pino({ level: 'silent' }) })
   try {
     expect(
