@@ -60,6 +60,10 @@ export function repositoryOf(directory: string, settings: CaseSettings): Reposit
     mergeBases: notHere,
     wasTip: notHere,
     land: notHere,
+    stage: notHere,
+    fetchTestMerge: notHere,
+    parentsOf: notHere,
+    messageOf: notHere,
     carried: async () => carriedBy(settings),
     merge: async (_base, commit) => ({
       kind: 'clean',

@@ -8,15 +8,15 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
 import { isOnFirstParents, mergeBases } from './ancestry.ts'
 import { readCarried } from './carried-commits.ts'
-import { readCommit } from './commits.ts'
-import { fetchRefs } from './fetch.ts'
+import { readCommit, readMessage } from './commits.ts'
+import { fetchRefs, fetchTestMerge, type FetchOptions } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
-import { land } from './land.ts'
+import { land, stage } from './land.ts'
 import { localGit, type LocalGit } from './local-git.ts'
 import { checkSignature, mergeCommits, type Signature } from './merge.ts'
 import { openObjectReader, type Objects } from './object-reader.ts'
-import { keptBranchRef, keptPullRef } from './ref-names.ts'
+import { keptBranchRef, keptPullRef, keptTestMergeRef } from './ref-names.ts'
 import { openRemote, type Credential } from './remote.ts'
 import { runGit } from './run-git.ts'
 import { exists, removeLeftovers, tidy } from './tidy.ts'
@@ -107,6 +107,22 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const { repository } = options
   // Fetches one after the other: two of them would only wait for each other's locks.
   let fetches: Promise<unknown> = Promise.resolve()
+  const inTurn = (bring: (fetching: FetchOptions) => Promise<void>): Promise<void> => {
+    if (staysInGroup) return Promise.reject(guestError())
+    const fetched = fetches.then(async () => {
+      if (isDamaged) {
+        await discard(directory)
+        reader.restart()
+        await prepare(directory)
+        isDamaged = false
+      }
+      await bring({ directory, remote, timeout: timeouts.fetch, signal, local })
+      await tidy(local, directory)
+    })
+    fetches = fetched.catch(() => undefined)
+    return fetched
+  }
+  const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
 
   return {
     version,
@@ -116,26 +132,18 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     distrust: () => {
       isDamaged = true
     },
-    fetch: (branch, pull) => {
-      if (staysInGroup) return Promise.reject(guestError())
-      const fetched = fetches.then(async () => {
-        if (isDamaged) {
-          await discard(directory)
-          reader.restart()
-          await prepare(directory)
-          isDamaged = false
-        }
-        await fetchRefs({ directory, remote, timeout: timeouts.fetch, signal, local }, branch, pull)
-        await tidy(local, directory)
-      })
-      fetches = fetched.catch(() => undefined)
-      return fetched
+    fetch: (branch, pull) => inTurn((fetching) => fetchRefs(fetching, branch, pull)),
+    fetchTestMerge: async (pull) => {
+      await inTurn((fetching) => fetchTestMerge(fetching, pull))
+      return readRef(local, keptTestMergeRef(pull))
     },
     tip: async (branch) => readRef(local, keptBranchRef(branch)),
     pullHead: async (pull) => readRef(local, keptPullRef(pull)),
     merge: async (base, head, message) =>
       mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
+    parentsOf: async (commit) => (await readCommit(objects, commitSha(commit))).parents,
+    messageOf: async (commit) => readMessage(objects, commitSha(commit)),
     contains: async (commit, ancestor) => {
       const args = ['merge-base', '--is-ancestor', commitSha(ancestor), commitSha(commit)]
       return (await local(args, { answers: [0, 1] })).code === 0
@@ -151,9 +159,13 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
       return bytes
     },
-    land: async (permit) => {
+    land: async (permit, as) => {
       if (staysInGroup) throw guestError()
-      return land({ directory, remote, timeout: timeouts.push, signal, objects, repository }, permit)
+      return land(pushing, permit, as)
+    },
+    stage: async (permit) => {
+      if (staysInGroup) throw guestError()
+      return stage(pushing, permit)
     },
     close: async () => {
       closing.abort()

@@ -3,14 +3,16 @@
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
-import { composeReport } from '../../messages/report.ts'
+import { composeReport, type Report } from '../../messages/report.ts'
 import type { Job } from '../../ports/store.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
-import { landPull, settleLandings } from '../../landing/land-pull.ts'
+import { landPull } from '../../landing/land-pull.ts'
+import type { SettleOptions } from '../../landing/landing-options.ts'
+import { settle } from '../../landing/settle-landings.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
-import { publishReport } from './publish-report.ts'
+import { publishReport, withDigest } from './publish-report.ts'
 import { requestReviews } from './request-reviews.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
@@ -40,15 +42,16 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
     const outcome = await landPull(examination, verdict.permit, {
-      repository: place.repository,
+      ...settleOptions(place),
       forge: place.forge,
-      store,
       leaseSeconds: place.app.settings.leaseSeconds,
+      plan: async () => ({ plan: { method: { kind: 'push', checksFirst: false, signed: false } } }),
+      checks: composed(examination, place).checks.map(withDigest),
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
-        await report(examination, place, verdict.permit.landing.commit)
+        await report(examination, place, outcome.commit)
         crashPoint('landing-reported')
         await store.enqueue({
           kind: 'branch',
@@ -63,7 +66,11 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
       case 'refused':
         await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
         break
+      case 'queued':
+      case 'no-method':
+        return
       case 'again':
+      case 'mismatch':
         break
     }
   }
@@ -127,11 +134,11 @@ async function isServed(branch: string, { forge, repository }: JobContext): Prom
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
 async function finishClosed(snapshot: Snapshot, place: JobContext): Promise<void> {
-  const { app, repository, forge } = place
+  const { app, forge } = place
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
-  if (open.length > 0) await settleLandings(forge.repository, repository, app.store)
+  for (const intent of open) await settle(intent, settleOptions(place))
   const landing = await app.store.landingOf(forge.repository, snapshot.pull)
   if (landing === undefined) return
   const record = (await app.store.verdicts(forge.repository, snapshot.pull)).find(
@@ -178,11 +185,29 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
   }
 }
 
+function composed({ verdict, told }: Seen, { app }: JobContext, landed?: string): Report {
+  return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed })
+}
+
+function settleOptions({ repository, merging, app }: JobContext): SettleOptions {
+  const { store, clock } = app
+  return {
+    repository,
+    merging,
+    store,
+    clock,
+    onMismatch: ({ intent, differs }) =>
+      store.stopLandings(
+        intent.repository,
+        `after merging pull request ${intent.pull}, the branch ${intent.baseRef} is not as it was validated: ${differs}`,
+      ),
+  }
+}
+
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
 async function report(seen: Seen, place: JobContext, landed?: string): Promise<void> {
-  const { snapshot, verdict, epoch, told, described } = seen
-  const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
-  const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
+  const { snapshot, epoch, described } = seen
+  const at = await publishReport(place.forge, composed(seen, place, landed), snapshot.pull, snapshot.head)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Kept before it is shown to anybody by name: whoever agrees to it does so by that.
