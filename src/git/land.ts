@@ -50,7 +50,9 @@ export async function stage(options: LandOptions, permit: MergePermit): Promise<
   await checkCommit(options, landing, landing.commit)
   const ref = branchRef(stagingBranch(landing))
   // The branch has our name and nothing of value: a leftover of an earlier landing may be overwritten.
-  const result = outcome(await push(options, '--force', `${landing.commit}:${ref}`), ref)
+  const output = await push(options, '--force', `${landing.commit}:${ref}`)
+  // '*': a new branch; '+': thrown over to another commit.
+  const result = outcome(output, ref, [' ', '=', '*', '+'])
   switch (result.kind) {
     case 'landed':
       return { kind: 'staged' }
@@ -115,7 +117,7 @@ const lostRace =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** What git's report (`flag TAB from:to TAB summary (reason)`) and its words say about the branch. */
-function outcome({ stdout, stderr, code }: GitOutput, ref: string): LandResult {
+function outcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): LandResult {
   const report = stdout
     .toString('utf8')
     .split('\n')
@@ -124,7 +126,7 @@ function outcome({ stdout, stderr, code }: GitOutput, ref: string): LandResult {
   if (!report) return withoutReport(stderr, code)
   const [flag = '', , summary = ''] = report
   // '=': the branch is at our commit already, so an earlier push with an unknown outcome had arrived.
-  if (flag === ' ' || flag === '=') return { kind: 'landed' }
+  if (moved.includes(flag)) return { kind: 'landed' }
   if (flag === '!' && summary.startsWith('[rejected]') && lostRace.test(summary))
     return { kind: 'base-moved' }
   if (flag === '!' && summary.startsWith('[remote rejected]')) {

@@ -94,12 +94,9 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
     },
     branchesBelow: (prefix) =>
       asking('list branches', async () => {
-        const refs = await octokit.paginate(octokit.rest.git.listMatchingRefs, {
-          ...target,
-          ref: `heads/${prefix}`,
-          per_page: 100,
-        })
-        return refs.map(({ ref }) => ref.slice('refs/heads/'.length))
+        // It has no pages: all of them come at once.
+        const { data } = await octokit.rest.git.listMatchingRefs({ ...target, ref: `heads/${prefix}` })
+        return data.map(({ ref }) => ref.slice('refs/heads/'.length))
       }),
     removeStaged: async (branch) => {
       if (readStagingBranch(branch) === undefined) throw new TypeError(`not a temporary branch: ${branch}`)

@@ -40,8 +40,8 @@ async function landUnderLease(
   const before = await whatWasBegun(permit, options)
   if (before !== undefined) return before
   const step: Step = { ...(await options.plan()), permit, options }
-  const prepared = await prepare(step)
   try {
+    const prepared = await prepare(step)
     if (prepared.kind === 'over') return prepared.outcome
     const changed = await whatChanged(examined, options.forge)
     if (changed !== undefined) return { kind: 'again', why: changed }
