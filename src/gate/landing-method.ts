@@ -24,14 +24,14 @@ export interface LandingPlan {
    * (`refs/pull/N/merge`). Where that is another tree, nothing is landed: GitHub would land what nobody validated.
    */
   readonly needsGitHubsTree: boolean
-  /** One sentence for maintainers: why this method. */
+  /** For maintainers: why this method. A clause without a full stop, as all that follow are. */
   readonly because: string
-  /** What the branch demands that neither the App nor its rights can give: a sentence each, with what to change. */
+  /** What the branch demands that neither the App nor its rights can give, each with what to change. */
   readonly missing: readonly string[]
-  /** What GitHub wants of each pull request before it takes it, from people and from other Apps: a sentence each. */
+  /** What GitHub wants of each pull request before it takes it, from people and from other Apps. */
   readonly conditions: readonly string[]
-  /** What would make landing faster or more exact, a sentence each. */
+  /** What would make landing faster or more exact. */
   readonly faster: readonly string[]
-  /** What could not be read, and what that means: a sentence each. */
+  /** What could not be read, or is not known of GitHub, and what that means. */
   readonly unsure: readonly string[]
 }
