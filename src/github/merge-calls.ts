@@ -96,7 +96,10 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
       asking('list branches', async () => {
         // It has no pages: all of them come at once.
         const { data } = await octokit.rest.git.listMatchingRefs({ ...target, ref: `heads/${prefix}` })
-        return data.map(({ ref }) => ref.slice('refs/heads/'.length))
+        return data.map(({ ref, object }) => ({
+          name: ref.slice('refs/heads/'.length),
+          tip: commitSha(object.sha),
+        }))
       }),
     removeStaged: async (branch) => {
       if (readStagingBranch(branch) === undefined) throw new TypeError(`not a temporary branch: ${branch}`)

@@ -30,7 +30,7 @@ export async function removeLeftStaged(
 ): Promise<void> {
   if ((await store.getCached(space, [keyOf(name)])).get(keyOf(name)) === 'clean') return
   const left = await merging.branchesBelow(temporaryBranches)
-  for (const branch of left) {
+  for (const { name: branch } of left) {
     const landing = readStagingBranch(branch)
     if (landing === undefined) continue
     const lease = await store.acquireLease(leaseName(name, landing.baseRef), leaseSeconds)

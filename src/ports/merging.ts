@@ -60,8 +60,8 @@ export interface Merging {
   sign(permit: MergePermit, message: string): Promise<SignedCommit>
   /** Moves the landing's own temporary branch, which is there already, to a commit that GitHub made. */
   moveStaged(permit: MergePermit, commit: CommitSha): Promise<void>
-  /** Branches whose names begin so. */
-  branchesBelow(prefix: string): Promise<readonly string[]>
+  /** Branches whose names begin so, with their tips. */
+  branchesBelow(prefix: string): Promise<readonly { readonly name: string; readonly tip: CommitSha }[]>
   /** Removes a temporary branch; one that is gone is fine. Rejects with a TypeError for any other branch. */
   removeStaged(branch: string): Promise<void>
   /** What became of a pull request, read anew. Undefined when it does not exist. */

@@ -29,7 +29,7 @@ const payloads = {
   }),
   push: z.object({ ...about, ref: z.string() }),
   workflow_run: z.object({ ...about, workflow_run: z.object({ head_branch: z.string().nullable() }) }),
-  merge_group: z.object(about),
+  merge_group: z.object({ ...about, merge_group: z.object({ base_ref: z.string() }) }),
   installation: z.object({
     action: z.string(),
     installation: installation.extend({ account: z.object({ login: z.string() }).nullish() }),
@@ -56,6 +56,7 @@ const pullActions = new Set([
   'closed',
   'labeled',
   'unlabeled',
+  'dequeued',
 ])
 
 /** The jobs of one delivery; none for events that change nothing for us or whose payload is not as GitHub sends it. */
@@ -98,7 +99,10 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
     }
     case 'merge_group': {
       const value = payloads.merge_group.safeParse(payload).data
-      return value ? [sweepJob(value)] : []
+      const branch = value?.merge_group.base_ref.startsWith('refs/heads/')
+        ? value.merge_group.base_ref.slice('refs/heads/'.length)
+        : undefined
+      return value && branch !== undefined ? [groupJob(value, branch)] : []
     }
     case 'installation': {
       const value = payloads.installation.safeParse(payload).data
@@ -135,6 +139,10 @@ function pullJob(value: About, { number }: { number: number }): Job {
 
 function branchJob(value: About, branch: string): Job {
   return { kind: 'branch', installation: value.installation.id, repository: nameOf(value), branch }
+}
+
+function groupJob(value: About, branch: string): Job {
+  return { kind: 'group', installation: value.installation.id, repository: nameOf(value), branch }
 }
 
 function sweepJob(value: About): Job {

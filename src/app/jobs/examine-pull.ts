@@ -14,6 +14,7 @@ import { settle } from '../../landing/settle-landings.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport, withDigest } from './publish-report.ts'
 import { requestReviews } from './request-reviews.ts'
+import { noteQueue } from './queued-branches.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
@@ -38,7 +39,11 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
-    if (verdict.permit === undefined) return
+    if (verdict.permit === undefined) {
+      // A question that is open for the moment is the group's to wait for.
+      if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
+      return
+    }
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
     const outcome = await landPull(examination, verdict.permit, {
@@ -67,6 +72,8 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
         await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
         break
       case 'queued':
+        await noteQueue(job.repository, snapshot.baseRef, true, store)
+        return
       case 'no-method':
         return
       case 'again':
@@ -130,6 +137,13 @@ async function isServed(branch: string, { forge, repository }: JobContext): Prom
   if (tip === undefined) return false
   const { config, findings } = await readConfig(repository, await repository.treeOf(tip))
   return findings.length === 0 && config.branches.some((glob) => minimatch(branch, glob))
+}
+
+/** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
+async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext): Promise<void> {
+  const open = await app.store.openLandings(forge.repository)
+  if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))
+    await merging.dequeue(pull)
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */

@@ -5,6 +5,7 @@ import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { Job } from '../../ports/store.ts'
 import { examinePull } from './examine-pull.ts'
+import { judgeGroups } from './judge-groups.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
@@ -63,6 +64,8 @@ async function perform(job: Job, place: JobContext): Promise<void> {
       return examinePull(job, place)
     case 'branch':
       return watchBranch(job, place)
+    case 'group':
+      return judgeGroups(job, place)
     case 'sweep':
       return sweepRepository(job, place)
     case 'scan':

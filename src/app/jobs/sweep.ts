@@ -3,6 +3,8 @@
 import type { CommitSha } from '../../change/ids.ts'
 import type { Job } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
+import { removeLeftStaged } from '../../landing/remove-staged.ts'
+import { queuedBranches } from './queued-branches.ts'
 import { isScanDue } from './scan-repository.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -21,6 +23,16 @@ export async function sweepRepository(
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
   await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch() })
+  await removeLeftStaged(job.repository, {
+    ...place,
+    store: app.store,
+    leaseSeconds: app.settings.leaseSeconds,
+  })
+  for (const branch of await queuedBranches(job.repository, app.store))
+    await app.store.enqueue({ kind: 'group', ...about, branch })
+  // What was begun and is not settled: a merged pull request is in no list of open ones.
+  for (const { pull } of await app.store.openLandings(job.repository))
+    await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
   const pulls = await forge.openPulls()
   const tips = new Map<string, CommitSha | undefined>()
