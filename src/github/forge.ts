@@ -7,6 +7,7 @@ import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
 
@@ -165,6 +166,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         const branches = await octokit.paginate(octokit.rest.repos.listBranches, { ...target, per_page: 100 })
         return branches.map(({ name }) => name)
       }),
+    branchRules: (branch) => readBranchRules(octokit, repository, branch, { app: appId, isApp: true }),
+    permissions: async () => acting.permissionsOn?.(repository),
     ownIssue: (marker, number) =>
       asking('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
     answer: async <Q extends ForgeQuestion>(question: Q) =>

@@ -3,6 +3,8 @@
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
+import type { BranchRules } from '../gate/branch-rules.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { ReportedCheck } from '../messages/report.ts'
 
 export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' }>
@@ -99,6 +101,10 @@ export interface Forge {
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>
+  /** What a branch demands of whoever moves it, read anew. What cannot be read is among its words. */
+  branchRules(branch: string): Promise<BranchRules>
+  /** What our App may do here. Undefined: nobody knows. */
+  permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects: what GitHub does not say is `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
   present(pull: PullNumber, head: CommitSha): Promise<Present>
