@@ -59,6 +59,7 @@ export function repositoryOf(directory: string, settings: CaseSettings): Reposit
     contains: notHere,
     mergeBases: notHere,
     wasTip: notHere,
+    firstParents: notHere,
     land: notHere,
     stage: notHere,
     fetchTestMerge: notHere,

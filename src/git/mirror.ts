@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { blobSha, commitSha, treeSha, type CommitSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
-import { isOnFirstParents, mergeBases } from './ancestry.ts'
+import { firstParents, isOnFirstParents, mergeBases } from './ancestry.ts'
 import { readCarried } from './carried-commits.ts'
 import { readCommit, readMessage } from './commits.ts'
 import { fetchRefs, fetchTestMerge, type FetchOptions } from './fetch.ts'
@@ -149,6 +149,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       return (await local(args, { answers: [0, 1] })).code === 0
     },
     mergeBases: async (one, other) => mergeBases(local, commitSha(one), commitSha(other)),
+    firstParents: async (tip, since) => firstParents(local, commitSha(tip), commitSha(since)),
     wasTip: async (tip, commit) => isOnFirstParents(local, commitSha(tip), commitSha(commit)),
     carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
     diff: async (before, after) => diff(treeSha(before), treeSha(after)),

@@ -3,7 +3,7 @@
 import type { LandingMethod } from '../gate/landing-method.ts'
 import type { MergeText } from '../ports/merging.ts'
 import { crashPoint } from './crash-point.ts'
-import { over, type Acted, type Prepared, type Step } from './ready.ts'
+import type { Acted, Prepared, Step } from './ready.ts'
 
 type GitHubMerge = Extract<LandingMethod, { kind: 'github-merge' }>
 
@@ -11,11 +11,11 @@ export async function prepareGitHubMerge(step: Step, method: GitHubMerge): Promi
   const { permit, options, rules } = step
   const { base, head, commit } = permit.landing
   if (rules?.checks.strict === true && !(await options.repository.contains(head, base)))
-    return over({
+    return {
       kind: 'refused',
       reason: 'the branch takes only pull requests that contain its newest commit: update this one',
       scope: 'pull',
-    })
+    }
   const text = options.text ?? splitMessage(await options.repository.messageOf(commit))
   return { kind: 'ready', method, commit, act: () => merge(step, method, text) }
 }

@@ -1,6 +1,7 @@
 // Lands one pull request: lease, settle, plan, preparation, fresh look, intent, the method's one act, and what came of it.
 // Each step survives the process: whoever comes next finds the intent and learns what happened by reading, never by
 // trying again blindly (T38 to T44).
+import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/store.ts'
 import { crashPoint } from './crash-point.ts'
@@ -10,7 +11,8 @@ import { prepareGitHubMerge } from './github-merge.ts'
 import { leaseName } from './lease-name.ts'
 import type { Examined, LandOptions, LandingOutcome } from './landing-options.ts'
 import { preparePush, tidyUp } from './push-merge.ts'
-import { over, type Prepared, type Ready, type Step } from './ready.ts'
+import type { Prepared, Ready, Step } from './ready.ts'
+import { whatRefused } from './what-refused.ts'
 import { settle, settleBranch } from './settle-landings.ts'
 
 /** Rejects with a GitError or ForgeError when the outcome is not known: the intent stays open and is resolved later. */
@@ -42,7 +44,7 @@ async function landUnderLease(
   const step: Step = { ...(await options.plan()), permit, options }
   try {
     const prepared = await prepare(step)
-    if (prepared.kind === 'over') return prepared.outcome
+    if (prepared.kind === 'refused') return whatRefused(prepared)
     const changed = await whatChanged(examined, options.forge)
     if (changed !== undefined) return { kind: 'again', why: changed }
     return await act(prepared, permit, lease, options)
@@ -59,8 +61,9 @@ async function whatWasBegun(
   const { store } = options
   const all = await settleBranch(landing.repository, landing.baseRef, options)
   for (const { settled } of all) if (settled.kind === 'mismatch') return settled
-  const stopped = await store.landingsStopped(landing.repository)
-  if (stopped !== undefined) return { kind: 'again', why: `merging was stopped: ${stopped}` }
+  const stops = await store.landingStops(landing.repository)
+  const [stop] = stopsInForce(stops, landing.baseRef, options.clock.now())
+  if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
   const landed = await store.landingOf(landing.repository, landing.pull)
   if (landed !== undefined) return { kind: 'landed', commit: landed.commit }
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
@@ -69,7 +72,7 @@ async function whatWasBegun(
   if (unclear.some((one) => one === own || one.intent.method?.kind !== 'queue')) return { kind: 'busy' }
   if (own?.settled.kind === 'queued') return { kind: 'queued' }
   if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue')
-    return { kind: 'refused', reason: 'the merge queue did not merge it', scope: 'pull' }
+    return whatRefused({ kind: 'refused', reason: 'the merge queue did not merge it', scope: 'pull' })
   return undefined
 }
 
@@ -77,7 +80,11 @@ async function prepare(step: Step): Promise<Prepared> {
   const { method } = step.plan
   switch (method?.kind) {
     case undefined:
-      return over({ kind: 'no-method', plan: step.plan })
+      return {
+        kind: 'refused',
+        reason: step.plan.missing?.join('; ') ?? 'GitHub would not take it by any method',
+        scope: step.shutFor ?? 'branch',
+      }
     case 'push':
       return preparePush(step, method)
     case 'github-merge':
@@ -113,7 +120,7 @@ async function act(
     case 'unclear':
       return { kind: 'busy' }
     case 'abandoned':
-      if (acted.kind === 'refused') return acted
+      if (acted.kind === 'refused') return whatRefused(acted)
       return { kind: 'again', why: acted.kind === 'race' ? acted.why : 'the merge queue let it go' }
   }
 }

@@ -3,6 +3,7 @@ import type { CommitSha } from '../change/ids.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { LandingPlan } from '../gate/landing-method.ts'
 import type { Examination } from '../examine/examine.ts'
+import type { Refusal } from './classify-refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CheckRun, Forge } from '../ports/forge.ts'
 import type { Merging, MergeText, RefusalWords } from '../ports/merging.ts'
@@ -17,12 +18,12 @@ export type LandingOutcome =
   | { readonly kind: 'busy' }
   /** It waits in GitHub's merge queue: its webhook, or the sweep, looks again. */
   | { readonly kind: 'queued' }
-  | RefusedLanding
+  /** GitHub does not take it, for a reason of this pull request or of its branch. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** What got onto the branch is not what was validated. Landings must stop. */
   | { readonly kind: 'mismatch'; readonly mismatch: Mismatch }
-  /** The plan has no method: nothing that the App can do would be taken. */
-  | { readonly kind: 'no-method'; readonly plan: Planned['plan'] }
 
+/** A refusal before its words are sorted. */
 export interface RefusedLanding {
   readonly kind: 'refused'
   /** For people, one line. */
@@ -49,6 +50,8 @@ export interface Mismatch {
 export interface Planned {
   readonly plan: Pick<LandingPlan, 'method'> & Partial<LandingPlan>
   readonly rules?: BranchRules
+  /** Where the plan has no method: whether another pull request could land on this branch. */
+  readonly shutFor?: 'pull' | 'branch'
 }
 
 /** What it takes to learn how landings ended. */

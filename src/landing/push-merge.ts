@@ -8,7 +8,7 @@ import { stagingBranch } from '../gate/staging-branch.ts'
 import { compareTestMerge } from './compare-test-merge.ts'
 import { crashPoint } from './crash-point.ts'
 import { noteStaging } from './remove-staged.ts'
-import { over, type Acted, type Prepared, type Step } from './ready.ts'
+import type { Acted, Prepared, Step } from './ready.ts'
 import type { RefusedLanding } from './landing-options.ts'
 
 type Push = Extract<LandingMethod, { kind: 'push' }>
@@ -25,26 +25,26 @@ export async function preparePush(step: Step, method: Push): Promise<Prepared> {
     (rules?.pullRequest !== undefined &&
       (rules.pullRequest.dismissesStale || rules.pullRequest.lastPushApproval))
   const other = isCompared ? await compareTestMerge(landing, options.repository) : undefined
-  if (other !== undefined) return over(other)
+  if (other !== undefined) return other
   let { commit } = landing
   if (isStaged(method)) {
     await noteStaging(landing.repository, options.store)
     const staged = await options.repository.stage(permit)
     if (staged.kind === 'refused')
-      return over({
+      return {
         ...refusal(staged, commit, false),
         reason: `a temporary branch was refused: ${staged.reason}`,
         scope: brings.test(staged.text) ? 'pull' : 'branch',
-      })
+      }
     crashPoint('staged')
     if (method.signed) {
       const twin = await signedTwin(step)
       if (twin.unverified !== undefined)
-        return over({
+        return {
           kind: 'refused',
           reason: `GitHub does not verify the commit that it made: ${twin.unverified}`,
           scope: 'branch',
-        })
+        }
       commit = twin.commit
     }
     if (method.checksFirst) await putChecks(step, commit)

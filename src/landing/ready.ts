@@ -2,14 +2,14 @@
 import type { CommitSha } from '../change/ids.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
-import type { LandOptions, LandingOutcome, Planned, RefusedLanding } from './landing-options.ts'
+import type { LandOptions, Planned, RefusedLanding } from './landing-options.ts'
 
 export interface Step extends Planned {
   readonly permit: MergePermit
   readonly options: LandOptions
 }
 
-export type Prepared = Ready | { readonly kind: 'over'; readonly outcome: LandingOutcome }
+export type Prepared = Ready | RefusedLanding
 
 /** Nothing has moved the branch so far. */
 export interface Ready {
@@ -23,5 +23,3 @@ export interface Ready {
 
 export type Acted =
   { readonly kind: 'done' } | { readonly kind: 'race'; readonly why: string } | RefusedLanding
-
-export const over = (outcome: LandingOutcome): Prepared => ({ kind: 'over', outcome })

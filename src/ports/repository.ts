@@ -74,6 +74,8 @@ export interface Repository {
    * was not brought in by a merge.
    */
   wasTip(tip: CommitSha, commit: CommitSha): Promise<boolean>
+  /** The chain of first parents from `tip` down to, and without, what `since` contains: newest first, at most a thousand. */
+  firstParents(tip: CommitSha, since: CommitSha): Promise<readonly CommitSha[]>
   /** What landing `head` on `base` makes reachable besides the tree, as far as it can be looked at in bounded time. */
   carried(base: CommitSha, head: CommitSha): Promise<CarriedCommits>
   /** Tree to tree, rename detection off, modes included, sorted by path. */

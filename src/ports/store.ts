@@ -4,6 +4,7 @@ import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
 import type { Landing } from '../gate/merge-permit.ts'
+import type { LandingStops } from './landing-stops.ts'
 import type { PullMemory, SeenPush } from './pull-memory.ts'
 
 export interface Delivery {
@@ -65,7 +66,7 @@ export interface Lease {
   readonly fence: number
 }
 
-export interface Store extends Required<PullMemory> {
+export interface Store extends Required<PullMemory>, LandingStops {
   /**
    * In one transaction: remembers the delivery under its GUID and enqueues its jobs. A GUID seen before
    * changes nothing and answers 'duplicate'. A job equal to one that waits is coalesced into it. `push`: remembered
@@ -98,11 +99,6 @@ export interface Store extends Required<PullMemory> {
   openLandings(repository: RepositoryName): Promise<readonly Intent[]>
   /** The recorded landing of a pull request, if the bot landed it. */
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
-
-  /** A stop on a repository's landings: set when a landed tree is not the validated one; cleared by people. */
-  stopLandings(repository: RepositoryName, reason: string): Promise<void>
-  landingsStopped(repository: RepositoryName): Promise<string | undefined>
-  resumeLandings(repository: RepositoryName): Promise<void>
 
   /** Cached facts by content: a small, typed key-value space. Values are JSON. Expired values are not returned. */
   getCached(space: string, keys: readonly string[]): Promise<ReadonlyMap<string, unknown>>

@@ -1,4 +1,4 @@
-// What the bot is about to land, what it landed, and where it must not: written before the push, settled after it.
+// What the bot is about to land and what it landed: written before the branch can move, settled after it.
 import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
@@ -85,24 +85,6 @@ export function openLandings(database: Database) {
         [repositoryKey(repository), pull],
       )
       return row?.landing
-    },
-
-    /** The first reason stays: it is the one that people must look at. */
-    stopLandings: async (repository: RepositoryName, reason: string): Promise<void> => {
-      await database.query(
-        `INSERT INTO ${schema}.stop (repository, reason) VALUES ($1, $2) ON CONFLICT (repository) DO NOTHING`,
-        [repositoryKey(repository), reason.replaceAll('\0', '').toWellFormed()],
-      )
-    },
-    landingsStopped: async (repository: RepositoryName): Promise<string | undefined> => {
-      const [row] = await database.query<{ reason: string }>(
-        `SELECT reason FROM ${schema}.stop WHERE repository = $1`,
-        [repositoryKey(repository)],
-      )
-      return row?.reason
-    },
-    resumeLandings: async (repository: RepositoryName): Promise<void> => {
-      await database.query(`DELETE FROM ${schema}.stop WHERE repository = $1`, [repositoryKey(repository)])
     },
   }
 }

@@ -6,6 +6,7 @@ import type { Landing } from '../../src/gate/merge-permit.ts'
 import type { Intent, Job, Lease, Store } from '../../src/ports/store.ts'
 import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
+import { landingStopsContract } from './landing-stops-contract.ts'
 import { clock, delivery, pullJob, repository, until } from './sample-records.ts'
 
 export interface Setting {
@@ -410,18 +411,9 @@ export function storeContract(title: string, setting: Setting): void {
         const ended = await Promise.allSettled(intents.map((intent) => store.endLanding(intent, 'landed')))
         expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       })
-
-      test('of a repository can be stopped with a reason, which stays the first, and resumed', async () => {
-        const of = repository()
-        expect(await store.landingsStopped(of)).toBeUndefined()
-        await store.stopLandings(of, 'the tree is another')
-        await store.stopLandings(of, 'a later reason')
-        expect(await store.landingsStopped(of)).toBe('the tree is another')
-        expect(await store.landingsStopped(repository())).toBeUndefined()
-        await store.resumeLandings(of)
-        expect(await store.landingsStopped(of)).toBeUndefined()
-      })
     })
+
+    landingStopsContract(() => store)
 
     describe('the cache', () => {
       test('gives back what was put, by space and key, and nothing else', async () => {
@@ -501,14 +493,16 @@ export function storeContract(title: string, setting: Setting): void {
         const by = await held(opened.acquireLease('kept', 60))
         const intent = await begun(opened.beginLanding(by, landing(1, of)))
         await opened.putCached('kept', new Map([['a', 1]]))
-        await opened.stopLandings(of, 'why')
+        await opened.stopLandings({ repository: of, kind: 'audit', reason: 'why', by: { kind: 'bot' } })
         await opened.close()
         opened = await open(where)
         try {
           expect(await opened.accept(delivery('kept'), [])).toBe('duplicate')
           expect(await opened.openLandings(of)).toEqual([intent])
           expect(await opened.getCached('kept', ['a'])).toEqual(new Map([['a', 1]]))
-          expect(await opened.landingsStopped(of)).toBe('why')
+          expect(await opened.landingStops(of)).toMatchObject([
+            { repository: of, kind: 'audit', reason: 'why' },
+          ])
           const seen: Job[] = []
           await work(async (job) => void seen.push(job), 4, opened)
           await until(() => seen.length === 1)

@@ -11,8 +11,11 @@ import { readConfig } from '../../examine/read-config.ts'
 import { landPull } from '../../landing/land-pull.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
+import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport, withDigest } from './publish-report.ts'
+import { obeyStopCommand } from './stop-commands.ts'
+import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
 import { noteQueue } from './queued-branches.ts'
 import { rememberBranch } from './watch-branch.ts'
@@ -38,7 +41,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
     await report(examination, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
-    if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
+    if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       // A question that is open for the moment is the group's to wait for.
       if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
@@ -56,6 +59,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
+        await forgetRefusals(snapshot, place)
         await report(examination, place, outcome.commit)
         crashPoint('landing-reported')
         await store.enqueue({
@@ -69,12 +73,10 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
         await store.enqueue(job, busySeconds)
         return
       case 'refused':
-        await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
+        await actOnRefusal(snapshot, outcome.refusal, place)
         break
       case 'queued':
         await noteQueue(job.repository, snapshot.baseRef, true, store)
-        return
-      case 'no-method':
         return
       case 'again':
       case 'mismatch':
@@ -203,18 +205,15 @@ function composed({ verdict, told }: Seen, { app }: JobContext, landed?: string)
   return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed })
 }
 
-function settleOptions({ repository, merging, app }: JobContext): SettleOptions {
+function settleOptions(place: JobContext): SettleOptions {
+  const { repository, merging, app } = place
   const { store, clock } = app
   return {
     repository,
     merging,
     store,
     clock,
-    onMismatch: ({ intent, differs }) =>
-      store.stopLandings(
-        intent.repository,
-        `after merging pull request ${intent.pull}, the branch ${intent.baseRef} is not as it was validated: ${differs}`,
-      ),
+    onMismatch: (mismatch) => reportMismatch(mismatch, place),
   }
 }
 
@@ -235,14 +234,18 @@ async function report(seen: Seen, place: JobContext, landed?: string): Promise<v
 }
 
 /**
- * Records each command before it has any effect, then answers it. False when another instance was faster: then the
- * decision rests on less than is on record, and is made anew.
+ * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
+ * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
  */
-async function answerCommands({ snapshot, commands }: Seen, { app, forge }: JobContext): Promise<boolean> {
+async function answerCommands({ snapshot, commands }: Seen, place: JobContext): Promise<boolean> {
+  const { app, forge } = place
+  let changesStops = false
   for (const { record, reaction } of commands) {
+    // Before it is on record: it works once by its comment's id, and a process that dies in between comes back to it.
+    if (await obeyStopCommand(record, snapshot, place)) changesStops = true
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false
     await forge.perform({ kind: 'react', comment: record.comment, reaction })
   }
-  return true
+  return !changesStops
 }

@@ -15,6 +15,7 @@ import type { AnswerLook } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import { join, resolve } from 'node:path'
 import type { JobContext } from './job-context.ts'
+import { whatKeepsBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
 export interface Seen {
@@ -29,6 +30,8 @@ export interface Seen {
   /** What the change does, by name: agreements are bound to it. */
   readonly described?: DescribedChange | undefined
   readonly verdict: Verdict
+  /** Seconds after which the next look makes sense, though nothing else happens. */
+  readonly lookAgainAfter?: number | undefined
 }
 
 /** Nobody waits longer than that for a machine that has become faster. */
@@ -51,7 +54,6 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       snapshot,
       mirror,
       facts: join(resolve(settings.dataDirectory), 'facts'),
-      stopped: await store.landingsStopped(snapshot.repository),
       budget: settings.budget,
     },
     answersFor(place),
@@ -59,7 +61,9 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer
-      return { ...seen, snapshot, verdict: decide(gate) }
+      const kept = await whatKeepsBack(snapshot, place)
+      const verdict = decide({ ...gate, ...kept })
+      return { ...seen, snapshot, verdict, lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter) }
     }
     case 'too-large': {
       const found: Remembered = { state, why: answer.why }
@@ -70,6 +74,11 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       if (answer.code === 'corrupt') repository.distrust?.()
       throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
   }
+}
+
+function soonest(...seconds: readonly (number | undefined)[]): number | undefined {
+  const known = seconds.filter((each) => each !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 interface Remembered {

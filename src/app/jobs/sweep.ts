@@ -1,6 +1,7 @@
 // The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
 // Webhooks only make it sooner (T41); what the sweep finds is the truth.
 import type { CommitSha } from '../../change/ids.ts'
+import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
 import type { Job } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { removeLeftStaged } from '../../landing/remove-staged.ts'
@@ -45,14 +46,24 @@ export async function sweepRepository(
     space,
     pulls.map(({ pull }) => String(pull)),
   )
+  const stops = await app.store.landingStops(job.repository)
+  const parked = new Set(await app.store.parkedPulls(job.repository))
   const changed = new Map<string, string>()
   for (const { pull, head, baseRef, updatedAt } of pulls) {
-    const state = `${head} ${tips.get(baseRef)} ${updatedAt}`
-    if (before.get(String(pull)) === state) continue
+    const state = `${head} ${tips.get(baseRef)} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`
+    // What GitHub refused may depend on checks of others: no list shows those.
+    if (before.get(String(pull)) === state && !parked.has(pull)) continue
     await app.store.enqueue({ kind: 'pull', ...about, pull })
     changed.set(String(pull), state)
   }
   if (changed.size > 0) await app.store.putCached(space, changed, unchangedSeconds)
+}
+
+/** Differs when a stop begins, ends or is over for a try. */
+function stateOfStops(stops: readonly LandingStop[], branch: string, now: number): string {
+  return stopsInForce(stops, branch, now)
+    .map(({ kind, since, times }) => `${kind} ${since} ${times}`)
+    .join(', ')
 }
 
 export interface SweeperOptions {

@@ -23,7 +23,7 @@ import { whatToTell } from './what-to-tell.ts'
 let loader: CatalogLoader | undefined
 
 async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
-  const { snapshot, stopped, budget } = order
+  const { snapshot, budget } = order
   const call = (request: LookRequest) => callBack(request)
   // The mirror's owner says where it is from; a guest asks no server.
   const repository = await openMirror({
@@ -44,7 +44,6 @@ async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
       ask: async (question) => (await call({ kind: 'ask', question })) as Answer,
       memory: memoryOf(call),
       openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPull[],
-      stopped,
       budget,
     })
     const { configDigest, epoch, commands, carried, described, gate } = seen
