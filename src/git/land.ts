@@ -33,14 +33,15 @@ export interface LandOptions {
 export async function land(
   options: LandOptions,
   permit: MergePermit,
-  as: CommitSha = permit.landing.commit,
+  as?: CommitSha,
 ): Promise<LandResult> {
   const landing = checkPermit(options, permit)
   const ref = branchRef(landing.baseRef)
   const base = commitSha(landing.base)
   // The lease below makes git skip its own fast-forward check, so it is made here: first parent is the base.
-  await checkCommit(options, landing, as)
-  const output = await push(options, `--force-with-lease=${ref}:${base}`, `${as}:${ref}`)
+  const commit = as ?? landing.commit
+  await checkCommit(options, landing, commit)
+  const output = await push(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
   return outcome(output, ref)
 }
 

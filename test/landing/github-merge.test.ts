@@ -172,7 +172,7 @@ describe('a merge by GitHub', () => {
     scene.rules([pullRequestRule({ required_approving_review_count: 1 })])
     expect(await scene.land(by('merge'))).toMatchObject({
       kind: 'refused',
-      words: { by: 'rest', status: 405, message: expect.stringContaining('At least 1 approving review') },
+      refusal: { scope: 'pull', reason: expect.stringContaining('At least 1 approving review') },
     })
     expect(outcomes()).toEqual(['abandoned'])
   })
@@ -196,7 +196,10 @@ describe('a merge by GitHub', () => {
 
   test('is not asked for where the branch wants heads that are up to date and this one is behind', async () => {
     const strict = { checks: { required: [], strict: true } } as never
-    expect(await scene.land(by('merge'), { rules: strict })).toMatchObject({ kind: 'refused', scope: 'pull' })
+    expect(await scene.land(by('merge'), { rules: strict })).toMatchObject({
+      kind: 'refused',
+      refusal: { scope: 'pull' },
+    })
     expect(calls()).toEqual([])
     await scene.close()
     scene = await world.scene({ behind: false })

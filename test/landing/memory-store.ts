@@ -50,7 +50,8 @@ export function memoryStore(): MemoryStore {
     openLandings: async () => intents.filter(({ outcome }) => outcome === undefined),
     landingOf: async (_: unknown, pull: number) =>
       intents.find((it) => it.pull === pull && it.outcome === 'landed'),
-    landingsStopped: async () => undefined,
+    landingStops: async () => [],
+    parkedPull: async () => undefined,
     getCached: async (space: string, keys: readonly string[]) =>
       new Map(
         keys.flatMap((key) => {

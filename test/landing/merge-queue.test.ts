@@ -106,7 +106,9 @@ const judge = async () => {
 const enqueue = (pull: Pull) =>
   world.it
     .client(scene.github.tokenFor('bob'))
-    .graphql(`mutation { enqueuePullRequest(input: { pullRequestId: "${nodeId('PullRequest', pull.id)}" }) { clientMutationId } }`)
+    .graphql(
+      `mutation { enqueuePullRequest(input: { pullRequestId: "${nodeId('PullRequest', pull.id)}" }) { clientMutationId } }`,
+    )
 const groupsOf = () => scene.options.merging.queueOf('main')
 const conclusionsOn = (headSha: string) =>
   scene.github.checkRuns({ repo: scene.pull.repo, headSha }).map(({ conclusion }) => conclusion)
@@ -152,7 +154,7 @@ describe('a landing by the merge queue', () => {
     await scene.land(queue)
     await scene.clock.sleep(31_000)
     await scene.github.removeFromQueue(scene.pull)
-    expect(await scene.land(queue)).toMatchObject({ kind: 'refused', scope: 'pull' })
+    expect(await scene.land(queue)).toMatchObject({ kind: 'refused', refusal: { scope: 'pull' } })
     expect(outcomes()).toEqual(['abandoned'])
     expect(await groupsOf()).toEqual([])
   })

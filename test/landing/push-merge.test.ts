@@ -53,7 +53,10 @@ describe('a push of the validated merge', () => {
     const before = scene.tip()
     expect(await scene.land(plainPush)).toMatchObject({
       kind: 'refused',
-      words: { by: 'push', text: expect.stringContaining('- 2 of 2 required status checks are expected.') },
+      refusal: {
+        scope: 'pull',
+        reason: expect.stringContaining('2 of 2 required status checks are expected.'),
+      },
     })
     expect(scene.tip()).toBe(before)
     expect(scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
@@ -89,7 +92,7 @@ describe('a push with checks first', () => {
     const began = scene.clock.now()
     expect(await scene.land(checksFirst)).toMatchObject({
       kind: 'refused',
-      words: { by: 'push', text: expect.stringContaining('required status checks are expected') },
+      refusal: { reason: expect.stringContaining('required status checks are expected') },
     })
     expect(scene.clock.now() - began).toBeLessThanOrEqual(10_000)
     expect(scene.otherBranches()).toEqual([])
@@ -143,7 +146,7 @@ describe('a push with checks first', () => {
     scene.github.addRules(scene.full, [{ type: 'creation' }], {
       conditions: { ref_name: { include: ['~ALL'] } },
     })
-    expect(await scene.land(checksFirst)).toMatchObject({ kind: 'refused', scope: 'branch' })
+    expect(await scene.land(checksFirst)).toMatchObject({ kind: 'refused', refusal: { scope: 'branch' } })
     expect(scene.intents).toEqual([])
   })
 
@@ -201,7 +204,7 @@ describe('a signed push', () => {
         sign: async (...args) => ({ ...(await merging.sign(...args)), unverified: 'unsigned' }),
       },
     })
-    expect(outcome).toMatchObject({ kind: 'refused', scope: 'branch' })
+    expect(outcome).toMatchObject({ kind: 'refused', refusal: { scope: 'branch' } })
     expect(scene.intents).toEqual([])
     expect(scene.otherBranches()).toEqual([])
   })
@@ -247,8 +250,7 @@ describe('where approvals count only for the merge that GitHub would make', () =
     })
     expect(outcome).toMatchObject({
       kind: 'refused',
-      scope: 'pull',
-      reason: expect.stringContaining('rebase'),
+      refusal: { scope: 'pull', reason: expect.stringContaining('rebase') },
     })
     expect(scene.intents).toEqual([])
     expect(pushes()).toEqual([])

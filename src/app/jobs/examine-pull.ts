@@ -13,6 +13,7 @@ import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
 import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
+import { planLanding, readRulesAnew } from './plan-landing.ts'
 import { publishReport, withDigest } from './publish-report.ts'
 import { obeyStopCommand } from './stop-commands.ts'
 import { reportMismatch } from './report-mismatch.ts'
@@ -49,11 +50,12 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
     }
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
-    const outcome = await landPull(examination, verdict.permit, {
+    const { permit } = verdict
+    const outcome = await landPull(examination, permit, {
       ...settleOptions(place),
       forge: place.forge,
       leaseSeconds: place.app.settings.leaseSeconds,
-      plan: async () => ({ plan: { method: { kind: 'push', checksFirst: false, signed: false } } }),
+      plan: () => planLanding(permit.landing, 'auto', place),
       checks: composed(examination, place).checks.map(withDigest),
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
@@ -74,6 +76,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
         return
       case 'refused':
         await actOnRefusal(snapshot, outcome.refusal, place)
+        await readRulesAnew(snapshot.baseRef, place)
         break
       case 'queued':
         await noteQueue(job.repository, snapshot.baseRef, true, store)
