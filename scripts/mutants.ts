@@ -822,7 +822,7 @@ export const mutants: readonly Mutant[] = [
     number: 85,
     bug: 'wait for all that git lists',
     edits: [{ file: 'src/git/run-git.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
-    test: ['test/examine/looks/look-pool.test.ts', 'billion paths'],
+    test: ['test/git/trees.test.ts', 'beyond what may be listed'],
   },
   {
     number: 86,
@@ -837,13 +837,205 @@ export const mutants: readonly Mutant[] = [
     test: ['test/messages/too-large.test.ts', ''],
   },
   {
+    number: 187,
+    bug: 'push what would close another pull request than those that were judged',
+    edits: [
+      {
+        file: 'src/landing/fresh-look.ts',
+        search: 'return facts(now) === facts(carried.met)',
+        replace: 'return facts(now) !== undefined',
+      },
+    ],
+    test: ['test/landing/land-pull.test.ts', ''],
+  },
+  {
+    number: 188,
+    bug: 'hold as many ignore patterns against as many paths as a stranger writes',
+    edits: [
+      {
+        file: 'src/examine/catalogs/catalog-loader.ts',
+        search: 'patterns * paths > mostComparisons ||',
+        replace: '',
+      },
+    ],
+    test: ['test/examine/catalogs/catalog-loader.test.ts', 'cannot be read'],
+  },
+  {
+    number: 189,
+    bug: 'hold all changed files in memory at once, however large',
+    edits: [
+      {
+        file: 'src/examine/compare-trees.ts',
+        search: 'size += bytes.length',
+        replace: 'size += 0',
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'held in memory'],
+  },
+  {
+    number: 190,
+    bug: 'look again and again at what is too large',
+    edits: [
+      {
+        file: 'src/app/jobs/look-at-pull.ts',
+        search: 'if (before?.state === state)',
+        replace: 'if (before?.state === undefined && state === undefined)',
+      },
+    ],
+    test: ['test/app/jobs/look-at-pull.test.ts', 'looked at once'],
+  },
+  {
+    number: 191,
+    bug: 'keep a verdict that something is too large for another head',
+    edits: [
+      {
+        file: 'src/app/jobs/look-at-pull.ts',
+        search: 'const parts = [head, baseRef,',
+        replace: 'const parts = [baseRef,',
+      },
+    ],
+    test: ['test/app/jobs/look-at-pull.test.ts', 'its head'],
+  },
+  {
+    number: 192,
+    bug: 'let every fetch wait for the longest one',
+    edits: [
+      {
+        file: 'src/git/fetch-lanes.ts',
+        search: 'filter(({ since }) => since > soon).length',
+        replace: 'filter(({ since }) => since !== soon).length',
+      },
+    ],
+    test: ['test/git/fetch-lanes.test.ts', 'leave their places'],
+  },
+  {
+    number: 193,
+    bug: 'let a small pull request wait behind large ones',
+    edits: [
+      {
+        file: 'src/examine/looks/look-pool.ts',
+        search: "? 'small' : 'large'",
+        replace: "? 'large' : 'large'",
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'GitHub says that it is small'],
+  },
+  {
+    number: 194,
+    bug: 'let a process go on that has looked at something too large',
+    edits: [
+      {
+        file: 'src/examine/looks/look-pool.ts',
+        search: "kind === 'seen' && milliseconds",
+        replace: 'kind.length > 0 && milliseconds',
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'found something too large'],
+  },
+  {
+    number: 195,
+    bug: "let a process that looked at one repository look at another's",
+    edits: [
+      {
+        file: 'src/workers/worker-pool.ts',
+        search: "takePlace(isForOneKey ? key : '')",
+        replace: "takePlace('')",
+      },
+    ],
+    test: ['test/workers/worker-pool.test.ts', 'kept apart'],
+  },
+  {
     number: 201,
+    bug: 'take words of GitHub that nobody knows for a race, and push again and again',
+    edits: [
+      {
+        file: 'src/landing/classify-refusal.ts',
+        search: "return isKnown ? 'race' : 'branch'",
+        replace: "return 'race'",
+      },
+    ],
+    test: ['test/landing/classify-refusal.test.ts', 'nobody sorted'],
+  },
+  {
+    number: 202,
+    bug: 'let the name of a file choose what a refusal is about',
+    edits: [
+      {
+        file: 'src/landing/classify-refusal.ts',
+        search: "const files: Meaning = { scope: 'pull', whole: true }",
+        replace: "const files: Meaning = { scope: 'pull' }",
+      },
+    ],
+    test: ['test/landing/classify-refusal.test.ts', 'anybody'],
+  },
+  {
+    number: 203,
+    bug: 'a stop of one branch stops every one',
+    edits: [
+      {
+        file: 'src/gate/landing-stop.ts',
+        search: '(stop.branch === undefined || stop.branch === branch) &&',
+        replace: '',
+      },
+    ],
+    test: ['test/gate/landing-stop.test.ts', 'for its branch'],
+  },
+  {
+    number: 204,
+    bug: 'a stop that the audit ordered ends by itself',
+    edits: [
+      {
+        file: 'src/gate/landing-stop.ts',
+        search: "stop.kind === 'refused' && stop.tryAgainAt !== undefined",
+        replace: 'stop.tryAgainAt !== undefined',
+      },
+    ],
+    test: ['test/gate/landing-stop.test.ts', 'ends by itself'],
+  },
+  {
+    number: 205,
+    bug: 'whoever has a say in one pull request freezes the branch for all',
+    edits: [{ file: 'src/gate/commands.ts', search: "freeze: 'maintainers'", replace: "freeze: 'say'" }],
+    test: ['test/gate/commands.test.ts', '/freeze'],
+  },
+  {
+    number: 206,
+    bug: 'a thaw that names no audit ends what the audit stopped',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "reason: '', kinds: ['frozen', 'refused'] } }",
+        replace: "reason: '', kinds: ['frozen', 'refused', 'audit'] } }",
+      },
+    ],
+    test: ['test/gate/commands.test.ts', '/thaw'],
+  },
+  {
+    number: 207,
+    bug: 'a misspelt branch opens the one that the pull request is for',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "rest === 'audit' ?",
+        replace: "rest.endsWith('audit') ?",
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'opens nothing'],
+  },
+  {
+    number: 208,
+    bug: 'merge what GitHub refused, again and again',
+    edits: [{ file: 'src/gate/decide.ts', search: 'if (refused !== undefined)', replace: 'if (false)' }],
+    test: ['test/gate/decide.test.ts', 'GitHub refused'],
+  },
+  {
+    number: 221,
     bug: 'ask GitHub to merge whatever the head is by then',
     edits: [{ file: 'src/github/merge-calls.ts', search: '          sha: head,\n', replace: '' }],
     test: ['test/landing/github-merge.test.ts', 'of a head that moved'],
   },
   {
-    number: 202,
+    number: 222,
     bug: 'believe a refusal without reading the branch',
     edits: [
       {
@@ -856,7 +1048,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/github-merge.test.ts', 'reports as failed though it was done'],
   },
   {
-    number: 203,
+    number: 223,
     bug: 'take whatever tree GitHub made for the validated one',
     edits: [
       {
@@ -868,7 +1060,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/github-merge.test.ts', 'notices another tree'],
   },
   {
-    number: 204,
+    number: 224,
     bug: 'take whatever base GitHub merged into for the validated one',
     edits: [
       {
@@ -880,7 +1072,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/github-merge.test.ts', 'wrong base'],
   },
   {
-    number: 205,
+    number: 225,
     bug: 'put the checks on the head, where they are, and not on the merge',
     edits: [
       {
@@ -893,7 +1085,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/push-merge.test.ts', 'puts our checks on the merge itself'],
   },
   {
-    number: 206,
+    number: 226,
     bug: 'write the intent after the act',
     edits: [
       {
@@ -905,7 +1097,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/push-merge.test.ts', 'intent names it before the push'],
   },
   {
-    number: 207,
+    number: 227,
     bug: 'leave the temporary branch where it is',
     edits: [
       {
@@ -917,7 +1109,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/push-merge.test.ts', 'leaves no branch behind'],
   },
   {
-    number: 208,
+    number: 228,
     bug: 'leave the temporary branch of an ended process where it is',
     edits: [
       { file: 'src/landing/remove-staged.ts', search: 'await merging.removeStaged(branch)', replace: '' },
@@ -925,7 +1117,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/power-cuts.test.ts', 'push true true'],
   },
   {
-    number: 209,
+    number: 229,
     bug: 'merge by GitHub again as soon as its answer was lost',
     edits: [
       {
@@ -937,7 +1129,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/github-merge.test.ts', 'an answer that never came'],
   },
   {
-    number: 210,
+    number: 230,
     bug: 'push a commit that GitHub made without looking at it',
     edits: [
       {
@@ -949,7 +1141,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/push-merge.test.ts', 'of another tree or other parents'],
   },
   {
-    number: 211,
+    number: 231,
     bug: 'take a group of the merge queue for what its pull requests make',
     edits: [
       {
@@ -961,7 +1153,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/merge-queue.test.ts', 'with other files than'],
   },
   {
-    number: 212,
+    number: 232,
     bug: 'judge the pull requests of a group one by one, and never together',
     edits: [
       {
@@ -973,7 +1165,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/merge-queue.test.ts', 'break something together'],
   },
   {
-    number: 213,
+    number: 233,
     bug: 'take what the merge queue merged without its group having been judged',
     edits: [
       {
@@ -985,7 +1177,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/landing/merge-queue.test.ts', 'that nobody judged'],
   },
   {
-    number: 214,
+    number: 234,
     bug: 'push a merge that GitHub would have made with another tree, where it compares them',
     edits: [
       {

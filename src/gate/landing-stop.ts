@@ -76,7 +76,7 @@ export function stopsInForce(
 /** A sentence without a full stop. Its parts are of others: the whole is escaped where it is shown. */
 export function sayStop({ branch, kind, reason, by, since }: LandingStop): string {
   const where = branch === undefined ? 'in this repository' : `on ${branch}`
-  const at = `${new Date(since).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const at = sayTime(since)
   // A reason of somebody's may end its own sentence.
   const why = reason === '' ? '' : `: ${reason.replace(/[.\s]+$/, '')}`
   const which = branch === undefined ? ' all' : ''
@@ -88,6 +88,24 @@ export function sayStop({ branch, kind, reason, by, since }: LandingStop): strin
     case 'refused':
       return `GitHub refuses merges ${where} since ${at}${why}. The bot tries again from time to time, and when the settings change`
   }
+}
+
+/** `2026-11-22 10:00 UTC`. Counted here, for this floor knows no clock: years begin in March, so that leap days end them. */
+function sayTime(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000)
+  const days = Math.floor(minutes / 1440) + 719_468
+  const era = Math.floor(days / 146_097)
+  const ofEra = days - era * 146_097
+  const year = Math.floor(
+    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
+  )
+  const ofYear = ofEra - (365 * year + Math.floor(year / 4) - Math.floor(year / 100))
+  const month = Math.floor((5 * ofYear + 2) / 153)
+  const day = ofYear - Math.floor((153 * month + 2) / 5) + 1
+  const two = (number: number) => String(number).padStart(2, '0')
+  const date = `${year + era * 400 + (month >= 10 ? 1 : 0)}-${two(month >= 10 ? month - 9 : month + 3)}-${two(day)}`
+  const ofDay = ((minutes % 1440) + 1440) % 1440
+  return `${date} ${two(Math.floor(ofDay / 60))}:${two(ofDay % 60)} UTC`
 }
 
 export function sayAuthor(by: StopAuthor): string {

@@ -3,13 +3,14 @@
 // cache: deleting it costs a fetch, no knowledge.
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { blobSha, commitSha, treeSha, type CommitSha } from '../change/ids.ts'
+import { blobSha, commitSha, treeSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
 import { firstParents, isOnFirstParents, mergeBases } from './ancestry.ts'
 import { readCarried } from './carried-commits.ts'
 import { readCommit, readMessage } from './commits.ts'
-import { fetchRefs, fetchTestMerge, type FetchOptions } from './fetch.ts'
+import { openFetchLanes } from './fetch-lanes.ts'
+import { fetchRefs, fetchTestMerge } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
 import { land, stage } from './land.ts'
@@ -105,24 +106,40 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const objects: Objects = { read: (id, limit) => noticing(reader.read(id, limit)) }
   const diff = rememberedDiffs(local, mostPaths)
   const { repository } = options
-  // Fetches one after the other: two of them would only wait for each other's locks.
-  let fetches: Promise<unknown> = Promise.resolve()
-  const inTurn = (bring: (fetching: FetchOptions) => Promise<void>): Promise<void> => {
-    if (staysInGroup) return Promise.reject(guestError())
-    const fetched = fetches.then(async () => {
+  const lanes = openFetchLanes()
+  const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
+  let isTidying = false
+
+  /** From nothing, with no other fetch beside it: they would all bring the whole branch. */
+  const begin = async (branch: string): Promise<void> => {
+    if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is made anew'))
+    await lanes.alone(async (stopping) => {
       if (isDamaged) {
         await discard(directory)
         reader.restart()
         await prepare(directory)
         isDamaged = false
       }
-      await bring({ directory, remote, timeout: timeouts.fetch, signal, local })
-      await tidy(local, directory)
+      if ((await readRef(local, keptBranchRef(branch))) === undefined) await bring(stopping, branch)
     })
-    fetches = fetched.catch(() => undefined)
-    return fetched
   }
-  const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
+  const fetching = (stopping: AbortSignal) => ({
+    directory,
+    remote,
+    timeout: timeouts.fetch,
+    signal: AbortSignal.any([signal, stopping]),
+    local,
+  })
+  const bring = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
+    await fetchRefs(fetching(stopping), branch, pull)
+    if (isTidying) return
+    isTidying = true
+    try {
+      await tidy(local, directory)
+    } finally {
+      isTidying = false
+    }
+  }
 
   return {
     version,
@@ -132,9 +149,22 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     distrust: () => {
       isDamaged = true
     },
-    fetch: (branch, pull) => inTurn((fetching) => fetchRefs(fetching, branch, pull)),
+    fetch: (branch, pull) => {
+      if (staysInGroup) return Promise.reject(guestError())
+      return (async () => {
+        const known = await readRef(local, keptBranchRef(branch)).catch((error: unknown) => {
+          if (!isGitError(error, 'corrupt')) throw error
+        })
+        if (isDamaged || known === undefined) {
+          await begin(branch)
+          if (pull === undefined) return
+        }
+        await lanes.run((stopping) => bring(stopping, branch, pull))
+      })()
+    },
     fetchTestMerge: async (pull) => {
-      await inTurn((fetching) => fetchTestMerge(fetching, pull))
+      if (staysInGroup) throw guestError()
+      await lanes.run((stopping) => fetchTestMerge(fetching(stopping), pull))
       return readRef(local, keptTestMergeRef(pull))
     },
     tip: async (branch) => readRef(local, keptBranchRef(branch)),
@@ -171,7 +201,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     close: async () => {
       closing.abort()
       reader.close()
-      await fetches
+      await lanes.idle()
     },
   }
 }

@@ -2,6 +2,7 @@
 // commits itself and lands them when it likes.
 import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
+import { defineState } from '../ports/state.ts'
 import type { SettleOptions } from './landing-options.ts'
 
 /** A group that is good: its commit's tree was validated on this base, and it holds these pull requests' heads. */
@@ -13,12 +14,14 @@ export interface JudgedGroup {
   readonly pulls: readonly { readonly pull: number; readonly head: CommitSha }[]
 }
 
-/** A group lands within hours, or never. */
-const rememberedSeconds = 14 * 24 * 3600
-const spaceOf = ({ owner, name }: RepositoryName) => `good groups ${owner}/${name}`.toLowerCase()
 const latest = 'latest'
 /** Groups that stand on one another are as many as the queue builds at once. */
 const mostRemembered = 100
+
+const goodGroups = defineState<readonly JudgedGroup[]>('good group', {
+  version: 1,
+  read: (stored) => (Array.isArray(stored) ? (stored as readonly JudgedGroup[]) : undefined),
+})
 
 type Places = Pick<SettleOptions, 'repository' | 'store'>
 
@@ -29,11 +32,7 @@ export async function recordJudgedGroup(
   { store }: Pick<SettleOptions, 'store'>,
 ): Promise<void> {
   const known = (await readGroups(name, store)).filter(({ head }) => head !== group.head)
-  await store.putCached(
-    spaceOf(name),
-    new Map([[latest, [group, ...known].slice(0, mostRemembered)]]),
-    rememberedSeconds,
-  )
+  await store.writeState(goodGroups, name, new Map([[latest, [group, ...known].slice(0, mostRemembered)]]))
 }
 
 export async function judgedGroup(
@@ -73,6 +72,5 @@ async function readGroups(
   name: RepositoryName,
   store: SettleOptions['store'],
 ): Promise<readonly JudgedGroup[]> {
-  const found = (await store.getCached(spaceOf(name), [latest])).get(latest)
-  return (found ?? []) as readonly JudgedGroup[]
+  return (await store.readState(goodGroups, name, latest)) ?? []
 }

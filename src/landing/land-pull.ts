@@ -3,7 +3,7 @@
 // trying again blindly (T38 to T44).
 import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
-import type { Lease } from '../ports/store.ts'
+import type { Lease } from '../ports/leases.ts'
 import { crashPoint } from './crash-point.ts'
 import { prepareQueue } from './enqueue-pull.ts'
 import { whatChanged } from './fresh-look.ts'

@@ -8,7 +8,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { CheckRun, Forge } from '../ports/forge.ts'
 import type { Merging, MergeText, RefusalWords } from '../ports/merging.ts'
 import type { Repository } from '../ports/repository.ts'
-import type { Intent, Store } from '../ports/store.ts'
+import type { Intent } from '../ports/landings.ts'
+import type { Store } from '../ports/store.ts'
 
 export type LandingOutcome =
   | { readonly kind: 'landed'; readonly commit: CommitSha }

@@ -3,7 +3,7 @@
 import type { CommitSha } from '../change/ids.ts'
 import type { MergeMethod } from '../gate/branch-rules.ts'
 import type { Repository } from '../ports/repository.ts'
-import type { Intent } from '../ports/store.ts'
+import type { Intent } from '../ports/landings.ts'
 import { crashPoint } from './crash-point.ts'
 import { judgedGroupOf } from './judged-groups.ts'
 import type { SettleOptions } from './landing-options.ts'

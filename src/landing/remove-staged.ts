@@ -3,23 +3,27 @@
 import type { RepositoryName } from '../change/snapshot.ts'
 import { readStagingBranch } from '../gate/staging-branch.ts'
 import { temporaryBranches } from '../gate/temporary-branch.ts'
+import { defineCache, type Cache } from '../ports/cache.ts'
 import type { Merging } from '../ports/merging.ts'
-import type { Store } from '../ports/store.ts'
+import type { Leases } from '../ports/leases.ts'
 import { leaseName } from './lease-name.ts'
 
 /** A repository in which no landing needs such branches is asked for them that seldom. */
 const quietSeconds = 3600
-const space = 'temporary branches'
+const space = defineCache<'used' | 'clean'>('temporary branches', {
+  version: 1,
+  read: (stored) => (stored === 'used' || stored === 'clean' ? stored : undefined),
+})
 const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
 
 /** Written before a temporary branch is made: the next sweep looks for it. */
-export async function noteStaging(name: RepositoryName, store: Pick<Store, 'putCached'>): Promise<void> {
-  await store.putCached(space, new Map([[keyOf(name), 'used']]))
+export async function noteStaging(name: RepositoryName, store: Pick<Cache, 'putCached'>): Promise<void> {
+  await store.putCached(space, new Map([[keyOf(name), 'used']]), quietSeconds)
 }
 
 export interface SweepPlaces {
   readonly merging: Merging
-  readonly store: Store
+  readonly store: Cache & Leases
   readonly leaseSeconds: number
 }
 

@@ -1,7 +1,7 @@
 // Settles what a landing or an earlier process began: reads what happened, compares it, and writes it down. What cannot be
 // told yet stays open.
 import type { RepositoryName } from '../change/snapshot.ts'
-import type { Intent } from '../ports/store.ts'
+import type { Intent } from '../ports/landings.ts'
 import type { Merging } from '../ports/merging.ts'
 import type { Mismatch, SettleOptions } from './landing-options.ts'
 import { readLanded, type Landed } from './read-landed.ts'

@@ -9,8 +9,7 @@ export function whatRefused(refused: RefusedLanding): LandingOutcome {
     return { kind: 'refused', refusal }
   }
   const refusal = classifyRefusal(words, { commit, isSigned })
-  if (scope !== undefined) return { kind: 'refused', refusal: { ...refusal, scope, reason, retrySoon: false } }
-  return refusal.scope === 'race'
-    ? { kind: 'again', why: refusal.reason }
-    : { kind: 'refused', refusal }
+  if (scope !== undefined)
+    return { kind: 'refused', refusal: { ...refusal, scope, reason, retrySoon: false } }
+  return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
 }

@@ -18,8 +18,7 @@ export interface ToldMismatch {
 
 /** The pull request that would take it back; or why there is none. */
 export type ToldRevert =
-  | { readonly kind: 'offered'; readonly pull: PullNumber }
-  | { readonly kind: 'none'; readonly why: string }
+  { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
 
 /** One issue a landing: the hidden first line names its commit. */
 export function mismatchMarker({ commit }: Pick<ToldMismatch, 'commit'>): string {

@@ -101,6 +101,16 @@ export interface OpenPull {
   readonly updatedAt: string
 }
 
+/**
+ * What GitHub counts in a pull request: a hint of what a look at it costs, and no fact. So it is no part of the snapshot,
+ * and nothing is bound to it.
+ */
+export interface PullSize {
+  readonly files: number
+  /** Added and removed. */
+  readonly lines: number
+}
+
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
 export interface Forge {
   readonly repository: RepositoryName
@@ -109,6 +119,8 @@ export interface Forge {
    * `anew`: what was remembered of comments does not count; a landing rests on nothing that is only remembered.
    */
   readSnapshot(pull: PullNumber, options?: { readonly anew?: boolean }): Promise<Snapshot | null>
+  /** How large the pull request of a snapshot that was read here is. Absent: nobody told. */
+  sizeOf?(snapshot: Snapshot): PullSize | undefined
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>

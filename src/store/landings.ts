@@ -1,8 +1,9 @@
-// What the bot is about to land and what it landed: written before the branch can move, settled after it.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
+// What the bot is about to land and what it landed: written before the push, settled after it.
+import { commitSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
-import type { BegunLanding, Intent, Lease } from '../ports/store.ts'
+import type { BegunLanding, Intent } from '../ports/landings.ts'
+import type { Lease } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 import { StoreError } from './store-error.ts'
@@ -85,6 +86,15 @@ export function openLandings(database: Database) {
         [repositoryKey(repository), pull],
       )
       return row?.landing
+    },
+
+    landedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+      const rows = await database.query<{ commit: string }>(
+        `SELECT landing->>'commit' AS commit FROM ${schema}.intent
+         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
+        [repositoryKey(repository), commits],
+      )
+      return new Set(rows.map(({ commit }) => commitSha(commit)))
     },
   }
 }

@@ -40,6 +40,21 @@ describe('a stop', () => {
   })
 })
 
+test('the time of a stop is that of the calendar', () => {
+  for (let day = 0; day < 40_000; day += 97) {
+    const since = day * 86_400_000 + (day % 1440) * 60_000
+    const expected = new Date(since).toISOString().slice(0, 16).replace('T', ' ')
+    expect(sayStop(aStop({ since }))).toContain(`since ${expected} UTC`)
+  }
+  for (const leap of [
+    '2024-02-29T23:59:59Z',
+    '2000-02-29T00:00:00Z',
+    '2100-03-01T00:00:00Z',
+    '2026-12-31T23:59:00Z',
+  ])
+    expect(sayStop(aStop({ since: Date.parse(leap) }))).toContain(leap.slice(0, 10))
+})
+
 test('a refusal is tried again after a minute, then after twice as long, at least once an hour', () => {
   expect([0, 1, 2, 3, 6, 7, 8, 5000].map((times) => backOff(times) / 60_000)).toEqual([
     1, 1, 2, 4, 32, 60, 60, 60,

@@ -1,5 +1,7 @@
 // A store for landings alone, in memory, with a power cut: leases of an ended process run out when the test says so.
-import type { BegunLanding, Intent, Lease, Store } from '../../src/ports/store.ts'
+import type { BegunLanding, Intent } from '../../src/ports/landings.ts'
+import type { Lease } from '../../src/ports/leases.ts'
+import type { Store } from '../../src/ports/store.ts'
 
 export type EndedAs = 'landed' | 'abandoned' | 'mismatch'
 
@@ -14,6 +16,7 @@ export function memoryStore(): MemoryStore {
   const intents: (Intent & { outcome?: EndedAs })[] = []
   const leases = new Map<string, { fence: number; held: boolean }>()
   const cache = new Map<string, unknown>()
+  const state = new Map<string, unknown>()
   const parts = {
     acquireLease: async (name: string): Promise<Lease | undefined> => {
       const before = leases.get(name)
@@ -52,14 +55,18 @@ export function memoryStore(): MemoryStore {
       intents.find((it) => it.pull === pull && it.outcome === 'landed'),
     landingStops: async () => [],
     parkedPull: async () => undefined,
-    getCached: async (space: string, keys: readonly string[]) =>
+    getCached: async ({ name: space }: { name: string }, keys: readonly string[]) =>
       new Map(
         keys.flatMap((key) => {
           const id = `${space}\n${key}`
           return cache.has(id) ? [[key, cache.get(id)] as const] : []
         }),
       ),
-    putCached: async (space: string, values: ReadonlyMap<string, unknown>) => {
+    readState: async ({ name }: { name: string }, _: unknown, key: string) => state.get(`${name}\n${key}`),
+    writeState: async ({ name }: { name: string }, _: unknown, values: ReadonlyMap<string, unknown>) => {
+      for (const [key, value] of values) state.set(`${name}\n${key}`, value)
+    },
+    putCached: async ({ name: space }: { name: string }, values: ReadonlyMap<string, unknown>) => {
       for (const [key, value] of values) cache.set(`${space}\n${key}`, value)
     },
   }

@@ -6,7 +6,8 @@ import { readSettings } from '../../src/app/settings.ts'
 import { pullNumber } from '../../src/change/ids.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
 import type { LookOrder } from '../../src/examine/looks/look-order.ts'
-import type { Job } from '../../src/ports/store.ts'
+import type { Job } from '../../src/ports/jobs.ts'
+import type { Store } from '../../src/ports/store.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
 import { nodeId } from '../../sandbox/github/views/account-view.ts'
 import { aGateInput, passed } from '../gate/build.ts'
@@ -63,9 +64,9 @@ async function another(path: string, enqueues = true): Promise<Pull> {
   return pull
 }
 
-function place(): JobContext {
+function place(): JobContext<Store> {
   const { store } = scene
-  const looks: JobContext['app']['looks'] = {
+  const looks: JobContext<Store>['app']['looks'] = {
     look: async (order) => ({
       kind: 'seen',
       configDigest: 'default',
@@ -92,7 +93,7 @@ function place(): JobContext {
       looks,
       clock: scene.clock,
       log: pino({ level: 'silent' }),
-    } as unknown as JobContext['app'],
+    } as unknown as JobContext<Store>['app'],
   }
 }
 const judge = async () => {
@@ -314,9 +315,9 @@ describe('a group of the merge queue', () => {
           ...where.app,
           store: {
             ...where.app.store,
-            putCached: async (space, ...rest) => {
-              if (space.startsWith('good groups')) order.push('record')
-              await where.app.store.putCached(space, ...rest)
+            writeState: async (...state) => {
+              order.push('record')
+              await where.app.store.writeState(...state)
             },
           },
         },

@@ -114,7 +114,7 @@ describe.each(methods.map((method) => [nameOf(method), method] as const))('a lan
 
 /** Whether a call can change anything anywhere. */
 function isAct(call: string): boolean {
-  return /\.(?:land|stage|merge|sign|moveStaged|removeStaged|perform|beginLanding|endLanding|acquireLease|putCached)$/.test(
+  return /\.(?:land|stage|merge|sign|moveStaged|removeStaged|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
     call,
   )
 }

@@ -4,7 +4,11 @@ import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
-import type { Job } from '../../ports/store.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { Store } from '../../ports/store.ts'
+import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
@@ -28,7 +32,10 @@ const busySeconds = 2
 /** How often a landing starts again from a moved base within one job before it goes back to the queue. */
 const landingAttempts = 5
 
-export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: JobContext): Promise<void> {
+export async function examinePull(
+  job: Extract<Job, { kind: 'pull' }>,
+  place: JobContext<Store>,
+): Promise<void> {
   const { store } = place.app
   crashPoint('job-taken')
   for (let attempt = 0; attempt < landingAttempts; attempt++) {
@@ -90,7 +97,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: JobContext): Promise<Seen | undefined> {
+async function look(pull: PullNumber, place: JobContext<Store>): Promise<Seen | undefined> {
   const { forge, app } = place
   const snapshot = await forge.readSnapshot(pull)
   if (snapshot === null) return undefined
@@ -145,14 +152,14 @@ async function isServed(branch: string, { forge, repository }: JobContext): Prom
 }
 
 /** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
-async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext): Promise<void> {
+async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<Store>): Promise<void> {
   const open = await app.store.openLandings(forge.repository)
   if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))
     await merging.dequeue(pull)
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
-async function finishClosed(snapshot: Snapshot, place: JobContext): Promise<void> {
+async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, forge } = place
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
@@ -189,7 +196,7 @@ interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number) {
+function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
   const { permit: _permit, ...plain } = verdict
   const kept: StoredReport = { verdict: plain, ...told }
   return {
@@ -208,7 +215,7 @@ function composed({ verdict, told }: Seen, { app }: JobContext, landed?: string)
   return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed })
 }
 
-function settleOptions(place: JobContext): SettleOptions {
+function settleOptions(place: JobContext<Store>): SettleOptions {
   const { repository, merging, app } = place
   const { store, clock } = app
   return {
@@ -221,7 +228,7 @@ function settleOptions(place: JobContext): SettleOptions {
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
-async function report(seen: Seen, place: JobContext, landed?: string): Promise<void> {
+async function report(seen: Seen, place: JobContext<Required<PullMemory>>, landed?: string): Promise<void> {
   const { snapshot, epoch, described } = seen
   const at = await publishReport(place.forge, composed(seen, place, landed), snapshot.pull, snapshot.head)
   if (at === undefined) return
@@ -240,7 +247,10 @@ async function report(seen: Seen, place: JobContext, landed?: string): Promise<v
  * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
  * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
  */
-async function answerCommands({ snapshot, commands }: Seen, place: JobContext): Promise<boolean> {
+async function answerCommands(
+  { snapshot, commands }: Seen,
+  place: JobContext<PullMemory & LandingStops & Jobs>,
+): Promise<boolean> {
   const { app, forge } = place
   let changesStops = false
   for (const { record, reaction } of commands) {

@@ -5,8 +5,10 @@ import type { CommitSha } from '../../change/ids.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { judgedGroup, recordJudgedGroup } from '../../landing/judged-groups.ts'
 import { groupChecks, type GroupVerdict } from '../../messages/group-checks.ts'
+import { defineCache } from '../../ports/cache.ts'
 import type { QueuedPull } from '../../ports/merging.ts'
-import type { Job } from '../../ports/store.ts'
+import type { Job } from '../../ports/jobs.ts'
+import type { Store } from '../../ports/store.ts'
 import { judgeWhole } from './judge-whole.ts'
 import { lookAtPull } from './look-at-pull.ts'
 import { withDigest } from './publish-report.ts'
@@ -29,7 +31,7 @@ interface Group {
   readonly entries: readonly QueuedPull[]
 }
 
-export async function judgeGroups(job: GroupJob, place: JobContext): Promise<void> {
+export async function judgeGroups(job: GroupJob, place: JobContext<Store>): Promise<void> {
   const { merging, repository, app } = place
   const queue = await merging.queueOf(job.branch)
   await noteQueue(job.repository, job.branch, queue.length > 0, app.store)
@@ -67,7 +69,7 @@ function entriesOf(
 }
 
 /** True when the group has its verdict, on record and on GitHub. */
-async function judge(group: Group, job: GroupJob, place: JobContext): Promise<boolean> {
+async function judge(group: Group, job: GroupJob, place: JobContext<Store>): Promise<boolean> {
   const { app, forge } = place
   const known = await judgedGroup(job.repository, group.head, app)
   const verdict = known ? good(group) : await verdictOn(group, job, place)
@@ -101,7 +103,7 @@ const waiting = (group: Group, ...reasons: string[]): GroupVerdict => ({
   reasons,
 })
 
-async function verdictOn(group: Group, job: GroupJob, place: JobContext): Promise<GroupVerdict> {
+async function verdictOn(group: Group, job: GroupJob, place: JobContext<Store>): Promise<GroupVerdict> {
   const { repository } = place
   const merged = await mergeEach(group, job, place)
   if (typeof merged !== 'string') return merged.verdict
@@ -133,7 +135,7 @@ async function verdictOn(group: Group, job: GroupJob, place: JobContext): Promis
 async function mergeEach(
   group: Group,
   job: GroupJob,
-  { repository }: JobContext,
+  { repository }: JobContext<Store>,
 ): Promise<CommitSha | { readonly verdict: GroupVerdict }> {
   let at = group.base
   for (const { pull, head } of group.entries) {
@@ -152,7 +154,7 @@ async function mergeEach(
 async function judgeAlone(
   { pull, head }: QueuedPull,
   group: Group,
-  place: JobContext,
+  place: JobContext<Store>,
 ): Promise<GroupVerdict | undefined> {
   const snapshot = await place.forge.readSnapshot(pull, { anew: true })
   if (snapshot === null) return bad(group, `pull request ${pull} does not exist`)
@@ -171,13 +173,16 @@ async function judgeAlone(
   }
 }
 
-const space = 'groups that wait'
+const space = defineCache<number>('groups that wait', {
+  version: 1,
+  read: (stored) => (typeof stored === 'number' ? stored : undefined),
+})
 
 /** What waits too long has failed. */
 async function impatient(
   { head }: Group,
   verdict: Extract<GroupVerdict, { kind: 'waiting' }>,
-  { app }: JobContext,
+  { app }: JobContext<Store>,
 ): Promise<GroupVerdict> {
   const since = (await app.store.getCached(space, [head])).get(head)
   const now = app.clock.now()

@@ -7,6 +7,7 @@ import type { CheckId } from '../../findings/checks.ts'
 import { answerQuestions } from '../../examine/gather-answers.ts'
 import { memoryCalls, type LookMemory, type LookRequest } from '../../examine/looks/look-order.ts'
 import { GitError } from '../../git/git-error.ts'
+import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
 
 export type WholeVerdict =
@@ -27,7 +28,7 @@ const ofEach: readonly CheckId[] = ['ownership']
 /** Rejects with a GitError. */
 export async function judgeWhole(
   { pull, base, head, baseRef }: Whole,
-  place: JobContext,
+  place: JobContext<Store>,
 ): Promise<WholeVerdict> {
   const { app, forge, mirror } = place
   const snapshot: Snapshot = {
@@ -86,7 +87,7 @@ const nothing: Readonly<Record<keyof LookMemory, (args: readonly unknown[]) => u
   recentCommands: () => new Map(),
 }
 
-function answersFor({ app, forge }: JobContext) {
+function answersFor({ app, forge }: JobContext<Store>) {
   const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
   return async (request: LookRequest): Promise<unknown> => {
     if (request.kind === 'ask') return ask(request.question)

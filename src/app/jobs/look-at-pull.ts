@@ -1,19 +1,22 @@
 // One look at a pull request, done by another process and within its budget. What turned out too large is remembered, and
 // not looked at again until it, its base branch or the configuration is another.
 import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
 import { decide, refuseTooLarge } from '../../gate/decide.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { GitError } from '../../git/git-error.ts'
-import type { DescribedChange } from '../../ports/pull-memory.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
 import { answerQuestions } from '../../examine/gather-answers.ts'
 import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts'
 import type { AnswerLook } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
-import { join, resolve } from 'node:path'
 import type { JobContext } from './job-context.ts'
 import { whatKeepsBack } from './refused-pull.ts'
 
@@ -37,16 +40,24 @@ export interface Seen {
 /** Nobody waits longer than that for a machine that has become faster. */
 const rememberedSeconds = 30 * 24 * 3600
 
+const tooLargePull = z.object({ state: z.string(), why: z.string() })
+/** What was found too large, in which state. Forgotten, it is found again. */
+const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
+  version: 1,
+  read: (stored) => tooLargePull.safeParse(stored).data,
+})
+
+type Looking = Required<PullMemory> & LandingStops & Cache
+
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise<Seen> {
-  const { app, repository, mirror } = place
+export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>): Promise<Seen> {
+  const { app, forge, repository, mirror } = place
   const { store, settings } = app
-  const space = `too large ${snapshot.repository.owner}/${snapshot.repository.name}`
-  const key = String(snapshot.pull)
+  const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
   const configDigest = await digestOfConfig(snapshot, place)
   if (snapshot.excess !== undefined) return tooLarge(snapshot, configDigest, snapshot.excess, place)
   const state = stateOf(snapshot, configDigest, place)
-  const before = (await store.getCached(space, [key])).get(key) as Remembered | undefined
+  const before = (await store.getCached(tooLargePulls, [key])).get(key)
   if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
 
   const answer = await app.looks.look(
@@ -57,6 +68,7 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       budget: settings.budget,
     },
     answersFor(place),
+    forge.sizeOf?.(snapshot),
   )
   switch (answer.kind) {
     case 'seen': {
@@ -66,8 +78,7 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       return { ...seen, snapshot, verdict, lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter) }
     }
     case 'too-large': {
-      const found: Remembered = { state, why: answer.why }
-      await store.putCached(space, new Map([[key, found]]), rememberedSeconds)
+      await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
       return tooLarge(snapshot, configDigest, answer.why, place)
     }
     case 'git-error':
@@ -79,11 +90,6 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
 function soonest(...seconds: readonly (number | undefined)[]): number | undefined {
   const known = seconds.filter((each) => each !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
-}
-
-interface Remembered {
-  readonly state: string
-  readonly why: string
 }
 
 /** What a verdict that something is too large holds for: its own state, the rules, and what may be had of us. */
@@ -101,7 +107,7 @@ async function tooLarge(
   snapshot: Snapshot,
   configDigest: string,
   why: string,
-  { app }: JobContext,
+  { app }: JobContext<PullMemory>,
 ): Promise<Seen> {
   const { head, baseRef, repository, pull } = snapshot
   return {
@@ -117,7 +123,7 @@ async function tooLarge(
 type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
 /** What a process that looks may ask: the world, and the memory's readings. */
-function answersFor({ app, forge }: JobContext): AnswerLook {
+function answersFor({ app, forge }: JobContext<Looking>): AnswerLook {
   const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
   return async (request: LookRequest) => {
     if (request.kind === 'ask') return ask(request.question)

@@ -5,6 +5,7 @@ import { chooseLandingMethod } from '../../gate/choose-landing-method.ts'
 import type { LandingInput } from '../../gate/landing-demands.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
 import { checkIds } from '../../findings/checks.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Planned } from '../../landing/landing-options.ts'
 import { checkPrefix } from '../../messages/report.ts'
 import { noteQueue } from './queued-branches.ts'
@@ -12,7 +13,10 @@ import type { JobContext } from './job-context.ts'
 
 /** Administrators change rules seldom, and a refusal tells of it at once. */
 const rememberedSeconds = 3600
-const space = 'branch rules'
+const space = defineCache<BranchRules>('branch rules', {
+  version: 1,
+  read: (stored) => (typeof stored === 'object' && stored !== null ? (stored as BranchRules) : undefined),
+})
 const keyOf = ({ forge: { repository } }: JobContext, branch: string) =>
   `${repository.owner}/${repository.name} ${branch}`.toLowerCase()
 
@@ -20,7 +24,7 @@ const keyOf = ({ forge: { repository } }: JobContext, branch: string) =>
 export async function planLanding(
   landing: Landing,
   wanted: LandingInput['wanted'],
-  place: JobContext,
+  place: JobContext<Cache>,
 ): Promise<Planned> {
   const { repository, app, forge } = place
   const rules = await branchRules(landing.baseRef, place)
@@ -47,14 +51,14 @@ export async function planLanding(
 }
 
 /** A branch's rules, as they were read within the hour. */
-export async function branchRules(branch: string, place: JobContext): Promise<BranchRules> {
+export async function branchRules(branch: string, place: JobContext<Cache>): Promise<BranchRules> {
   const key = keyOf(place, branch)
   const known = (await place.app.store.getCached(space, [key])).get(key)
-  return known === undefined ? readRulesAnew(branch, place) : (known as BranchRules)
+  return known ?? readRulesAnew(branch, place)
 }
 
 /** After a refusal: the settings may be others than those that were read. */
-export async function readRulesAnew(branch: string, place: JobContext): Promise<BranchRules> {
+export async function readRulesAnew(branch: string, place: JobContext<Cache>): Promise<BranchRules> {
   const rules = await place.forge.branchRules(branch)
   await place.app.store.putCached(space, new Map([[keyOf(place, branch), rules]]), rememberedSeconds)
   return rules

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { backOff, stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
 import type { Refusal } from '../../landing/classify-refusal.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
 /** What GitHub had not seen yet it may see after this. */
@@ -16,7 +17,7 @@ export interface KeptBack {
 }
 
 /** Why this pull request is not merged whatever its checks say. */
-export async function whatKeepsBack(snapshot: Snapshot, place: JobContext): Promise<KeptBack> {
+export async function whatKeepsBack(snapshot: Snapshot, place: JobContext<LandingStops>): Promise<KeptBack> {
   const { store, clock } = place.app
   const now = clock.now()
   const stopped = stopsInForce(await store.landingStops(snapshot.repository), snapshot.baseRef, now)
@@ -36,7 +37,11 @@ export async function whatKeepsBack(snapshot: Snapshot, place: JobContext): Prom
  * Parks the pull request, or stops its branch. Words that nobody knows do both, and the pull request waits longer: so the
  * next one is tried before it, and tells whether it was the branch.
  */
-export async function actOnRefusal(snapshot: Snapshot, refusal: Refusal, place: JobContext): Promise<void> {
+export async function actOnRefusal(
+  snapshot: Snapshot,
+  refusal: Refusal,
+  place: JobContext<LandingStops>,
+): Promise<void> {
   const { store, clock, log } = place.app
   const { repository, pull, baseRef } = snapshot
   const now = clock.now()
@@ -66,6 +71,7 @@ export async function actOnRefusal(snapshot: Snapshot, refusal: Refusal, place: 
       by: { kind: 'bot' },
       pull,
       tryAgainAt: now + backOff((before?.times ?? 0) + 1),
+      rules: await rulesOf(baseRef, place),
     })
   }
 }
@@ -73,7 +79,7 @@ export async function actOnRefusal(snapshot: Snapshot, refusal: Refusal, place: 
 /** A merge went through: neither the branch nor this pull request is refused any more. */
 export async function forgetRefusals(
   { repository, pull, baseRef }: Snapshot,
-  { app: { store } }: JobContext,
+  { app: { store } }: JobContext<LandingStops>,
 ): Promise<void> {
   await store.releasePull(repository, pull)
   await store.resumeLandings({
@@ -83,6 +89,33 @@ export async function forgetRefusals(
     by: { kind: 'bot' },
     reason: `pull request ${pull} was merged`,
   })
+}
+
+/**
+ * Branches that GitHub refuses and whose rules are others now: one merge is tried at once. What cannot be read changes
+ * nothing, for the time goes on.
+ */
+export async function retryWhereRulesChanged(
+  stops: readonly LandingStop[],
+  place: JobContext<LandingStops>,
+): Promise<void> {
+  for (const { kind, repository, branch, rules } of stops) {
+    if (kind !== 'refused' || branch === undefined || rules === undefined) continue
+    const now = await rulesOf(branch, place)
+    if (now !== undefined && now !== rules) await place.app.store.retryLandings({ repository, branch })
+  }
+}
+
+/** The branch's rules, by a name that is equal for equal ones. */
+async function rulesOf(branch: string, { forge, app }: JobContext): Promise<string | undefined> {
+  try {
+    return createHash('sha256')
+      .update(JSON.stringify(await forge.branchRules(branch)))
+      .digest('hex')
+  } catch (error) {
+    app.log.warn({ err: error, branch }, 'the rules of a branch could not be read')
+    return undefined
+  }
 }
 
 /** What a refusal of one pull request can depend on: what it is, what people said, and what others checked. */

@@ -11,6 +11,7 @@ import {
   type ToldRevert,
 } from '../../messages/mismatch-issue.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
 export interface FoundMismatch {
@@ -24,7 +25,7 @@ export interface FoundMismatch {
 /** Rejects with a retryable ForgeError; the branch is stopped then already. What GitHub refuses is logged. */
 export async function reportMismatch(
   { intent, found, differs }: FoundMismatch,
-  place: JobContext,
+  place: JobContext<LandingStops>,
 ): Promise<void> {
   const { app, forge } = place
   const { repository, pull, baseRef: branch, base, head, commit, tree } = intent
@@ -37,7 +38,10 @@ export async function reportMismatch(
     pull,
     commit,
   })
-  app.log.error({ repository, branch, pull, commit, found, differs }, 'a branch does not hold what was checked')
+  app.log.error(
+    { repository, branch, pull, commit, found, differs },
+    'a branch does not hold what was checked',
+  )
   const mismatch: ToldMismatch = { pull, branch, base, head, commit, tree, found, differs }
   try {
     const revert = await offerRevert(mismatch, place)
@@ -48,7 +52,10 @@ export async function reportMismatch(
       await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
-    app.log.error({ err: error, repository, branch }, 'GitHub refused the issue about a merge that went wrong')
+    app.log.error(
+      { err: error, repository, branch },
+      'GitHub refused the issue about a merge that went wrong',
+    )
   }
 }
 

@@ -1,13 +1,15 @@
 // Carries out /freeze and /thaw: they are about a branch, so every pull request of the repository is looked at after.
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { CommandRecord } from '../../gate/commands.ts'
+import type { Jobs } from '../../ports/jobs.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Whether a stop began or ended. Repeating it changes nothing: the comment's id is kept with what it did. */
 export async function obeyStopCommand(
   { command, outcome, stop, login, user, comment }: CommandRecord,
   { repository, pull, comments }: Snapshot,
-  { app, installation }: JobContext,
+  { app, installation }: JobContext<LandingStops & Jobs>,
 ): Promise<boolean> {
   if (outcome !== 'done' || stop === undefined) return false
   const { branch, reason, kinds } = stop

@@ -2,15 +2,26 @@
 // Webhooks only make it sooner (T41); what the sweep finds is the truth.
 import type { CommitSha } from '../../change/ids.ts'
 import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
-import type { Job } from '../../ports/store.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { Landings } from '../../ports/landings.ts'
+import type { Leases } from '../../ports/leases.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { State } from '../../ports/state.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { removeLeftStaged } from '../../landing/remove-staged.ts'
 import { queuedBranches } from './queued-branches.ts'
+import { retryWhereRulesChanged } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
-import type { JobContext } from './job-context.ts'
+import type { App, JobContext } from './job-context.ts'
 
 /** A pull request about which nothing changed is looked into again after this long: rights and registries change too. */
 const unchangedSeconds = 3600
+/** As the last sweep saw them. Forgotten, a pull request is looked at once more than it needs. */
+const sweptPulls = defineCache<string>('swept pull', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
 
 /**
  * One repository: its branches, and a job for each open pull request that is not as it was at the last sweep. What
@@ -19,7 +30,7 @@ const unchangedSeconds = 3600
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext,
+  place: JobContext<Jobs & State & Cache & LandingStops & Landings & Leases>,
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
@@ -41,22 +52,23 @@ export async function sweepRepository(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
   }
-  const space = `sweep ${job.repository.owner}/${job.repository.name}`
+  const keyOf = (pull: number) => `${job.repository.owner}/${job.repository.name}#${pull}`.toLowerCase()
   const before = await app.store.getCached(
-    space,
-    pulls.map(({ pull }) => String(pull)),
+    sweptPulls,
+    pulls.map(({ pull }) => keyOf(pull)),
   )
+  await retryWhereRulesChanged(await app.store.landingStops(job.repository), place)
   const stops = await app.store.landingStops(job.repository)
   const parked = new Set(await app.store.parkedPulls(job.repository))
   const changed = new Map<string, string>()
   for (const { pull, head, baseRef, updatedAt } of pulls) {
     const state = `${head} ${tips.get(baseRef)} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`
     // What GitHub refused may depend on checks of others: no list shows those.
-    if (before.get(String(pull)) === state && !parked.has(pull)) continue
+    if (before.get(keyOf(pull)) === state && !parked.has(pull)) continue
     await app.store.enqueue({ kind: 'pull', ...about, pull })
-    changed.set(String(pull), state)
+    changed.set(keyOf(pull), state)
   }
-  if (changed.size > 0) await app.store.putCached(space, changed, unchangedSeconds)
+  if (changed.size > 0) await app.store.putCached(sweptPulls, changed, unchangedSeconds)
 }
 
 /** Differs when a stop begins, ends or is over for a try. */
@@ -68,7 +80,7 @@ function stateOfStops(stops: readonly LandingStop[], branch: string, now: number
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: JobContext['app']
+  readonly app: App<Jobs>
 }
 
 /** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */
