@@ -19,7 +19,8 @@ export function sendApiVersion(refused: (why: string) => void) {
   let isKnown = true
   return (octokit: Pick<Octokit, 'hook' | 'request'>): Record<string, never> => {
     octokit.hook.before('request', (request) => {
-      if (isKnown) request.headers[header] = apiVersion
+      // Made anew: the headers can be those that all requests begin with.
+      if (isKnown) request.headers = { ...request.headers, [header]: apiVersion }
     })
     octokit.hook.wrap('request', async (request, options) => {
       try {
