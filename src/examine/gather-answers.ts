@@ -67,6 +67,8 @@ export function answerQuestions(
     if (question.kind === 'image' || question.kind === 'bundle') return askRegistries(question)
     // Whether a comment was edited is asked when it is to be obeyed, not remembered from before.
     if (question.kind === 'comment') return forge.answer(question)
+    // A check can be run again at any moment.
+    if (question.kind === 'check-run') return forge.answer(question)
     const space = `people ${forge.repository.owner}/${forge.repository.name}`
     const key = questionKey(question)
     const cached = (await store.getCached(space, [key])).get(key) as Answer | undefined

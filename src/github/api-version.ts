@@ -33,8 +33,9 @@ export function sendApiVersion(refused: (why: string) => void) {
           )
         isKnown = false
         if (!mayRepeat(options.method, options.url)) throw error
-        const { [header]: _, ...headers } = options.headers
-        return await request({ ...options, headers })
+        // Octokit's hooks pass on the options that they began with, whatever they are given.
+        delete options.headers[header]
+        return await request(options)
       }
     })
     return {}

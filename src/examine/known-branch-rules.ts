@@ -1,0 +1,47 @@
+// What a branch demands, as it was read last: kept for an hour for each repository and branch, and read anew after GitHub
+// refused something. A cache: losing it costs a few requests.
+import type { BranchRules } from '../gate/branch-rules.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Forge } from '../ports/forge.ts'
+import type { Store } from '../ports/store.ts'
+
+export interface KnownBranchRules {
+  readonly rules: BranchRules
+  /** Absent: nobody knows. */
+  readonly permissions?: TokenPermissions
+  /** Milliseconds since the epoch. */
+  readonly readAt: number
+}
+
+/** Settings of a branch change seldom, and who changed them looks at the next pull request. */
+const keptSeconds = 3600
+
+export interface RuleMemory {
+  readonly forge: Pick<Forge, 'repository' | 'branchRules' | 'permissions'>
+  readonly store: Pick<Store, 'getCached' | 'putCached'>
+  readonly clock: Clock
+}
+
+/** `fresh`: what was read before does not count, as after a refusal. Rejects with a ForgeError or StoreError. */
+export async function knownBranchRules(
+  { forge, store, clock }: RuleMemory,
+  branch: string,
+  { fresh = false }: { readonly fresh?: boolean } = {},
+): Promise<KnownBranchRules> {
+  const { owner, name } = forge.repository
+  // The number tells the shape of what is kept: an older one is read anew.
+  const space = `branch-rules 1 ${owner}/${name}`.toLowerCase()
+  const known = fresh
+    ? undefined
+    : ((await store.getCached(space, [branch])).get(branch) as KnownBranchRules | undefined)
+  if (known !== undefined) return known
+  const permissions = await forge.permissions()
+  const read: KnownBranchRules = {
+    rules: await forge.branchRules(branch),
+    ...(permissions !== undefined && { permissions }),
+    readAt: clock.now(),
+  }
+  await store.putCached(space, new Map([[branch, read]]), keptSeconds)
+  return read
+}
