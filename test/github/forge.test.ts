@@ -8,7 +8,15 @@ import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import type { Forge } from '../../src/ports/forge.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
-import { full, furnish, jwt, name, privateKey, secret, type Furnished } from '../sandbox/github/sample-world.ts'
+import {
+  full,
+  furnish,
+  jwt,
+  name,
+  privateKey,
+  secret,
+  type Furnished,
+} from '../sandbox/github/sample-world.ts'
 
 let it: Furnished
 let app: GitHubApp
@@ -128,9 +136,11 @@ describe('a snapshot', () => {
 
 describe('how a check of another App stands', () => {
   const name = 'build'
-  const question = (app: number) => ({ kind: 'check-run', commit: head(), app, name }) as const
+  const question = (app: number, commit = head()) => ({ kind: 'check-run', commit, app, name }) as const
 
   test('counts from that App alone, under that name, in each of its suites', async () => {
+    const own = { repository: full, author: 'bob', title: 'Built', changes: { 'built.txt': 'x' } }
+    const { headSha } = await it.github.openPull(own)
     const permissions = { checks: 'write' } as const
     const { app: other, installations } = it.github.installApp(
       { slug: 'ci', privateKey, webhookSecret: secret, events: [], permissions },
@@ -141,22 +151,25 @@ describe('how a check of another App stands', () => {
     const { data } = await asOther.rest.apps.createInstallationAccessToken({ installation_id })
     const ci = it.client(data.token)
     const put = async (client: typeof ci, more: object, title = name) =>
-      (await client.rest.checks.create({ ...repo, name: title, head_sha: pull.headSha, ...more })).data.id
+      (await client.rest.checks.create({ ...repo, name: title, head_sha: headSha, ...more })).data.id
     const repo = { owner: 'catalogs', repo: 'community' }
 
     await put(it.octokit, { conclusion: 'success' })
     await put(ci, { conclusion: 'success' }, 'Build')
-    expect(await forge.answer(question(other.id))).toEqual({ kind: 'missing' })
+    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'missing' })
     const id = await put(ci, { status: 'in_progress' })
-    expect(await forge.answer(question(other.id))).toEqual({ kind: 'running' })
+    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'running' })
     const end = (conclusion: 'success' | 'timed_out' | 'neutral') =>
       ci.rest.checks.update({ ...repo, check_run_id: id, status: 'completed', conclusion })
     for (const conclusion of ['neutral', 'success'] as const) {
       await end(conclusion)
-      expect(await forge.answer(question(other.id))).toEqual({ kind: 'green' })
+      expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'green' })
     }
     await end('timed_out')
-    expect(await forge.answer(question(other.id))).toEqual({ kind: 'red', conclusion: 'timed_out' })
+    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({
+      kind: 'red',
+      conclusion: 'timed_out',
+    })
   })
 
   test('is unknown while GitHub does not answer', async () => {
