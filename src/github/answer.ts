@@ -126,7 +126,7 @@ async function answerCheckRun(
     per_page: 100,
   })
   const runs = listed.filter(
-    (run) => run.app?.id === app && run.name === name && (run.head_sha as string) === commit,
+    (run) => run.app?.id === app && run.name === name && (run.head_sha) === commit,
   )
   if (runs.length === 0) return { kind: 'missing' }
   const failed = runs.find(({ status, conclusion }) => status === 'completed' && !green.has(conclusion ?? ''))
