@@ -1188,6 +1188,68 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/landing/push-merge.test.ts', 'is refused before it is tried'],
   },
+  {
+    number: 131,
+    bug: 'take a check of another App that is not there for one that passed',
+    edits: [{ file: 'src/gate/required-checks.ts', search: "      case 'missing':\n", replace: '' }],
+    test: ['test/gate/decide.test.ts', 'while it is not there'],
+  },
+  {
+    number: 132,
+    bug: 'take a required check by its name alone, whichever App reports it',
+    edits: [
+      {
+        file: 'src/github/answer.ts',
+        search: 'run.app?.id === app && run.name === name',
+        replace: 'run.name === name',
+      },
+      { file: 'src/github/answer.ts', search: '    app_id: app,\n', replace: '' },
+    ],
+    test: ['test/github/forge.test.ts', 'from that App alone'],
+  },
+  {
+    number: 133,
+    bug: 'take required checks that nobody asked for as passed',
+    edits: [
+      {
+        file: 'src/gate/required-checks.ts',
+        search:
+          "        yield { kind: 'unknown', code: 'unanswered', text: `${which}: nobody has asked for it yet` }\n",
+        replace: '',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', 'no silence'],
+  },
+  {
+    number: 134,
+    bug: 'trust checks on the head of a pull request that is behind its base',
+    edits: [{ file: 'src/gate/landing-demands.ts', search: 'pull?.containsBase !== true', replace: 'false' }],
+    test: ['test/gate/choose-landing-method.test.ts', 'our checks, head behind'],
+  },
+  {
+    number: 135,
+    bug: 'believe to bypass a rule for pushes that is bypassed for pull requests only',
+    edits: [
+      {
+        file: 'src/github/rule-parts.ts',
+        search: "...(bypass === 'pull_requests_only' && { closedToPushes: true })",
+        replace: '',
+      },
+    ],
+    test: ['test/github/read-branch-rules.test.ts', 'bypasses pull_request bind'],
+  },
+  {
+    number: 136,
+    bug: 'leave out a rule of a branch that nobody knows',
+    edits: [
+      {
+        file: 'src/github/rule-parts.ts',
+        search: 'return harmless.has(type) ? undefined : { others: [type] }',
+        replace: 'return undefined',
+      },
+    ],
+    test: ['test/github/edge.test.ts', 'not left out'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -234,8 +234,13 @@ describe('a group of the merge queue', () => {
   })
 
   test('whose pull requests are fine alone and break something together fails', async () => {
+    scene.rules([checksRule([{ context: 'slow ci' }])])
+    await post(scene.pull.headSha, 'slow ci')
     await enqueue(scene.pull)
-    const second = await another('beta.yaml')
+    const second = await another('beta.yaml', false)
+    await post(second.headSha, 'slow ci')
+    await enqueue(second)
+    const together = (await groupsOf())[1]?.group?.head ?? ''
     const alone = [scene.pull.headSha, second.headSha]
     const broken = passed('validation', {
       findings: [
@@ -251,8 +256,7 @@ describe('a group of the merge queue', () => {
     found = ({ snapshot }) =>
       alone.includes(snapshot.head) ? {} : { outcomes: [passed('ownership'), broken, passed('images')] }
     await judge()
-    expect(scene.pull.merged).not.toBeNull()
-    expect(second.merged).toBeNull()
+    expect(conclusionsOn(together)).toEqual(['failure', 'failure', 'failure'])
   })
 
   test('with other files than its pull requests make fails', async () => {

@@ -2,6 +2,7 @@
 // nothing of it is believed but which repository and which pull request or branch to look at.
 import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'
+import { checkPrefix } from '../../messages/report.ts'
 import type { Job } from '../../ports/store.ts'
 
 const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
@@ -20,7 +21,7 @@ const payloads = {
   check_run: z.object({
     ...about,
     action: z.string(),
-    check_run: z.object({ pull_requests: z.array(pull).default([]) }),
+    check_run: z.object({ name: z.string().default(''), pull_requests: z.array(pull).default([]) }),
   }),
   check_suite: z.object({
     ...about,
@@ -76,6 +77,9 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
     }
     case 'check_run': {
       const value = payloads.check_run.safeParse(payload).data
+      // Others' may be required here. Our own end with every report; a fork's name no pull request, and are looked for.
+      if (value?.action === 'completed' && !value.check_run.name.startsWith(checkPrefix))
+        return value.check_run.pull_requests.map((each) => pullJob(value, each))
       return value && (value.action === 'rerequested' || value.action === 'requested_action')
         ? jobsOrSweep(value, value.check_run.pull_requests)
         : []

@@ -11,13 +11,14 @@ import type { Store } from '../../ports/store.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
+import { knownBranchRules } from '../../examine/known-branch-rules.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { landPull } from '../../landing/land-pull.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
 import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
-import { planLanding, readRulesAnew } from './plan-landing.ts'
+import { planLanding } from './plan-landing.ts'
 import { publishReport, withDigest } from './publish-report.ts'
 import { obeyStopCommand } from './stop-commands.ts'
 import { reportMismatch } from './report-mismatch.ts'
@@ -62,7 +63,7 @@ export async function examinePull(
       ...settleOptions(place),
       forge: place.forge,
       leaseSeconds: place.app.settings.leaseSeconds,
-      plan: () => planLanding(permit.landing, 'auto', place),
+      plan: () => planLanding(permit.landing, place),
       checks: composed(examination, place).checks.map(withDigest),
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
@@ -83,7 +84,9 @@ export async function examinePull(
         return
       case 'refused':
         await actOnRefusal(snapshot, outcome.refusal, place)
-        await readRulesAnew(snapshot.baseRef, place)
+        await knownBranchRules({ forge: place.forge, store, clock: place.app.clock }, snapshot.baseRef, {
+          fresh: true,
+        })
         break
       case 'queued':
         await noteQueue(job.repository, snapshot.baseRef, true, store)
