@@ -10,9 +10,6 @@ const users = [...guarded, 'bench', 'test']
 /** What is used from outside: by those who install the package, and by `catalog-bot demo`, which loads it by its address. */
 const doors = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
 
-/** Known, and to go with the next change of that room. */
-const known = new Set(['src/landing/land-pull.ts saysTheSame'])
-
 const exported = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm
 /** `import { a, type b as c } from './x.ts'`, the same with export, and `const { a } = await import('./x.ts')`. */
 const named =
@@ -34,7 +31,7 @@ export function findDeadExports(root: string): DeadExport[] {
       ? []
       : [...text.matchAll(exported)]
           .map((match) => match.groups?.name ?? '')
-          .filter((name) => !used.has(`${file} ${name}`) && !known.has(`${file} ${name}`))
+          .filter((name) => !used.has(`${file} ${name}`))
           .map((name) => ({ file, name })),
   )
 }

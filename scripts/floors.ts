@@ -1,5 +1,6 @@
 // Guards the floors: a floor imports only floors above it, the pure floors import no platform module, no file imports
-// itself around a corner, what is published needs no dev dependency, and nobody but the gate can mint a merge permit.
+// itself around a corner, what is published needs no dev dependency, nobody but the gate can mint a merge permit, and what
+// can move a branch stands in two files that take one.
 // `node scripts/floors.ts [ROOT]`; exit 1 lists what is wrong.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -45,6 +46,40 @@ const adapterMayImport: Readonly<Record<string, readonly string[]>> = {
 const mintDoor = 'src/gate/merge-permit.ts'
 const mintedBy = new Set(['src/gate/decide.ts'])
 
+/**
+ * What moves a branch, or leads there, by the words that it cannot do without: git's push, and the calls of GitHub's
+ * interface that merge, queue, move or make refs and commits. Each has its files; every other has none of them.
+ */
+const doors: readonly {
+  readonly files: readonly string[]
+  readonly says: string
+  readonly words: readonly RegExp[]
+}[] = [
+  {
+    files: ['src/git/land.ts'],
+    says: 'only git/land.ts pushes',
+    words: [/\[\s*['"`](?:push|send-pack)['"`]/],
+  },
+  {
+    files: ['src/github/merge-calls.ts'],
+    says: 'only github/merge-calls.ts merges, and moves refs on GitHub',
+    words: [
+      /\bpulls\s*\??\.\s*(?:merge|updateBranch)\b/,
+      /\brepos\s*\??\.\s*(?:merge|mergeUpstream|createOrUpdateFileContents|deleteFile|renameBranch)\b/,
+      /\bgit\s*\??\.\s*(?:update|delete)Ref\b/,
+      /\b(?:merge|enqueue|dequeue)PullRequest\b|\benablePullRequestAutoMerge\b|\bupdatePullRequestBranch\b/,
+      /\b(?:updateRefs?|createRef|deleteRef|mergeBranch|createCommitOnBranch)\s*\(\s*input\b/,
+      // A call by its path can be any of them.
+      /['"`](?:PUT|POST|PATCH|DELETE) \//,
+    ],
+  },
+  {
+    files: ['src/github/merge-calls.ts', 'src/github/propose-tree.ts'],
+    says: 'only github/merge-calls.ts and github/propose-tree.ts make refs and commits on GitHub',
+    words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
+  },
+]
+
 /** What the package holds. The sandbox may import what it likes of the sources, which never import the sandbox. */
 const published = ['src', 'sandbox']
 
@@ -81,12 +116,24 @@ export function findViolations(root: string): Violation[] {
       const says = judge(one) ?? judgePackage(one, dependencies)
       return says === undefined ? [] : [{ file: one.file, says }]
     }),
+    ...files.filter((file) => file.startsWith('src/')).flatMap((file) => judgeDoors(root, file)),
     ...findCircles(
       new Map(
         [...imports].map(([file, all]) => [file, all.flatMap(({ to }) => (to === undefined ? [] : [to]))]),
       ),
     ).map(([file = '', ...others]) => ({ file, says: `imports itself by way of ${others.join(', ')}` })),
   ]
+}
+
+/** Comments may speak of anything. */
+function judgeDoors(root: string, file: string): Violation[] {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(
+    /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm,
+    '',
+  )
+  return doors
+    .filter((door) => !door.files.includes(file) && door.words.some((words) => words.test(text)))
+    .map(({ says }) => ({ file, says }))
 }
 
 function sourcesIn(root: string, folder: string): string[] {

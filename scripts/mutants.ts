@@ -42,7 +42,7 @@ const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/git/land.ts',
-        search: 'parents[1] !== landing.head || tree !== landing.tree',
+        search: 'head !== landing.head || tree !== landing.tree',
         replace: 'false',
       },
     ],
@@ -841,7 +841,7 @@ const mutants: readonly Mutant[] = [
     bug: 'push what would close another pull request than those that were judged',
     edits: [
       {
-        file: 'src/landing/land-pull.ts',
+        file: 'src/landing/fresh-look.ts',
         search: 'return facts(now) === facts(carried.met)',
         replace: 'return facts(now) !== undefined',
       },
@@ -1087,6 +1087,228 @@ const mutants: readonly Mutant[] = [
     bug: 'merge what GitHub refused, again and again',
     edits: [{ file: 'src/gate/decide.ts', search: 'if (refused !== undefined)', replace: 'if (false)' }],
     test: ['test/gate/decide.test.ts', 'GitHub refused'],
+  },
+  {
+    number: 221,
+    bug: 'ask GitHub to merge whatever the head is by then',
+    edits: [{ file: 'src/github/merge-calls.ts', search: '          sha: head,\n', replace: '' }],
+    test: ['test/landing/github-merge.test.ts', 'of a head that moved'],
+  },
+  {
+    number: 222,
+    bug: 'believe a refusal without reading the branch',
+    edits: [
+      {
+        file: 'src/landing/settle-landings.ts',
+        search: 'const landed = await readPatiently(',
+        replace:
+          "if (heard === 'refused') return abandon(intent, options)\n  const landed = await readPatiently(",
+      },
+    ],
+    test: ['test/landing/github-merge.test.ts', 'reports as failed though it was done'],
+  },
+  {
+    number: 223,
+    bug: 'take whatever tree GitHub made for the validated one',
+    edits: [
+      {
+        file: 'src/landing/read-landed.ts',
+        search: 'if (tree !== intent.tree) return',
+        replace: 'if (!tree) return',
+      },
+    ],
+    test: ['test/landing/github-merge.test.ts', 'notices another tree'],
+  },
+  {
+    number: 224,
+    bug: 'take whatever base GitHub merged into for the validated one',
+    edits: [
+      {
+        file: 'src/landing/read-landed.ts',
+        search: 'return isExpected ?',
+        replace: 'return isExpected || true ?',
+      },
+    ],
+    test: ['test/landing/github-merge.test.ts', 'wrong base'],
+  },
+  {
+    number: 225,
+    bug: 'put the checks on the head, where they are, and not on the merge',
+    edits: [
+      {
+        file: 'src/landing/push-merge.ts',
+        search: "await forge.perform({ kind: 'put-check', head: commit, run })",
+        replace:
+          "await forge.perform({ kind: 'put-check', head: options.checks.length ? (await options.repository.parentsOf(commit))[1]! : commit, run })",
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'puts our checks on the merge itself'],
+  },
+  {
+    number: 226,
+    bug: 'write the intent after the act',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'const intent = await store.beginLanding(lease, begun)',
+        replace: 'await act()\n  const intent = await store.beginLanding(lease, begun)',
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'intent names it before the push'],
+  },
+  {
+    number: 227,
+    bug: 'leave the temporary branch where it is',
+    edits: [
+      {
+        file: 'src/landing/push-merge.ts',
+        search: 'await options.merging.removeStaged(stagingBranch(permit.landing)).catch(() => undefined)',
+        replace: '',
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'leaves no branch behind'],
+  },
+  {
+    number: 228,
+    bug: 'leave the temporary branch of an ended process where it is',
+    edits: [
+      { file: 'src/landing/remove-staged.ts', search: 'await merging.removeStaged(branch)', replace: '' },
+    ],
+    test: ['test/landing/power-cuts.test.ts', 'push true true'],
+  },
+  {
+    number: 229,
+    bug: 'merge by GitHub again as soon as its answer was lost',
+    edits: [
+      {
+        file: 'src/landing/settle-landings.ts',
+        search: 'if (heard === undefined && landed.isOpen && isFresh)',
+        replace: 'if (heard === undefined && landed.isOpen && !isFresh && false)',
+      },
+    ],
+    test: ['test/landing/github-merge.test.ts', 'an answer that never came'],
+  },
+  {
+    number: 230,
+    bug: 'push a commit that GitHub made without looking at it',
+    edits: [
+      {
+        file: 'src/git/land.ts',
+        search: 'await checkCommit(options, landing, commit)\n  const output',
+        replace: 'const output',
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'of another tree or other parents'],
+  },
+  {
+    number: 231,
+    bug: 'take a group of the merge queue for what its pull requests make',
+    edits: [
+      {
+        file: 'src/app/jobs/judge-groups.ts',
+        search: 'if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))',
+        replace: 'if (merged === group.branch)',
+      },
+    ],
+    test: ['test/landing/merge-queue.test.ts', 'with other files than'],
+  },
+  {
+    number: 232,
+    bug: 'judge the pull requests of a group one by one, and never together',
+    edits: [
+      {
+        file: 'src/app/jobs/judge-groups.ts',
+        search: 'group.entries.length < 2',
+        replace: 'group.entries.length > 0',
+      },
+    ],
+    test: ['test/landing/merge-queue.test.ts', 'break something together'],
+  },
+  {
+    number: 233,
+    bug: 'take what the merge queue merged without its group having been judged',
+    edits: [
+      {
+        file: 'src/landing/read-landed.ts',
+        search: 'return group === undefined ?',
+        replace: 'return group === null ?',
+      },
+    ],
+    test: ['test/landing/merge-queue.test.ts', 'that nobody judged'],
+  },
+  {
+    number: 234,
+    bug: 'push a merge that GitHub would have made with another tree, where it compares them',
+    edits: [
+      {
+        file: 'src/landing/push-merge.ts',
+        search: 'if (other !== undefined) return other',
+        replace: '',
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'is refused before it is tried'],
+  },
+  {
+    number: 131,
+    bug: 'take a check of another App that is not there for one that passed',
+    edits: [{ file: 'src/gate/required-checks.ts', search: "      case 'missing':\n", replace: '' }],
+    test: ['test/gate/decide.test.ts', 'while it is not there'],
+  },
+  {
+    number: 132,
+    bug: 'take a required check by its name alone, whichever App reports it',
+    edits: [
+      {
+        file: 'src/github/answer.ts',
+        search: 'run.app?.id === app && run.name === name',
+        replace: 'run.name === name',
+      },
+      { file: 'src/github/answer.ts', search: '    app_id: app,\n', replace: '' },
+    ],
+    test: ['test/github/forge.test.ts', 'from that App alone'],
+  },
+  {
+    number: 133,
+    bug: 'take required checks that nobody asked for as passed',
+    edits: [
+      {
+        file: 'src/gate/required-checks.ts',
+        search:
+          "        yield { kind: 'unknown', code: 'unanswered', text: `${which}: nobody has asked for it yet` }\n",
+        replace: '',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', 'no silence'],
+  },
+  {
+    number: 134,
+    bug: 'trust checks on the head of a pull request that is behind its base',
+    edits: [{ file: 'src/gate/landing-demands.ts', search: 'pull?.containsBase !== true', replace: 'false' }],
+    test: ['test/gate/choose-landing-method.test.ts', 'our checks, head behind'],
+  },
+  {
+    number: 135,
+    bug: 'believe to bypass a rule for pushes that is bypassed for pull requests only',
+    edits: [
+      {
+        file: 'src/github/rule-parts.ts',
+        search: "...(bypass === 'pull_requests_only' && { closedToPushes: true })",
+        replace: '',
+      },
+    ],
+    test: ['test/github/read-branch-rules.test.ts', 'bypasses pull_request bind'],
+  },
+  {
+    number: 136,
+    bug: 'leave out a rule of a branch that nobody knows',
+    edits: [
+      {
+        file: 'src/github/rule-parts.ts',
+        search: 'return harmless.has(type) ? undefined : { others: [type] }',
+        replace: 'return undefined',
+      },
+    ],
+    test: ['test/github/edge.test.ts', 'not left out'],
   },
 ]
 

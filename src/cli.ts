@@ -5,6 +5,7 @@ import type { BundleOptions } from './cli/bundle.ts'
 import type { CheckOptions } from './cli/check.ts'
 import type { DemoOptions } from './cli/demo.ts'
 import type { DiffOptions } from './cli/diff.ts'
+import type { DoctorOptions } from './cli/doctor.ts'
 import type { GraphOptions } from './cli/graph.ts'
 import type { ImagesOptions } from './cli/images.ts'
 import type { LandingsOptions } from './cli/landings.ts'
@@ -105,6 +106,24 @@ program
   .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
   .option('--offline', 'contact no registry (the images check stays unknown)')
   .action(async (options: LocalPullOptions) => (await import('./cli/explain.ts')).explain(options))
+
+program
+  .command('doctor')
+  .description('say what a branch on GitHub demands, how the App would merge there, and what is missing')
+  .requiredOption('--repository <owner/name>', 'the repository')
+  .option('--branch <name>', 'the branch (default: the default branch)')
+  .option('--config <file>', 'a configuration (default: none)')
+  .option('--app <id>', "the App's id, when a token is used")
+  .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
+  .option('--rulesets <folder>', 'write the two recommended rulesets there, to be imported')
+  .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Where APP_ID, the private key and the webhook secret are in the environment, the App itself asks; else the token does.
+Exit code: 0 if the App can merge and nothing is missing, 1 if not, 2 if the command could not run.`,
+  )
+  .action(async (options: DoctorOptions) => (await import('./cli/doctor.ts')).doctor(options))
 
 program
   .command('diff')

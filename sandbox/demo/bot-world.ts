@@ -30,6 +30,7 @@ const permissions = {
   checks: 'write',
   actions: 'read',
   metadata: 'read',
+  merge_queues: 'read',
   members: 'read',
 } as const
 const events = [

@@ -61,6 +61,10 @@ export function repositoryOf(directory: string, settings: CaseSettings): Reposit
     wasTip: notHere,
     firstParents: notHere,
     land: notHere,
+    stage: notHere,
+    fetchTestMerge: notHere,
+    parentsOf: notHere,
+    messageOf: notHere,
     carried: async () => carriedBy(settings),
     merge: async (_base, commit) => ({
       kind: 'clean',

@@ -100,6 +100,8 @@ function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question
       return { kind: 'unedited' }
     case 'branch':
       return { kind: 'no' }
+    case 'check-run':
+      return { kind: 'missing' }
   }
 }
 

@@ -8,6 +8,7 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import { openMirror, type Mirror } from '../git/mirror.ts'
 import { openCommentMemory } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
+import { openMerging } from '../github/merge-calls.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
@@ -209,13 +210,17 @@ function openWorkplaces(app: App<Store>, github: GitHubApp) {
   }
 
   return {
-    open: async (job: { installation: number; repository: RepositoryName }): Promise<JobContext<Store>> => ({
-      app,
-      installation: job.installation,
-      forge: openForge(await github.octokit(job.installation), job.repository, acting),
-      repository: await mirrorOf(job.installation, job.repository),
-      mirror: folderOf(job.repository),
-    }),
+    open: async (job: { installation: number; repository: RepositoryName }): Promise<JobContext<Store>> => {
+      const octokit = await github.octokit(job.installation)
+      return {
+        app,
+        installation: job.installation,
+        forge: openForge(octokit, job.repository, acting),
+        merging: openMerging(octokit, job.repository),
+        repository: await mirrorOf(job.installation, job.repository),
+        mirror: folderOf(job.repository),
+      }
+    },
     close: async () => {
       for (const mirror of mirrors.values()) await mirror.then((open) => open.close()).catch(() => undefined)
     },

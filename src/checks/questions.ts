@@ -5,7 +5,7 @@ import type { BundleStatement } from '../bundle/render/compare-with-image.ts'
 import type { Json } from '../go/json/json.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
-import type { UserId } from '../change/ids.ts'
+import type { CommitSha, UserId } from '../change/ids.ts'
 
 export type Question =
   /** `platforms`: which ones it offers is wanted too, which costs more. */
@@ -30,6 +30,8 @@ export type Question =
    * are whole seconds: an edit within the second of its creation shows in none of them (T29).
    */
   | { readonly kind: 'comment'; readonly comment: number; readonly node?: string }
+  /** How does a check of another App stand on a commit? */
+  | { readonly kind: 'check-run'; readonly commit: CommitSha; readonly app: number; readonly name: string }
 
 /** The world's failure: never the author's fault, asked again later. */
 export interface Unknown {
@@ -92,6 +94,14 @@ export type RoleAnswer =
 
 export type CommentAnswer = { readonly kind: 'unedited' } | { readonly kind: 'edited' } | Unknown
 
+/** `red`: it ended otherwise than well. `missing`: this App reported no check of this name there. */
+export type CheckRunAnswer =
+  | { readonly kind: 'green' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'red'; readonly conclusion: string }
+  | Unknown
+
 export interface AnswerTo {
   image: ImageAnswer
   bundle: BundleAnswer
@@ -100,6 +110,7 @@ export interface AnswerTo {
   role: RoleAnswer
   comment: CommentAnswer
   branch: MembershipAnswer
+  'check-run': CheckRunAnswer
 }
 
 /** Answers to the questions a check asked; a question that was never answered is unknown. */
@@ -124,6 +135,8 @@ export function questionKey(question: Question): string {
       return `comment ${question.comment}`
     case 'branch':
       return `branch ${question.branch}`
+    case 'check-run':
+      return `check-run ${question.commit} ${question.app} ${question.name}`
   }
 }
 

@@ -9,7 +9,9 @@ import type { Finding, Location } from '../findings/finding.ts'
 import { configPath } from './config-path.ts'
 import { configUnreadable } from './config-unreadable.ts'
 import { findDividing, findUnseen } from './odd-characters.ts'
+import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
+import { requiresSchema } from './required-checks.ts'
 import { templatesSchema } from './templates.ts'
 
 const severity = z.enum(['off', 'info', 'warning', 'error'])
@@ -149,6 +151,14 @@ export const configSchema = z.strictObject({
         .array(z.string().min(1))
         .default(['do-not-merge', 'hold'])
         .describe('Labels that stop the bot from merging. No label allows anything.'),
+      method: z
+        .enum(['auto', 'push', 'merge', 'squash', 'rebase', 'queue'])
+        .default('auto')
+        .describe(
+          'How pull requests are merged. `auto`: what the rules of the branch allow, best first (see landing.md). `push`: the validated merge itself is pushed. `merge`, `squash`, `rebase`: GitHub merges. `queue`: GitHub’s merge queue.',
+        ),
+      message: mergeMessageSchema,
+      requires: requiresSchema,
     })
     .prefault({})
     .describe('Automatic merging.'),
@@ -259,13 +269,21 @@ export function parseConfig(text: string | undefined): ParsedConfig {
   return unreadable(
     result.error.issues.map((issue) => {
       const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
-      const node = document.getIn(path, true) as { range?: [number, number, number] } | undefined
       return {
-        at: place(node?.range?.[0] ?? 0),
+        at: place(offsetOf(document, path)),
         problem: `${path.join('.') || 'the document'}: ${issue.message}`,
       }
     }),
   )
+}
+
+/** Where a value begins; of one that is missing, that which should hold it. */
+function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
+  for (let depth = path.length; depth > 0; depth--) {
+    const node = document.getIn(path.slice(0, depth), true) as { range?: [number, number, number] } | undefined
+    if (node?.range !== undefined) return node.range[0]
+  }
+  return 0
 }
 
 /** Packages and people whose names nobody could type: a list under such a name is nobody's, and looks like somebody's. */

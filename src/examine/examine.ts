@@ -18,6 +18,7 @@ import {
   type CommandRecord,
 } from '../gate/commands.ts'
 import { decide, type GateInput, type MergeOutcome } from '../gate/decide.ts'
+import { askRequired, type RequiredAnswer } from '../gate/required-checks.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { askChecks, type Answered } from './ask-checks.ts'
@@ -64,7 +65,8 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const unapproved = await readCheckInput(standing, comparison, options)
   const answered = await askChecks(allChecks, standing, unapproved, options)
   const outcomes = judge(answered, comparison.texts)
-  return { ...known, ...decided(standing, comparison, answered, outcomes) }
+  const required = await answerRequired(standing, options)
+  return { ...known, ...decided(standing, comparison, answered, outcomes, required) }
 }
 
 type Decided = Omit<Examination, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>
@@ -80,11 +82,13 @@ function decided(
   { change, layout, paths, carried }: Comparison,
   { input, decisions, records, described }: Answered,
   outcomes: readonly CheckOutcome[],
+  required: readonly RequiredAnswer[],
 ): Decided {
   const gate: GateInput = {
     ...gateOf(standing),
     changedPaths: paths.length,
     outcomes,
+    required,
     heldBy: heldBy(records, input),
     requestedBy: mergeRequestedBy(records, input)?.login,
   }
@@ -99,6 +103,19 @@ function decided(
     described,
     isYesToThis: (record) => isYesTo(record, input),
   }
+}
+
+/** How the checks of other Apps stand that the configuration requires; asked last, for they change while others are asked. */
+async function answerRequired(
+  { snapshot, config }: Standing,
+  { ask }: ExamineOptions,
+): Promise<readonly RequiredAnswer[]> {
+  return Promise.all(
+    askRequired(config.merge.requires, snapshot.head).map(async (question) => ({
+      question,
+      answer: (await ask(question)) as RequiredAnswer['answer'],
+    })),
+  )
 }
 
 /** Where nothing would land, or nobody knows under which rules: there is nothing to compare. */

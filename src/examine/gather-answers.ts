@@ -85,6 +85,8 @@ export function answerQuestions(forge: Forge, askRegistries: AskRegistries, stor
     if (question.kind === 'image' || question.kind === 'bundle') return askRegistries(question)
     // Whether a comment was edited is asked when it is to be obeyed, not remembered from before.
     if (question.kind === 'comment') return forge.answer(question)
+    // A check can be run again at any moment.
+    if (question.kind === 'check-run') return forge.answer(question)
     const key = `${forge.repository.owner}/${forge.repository.name} ${questionKey(question)}`.toLowerCase()
     const cached = (await store.getCached(peopleAnswers, [key])).get(key)
     if (cached !== undefined) return cached

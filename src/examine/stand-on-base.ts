@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { CommandRecord } from '../gate/commands.ts'
 import type { MergeOutcome } from '../gate/decide.ts'
-import { commitTitle } from '../messages/escape.ts'
+import { mergeMessage } from '../messages/merge-message.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
 import { findLayout } from './find-layout.ts'
@@ -47,7 +47,7 @@ export async function standOnBase(
   })
   // None of these waits for another's answer.
   const [merge, entries, onRecord] = await Promise.all([
-    repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot)),
+    repository.merge(snapshot.base, snapshot.head, mergeMessage(snapshot, config.merge.message)),
     repository.list(baseTree),
     memory.commands(snapshot.repository, snapshot.pull),
   ])
@@ -80,10 +80,4 @@ async function withPusher(snapshot: Snapshot, config: Config, memory: PullMemory
   if (pusher !== undefined) return { ...snapshot, pusher }
   const waits = config.approvals.confirmUnknownPushes || (await memory.hasSeenPushes?.(repository, pull))
   return waits === true ? { ...snapshot, pusher: null } : snapshot
-}
-
-/** The message of the merge commit that would land: a function of the snapshot, so the commit has one id. */
-export function mergeMessage(snapshot: Snapshot): string {
-  const title = commitTitle(snapshot.title)
-  return `Merge pull request ${snapshot.pull}${title === '' ? '' : `: ${title}`}\n\nHead: ${snapshot.head}\n`
 }

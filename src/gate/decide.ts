@@ -8,6 +8,7 @@ import { leftOutBy } from '../findings/finding-list.ts'
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import { sayStop, type LandingStop } from './landing-stop.ts'
 import { mint } from './merge-permit.ts'
+import { reasonsOfRequired, requiredSeconds, type RequiredAnswer } from './required-checks.ts'
 import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
 
 /** Every check that must finish before anything is merged. A check that is absent is not a check that passed. */
@@ -27,6 +28,8 @@ export interface GateInput {
   /** How many paths the result changes. */
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
+  /** How the checks of other Apps stand that the configuration requires. One that is absent is not a pass. */
+  readonly required?: readonly RequiredAnswer[] | undefined
   /** The stops in force on the base branch. */
   readonly stopped?: readonly LandingStop[] | undefined
   /** GitHub refused to merge this pull request as it is, in its own words. */
@@ -47,7 +50,13 @@ interface Weighed extends Reason {
 /** Decides on one pull request. Pure: the same input gives the same verdict; nothing here is remembered. */
 export function decide(input: GateInput): Verdict {
   const { snapshot, merge, outcomes } = input
-  const reasons = [...reasonsOfState(input), ...reasonsOfMerge(input), ...reasonsOfChecks(outcomes)]
+  const required = [...reasonsOfRequired(input.config.merge.requires, snapshot.head, input.required)]
+  const reasons = [
+    ...reasonsOfState(input),
+    ...reasonsOfMerge(input),
+    ...reasonsOfChecks(outcomes),
+    ...required,
+  ]
   const kind = reasons.reduce<VerdictKind>(
     (worst, reason) => (weight[reason.kind] > weight[worst] ? reason.kind : worst),
     'merge',
@@ -69,6 +78,7 @@ export function decide(input: GateInput): Verdict {
     ...(merge.kind === 'clean' && { result: { commit: merge.commit, tree: merge.tree } }),
   }
   if (kind === 'unknown') return { ...verdict, retryAfter: soonest(outcomes) }
+  if (required.length > 0) return { ...verdict, retryAfter: requiredSeconds }
   if (kind !== 'merge' || merge.kind !== 'clean') return verdict
   return {
     ...verdict,

@@ -8,8 +8,6 @@ import type { RepositoryName } from '../change/snapshot.ts'
  */
 export type StopKind = 'frozen' | 'audit' | 'refused'
 
-export const stopKinds: readonly StopKind[] = ['frozen', 'audit', 'refused']
-
 /** Who stops or resumes. */
 export type StopAuthor =
   | {

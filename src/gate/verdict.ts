@@ -32,6 +32,8 @@ export type ReasonCode =
   | 'snapshot-stale'
   | 'empty'
   | 'too-large'
+  | 'required-check'
+  | 'required-check-failed'
   | 'all-checks-passed'
 
 export interface Verdict {
@@ -47,6 +49,6 @@ export interface Verdict {
   readonly waiting: readonly Waiting[]
   /** Present exactly when `kind` is `merge`. */
   readonly permit?: MergePermit
-  /** For `unknown`: seconds until asking again makes sense. */
+  /** For `unknown`, and where other Apps' checks are waited for: seconds until asking again makes sense. */
   readonly retryAfter?: number
 }

@@ -1,4 +1,5 @@
-// Reads a commit's tree, parents and time. Its author, message and signature are nobody's authority and stay unread.
+// Reads a commit's tree, parents and time. Its author and signature are nobody's authority and stay unread; its message is
+// read where we made it ourselves.
 import { commitSha, treeSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import { GitError } from './git-error.ts'
 import type { Objects } from './object-reader.ts'
@@ -12,6 +13,14 @@ export interface CommitFacts {
 
 /** No commit of sense has a megabyte of headers and message. */
 const commitLimit = 4 * 1024 * 1024
+
+/** A commit's message. Rejects with GitError `missing` when it is not here or is no commit. */
+export async function readMessage(objects: Objects, id: CommitSha): Promise<string> {
+  const { type, bytes } = await objects.read(id, commitLimit)
+  if (type !== 'commit') throw new GitError('missing', `object ${id} is a ${type}, not a commit`)
+  const end = bytes.indexOf('\n\n')
+  return end < 0 ? '' : bytes.toString('utf8', end + 2)
+}
 
 /** Tree, parents and time of a commit. Rejects with GitError `missing` when it is not here or is no commit. */
 export async function readCommit(objects: Objects, id: CommitSha): Promise<CommitFacts> {

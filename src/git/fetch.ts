@@ -3,7 +3,14 @@
 import type { PullNumber } from '../change/ids.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
-import { branchRef, keptBranchRef, keptPullRef, pullRef } from './ref-names.ts'
+import {
+  branchRef,
+  keptBranchRef,
+  keptPullRef,
+  keptTestMergeRef,
+  pullRef,
+  testMergeRef,
+} from './ref-names.ts'
 import type { Remote } from './remote.ts'
 import { runGit } from './run-git.ts'
 
@@ -16,8 +23,23 @@ export interface FetchOptions {
 }
 
 export async function fetchRefs(options: FetchOptions, branch: string, pull?: PullNumber): Promise<void> {
-  let wanted = [{ theirs: branchRef(branch), ours: keptBranchRef(branch) }]
+  const wanted = [{ theirs: branchRef(branch), ours: keptBranchRef(branch) }]
   if (pull !== undefined) wanted.push({ theirs: pullRef(pull), ours: keptPullRef(pull) })
+  await fetchAll(options, wanted)
+}
+
+/** GitHub's own merge of a pull request, into a ref of ours. */
+export async function fetchTestMerge(options: FetchOptions, pull: PullNumber): Promise<void> {
+  await fetchAll(options, [{ theirs: testMergeRef(pull), ours: keptTestMergeRef(pull) }])
+}
+
+interface WantedRef {
+  readonly theirs: string
+  readonly ours: string
+}
+
+async function fetchAll(options: FetchOptions, refs: readonly WantedRef[]): Promise<void> {
+  let wanted = [...refs]
   while (wanted.length > 0) {
     const absent = await tryFetch(options, wanted)
     if (absent === undefined) return
@@ -35,7 +57,7 @@ export async function fetchRefs(options: FetchOptions, branch: string, pull?: Pu
 /** Fetches all or nothing. The answer is the ref that the server does not have, or undefined when all are here. */
 async function tryFetch(
   { directory, remote, timeout, signal }: FetchOptions,
-  refs: readonly { readonly theirs: string; readonly ours: string }[],
+  refs: readonly WantedRef[],
 ): Promise<string | undefined> {
   const args = [
     'fetch',

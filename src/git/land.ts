@@ -1,8 +1,11 @@
-// The only push there is. It moves one branch from exactly the permit's base to exactly the permit's commit, or it
-// changes nothing; and it says which, or says that it does not know.
+// The only pushes there are. One moves a base branch from exactly the permit's base to exactly the permit's commit (or
+// to one with its parents and tree), or it changes nothing; and it says which, or says that it does not know. The other
+// puts the permit's commit on a temporary branch of ours.
 import { commitSha } from '../change/ids.ts'
-import { isMergePermit, type MergePermit } from '../gate/merge-permit.ts'
-import type { LandResult } from '../ports/repository.ts'
+import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
+import { stagingBranch } from '../gate/staging-branch.ts'
+import type { CommitSha } from '../change/ids.ts'
+import type { LandResult, RefusedPush, StageResult } from '../ports/repository.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { classify } from './classify.ts'
 import { GitError, isGitError } from './git-error.ts'
@@ -27,27 +30,59 @@ export interface LandOptions {
  * base and head with its tree; `unauthorized`, `unreachable` and the like when the server was not even asked to
  * change something; `outcome-unknown` when it was asked and did not say what it did.
  */
-export async function land(options: LandOptions, permit: MergePermit): Promise<LandResult> {
+export async function land(
+  options: LandOptions,
+  permit: MergePermit,
+  as?: CommitSha,
+): Promise<LandResult> {
+  const landing = checkPermit(options, permit)
+  const ref = branchRef(landing.baseRef)
+  const base = commitSha(landing.base)
+  // The lease below makes git skip its own fast-forward check, so it is made here: first parent is the base.
+  const commit = as ?? landing.commit
+  await checkCommit(options, landing, commit)
+  const output = await push(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
+  return outcome(output, ref)
+}
+
+/** See Repository.stage. Throws GitError `refused` as land() does, and every other when nobody knows what the server did. */
+export async function stage(options: LandOptions, permit: MergePermit): Promise<StageResult> {
+  const landing = checkPermit(options, permit)
+  await checkCommit(options, landing, landing.commit)
+  const ref = branchRef(stagingBranch(landing))
+  // The branch has our name and nothing of value: a leftover of an earlier landing may be overwritten.
+  const output = await push(options, '--force', `${landing.commit}:${ref}`)
+  // '*': a new branch; '+': thrown over to another commit.
+  const result = outcome(output, ref, [' ', '=', '*', '+'])
+  switch (result.kind) {
+    case 'landed':
+      return { kind: 'staged' }
+    case 'refused':
+      return result
+    case 'base-moved':
+      throw new GitError('failed', 'the temporary branch could not be moved')
+  }
+}
+
+function checkPermit({ repository }: LandOptions, permit: MergePermit): Landing {
   if (!isMergePermit(permit)) throw new GitError('refused', 'landing needs a merge permit')
   const { landing } = permit
-  const { repository } = options
   if (
     repository &&
     (repository.owner !== landing.repository.owner || repository.name !== landing.repository.name)
   )
     throw new GitError('refused', 'the permit is for another repository')
-  const ref = branchRef(landing.baseRef)
-  const base = commitSha(landing.base)
-  const commit = commitSha(landing.commit)
-  // The lease below makes git skip its own fast-forward check, so it is made here: first parent is the base.
-  const { parents, tree } = await readCommit(options.objects, commit)
-  if (parents.length !== 2 || parents[0] !== base || parents[1] !== landing.head || tree !== landing.tree)
-    throw new GitError('refused', 'the permit does not describe its commit')
-  const output = await push(options, ref, base, commit)
-  return outcome(output, ref)
+  return landing
 }
 
-async function push(options: LandOptions, ref: string, base: string, commit: string): Promise<GitOutput> {
+async function checkCommit({ objects }: LandOptions, landing: Landing, commit: CommitSha): Promise<void> {
+  const { parents, tree } = await readCommit(objects, commitSha(commit))
+  const [base, head] = parents
+  if (parents.length !== 2 || base !== landing.base || head !== landing.head || tree !== landing.tree)
+    throw new GitError('refused', 'the permit does not describe its commit')
+}
+
+async function push(options: LandOptions, how: string, refspec: string): Promise<GitOutput> {
   const { directory, remote, timeout, signal } = options
   try {
     return await runGit({
@@ -58,10 +93,10 @@ async function push(options: LandOptions, ref: string, base: string, commit: str
         '--no-follow-tags',
         '--no-signed',
         '--recurse-submodules=no',
-        `--force-with-lease=${ref}:${base}`,
+        how,
         '--end-of-options',
         remote.url,
-        `${commit}:${ref}`,
+        refspec,
       ],
       directory,
       remote,
@@ -83,7 +118,7 @@ const lostRace =
   /cannot lock ref|failed to update ref|is at [0-9a-f]+ but expected|stale info|fetch first|non-fast-forward/
 
 /** What git's report (`flag TAB from:to TAB summary (reason)`) and its words say about the branch. */
-function outcome({ stdout, stderr, code }: GitOutput, ref: string): LandResult {
+function outcome({ stdout, stderr, code }: GitOutput, ref: string, moved = [' ', '=']): LandResult {
   const report = stdout
     .toString('utf8')
     .split('\n')
@@ -92,12 +127,12 @@ function outcome({ stdout, stderr, code }: GitOutput, ref: string): LandResult {
   if (!report) return withoutReport(stderr, code)
   const [flag = '', , summary = ''] = report
   // '=': the branch is at our commit already, so an earlier push with an unknown outcome had arrived.
-  if (flag === ' ' || flag === '=') return { kind: 'landed' }
+  if (moved.includes(flag)) return { kind: 'landed' }
   if (flag === '!' && summary.startsWith('[rejected]') && lostRace.test(summary))
     return { kind: 'base-moved' }
   if (flag === '!' && summary.startsWith('[remote rejected]')) {
     if (lostRace.test(summary)) return { kind: 'base-moved' }
-    return { kind: 'refused', reason: reason(summary.slice('[remote rejected]'.length), stderr) }
+    return refused(summary.slice('[remote rejected]'.length), stderr)
   }
   throw new GitError('outcome-unknown', `git push: ${plain(`${summary} ${stderr}`)}`)
 }
@@ -109,20 +144,20 @@ function withoutReport(stderr: string, code: number): LandResult {
     !stderr.includes('RPC failed') &&
     /^fatal: (?:unable to access|Authentication failed|could not read |repository '|transport )/m.test(stderr)
   if (!atDiscovery) throw new GitError('outcome-unknown', words)
-  if (/error: 403\b/.test(stderr))
-    return { kind: 'refused', reason: reason('the server answered 403', stderr) }
+  if (/error: 403\b/.test(stderr)) return refused('the server answered 403', stderr)
   throw new GitError(classify(stderr), words)
 }
 
-const mostLines = 200
+/** What a server says of a refusal is some lines long; more is no reason any more. */
+const mostLines = 100
 
-/** What git and the server say of it, a line each: an indented one belongs to the line above it. */
-function reason(summary: string, stderr: string): string {
+function refused(summary: string, stderr: string): RefusedPush {
   const remote = stderr
     .split('\n')
     .filter((line) => line.startsWith('remote: '))
     .map((line) => line.slice('remote: '.length))
-  return [summary.trim(), ...remote.slice(0, mostLines)]
-    .map((line) => `${/^\s/.test(line) ? ' ' : ''}${plain(line)}`)
-    .join('\n')
+  const text = [summary.trim(), ...remote]
+    .slice(0, mostLines)
+    .map((line) => `${/^[ \t]/.test(line) ? '  ' : ''}${plain(line)}`)
+  return { kind: 'refused', reason: plain([summary, ...remote].join(' ')), text: text.join('\n') }
 }

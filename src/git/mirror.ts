@@ -8,16 +8,16 @@ import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
 import { firstParents, isOnFirstParents, mergeBases } from './ancestry.ts'
 import { readCarried } from './carried-commits.ts'
-import { readCommit } from './commits.ts'
+import { readCommit, readMessage } from './commits.ts'
 import { openFetchLanes } from './fetch-lanes.ts'
-import { fetchRefs } from './fetch.ts'
+import { fetchRefs, fetchTestMerge } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
-import { land } from './land.ts'
+import { land, stage } from './land.ts'
 import { localGit, type LocalGit } from './local-git.ts'
 import { checkSignature, mergeCommits, type Signature } from './merge.ts'
 import { openObjectReader, type Objects } from './object-reader.ts'
-import { keptBranchRef, keptPullRef } from './ref-names.ts'
+import { keptBranchRef, keptPullRef, keptTestMergeRef } from './ref-names.ts'
 import { openRemote, type Credential } from './remote.ts'
 import { runGit } from './run-git.ts'
 import { exists, removeLeftovers, tidy } from './tidy.ts'
@@ -107,6 +107,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const diff = rememberedDiffs(local, mostPaths)
   const { repository } = options
   const lanes = openFetchLanes()
+  const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
   let isTidying = false
   /** Branches of which at least an older state is here: asking git for that once is enough. */
   const begun = new Set<string>()
@@ -141,9 +142,15 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       return true
     })
   }
+  const fetching = (stopping: AbortSignal) => ({
+    directory,
+    remote,
+    timeout: timeouts.fetch,
+    signal: AbortSignal.any([signal, stopping]),
+    local,
+  })
   const bring = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
-    const ending = AbortSignal.any([signal, stopping])
-    await fetchRefs({ directory, remote, timeout: timeouts.fetch, signal: ending, local }, branch, pull)
+    await fetchRefs(fetching(stopping), branch, pull)
     if (isTidying) return
     isTidying = true
     try {
@@ -169,11 +176,18 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
         await lanes.run((stopping) => bring(stopping, branch, pull))
       })()
     },
+    fetchTestMerge: async (pull) => {
+      if (staysInGroup) throw guestError()
+      await lanes.run((stopping) => fetchTestMerge(fetching(stopping), pull))
+      return readRef(local, keptTestMergeRef(pull))
+    },
     tip: async (branch) => readRef(local, keptBranchRef(branch)),
     pullHead: async (pull) => readRef(local, keptPullRef(pull)),
     merge: async (base, head, message) =>
       mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
+    parentsOf: async (commit) => (await readCommit(objects, commitSha(commit))).parents,
+    messageOf: async (commit) => readMessage(objects, commitSha(commit)),
     contains: async (commit, ancestor) => {
       const args = ['merge-base', '--is-ancestor', commitSha(ancestor), commitSha(commit)]
       return (await local(args, { answers: [0, 1] })).code === 0
@@ -190,9 +204,13 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
       return bytes
     },
-    land: async (permit) => {
+    land: async (permit, as) => {
       if (staysInGroup) throw guestError()
-      return land({ directory, remote, timeout: timeouts.push, signal, objects, repository }, permit)
+      return land(pushing, permit, as)
+    },
+    stage: async (permit) => {
+      if (staysInGroup) throw guestError()
+      return stage(pushing, permit)
     },
     close: async () => {
       closing.abort()

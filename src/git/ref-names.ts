@@ -28,6 +28,15 @@ export function pullRef(pull: PullNumber): string {
   return `refs/pull/${number(pull)}/head`
 }
 
+/** GitHub's own merge of a pull request into its base, kept while it is open. */
+export function testMergeRef(pull: PullNumber): string {
+  return `refs/pull/${number(pull)}/merge`
+}
+
+export function keptTestMergeRef(pull: PullNumber): string {
+  return `refs/catalog-bot/test-merge/${number(pull)}`
+}
+
 /**
  * Where a fetched branch is kept. The digest of its name instead of the name: `a` and `a/b`, or `A` and `a` on some
  * disks, cannot exist side by side as files, and branches come and go.

@@ -26,6 +26,8 @@ export async function answerQuestion(
         return await answerEdits(octokit, question)
       case 'branch':
         return await answerBranch(octokit, repository, question.branch)
+      case 'check-run':
+        return await answerCheckRun(octokit, repository, question)
     }
   } catch (error) {
     const failure = toForgeError(error, `ask about ${questionKey(question)}`)
@@ -120,6 +122,33 @@ async function answerMembership(
   // A 404 means "not a member" and also "you may not know": only a team that we can see makes it a no.
   await octokit.rest.teams.getByName({ org: organization, team_slug: team })
   return { kind: 'no' }
+}
+
+/** GitHub takes these for passed where it requires a check. */
+const green = new Set(['success', 'neutral', 'skipped'])
+
+/** The latest run of each suite: every one of them must be green. Names are anybody's, so the App is looked at, too. */
+async function answerCheckRun(
+  octokit: Octokit,
+  repository: RepositoryName,
+  { commit, app, name }: Extract<ForgeQuestion, { kind: 'check-run' }>,
+): Promise<AnswerTo['check-run']> {
+  const listed = await octokit.paginate(octokit.rest.checks.listForRef, {
+    owner: repository.owner,
+    repo: repository.name,
+    ref: commit,
+    app_id: app,
+    check_name: name,
+    filter: 'latest',
+    per_page: 100,
+  })
+  const runs = listed.filter(
+    (run) => run.app?.id === app && run.name === name && (run.head_sha) === commit,
+  )
+  if (runs.length === 0) return { kind: 'missing' }
+  const failed = runs.find(({ status, conclusion }) => status === 'completed' && !green.has(conclusion ?? ''))
+  if (failed !== undefined) return { kind: 'red', conclusion: failed.conclusion ?? 'without a conclusion' }
+  return runs.every(({ status }) => status === 'completed') ? { kind: 'green' } : { kind: 'running' }
 }
 
 const roles = ['none', 'read', 'triage', 'write', 'maintain', 'admin'] as const

@@ -19,7 +19,8 @@ export function sendApiVersion(refused: (why: string) => void) {
   let isKnown = true
   return (octokit: Pick<Octokit, 'hook' | 'request'>): Record<string, never> => {
     octokit.hook.before('request', (request) => {
-      if (isKnown) request.headers[header] = apiVersion
+      // Made anew: the headers can be those that all requests begin with.
+      if (isKnown) request.headers = { ...request.headers, [header]: apiVersion }
     })
     octokit.hook.wrap('request', async (request, options) => {
       try {
@@ -32,8 +33,9 @@ export function sendApiVersion(refused: (why: string) => void) {
           )
         isKnown = false
         if (!mayRepeat(options.method, options.url)) throw error
-        const { [header]: _, ...headers } = options.headers
-        return await request({ ...options, headers })
+        // Octokit's hooks pass on the options that they began with, whatever they are given.
+        delete options.headers[header]
+        return await request(options)
       }
     })
     return {}

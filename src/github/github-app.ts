@@ -42,6 +42,8 @@ export interface GitHubApp {
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
   isInstalledOn(repository: RepositoryName): Promise<boolean>
+  /** The installation that covers this repository. Rejects with a ForgeError. */
+  installationOn(repository: RepositoryName): Promise<number>
   /** What the App may do on this repository now, whatever its tokens say. Rejects with a ForgeError. */
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
   /** Everything the App is installed on. Rejects with a ForgeError. */
@@ -126,6 +128,13 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const failure = toForgeError(error, `ask whether we are installed on ${owner}/${name}`)
         if (failure.code === 'not-found') return false
         throw failure
+      }
+    },
+    async installationOn({ owner, name }) {
+      try {
+        return (await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })).data.id
+      } catch (error) {
+        throw toForgeError(error, `find the installation on ${owner}/${name}`)
       }
     },
     async permissionsOn({ owner, name }) {

@@ -1,6 +1,6 @@
 // Named places at which a test can end the process as a power cut would. Does nothing outside such a test.
 
-/** Every place, in the order in which a landing passes them. */
+/** Every place of a landing by plain push, in the order in which it passes them. */
 export const crashPoints = [
   'job-taken',
   'snapshot-read',
@@ -17,7 +17,18 @@ export const crashPoints = [
   'rebuild-dispatched',
 ] as const
 
-export type CrashPoint = (typeof crashPoints)[number]
+/** Places that only some methods pass. */
+const methodCrashPoints = [
+  'staged',
+  'signed',
+  'checks-put',
+  'merge-asked',
+  'enqueued',
+  'before-tidying',
+  'group-judged',
+] as const
+
+export type CrashPoint = (typeof crashPoints)[number] | (typeof methodCrashPoints)[number]
 
 /** Ends this process at once, by SIGKILL to itself, if the test asked for it at this place. */
 export function crashPoint(name: CrashPoint): void {

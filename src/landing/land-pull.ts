@@ -1,56 +1,19 @@
-// Lands one pull request: lease, fresh look, intent, push, audit. Each step survives the process: whoever comes next
-// finds the intent and learns what happened by reading the branch, never by pushing again blindly (T38 to T44).
-import type { CommitSha } from '../change/ids.ts'
-import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
+// Lands one pull request: lease, settle, plan, preparation, fresh look, intent, the method's one act, and what came of it.
+// Each step survives the process: whoever comes next finds the intent and learns what happened by reading, never by
+// trying again blindly (T38 to T44).
 import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Forge } from '../ports/forge.ts'
-import type { Repository } from '../ports/repository.ts'
-import type { Intent, Lease, Store } from '../ports/store.ts'
-import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
-import { classifyRefusal, type Refusal } from './classify-refusal.ts'
+import type { MergePermit } from '../gate/merge-permit.ts'
+import type { Lease } from '../ports/leases.ts'
 import { crashPoint } from './crash-point.ts'
-import type { Examination } from '../examine/examine.ts'
-
-export type LandingOutcome =
-  | { readonly kind: 'landed' }
-  /** Something moved: look again from the start. */
-  | { readonly kind: 'again'; readonly why: string }
-  /** Another landing on this branch is under way. */
-  | { readonly kind: 'busy' }
-  /** GitHub does not take it, for a reason of this pull request or of its branch. */
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
-
-export interface LandOptions {
-  readonly repository: Repository
-  readonly forge: Forge
-  readonly store: Store
-  readonly clock: Pick<Clock, 'now'>
-  readonly leaseSeconds: number
-  /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
-  readonly onMismatch: (mismatch: Mismatch) => Promise<void>
-}
-
-/** The landing whose outcome is not the validated one, what lies on the branch instead, and what differs, in words. */
-export interface Mismatch {
-  readonly intent: Intent
-  readonly found?: CommitSha
-  readonly differs: string
-}
-
-/** What it takes to learn how landings ended. */
-export type SettleOptions = Pick<LandOptions, 'repository' | 'store' | 'onMismatch'>
-
-/** What the permit was made out for. */
-export interface Examined extends Pick<Examination, 'snapshot'> {
-  readonly carried?: Examination['carried'] | undefined
-}
-
-/** The lease under which everything that moves a branch happens, one at a time over all instances. */
-export function leaseName(repository: RepositoryName, branch: string): string {
-  return `land ${repository.owner}/${repository.name} ${branch}`
-}
+import { prepareQueue } from './enqueue-pull.ts'
+import { whatChanged } from './fresh-look.ts'
+import { prepareGitHubMerge } from './github-merge.ts'
+import { leaseName } from './lease-name.ts'
+import type { Examined, LandOptions, LandingOutcome } from './landing-options.ts'
+import { preparePush, tidyUp } from './push-merge.ts'
+import type { Prepared, Ready, Step } from './ready.ts'
+import { whatRefused } from './what-refused.ts'
+import { settle, settleBranch } from './settle-landings.ts'
 
 /** Rejects with a GitError or ForgeError when the outcome is not known: the intent stays open and is resolved later. */
 export async function landPull(
@@ -75,94 +38,89 @@ async function landUnderLease(
   lease: Lease,
   options: LandOptions,
 ): Promise<LandingOutcome> {
-  const { repository, forge, store, clock } = options
-  const { landing } = permit
   crashPoint('lease-taken')
-  await settleLandings(landing.repository, options)
+  const before = await whatWasBegun(permit, options)
+  if (before !== undefined) return before
+  const step: Step = { ...(await options.plan()), permit, options }
+  try {
+    const prepared = await prepare(step)
+    if (prepared.kind === 'refused') return whatRefused(prepared)
+    const changed = await whatChanged(examined, options.forge)
+    if (changed !== undefined) return { kind: 'again', why: changed }
+    return await act(prepared, permit, lease, options)
+  } finally {
+    await tidyUp(step)
+  }
+}
+
+/** What stands in the way of beginning: a landing of before that is not over, or whose outcome must be told first. */
+async function whatWasBegun(
+  { landing }: MergePermit,
+  options: LandOptions,
+): Promise<LandingOutcome | undefined> {
+  const { store } = options
+  const all = await settleBranch(landing.repository, landing.baseRef, options)
+  for (const { settled } of all) if (settled.kind === 'mismatch') return settled
   const stops = await store.landingStops(landing.repository)
-  const [stop] = stopsInForce(stops, landing.baseRef, clock.now())
+  const [stop] = stopsInForce(stops, landing.baseRef, options.clock.now())
   if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
-  if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
-  const fresh = await forge.readSnapshot(landing.pull, { anew: true })
-  if (fresh === null || !saysTheSame(fresh, examined.snapshot))
-    return { kind: 'again', why: 'the pull request has changed' }
-  if (!(await meetsTheSame(examined, forge)))
-    return { kind: 'again', why: 'it would close other pull requests than those that were judged' }
+  const landed = await store.landingOf(landing.repository, landing.pull)
+  if (landed !== undefined) return { kind: 'landed', commit: landed.commit }
+  const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
+  // Another pull request that may be on its way into the queue is in nobody's way.
+  const unclear = all.filter(({ settled }) => settled.kind === 'unclear')
+  if (unclear.some((one) => one === own || one.intent.method?.kind !== 'queue')) return { kind: 'busy' }
+  if (own?.settled.kind === 'queued') return { kind: 'queued' }
+  if (own?.settled.kind === 'abandoned' && own.intent.method?.kind === 'queue')
+    return whatRefused({ kind: 'refused', reason: 'the merge queue did not merge it', scope: 'pull' })
+  return undefined
+}
+
+async function prepare(step: Step): Promise<Prepared> {
+  const { method } = step.plan
+  switch (method?.kind) {
+    case undefined:
+      return {
+        kind: 'refused',
+        reason: step.plan.missing?.join('; ') ?? 'GitHub would not take it by any method',
+        scope: step.shutFor ?? 'branch',
+      }
+    case 'push':
+      return preparePush(step, method)
+    case 'github-merge':
+      return prepareGitHubMerge(step, method)
+    case 'queue':
+      return prepareQueue(step, method)
+  }
+}
+
+/** The intent, the act, and what came of it as the branch tells. */
+async function act(
+  { method, commit, act }: Ready,
+  { landing }: MergePermit,
+  lease: Lease,
+  options: LandOptions,
+): Promise<LandingOutcome> {
+  const { store, clock } = options
   crashPoint('before-intent')
-  const intent = await store.beginLanding(lease, landing)
+  const begun = { ...landing, commit, method, begunAt: clock.now() }
+  const intent = await store.beginLanding(lease, begun)
   if (intent === undefined) return { kind: 'again', why: 'the lease was lost' }
   crashPoint('intent-written')
-  const result = await repository.land(permit)
+  const acted = await act()
   crashPoint('pushed')
-  if (result.kind !== 'landed') {
-    await store.endLanding(intent, 'abandoned')
-    if (result.kind === 'base-moved') return { kind: 'again', why: 'the base branch has changed' }
-    const refusal = classifyRefusal({ by: 'push', text: result.reason }, { commit: landing.commit })
-    return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
-  }
-  await audit(intent, options)
+  // GitHub has reported failure and still moved a branch: whatever it said, the branch is read.
+  const settled = await settle(intent, options, { heard: acted.kind === 'done' ? 'done' : 'refused' })
   crashPoint('audited')
-  return { kind: 'landed' }
-}
-
-/**
- * Settles what an earlier process began. Under the lease nobody else pushes, so a branch that does not contain the
- * commit never will through us: a push that is still under way can only land exactly what was validated on exactly
- * the base it was validated on, and the branch is read again before the next landing.
- */
-export async function settleLandings(name: RepositoryName, options: SettleOptions): Promise<void> {
-  const { repository, store } = options
-  for (const intent of await store.openLandings(name)) {
-    await repository.fetch(intent.baseRef)
-    const tip = await repository.tip(intent.baseRef)
-    if (tip !== undefined && (await repository.contains(tip, intent.commit).catch(() => false)))
-      await audit(intent, options)
-    else await store.endLanding(intent, 'abandoned')
-  }
-}
-
-/** After every landing: the branch holds the validated commit with the validated tree, or its landings stop (I14, T38). */
-async function audit(intent: Intent, { repository, store, onMismatch }: SettleOptions): Promise<void> {
-  await repository.fetch(intent.baseRef)
-  crashPoint('fetched-for-audit')
-  const tip = await repository.tip(intent.baseRef)
-  const isThere = tip !== undefined && (await repository.contains(tip, intent.commit))
-  const holds = isThere && (await repository.treeOf(intent.commit)) === intent.tree
-  if (holds) return store.endLanding(intent, 'landed')
-  await onMismatch({
-    intent,
-    ...(tip !== undefined && { found: tip }),
-    differs: isThere
-      ? 'the merge has another tree than the one that was checked'
-      : 'GitHub took the merge, and the branch does not contain it',
-  })
-  await store.endLanding(intent, 'mismatch')
-}
-
-/** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */
-export function saysTheSame(a: Snapshot, b: Snapshot): boolean {
-  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b))
-}
-
-/**
- * Whether the pull requests that the landing would close are those that were judged, in the state in which they were.
- * One that is opened or pushed to between this and the push is closed unseen: GitHub offers no such condition for a push.
- */
-async function meetsTheSame({ snapshot, carried }: Examined, forge: Forge): Promise<boolean> {
-  if (carried === undefined || !mayMeetPulls(carried.commits)) return true
-  const now = pullsMet(await forge.openPulls(), carried.commits, snapshot)
-  const facts = (met: typeof now) =>
-    JSON.stringify(met.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
-  return facts(now) === facts(carried.met)
-}
-
-function comparable(snapshot: Snapshot) {
-  const byId = (a: { id: number }, b: { id: number }) => a.id - b.id
-  return {
-    ...snapshot,
-    labels: snapshot.labels.toSorted(),
-    reviews: snapshot.reviews.toSorted(byId),
-    // The bot's own comment changes while it works; comments of people are commands and must still be as they were.
-    comments: snapshot.comments.filter(({ author }) => author?.kind === 'user').toSorted(byId),
+  switch (settled.kind) {
+    case 'landed':
+    case 'mismatch':
+    case 'queued':
+      return settled
+    case 'unclear':
+      return { kind: 'busy' }
+    case 'abandoned':
+      if (acted.kind === 'refused') return whatRefused(acted)
+      return { kind: 'again', why: acted.kind === 'race' ? acted.why : 'the merge queue let it go' }
   }
 }

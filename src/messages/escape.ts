@@ -49,9 +49,9 @@ export function plain(text: string, limit = 600): string {
  * A title for a commit message: one line of plain words, in which neither GitHub nor those who build what it is told
  * find a word to act on. What people see in a title stays, as far as it is words.
  */
-export function commitTitle(title: string): string {
+export function commitTitle(title: string, limit = 100): string {
   // Full-width and other compatibility letters are what whoever normalises takes them for, so they are that first.
-  let text = oneLine(title.normalize('NFKC'), 100)
+  let text = oneLine(title.normalize('NFKC'), limit)
   // What is taken away can join what stood beside it to the next such word: until nothing is left to take.
   for (;;) {
     const tamed = withoutMagic(text)

@@ -18,6 +18,14 @@ export type Job =
     }
   /** Look at every open pull request of a repository. */
   | { readonly kind: 'sweep'; readonly installation: number; readonly repository: RepositoryName }
+  /** Judge the groups of a branch's merge queue that have no verdict yet. */
+  | {
+      readonly kind: 'group'
+      readonly installation: number
+      readonly repository: RepositoryName
+      /** The branch that they are to be merged into. */
+      readonly branch: string
+    }
   /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
   | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
 

@@ -20,12 +20,24 @@ export type MergeResult =
   /** The head has nothing that the base lacks. */
   | { readonly kind: 'nothing' }
 
+export type StageResult =
+  /** The commit is the tip of the temporary branch. */
+  { readonly kind: 'staged' } | RefusedPush
+
+/** The server refused (protection rules, permissions): nothing was changed. */
+export interface RefusedPush {
+  readonly kind: 'refused'
+  /** One line, for people. */
+  readonly reason: string
+  /** Git's summary and what the server said behind `remote: `, a line each, as it was indented. */
+  readonly text: string
+}
+
 export type LandResult =
   | { readonly kind: 'landed' }
   /** The base branch was not at `permit.landing.base` any more: nothing was changed, start again from the new base. */
   | { readonly kind: 'base-moved' }
-  /** The server refused (protection rules, permissions): nothing was changed. `reason` is what it said, line by line. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  | RefusedPush
 
 /** What can be read of trees. */
 export type ReadTree = Pick<Repository, 'list' | 'entry' | 'read'>
@@ -45,6 +57,14 @@ export interface Repository {
    */
   merge(base: CommitSha, head: CommitSha, message: string): Promise<MergeResult>
   treeOf(commit: CommitSha): Promise<TreeSha>
+  parentsOf(commit: CommitSha): Promise<readonly CommitSha[]>
+  /** A commit's message, as it was written. */
+  messageOf(commit: CommitSha): Promise<string>
+  /**
+   * Brings here the merge that GitHub made of a pull request and its base by itself (`refs/pull/N/merge`): a by-product,
+   * for whatever base it was made on. Undefined when there is none.
+   */
+  fetchTestMerge(pull: PullNumber): Promise<CommitSha | undefined>
   /** True when `ancestor` is reachable from `commit` (equal counts). */
   contains(commit: CommitSha, ancestor: CommitSha): Promise<boolean>
   /** The best common ancestors of two commits, sorted. Rejects with GitError when one of them is not here. */
@@ -67,8 +87,14 @@ export interface Repository {
   /** A blob's bytes. Rejects with GitError `missing` when the object is not here, `too-large` above `limit` bytes. */
   read(blob: BlobSha, limit?: number): Promise<Uint8Array>
   /**
-   * The one door: pushes `permit.landing.commit` to the base branch, as a fast-forward from exactly `permit.landing.base`
-   * (compare-and-swap). Rejects with a GitError when the outcome is not known: resolve by reading, never by retrying (T39).
+   * The one push to a base branch: moves it from exactly `permit.landing.base` to `permit.landing.commit`
+   * (compare-and-swap), or to `as`, a commit with the same parents and tree. Rejects with a GitError when the outcome is
+   * not known: resolve by reading, never by retrying (T39).
    */
-  land(permit: MergePermit): Promise<LandResult>
+  land(permit: MergePermit, as?: CommitSha): Promise<LandResult>
+  /**
+   * Puts `permit.landing.commit` on the landing's own temporary branch (gate/staging-branch.ts), whatever was there, so
+   * that checks can be reported on it. Changes no other branch.
+   */
+  stage(permit: MergePermit): Promise<StageResult>
 }

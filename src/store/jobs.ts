@@ -54,7 +54,8 @@ export function jobKey(job: Job): string {
     case 'pull':
       return `pull ${repository}#${job.pull}`
     case 'branch':
-      return `branch ${repository} ${job.branch}`
+    case 'group':
+      return `${job.kind} ${repository} ${job.branch}`
     case 'sweep':
     case 'scan':
       return `${job.kind} ${repository}`

@@ -2,7 +2,7 @@
 import { commitSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
-import type { Intent } from '../ports/landings.ts'
+import type { BegunLanding, Intent } from '../ports/landings.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
@@ -16,12 +16,12 @@ export function repositoryKey({ owner, name }: RepositoryName): string {
 interface IntentRow {
   readonly id: number
   readonly fence: number
-  readonly landing: Landing
+  readonly landing: BegunLanding
 }
 
 export function openLandings(database: Database) {
   return {
-    beginLanding: (lease: Lease, landing: Landing): Promise<Intent | undefined> =>
+    beginLanding: (lease: Lease, landing: BegunLanding): Promise<Intent | undefined> =>
       database.transaction(async (sql) => {
         // The row stays locked until the intent is written: nobody takes the lease over in between (T44).
         const held = await sql.query(
@@ -39,7 +39,11 @@ export function openLandings(database: Database) {
       }),
 
     /** Settling again with the same outcome changes nothing: the process may have died before it heard of the first. */
-    endLanding: (intent: Intent, outcome: 'landed' | 'abandoned' | 'mismatch'): Promise<void> =>
+    endLanding: (
+      intent: Intent,
+      outcome: 'landed' | 'abandoned' | 'mismatch',
+      commit: CommitSha = intent.commit,
+    ): Promise<void> =>
       database.transaction(async (sql) => {
         // Settlements of one pull request come one after the other, so that the check below is the index's in words.
         await sql.lock(`landing ${repositoryKey(intent.repository)}#${intent.pull}`)
@@ -62,8 +66,9 @@ export function openLandings(database: Database) {
             throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
         }
         await sql.query(
-          `UPDATE ${schema}.intent SET outcome = $2, ended_at = clock_timestamp() WHERE id = $1`,
-          [intent.id, outcome],
+          `UPDATE ${schema}.intent SET outcome = $2, ended_at = clock_timestamp(),
+           landing = landing || jsonb_build_object('commit', $3::text) WHERE id = $1`,
+          [intent.id, outcome, commit],
         )
       }),
 

@@ -2,6 +2,9 @@ import { describe, expect, test } from '@jest/globals'
 import { decide, requiredChecks, type GateInput } from '../../src/gate/decide.ts'
 import { isMergePermit } from '../../src/gate/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
+import { commitSha } from '../../src/change/ids.ts'
+import type { CheckRunAnswer } from '../../src/checks/questions.ts'
+import { askRequired } from '../../src/gate/required-checks.ts'
 import { aGateInput, aSnapshot, aStop, passed, sha } from './build.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
@@ -113,6 +116,44 @@ describe('the gate', () => {
     expect(verdict.kind).toBe(kind)
     expect(verdict.reasons[0]?.code).toBe(code)
     expect(verdict.permit).toBeUndefined()
+  })
+
+  describe('with a check of another App that is required', () => {
+    const requires = [{ app: 15368, name: 'build' }]
+    const config = { ...defaultConfig, merge: { ...defaultConfig.merge, requires } }
+    const [question] = askRequired(requires, aSnapshot().head)
+    const decided = (required: GateInput['required']) => decide(aGateInput({ config, required }))
+    const answered = (answer: CheckRunAnswer, differences = {}) =>
+      decided([{ question: { ...question!, ...differences }, answer }])
+
+    test('lands where it is green, and nothing is asked again', () => {
+      expect(answered({ kind: 'green' })).toMatchObject({ kind: 'merge', permit: expect.anything() })
+      expect(answered({ kind: 'green' }).retryAfter).toBeUndefined()
+    })
+
+    test.each([
+      ['is not there', { kind: 'missing' }, 'wait', 'required-check', 120],
+      ['runs', { kind: 'running' }, 'wait', 'required-check', 120],
+      ['failed', { kind: 'red', conclusion: 'failure' }, 'blocked', 'required-check-failed', 120],
+      ['nobody can say', { kind: 'unknown', reason: 'GitHub is down', retryAfter: 9 }, 'unknown', 'unanswered', 60],
+    ] as const)('does not land while it %s, and looks again', (_how, answer, kind, code, retryAfter) => {
+      const verdict = answered(answer)
+      expect(verdict).toMatchObject({ kind, reasons: [{ code }], retryAfter })
+      expect(verdict.reasons[0]?.text).toContain('the check build of App 15368')
+      expect(verdict.permit).toBeUndefined()
+    })
+
+    test.each([
+      ['of another App', { app: 1 }],
+      ['of another name', { name: 'Build' }],
+      ['on another commit', { commit: commitSha(sha('b')) }],
+    ])('takes no green check %s for it', (_which, differences) => {
+      expect(answered({ kind: 'green' }, differences)).toMatchObject({ kind: 'unknown', reasons: [{ code: 'unanswered' }] })
+    })
+
+    test('takes no silence for a pass', () => {
+      for (const none of [undefined, []]) expect(decided(none)).toMatchObject({ kind: 'unknown' })
+    })
   })
 
   test.each(requiredChecks)(

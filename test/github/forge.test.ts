@@ -8,7 +8,15 @@ import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import type { Forge } from '../../src/ports/forge.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
-import { full, furnish, name, privateKey, secret, type Furnished } from '../sandbox/github/sample-world.ts'
+import {
+  full,
+  furnish,
+  jwt,
+  name,
+  privateKey,
+  secret,
+  type Furnished,
+} from '../sandbox/github/sample-world.ts'
 
 let it: Furnished
 let app: GitHubApp
@@ -124,6 +132,54 @@ describe('a snapshot', () => {
     const snapshot = await forge.readSnapshot(pullNumber(lost.number))
     expect(snapshot?.headRepository).toBeNull()
   })
+})
+
+describe('how a check of another App stands', () => {
+  const name = 'build'
+  const question = (app: number, commit = head()) => ({ kind: 'check-run', commit, app, name }) as const
+
+  test('counts from that App alone, under that name, in each of its suites', async () => {
+    const own = { repository: full, author: 'bob', title: 'Built', changes: { 'built.txt': 'x' } }
+    const { headSha } = await it.github.openPull(own)
+    const permissions = { checks: 'write' } as const
+    const { app: other, installations } = it.github.installApp(
+      { slug: 'ci', privateKey, webhookSecret: secret, events: [], permissions },
+      [full],
+    )
+    const asOther = it.client(jwt({ iss: other.id }))
+    const installation_id = installations[0]?.id ?? 0
+    const { data } = await asOther.rest.apps.createInstallationAccessToken({ installation_id })
+    const ci = it.client(data.token)
+    const put = async (client: typeof ci, more: object, title = name) =>
+      (await client.rest.checks.create({ ...repo, name: title, head_sha: headSha, ...more })).data.id
+    const repo = { owner: 'catalogs', repo: 'community' }
+
+    await put(it.octokit, { conclusion: 'success' })
+    await put(ci, { conclusion: 'success' }, 'Build')
+    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'missing' })
+    const id = await put(ci, { status: 'in_progress' })
+    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'running' })
+    const end = (conclusion: 'success' | 'timed_out' | 'neutral') =>
+      ci.rest.checks.update({ ...repo, check_run_id: id, status: 'completed', conclusion })
+    for (const conclusion of ['neutral', 'success'] as const) {
+      await end(conclusion)
+      expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'green' })
+    }
+    await end('timed_out')
+    expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({
+      kind: 'red',
+      conclusion: 'timed_out',
+    })
+  })
+
+  test('is unknown while GitHub does not answer', async () => {
+    it.github.fail('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', { status: 403 })
+    expect(await forge.answer(question(1))).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+test('what the App may do here is told as it is now', async () => {
+  expect(await forge.permissions()).toMatchObject({ contents: 'write', checks: 'write' })
 })
 
 describe('whether a comment was edited (T29)', () => {

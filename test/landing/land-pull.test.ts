@@ -3,7 +3,8 @@
 import { expect, test } from '@jest/globals'
 import { commitSha, pullNumber, treeSha, userId } from '../../src/change/ids.ts'
 import { mint } from '../../src/gate/merge-permit.ts'
-import { landPull, type Examined, type LandOptions } from '../../src/landing/land-pull.ts'
+import { landPull } from '../../src/landing/land-pull.ts'
+import type { Examined, LandOptions } from '../../src/landing/landing-options.ts'
 import type { OpenPull } from '../../src/ports/forge.ts'
 import { aSnapshot, sha } from '../gate/build.ts'
 
@@ -41,11 +42,14 @@ async function land(judged: readonly OpenPull[], now: readonly OpenPull[]) {
   let pushes = 0
   const options = {
     leaseSeconds: 60,
+    clock: { now: () => 0 },
+    plan: async () => ({ plan: { method: { kind: 'push', checksFirst: false, signed: false } } }),
     forge: { readSnapshot: async () => snapshot, openPulls: async () => now },
     repository: {
       fetch: async () => undefined,
       tip: async () => commit,
       contains: async () => true,
+      parentsOf: async () => [base, head],
       treeOf: async () => tree,
       land: async () => {
         pushes += 1
@@ -57,7 +61,7 @@ async function land(judged: readonly OpenPull[], now: readonly OpenPull[]) {
       releaseLease: async () => undefined,
       renewLease: async () => true,
       openLandings: async () => [],
-      landingsStopped: async () => undefined,
+      landingStops: async () => [],
       landingOf: async () => undefined,
       beginLanding: async () => ({ ...landing, id: 1, fence: 1 }),
       endLanding: async () => undefined,

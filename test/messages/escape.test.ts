@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from '../seeded.ts'
-import { mergeMessage } from '../../src/examine/stand-on-base.ts'
+import { mergeMessage } from '../../src/messages/merge-message.ts'
 import { code, commitTitle, oneLine, plain } from '../../src/messages/escape.ts'
 import { aSnapshot } from '../gate/build.ts'
 

@@ -55,6 +55,27 @@ describe('the guard of the floors', () => {
     expect(says()[0]).toContain('adapters meet only below them')
   })
 
+  test('lets what moves a branch stand in its own files alone', () => {
+    const calls = [
+      'await octokit.rest.pulls.merge({ sha })',
+      'await octokit.rest.repos.merge({ base, head })',
+      'await octokit.rest.git.updateRef({ sha })',
+      "octokit.graphql('mutation { enqueuePullRequest(input: $input) { clientMutationId } }')",
+      "octokit.graphql('mutation { mergePullRequest(input: $input) { clientMutationId } }')",
+      "octokit.request('PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge')",
+      "runGit({ args: ['push', url] })",
+      'await octokit.rest.git.createCommit({ tree })',
+    ]
+    for (const [at, call] of calls.entries()) write(`app/a${at}.ts`, `${call}\n`)
+    expect(says()).toHaveLength(calls.length)
+    rmSync(join(root, 'src'), { recursive: true })
+    for (const call of calls.slice(0, 6)) write('github/merge-calls.ts', `${call}\n`)
+    write('git/land.ts', `${calls[6]}\n`)
+    write('github/propose-tree.ts', `${calls[7]}\n`)
+    write('app/b.ts', "// pulls.merge is not called here\nconst kind = 'push'\n")
+    expect(says()).toEqual([])
+  })
+
   test('lets nobody but the gate mint a permit', () => {
     write('app/land.ts', "import { mint } from '../gate/merge-permit.ts'\n")
     expect(says()).toEqual(['src/app/land.ts: only gate/decide.ts may mint a merge permit'])

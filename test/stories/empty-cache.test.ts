@@ -17,6 +17,7 @@ import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import { openRegistries } from '../../src/examine/registries.ts'
 import { openMirror } from '../../src/git/mirror.ts'
 import { openForge } from '../../src/github/forge.ts'
+import { openMerging } from '../../src/github/merge-calls.ts'
 import { openGitHubApp } from '../../src/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -122,6 +123,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
         repository: mirror,
         mirror: folder,
         forge: openForge(await github.octokit(installation), repository, github),
+        merging: openMerging(await github.octokit(installation), repository),
       }),
     })
   }

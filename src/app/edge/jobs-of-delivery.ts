@@ -2,6 +2,7 @@
 // nothing of it is believed but which repository and which pull request or branch to look at.
 import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'
+import { checkPrefix } from '../../messages/report.ts'
 import type { Job } from '../../ports/store.ts'
 
 const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
@@ -20,7 +21,7 @@ const payloads = {
   check_run: z.object({
     ...about,
     action: z.string(),
-    check_run: z.object({ pull_requests: z.array(pull).default([]) }),
+    check_run: z.object({ name: z.string().default(''), pull_requests: z.array(pull).default([]) }),
   }),
   check_suite: z.object({
     ...about,
@@ -29,7 +30,7 @@ const payloads = {
   }),
   push: z.object({ ...about, ref: z.string() }),
   workflow_run: z.object({ ...about, workflow_run: z.object({ head_branch: z.string().nullable() }) }),
-  merge_group: z.object(about),
+  merge_group: z.object({ ...about, merge_group: z.object({ base_ref: z.string() }) }),
   installation: z.object({
     action: z.string(),
     installation: installation.extend({ account: z.object({ login: z.string() }).nullish() }),
@@ -56,6 +57,7 @@ const pullActions = new Set([
   'closed',
   'labeled',
   'unlabeled',
+  'dequeued',
 ])
 
 /** The jobs of one delivery; none for events that change nothing for us or whose payload is not as GitHub sends it. */
@@ -75,6 +77,9 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
     }
     case 'check_run': {
       const value = payloads.check_run.safeParse(payload).data
+      // Others' may be required here. Our own end with every report; a fork's name no pull request, and are looked for.
+      if (value?.action === 'completed' && !value.check_run.name.startsWith(checkPrefix))
+        return value.check_run.pull_requests.map((each) => pullJob(value, each))
       return value && (value.action === 'rerequested' || value.action === 'requested_action')
         ? jobsOrSweep(value, value.check_run.pull_requests)
         : []
@@ -98,7 +103,10 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
     }
     case 'merge_group': {
       const value = payloads.merge_group.safeParse(payload).data
-      return value ? [sweepJob(value)] : []
+      const branch = value?.merge_group.base_ref.startsWith('refs/heads/')
+        ? value.merge_group.base_ref.slice('refs/heads/'.length)
+        : undefined
+      return value && branch !== undefined ? [groupJob(value, branch)] : []
     }
     case 'installation': {
       const value = payloads.installation.safeParse(payload).data
@@ -135,6 +143,10 @@ function pullJob(value: About, { number }: { number: number }): Job {
 
 function branchJob(value: About, branch: string): Job {
   return { kind: 'branch', installation: value.installation.id, repository: nameOf(value), branch }
+}
+
+function groupJob(value: About, branch: string): Job {
+  return { kind: 'group', installation: value.installation.id, repository: nameOf(value), branch }
 }
 
 function sweepJob(value: About): Job {

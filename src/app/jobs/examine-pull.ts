@@ -3,7 +3,7 @@
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
-import { composeReport } from '../../messages/report.ts'
+import { composeReport, type Report } from '../../messages/report.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
@@ -11,14 +11,19 @@ import type { Store } from '../../ports/store.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
+import { knownBranchRules } from '../../examine/known-branch-rules.ts'
 import { readConfig } from '../../examine/read-config.ts'
-import { landPull, settleLandings } from '../../landing/land-pull.ts'
+import { landPull } from '../../landing/land-pull.ts'
+import type { SettleOptions } from '../../landing/landing-options.ts'
+import { settle } from '../../landing/settle-landings.ts'
 import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
-import { publishReport } from './publish-report.ts'
+import { planLanding } from './plan-landing.ts'
+import { publishReport, withDigest } from './publish-report.ts'
 import { obeyStopCommand } from './stop-commands.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
+import { noteQueue } from './queued-branches.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
@@ -46,22 +51,26 @@ export async function examinePull(
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
-    if (verdict.permit === undefined) return
+    if (verdict.permit === undefined) {
+      // A question that is open for the moment is the group's to wait for.
+      if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
+      return
+    }
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
-    const outcome = await landPull(examination, verdict.permit, {
-      repository: place.repository,
+    const { permit } = verdict
+    const outcome = await landPull(examination, permit, {
+      ...settleOptions(place),
       forge: place.forge,
-      store,
-      clock: place.app.clock,
       leaseSeconds: place.app.settings.leaseSeconds,
-      onMismatch: (mismatch) => reportMismatch(mismatch, place),
+      plan: () => planLanding(permit.landing, place),
+      checks: composed(examination, place).checks.map(withDigest),
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
         await forgetRefusals(snapshot, place)
-        await report(examination, place, verdict.permit.landing.commit)
+        await report(examination, place, outcome.commit)
         crashPoint('landing-reported')
         await store.enqueue({
           kind: 'branch',
@@ -75,8 +84,15 @@ export async function examinePull(
         return
       case 'refused':
         await actOnRefusal(snapshot, outcome.refusal, place)
+        await knownBranchRules({ forge: place.forge, store, clock: place.app.clock }, snapshot.baseRef, {
+          fresh: true,
+        })
         break
+      case 'queued':
+        await noteQueue(job.repository, snapshot.baseRef, true, store)
+        return
       case 'again':
+      case 'mismatch':
         break
     }
   }
@@ -138,18 +154,20 @@ async function isServed(branch: string, { forge, repository }: JobContext): Prom
   return findings.length === 0 && config.branches.some((glob) => minimatch(branch, glob))
 }
 
+/** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
+async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<Store>): Promise<void> {
+  const open = await app.store.openLandings(forge.repository)
+  if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))
+    await merging.dequeue(pull)
+}
+
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
 async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
-  const { app, repository, forge } = place
+  const { app, forge } = place
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
-  if (open.length > 0)
-    await settleLandings(forge.repository, {
-      repository,
-      store: app.store,
-      onMismatch: (mismatch) => reportMismatch(mismatch, place),
-    })
+  for (const intent of open) await settle(intent, settleOptions(place))
   const landing = await app.store.landingOf(forge.repository, snapshot.pull)
   if (landing === undefined) return
   const record = (await app.store.verdicts(forge.repository, snapshot.pull)).find(
@@ -196,11 +214,26 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
   }
 }
 
+function composed({ verdict, told }: Seen, { app }: JobContext, landed?: string): Report {
+  return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed })
+}
+
+function settleOptions(place: JobContext<Store>): SettleOptions {
+  const { repository, merging, app } = place
+  const { store, clock } = app
+  return {
+    repository,
+    merging,
+    store,
+    clock,
+    onMismatch: (mismatch) => reportMismatch(mismatch, place),
+  }
+}
+
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
 async function report(seen: Seen, place: JobContext<Required<PullMemory>>, landed?: string): Promise<void> {
-  const { snapshot, verdict, epoch, told, described } = seen
-  const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
-  const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
+  const { snapshot, epoch, described } = seen
+  const at = await publishReport(place.forge, composed(seen, place, landed), snapshot.pull, snapshot.head)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Kept before it is shown to anybody by name: whoever agrees to it does so by that.

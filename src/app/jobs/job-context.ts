@@ -1,6 +1,7 @@
 // What a job works with: the App's own parts, and one repository's mirror and GitHub.
 import type { Logger } from 'pino'
 import type { Forge } from '../../ports/forge.ts'
+import type { Merging } from '../../ports/merging.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Repository } from '../../ports/repository.ts'
 import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
@@ -25,6 +26,8 @@ export interface JobContext<Ports = unknown> {
   readonly app: App<Ports>
   readonly installation: number
   readonly forge: Forge
+  /** GitHub's own ways to merge. */
+  readonly merging: Merging
   readonly repository: Repository
   /** The folder of the repository's mirror, for processes that look into it. */
   readonly mirror: string

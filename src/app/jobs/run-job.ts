@@ -6,6 +6,7 @@ import { isGitError } from '../../git/git-error.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { examinePull } from './examine-pull.ts'
+import { judgeGroups } from './judge-groups.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
@@ -64,6 +65,8 @@ async function perform(job: Job, place: JobContext<Store>): Promise<void> {
       return examinePull(job, place)
     case 'branch':
       return watchBranch(job, place)
+    case 'group':
+      return judgeGroups(job, place)
     case 'sweep':
       return sweepRepository(job, place)
     case 'scan':

@@ -3,10 +3,14 @@
 import type { CommitSha } from '../../change/ids.ts'
 import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { Landings } from '../../ports/landings.ts'
+import type { Leases } from '../../ports/leases.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { State } from '../../ports/state.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
+import { removeLeftStaged } from '../../landing/remove-staged.ts'
+import { queuedBranches } from './queued-branches.ts'
 import { retryWhereRulesChanged } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
 import type { App, JobContext } from './job-context.ts'
@@ -26,11 +30,21 @@ const sweptPulls = defineCache<string>('swept pull', {
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext<Jobs & State & Cache & LandingStops>,
+  place: JobContext<Jobs & State & Cache & LandingStops & Landings & Leases>,
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
   await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch() })
+  await removeLeftStaged(job.repository, {
+    ...place,
+    store: app.store,
+    leaseSeconds: app.settings.leaseSeconds,
+  })
+  for (const branch of await queuedBranches(job.repository, app.store))
+    await app.store.enqueue({ kind: 'group', ...about, branch })
+  // What was begun and is not settled: a merged pull request is in no list of open ones.
+  for (const { pull } of await app.store.openLandings(job.repository))
+    await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
   const pulls = await forge.openPulls()
   const tips = new Map<string, CommitSha | undefined>()

@@ -217,6 +217,13 @@ describe('the duties of a delivery', () => {
       }),
     ).toEqual([pull(9)])
   })
+  test('the end of a check of another App makes its pull requests be looked at, that of our own does not', () => {
+    const ended = (name: string, pull_requests: object[]) =>
+      jobsOfDelivery('check_run', { ...about, action: 'completed', check_run: { name, pull_requests } })
+    expect(ended('build', [{ number: 9 }])).toEqual([pull(9)])
+    expect(ended('catalog-bot / images', [{ number: 9 }])).toEqual([])
+    expect(ended('build', [])).toEqual([])
+  })
   test('a push is about its branch and about everything that stands on it', () => {
     expect(jobsOfDelivery('push', { ...about, ref: 'refs/heads/release/4.20' })).toEqual([
       {

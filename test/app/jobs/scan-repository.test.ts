@@ -15,6 +15,7 @@ import { readFile } from '../../../src/catalog/load/read-file.ts'
 import type { ImageAnswer } from '../../../src/checks/questions.ts'
 import { openMirror, type Mirror } from '../../../src/git/mirror.ts'
 import { openForge } from '../../../src/github/forge.ts'
+import { openMerging } from '../../../src/github/merge-calls.ts'
 import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts'
 import { missingImagesMarker } from '../../../src/messages/missing-images-issue.ts'
 import type { Job, Store } from '../../../src/ports/store.ts'
@@ -130,6 +131,7 @@ async function openScene(
     repository: mirror,
     mirror: '',
     forge: openForge(await app.octokit(it.installation.id), repository, app),
+    merging: openMerging(await app.octokit(it.installation.id), repository),
     app: {
       settings: readSettings(given),
       store: { ...store, enqueue: async (_job: Job, seconds = 0) => void (next.seconds = seconds) },

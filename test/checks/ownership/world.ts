@@ -79,7 +79,8 @@ export class People {
         return { kind: 'no' }
       case 'image':
       case 'bundle':
-        throw new Error('ownership asks for no images')
+      case 'check-run':
+        throw new Error('ownership asks for no images and checks')
     }
   }
 }

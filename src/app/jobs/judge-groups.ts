@@ -1,0 +1,195 @@
+// The job "judge the groups of a branch's merge queue": what GitHub made of several pull requests is held against what a
+// merge of them makes, each of them must be mergeable by itself, and the whole must be valid. Our checks on the group's
+// commit then say so, and GitHub lands the group or lets it go.
+import type { CommitSha } from '../../change/ids.ts'
+import { crashPoint } from '../../landing/crash-point.ts'
+import { judgedGroup, recordJudgedGroup } from '../../landing/judged-groups.ts'
+import { groupChecks, type GroupVerdict } from '../../messages/group-checks.ts'
+import { defineCache } from '../../ports/cache.ts'
+import type { QueuedPull } from '../../ports/merging.ts'
+import type { Job } from '../../ports/jobs.ts'
+import type { Store } from '../../ports/store.ts'
+import { judgeWhole } from './judge-whole.ts'
+import { lookAtPull } from './look-at-pull.ts'
+import { withDigest } from './publish-report.ts'
+import { noteQueue } from './queued-branches.ts'
+import type { JobContext } from './job-context.ts'
+
+type GroupJob = Extract<Job, { kind: 'group' }>
+
+/** Below this GitHub keeps the groups of a branch's queue. */
+const groupBranches = (branch: string) => `gh-readonly-queue/${branch}/`
+/** What nobody answers for so long is told as a failure: a queue that waits for us lets nobody else pass. */
+const patienceMilliseconds = 10 * 60_000
+const askAgainSeconds = 5
+
+/** A group: its own commit, on the branch's tip, and the pull requests that it brings, first to last. */
+interface Group {
+  readonly head: CommitSha
+  readonly base: CommitSha
+  readonly branch: string
+  readonly entries: readonly QueuedPull[]
+}
+
+export async function judgeGroups(job: GroupJob, place: JobContext<Store>): Promise<void> {
+  const { merging, repository, app } = place
+  const queue = await merging.queueOf(job.branch)
+  await noteQueue(job.repository, job.branch, queue.length > 0, app.store)
+  if (!queue.some(({ group }) => group !== undefined)) return
+  const branches = await merging.branchesBelow(groupBranches(job.branch))
+  await repository.fetch(job.branch)
+  const base = await repository.tip(job.branch)
+  if (base === undefined) return
+  let isOpen = false
+  for (const { group } of queue) {
+    const branch = branches.find(({ tip }) => tip === group?.head)?.name
+    if (group === undefined || branch === undefined) continue
+    const entries = entriesOf(queue, group, base)
+    // It stands on a tip that is none any more: GitHub builds it anew.
+    if (entries === undefined) continue
+    if (!(await judge({ head: group.head, base, branch, entries }, job, place))) isOpen = true
+  }
+  if (isOpen) await app.store.enqueue(job, askAgainSeconds)
+}
+
+/** The pull requests of a group down to the branch's tip; undefined when it does not stand on that. */
+function entriesOf(
+  queue: readonly QueuedPull[],
+  { head }: NonNullable<QueuedPull['group']>,
+  tip: CommitSha,
+): readonly QueuedPull[] | undefined {
+  const entries: QueuedPull[] = []
+  for (let at: CommitSha | undefined = head; at !== tip;) {
+    const entry: QueuedPull | undefined = queue.find(({ group }) => group?.head === at)
+    if (entry === undefined || entries.length >= queue.length) return undefined
+    entries.unshift(entry)
+    at = entry.group?.base
+  }
+  return entries
+}
+
+/** True when the group has its verdict, on record and on GitHub. */
+async function judge(group: Group, job: GroupJob, place: JobContext<Store>): Promise<boolean> {
+  const { app, forge } = place
+  const known = await judgedGroup(job.repository, group.head, app)
+  const verdict = known ? good(group) : await verdictOn(group, job, place)
+  const told = verdict.kind === 'waiting' ? await impatient(group, verdict, place) : verdict
+  if (told.kind === 'good' && known === undefined) {
+    const tree = await place.repository.treeOf(group.head)
+    const pulls = group.entries.map(({ pull, head }) => ({ pull, head }))
+    await recordJudgedGroup(
+      job.repository,
+      { head: group.head, tree, base: group.base, baseRef: job.branch, pulls },
+      app,
+    )
+    crashPoint('group-judged')
+  }
+  const shown = new Map((await forge.checksOn(group.head)).map(({ name, digest }) => [name, digest]))
+  for (const run of groupChecks(told).map(withDigest))
+    if (shown.get(run.name) !== run.digest) await forge.perform({ kind: 'put-check', head: group.head, run })
+  return told.kind !== 'waiting'
+}
+
+const numbersOf = ({ entries }: Group) => entries.map(({ pull }) => pull)
+const good = (group: Group): GroupVerdict => ({ kind: 'good', pulls: numbersOf(group) })
+const bad = (group: Group, ...reasons: string[]): GroupVerdict => ({
+  kind: 'bad',
+  pulls: numbersOf(group),
+  reasons,
+})
+const waiting = (group: Group, ...reasons: string[]): GroupVerdict => ({
+  kind: 'waiting',
+  pulls: numbersOf(group),
+  reasons,
+})
+
+async function verdictOn(group: Group, job: GroupJob, place: JobContext<Store>): Promise<GroupVerdict> {
+  const { repository } = place
+  const merged = await mergeEach(group, job, place)
+  if (typeof merged !== 'string') return merged.verdict
+  await repository.fetch(group.branch)
+  if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
+    return bad(group, 'GitHub made other files of it than merging its pull requests makes')
+  for (const entry of group.entries) {
+    const verdict = await judgeAlone(entry, group, place)
+    if (verdict !== undefined) return verdict
+  }
+  const last = group.entries.at(-1)
+  // One alone was judged with the very tree that the group has.
+  if (group.entries.length < 2 || last === undefined) return good(group)
+  const whole = await judgeWhole(
+    { pull: last.pull, base: group.base, head: merged, baseRef: job.branch },
+    place,
+  )
+  switch (whole.kind) {
+    case 'valid':
+      return good(group)
+    case 'invalid':
+      return bad(group, ...whole.reasons)
+    case 'unknown':
+      return waiting(group, ...whole.reasons)
+  }
+}
+
+/** The commit that merging one pull request after the other makes, by our own rule; or why there is none. */
+async function mergeEach(
+  group: Group,
+  job: GroupJob,
+  { repository }: JobContext<Store>,
+): Promise<CommitSha | { readonly verdict: GroupVerdict }> {
+  let at = group.base
+  for (const { pull, head } of group.entries) {
+    await repository.fetch(job.branch, pull)
+    if ((await repository.pullHead(pull)) !== head || (await repository.tip(job.branch)) !== group.base)
+      return { verdict: waiting(group, `pull request ${pull} or its base branch has just changed`) }
+    const merged = await repository.merge(at, head, `Merge pull request ${pull}\n`)
+    if (merged.kind === 'conflict')
+      return { verdict: bad(group, `pull request ${pull} conflicts with those before it`) }
+    if (merged.kind === 'clean') at = merged.commit
+  }
+  return at
+}
+
+/** Undefined: this pull request may be merged, with the head that the group brings. */
+async function judgeAlone(
+  { pull, head }: QueuedPull,
+  group: Group,
+  place: JobContext<Store>,
+): Promise<GroupVerdict | undefined> {
+  const snapshot = await place.forge.readSnapshot(pull, { anew: true })
+  if (snapshot === null) return bad(group, `pull request ${pull} does not exist`)
+  if (snapshot.head !== head || snapshot.base !== group.base)
+    return waiting(group, `pull request ${pull} or its base branch has just changed`)
+  const { verdict } = await lookAtPull(snapshot, place)
+  const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
+  switch (verdict.kind) {
+    case 'merge':
+      return undefined
+    case 'unknown':
+      return waiting(group, ...reasons)
+    case 'wait':
+    case 'blocked':
+      return bad(group, ...reasons)
+  }
+}
+
+const space = defineCache<number>('groups that wait', {
+  version: 1,
+  read: (stored) => (typeof stored === 'number' ? stored : undefined),
+})
+
+/** What waits too long has failed. */
+async function impatient(
+  { head }: Group,
+  verdict: Extract<GroupVerdict, { kind: 'waiting' }>,
+  { app }: JobContext<Store>,
+): Promise<GroupVerdict> {
+  const since = (await app.store.getCached(space, [head])).get(head)
+  const now = app.clock.now()
+  if (typeof since !== 'number') {
+    await app.store.putCached(space, new Map([[head, now]]), 24 * 3600)
+    return verdict
+  }
+  if (now - since < patienceMilliseconds) return verdict
+  return { ...verdict, kind: 'bad', reasons: ['it could not be judged in time', ...verdict.reasons] }
+}

@@ -1,0 +1,41 @@
+// How one pull request is to get onto its branch: the branch's rules, read hourly and after a refusal, and the choice that
+// follows from them. A branch without rules costs no request but that reading.
+import { knownBranchRules } from '../../examine/known-branch-rules.ts'
+import { readConfig } from '../../examine/read-config.ts'
+import { chooseLandingMethod } from '../../gate/choose-landing-method.ts'
+import type { LandingInput } from '../../gate/landing-demands.ts'
+import type { Landing } from '../../gate/merge-permit.ts'
+import { checkIds } from '../../findings/checks.ts'
+import type { Cache } from '../../ports/cache.ts'
+import type { Planned } from '../../landing/landing-options.ts'
+import { checkPrefix } from '../../messages/report.ts'
+import { noteQueue } from './queued-branches.ts'
+import type { JobContext } from './job-context.ts'
+
+/** Rejects with a ForgeError or GitError when the rules, or what the pull request changes, cannot be read. */
+export async function planLanding(landing: Landing, place: JobContext<Cache>): Promise<Planned> {
+  const { repository, app, forge } = place
+  const known = await knownBranchRules({ forge, store: app.store, clock: app.clock }, landing.baseRef)
+  const { rules, permissions } = known
+  const { config } = await readConfig(repository, await repository.treeOf(landing.base))
+  if (rules.mergeQueue) await noteQueue(forge.repository, landing.baseRef, true, app.store)
+  const branch: LandingInput = {
+    rules,
+    wanted: config.merge.method,
+    permissions,
+    app: app.settings.credentials?.appId ?? 0,
+    ownChecks: checkIds.map((id) => `${checkPrefix}${id}`),
+  }
+  const changes = await repository.diff(await repository.treeOf(landing.base), landing.tree)
+  const plan = chooseLandingMethod({
+    ...branch,
+    pull: {
+      containsBase: await repository.contains(landing.head, landing.base),
+      editsWorkflows: changes.some(({ path }) => path.startsWith('.github/workflows/')),
+    },
+  })
+  if (plan.method !== undefined) return { plan, rules }
+  // Another pull request may have a way where this one has none.
+  const isOwn = chooseLandingMethod(branch).method !== undefined
+  return { plan, rules, shutFor: isOwn ? 'pull' : 'branch' }
+}

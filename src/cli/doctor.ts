@@ -1,0 +1,118 @@
+// `doctor`: what a branch on GitHub demands, how the App would merge there, what is missing. It reads, and changes nothing.
+// As the App where its credentials are in the environment, else with a token from there; a token is never an argument.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Octokit } from '@octokit/rest'
+import pino from 'pino'
+import { readSettings, type Settings } from '../app/settings.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import { parseConfig, type Config } from '../config/config.ts'
+import { systemClock } from '../examine/system-clock.ts'
+import { checkIds } from '../findings/checks.ts'
+import { chooseLandingMethod } from '../gate/choose-landing-method.ts'
+import type { BranchRules } from '../gate/branch-rules.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
+import { recommendedRulesets } from '../gate/recommended-rulesets.ts'
+import { sendApiVersion } from '../github/api-version.ts'
+import { openForge } from '../github/forge.ts'
+import { openGitHubApp } from '../github/github-app.ts'
+import { readBranchRules } from '../github/read-branch-rules.ts'
+import { landingPlanAsText } from '../messages/landing-plan.ts'
+import { checkPrefix } from '../messages/report.ts'
+import { exitWith, print, printJson, say } from './output.ts'
+
+export interface DoctorOptions {
+  readonly repository: string
+  readonly branch?: string
+  readonly config?: string
+  /** The App's id, where it is not in the environment. */
+  readonly app?: string
+  readonly tokenVariable: string
+  readonly rulesets?: string
+  readonly output: 'text' | 'json'
+}
+
+interface Diagnosed {
+  readonly app: number
+  readonly rules: BranchRules
+  readonly permissions: TokenPermissions | undefined
+}
+
+export async function doctor(options: DoctorOptions): Promise<void> {
+  const repository = parseRepository(options.repository)
+  const config = await readConfigFile(options.config)
+  const { app, rules, permissions } = await diagnose(options, repository, readSettings(process.env))
+  const ownChecks = checkIds.map((id) => `${checkPrefix}${id}`)
+  const plan = chooseLandingMethod({ rules, wanted: config.merge.method, permissions, app, ownChecks })
+  const rulesets = recommendedRulesets(rules.branch, app, ownChecks)
+  if (options.rulesets !== undefined) await writeRulesets(options.rulesets, rulesets)
+  if (options.output === 'json')
+    printJson({ repository: options.repository, app, rules, permissions, plan, rulesets })
+  else print(landingPlanAsText(rules.branch, plan))
+  exitWith(plan.method !== undefined && plan.missing.length === 0 ? 0 : 1)
+}
+
+function parseRepository(text: string): RepositoryName {
+  const [owner, name, ...more] = text.split('/')
+  if (!owner || !name || more.length > 0) throw new Error('--repository must be OWNER/NAME')
+  return { owner, name }
+}
+
+async function readConfigFile(path: string | undefined): Promise<Config> {
+  const parsed = parseConfig(path === undefined ? undefined : await readFile(path, 'utf8'))
+  if (parsed.kind === 'config') return parsed.config
+  throw new Error(`the configuration cannot be used: ${parsed.findings.map(({ what }) => what).join('; ')}`)
+}
+
+async function diagnose(
+  options: DoctorOptions,
+  repository: RepositoryName,
+  settings: Settings,
+): Promise<Diagnosed> {
+  return settings.credentials === undefined
+    ? withToken(options, repository, settings)
+    : asApp(options, repository, settings, settings.credentials)
+}
+
+async function asApp(
+  { branch }: DoctorOptions,
+  repository: RepositoryName,
+  { apiUrl, throttle }: Settings,
+  credentials: NonNullable<Settings['credentials']>,
+): Promise<Diagnosed> {
+  const log = pino({ level: 'silent' })
+  const app = openGitHubApp({ ...credentials, apiUrl, throttle, clock: systemClock, log })
+  const forge = openForge(await app.octokit(await app.installationOn(repository)), repository, app)
+  const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))
+  return { app: app.appId, rules, permissions: await forge.permissions() }
+}
+
+async function withToken(
+  { branch, app: given, tokenVariable }: DoctorOptions,
+  repository: RepositoryName,
+  { apiUrl }: Settings,
+): Promise<Diagnosed> {
+  const app = Number(given)
+  if (!Number.isInteger(app) || app <= 0)
+    throw new Error("--app must be the App's id, or APP_ID and the App's credentials must be in the environment")
+  const auth = process.env[tokenVariable]
+  if (auth === undefined || auth === '') throw new Error(`there is no token in ${tokenVariable}`)
+  const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+  const octokit = new (Octokit.plugin(sendApiVersion(say)))({ auth, baseUrl: apiUrl, userAgent: 'catalog-bot', log: quiet })
+  const target = { owner: repository.owner, repo: repository.name }
+  const wanted = branch ?? (await octokit.rest.repos.get(target)).data.default_branch
+  const rules = await readBranchRules(octokit, repository, wanted, { app, isApp: false })
+  return { app, rules, permissions: undefined }
+}
+
+const ignore = () => undefined
+
+async function writeRulesets(
+  folder: string,
+  rulesets: ReturnType<typeof recommendedRulesets>,
+): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  for (const [name, ruleset] of Object.entries(rulesets))
+    await writeFile(join(folder, `ruleset-${name}.json`), `${JSON.stringify(ruleset, undefined, 2)}\n`)
+  say(`wrote ruleset-a.json and ruleset-b.json to ${folder}`)
+}

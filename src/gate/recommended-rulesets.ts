@@ -1,0 +1,54 @@
+// The two rulesets that fit a branch on which the App merges, as GitHub imports them. A: nobody but the App moves it. B,
+// which nobody bypasses: not without our checks from our App. Two, because a bypass holds for a whole ruleset.
+
+export interface RecommendedRuleset {
+  readonly name: string
+  readonly target: 'branch'
+  readonly enforcement: 'active'
+  readonly conditions: {
+    readonly ref_name: { readonly include: readonly string[]; readonly exclude: readonly string[] }
+  }
+  readonly bypass_actors: readonly {
+    readonly actor_id: number
+    readonly actor_type: 'Integration'
+    readonly bypass_mode: 'always'
+  }[]
+  readonly rules: readonly { readonly type: string; readonly parameters?: Readonly<Record<string, unknown>> }[]
+}
+
+export function recommendedRulesets(
+  branch: string,
+  app: number,
+  ownChecks: readonly string[],
+): { readonly a: RecommendedRuleset; readonly b: RecommendedRuleset } {
+  const about = {
+    target: 'branch',
+    enforcement: 'active',
+    conditions: { ref_name: { include: [`refs/heads/${branch}`], exclude: [] } },
+  } as const
+  return {
+    a: {
+      name: `catalog-bot A: only the App moves ${branch}`,
+      ...about,
+      bypass_actors: [{ actor_id: app, actor_type: 'Integration', bypass_mode: 'always' }],
+      rules: [{ type: 'update' }],
+    },
+    b: {
+      name: `catalog-bot B: ${branch} takes what passed`,
+      ...about,
+      bypass_actors: [],
+      rules: [
+        { type: 'deletion' },
+        { type: 'non_fast_forward' },
+        {
+          type: 'required_status_checks',
+          parameters: {
+            // Every merge is validated against the tip: nobody has to update a branch by hand.
+            strict_required_status_checks_policy: false,
+            required_status_checks: ownChecks.map((context) => ({ context, integration_id: app })),
+          },
+        },
+      ],
+    },
+  }
+}

@@ -1,0 +1,63 @@
+// Other Apps' checks that the configuration requires (`merge.requires`): how each stands on the head, as a reason. What is
+// not there, and what nobody asked for, is never a pass.
+import type { CommitSha } from '../change/ids.ts'
+import { questionKey, type CheckRunAnswer, type Question } from '../checks/questions.ts'
+import type { RequiredOtherCheck } from '../config/required-checks.ts'
+import type { ReasonCode, VerdictKind } from './verdict.ts'
+
+export type CheckRunQuestion = Extract<Question, { kind: 'check-run' }>
+
+/** One required check, with what GitHub said of it on the head. */
+export interface RequiredAnswer {
+  readonly question: CheckRunQuestion
+  readonly answer: CheckRunAnswer
+}
+
+export const askRequired = (
+  requires: readonly RequiredOtherCheck[],
+  head: CommitSha,
+): readonly CheckRunQuestion[] =>
+  requires.map(({ app, name }) => ({ kind: 'check-run', commit: head, app, name }))
+
+/** Seconds after which they are looked at again: GitHub names no pull request of a fork when a check ends. */
+export const requiredSeconds = 120
+
+export interface RequiredReason {
+  readonly who?: undefined
+  readonly kind: VerdictKind
+  readonly code: ReasonCode
+  readonly text: string
+}
+
+/** Reasons against a merge; none where all are green on this very head. */
+export function* reasonsOfRequired(
+  requires: readonly RequiredOtherCheck[],
+  head: CommitSha,
+  answers: readonly RequiredAnswer[] = [],
+): Generator<RequiredReason> {
+  const known = new Map(answers.map(({ question, answer }) => [questionKey(question), answer]))
+  for (const question of askRequired(requires, head)) {
+    const which = `the check ${question.name} of App ${question.app}`
+    const answer = known.get(questionKey(question))
+    switch (answer?.kind) {
+      case 'green':
+        break
+      case 'running':
+      case 'missing':
+        yield { kind: 'wait', code: 'required-check', text: `waiting for ${which}` }
+        break
+      case 'red':
+        yield {
+          kind: 'blocked',
+          code: 'required-check-failed',
+          text: `${which} has not passed: ${answer.conclusion}`,
+        }
+        break
+      case 'unknown':
+        yield { kind: 'unknown', code: 'unanswered', text: `${which}: ${answer.reason}` }
+        break
+      case undefined:
+        yield { kind: 'unknown', code: 'unanswered', text: `${which}: nobody has asked for it yet` }
+    }
+  }
+}

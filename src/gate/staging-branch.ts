@@ -1,0 +1,33 @@
+// The temporary branch under which a landing's merge commit lies on GitHub while checks are put on it. Its name says
+// what it is for, so that whoever finds one left over can tell.
+import { pullNumber, type PullNumber } from '../change/ids.ts'
+import type { Landing } from './merge-permit.ts'
+import { temporaryBranches } from './temporary-branch.ts'
+
+/** The branch for one landing. It may hold the merge of an earlier one: there is one landing at a time for a base branch. */
+export function stagingBranch({ pull, baseRef }: Pick<Landing, 'pull' | 'baseRef'>): string {
+  // Without a slash: a ruleset's `tmp-*` ends at one.
+  return `${temporaryBranches}${pull}-${encodeURIComponent(baseRef)}`
+}
+
+/** What a branch of this kind was made for; undefined for every other branch. */
+export function readStagingBranch(
+  branch: string,
+): { readonly pull: PullNumber; readonly baseRef: string } | undefined {
+  if (!branch.startsWith(temporaryBranches)) return undefined
+  const [, number, name] = /^([1-9]\d{0,14})-(.+)$/.exec(branch.slice(temporaryBranches.length)) ?? []
+  if (number === undefined || name === undefined) return undefined
+  const baseRef = decoded(name)
+  // Only what we would have written ourselves.
+  return baseRef === undefined || encodeURIComponent(baseRef) !== name
+    ? undefined
+    : { pull: pullNumber(Number(number)), baseRef }
+}
+
+function decoded(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return undefined
+  }
+}

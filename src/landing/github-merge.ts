@@ -1,0 +1,41 @@
+// Landing by GitHub's own merge, where a push cannot work. GitHub pins the head and not the base, and makes the commit
+// itself: what it made is read afterwards, and held against what was validated (read-landed.ts).
+import type { LandingMethod } from '../gate/landing-method.ts'
+import type { MergeText } from '../ports/merging.ts'
+import { crashPoint } from './crash-point.ts'
+import type { Acted, Prepared, Step } from './ready.ts'
+
+type GitHubMerge = Extract<LandingMethod, { kind: 'github-merge' }>
+
+export async function prepareGitHubMerge(step: Step, method: GitHubMerge): Promise<Prepared> {
+  const { permit, options, rules } = step
+  const { base, head, commit } = permit.landing
+  if (rules?.checks.strict === true && !(await options.repository.contains(head, base)))
+    return {
+      kind: 'refused',
+      reason: 'the branch takes only pull requests that contain its newest commit: update this one',
+      scope: 'pull',
+    }
+  const text = options.text ?? splitMessage(await options.repository.messageOf(commit))
+  return { kind: 'ready', method, commit, act: () => merge(step, method, text) }
+}
+
+async function merge({ permit, options }: Step, { method }: GitHubMerge, text: MergeText): Promise<Acted> {
+  const { landing } = permit
+  // As late as can be: GitHub merges into whatever the base is by then.
+  await options.repository.fetch(landing.baseRef)
+  if ((await options.repository.tip(landing.baseRef)) !== landing.base)
+    return { kind: 'race', why: 'the base branch has changed' }
+  const answer = await options.merging.merge(permit, method, text)
+  crashPoint('merge-asked')
+  if (answer.kind !== 'refused') return answer
+  const { words } = answer
+  const reason = words.by === 'rest' ? words.message : words.errors.map(({ message }) => message).join(' ')
+  return { kind: 'refused', reason, words, commit: landing.commit }
+}
+
+/** A commit message as GitHub takes it: its first line, and the rest. */
+function splitMessage(message: string): MergeText {
+  const [title = '', ...rest] = message.split('\n')
+  return { title, body: rest.join('\n').trim() }
+}

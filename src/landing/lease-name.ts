@@ -1,0 +1,7 @@
+// The lease under which everything that moves a branch happens.
+import type { RepositoryName } from '../change/snapshot.ts'
+
+/** One holder at a time, over all instances. */
+export function leaseName(repository: RepositoryName, branch: string): string {
+  return `land ${repository.owner}/${repository.name} ${branch}`
+}

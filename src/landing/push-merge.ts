@@ -1,0 +1,127 @@
+// Landing by push: the validated merge commit, or GitHub's signed twin of it, becomes the tip of the base branch by
+// compare-and-swap. Where the branch requires our checks on what is pushed, they are put on that commit first, which lies
+// on a temporary branch until then.
+import type { CommitSha } from '../change/ids.ts'
+import type { SignedCommit } from '../ports/merging.ts'
+import type { LandingMethod } from '../gate/landing-method.ts'
+import { stagingBranch } from '../gate/staging-branch.ts'
+import { compareTestMerge } from './compare-test-merge.ts'
+import { crashPoint } from './crash-point.ts'
+import { noteStaging } from './remove-staged.ts'
+import type { Acted, Prepared, Step } from './ready.ts'
+import type { RefusedLanding } from './landing-options.ts'
+
+type Push = Extract<LandingMethod, { kind: 'push' }>
+
+/** GitHub can take a second to see checks that it was just given. bors-ng and others wait so, too. */
+const patience = 10_000
+const firstPause = 250
+
+export async function preparePush(step: Step, method: Push): Promise<Prepared> {
+  const { permit, options, rules } = step
+  const { landing } = permit
+  const isCompared =
+    step.plan.needsGitHubsTree ??
+    (rules?.pullRequest !== undefined &&
+      (rules.pullRequest.dismissesStale || rules.pullRequest.lastPushApproval))
+  const other = isCompared ? await compareTestMerge(landing, options.repository) : undefined
+  if (other !== undefined) return other
+  let { commit } = landing
+  if (isStaged(method)) {
+    await noteStaging(landing.repository, options.store)
+    const staged = await options.repository.stage(permit)
+    if (staged.kind === 'refused')
+      return {
+        ...refusal(staged, commit, false),
+        reason: `a temporary branch was refused: ${staged.reason}`,
+        scope: brings.test(staged.text) ? 'pull' : 'branch',
+      }
+    crashPoint('staged')
+    if (method.signed) {
+      const twin = await signedTwin(step)
+      if (twin.unverified !== undefined)
+        return {
+          kind: 'refused',
+          reason: `GitHub does not verify the commit that it made: ${twin.unverified}`,
+          scope: 'branch',
+        }
+      commit = twin.commit
+    }
+    if (method.checksFirst) await putChecks(step, commit)
+  }
+  return { kind: 'ready', method, commit, act: () => push(step, method, commit) }
+}
+
+/** What is wrong with a push wherever it goes: with what the pull request brings. */
+const brings = /refusing to allow|GH00[179]|PUSH PROTECTION|exceeds GitHub's file size/
+
+const isStaged = (method: Push): boolean => method.checksFirst || method.signed
+
+/**
+ * The permit's merge as GitHub makes it, which signs it. It is another commit with the same parents and tree; git/land.ts
+ * looks at them once more.
+ */
+async function signedTwin({ permit, options }: Step): Promise<SignedCommit> {
+  const { repository, merging } = options
+  const { landing } = permit
+  const twin = await merging.sign(permit, await repository.messageOf(landing.commit))
+  if (twin.unverified !== undefined) return twin
+  await merging.moveStaged(permit, twin.commit)
+  await repository.fetch(stagingBranch(landing))
+  crashPoint('signed')
+  return twin
+}
+
+/** Our check runs, on the very commit that is to be pushed. */
+async function putChecks({ options }: Step, commit: CommitSha): Promise<void> {
+  const { forge, checks } = options
+  if (checks.length === 0 || checks.some(({ conclusion }) => conclusion !== 'success'))
+    throw new Error('a permit was given though not all of our checks have passed')
+  const shown = new Map((await forge.checksOn(commit)).map(({ name, digest }) => [name, digest]))
+  for (const run of checks)
+    if (shown.get(run.name) !== run.digest) await forge.perform({ kind: 'put-check', head: commit, run })
+  crashPoint('checks-put')
+}
+
+async function push(
+  { permit, options }: Step,
+  { signed, checksFirst }: Push,
+  commit: CommitSha,
+): Promise<Acted> {
+  const { repository, clock } = options
+  const until = clock.now() + patience
+  for (let pause = firstPause; ; pause *= 2) {
+    const result = await repository.land(permit, commit)
+    if (result.kind === 'landed') return { kind: 'done' }
+    if (result.kind === 'base-moved') return { kind: 'race', why: 'the base branch has changed' }
+    const isLate = checksFirst && isExpected(result.text)
+    if (!isLate || clock.now() + pause > until) return refusal(result, commit, signed)
+    await clock.sleep(pause)
+  }
+}
+
+/** Every complaint is about a check that GitHub has not seen yet. */
+function isExpected(text: string): boolean {
+  const complaints = text
+    .split('\n')
+    .filter((line) => line.startsWith('- ') || /^error: (?!GH0)/.test(line))
+    .map((line) => line.replace(/^(?:- |error: )/, ''))
+  return complaints.length > 0 && complaints.every((complaint) => awaited.test(complaint))
+}
+const awaited =
+  /^(?:Required status check ".*" is (?:expected|in progress|pending)\.?|\d+ of \d+ required status checks are (?:expected|pending|in progress)\.?|\d+ of \d+ required status checks have not succeeded: (?:\d+ (?:expected|pending)(?: and )?)+\.?)$/
+
+function refusal(
+  { reason, text }: { readonly reason: string; readonly text: string },
+  commit: CommitSha,
+  isSigned: boolean,
+): RefusedLanding {
+  return { kind: 'refused', reason, words: { by: 'push', text }, commit, isSigned }
+}
+
+/** The temporary branch is removed whatever came of the landing; where that fails, the sweep does it. */
+export async function tidyUp({ plan: { method }, permit, options }: Step): Promise<void> {
+  if (method?.kind !== 'push' || !isStaged(method)) return
+  crashPoint('before-tidying')
+  await options.merging.removeStaged(stagingBranch(permit.landing)).catch(() => undefined)
+}

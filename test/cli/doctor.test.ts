@@ -1,0 +1,100 @@
+// `doctor` against the sandbox: with somebody's token, as the App, and what comes of the two rulesets that it writes.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RulesetRequest } from '../../sandbox/github/branch-rules/rule-shapes.ts'
+import { accepted, Ground, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { privateKey } from '../sandbox/github/sample-world.ts'
+
+let ground: Ground
+beforeAll(async () => {
+  ground = await Ground.furnish()
+})
+afterAll(async () => ground.it.stop())
+
+const cli = join(import.meta.dirname, '../../src/cli.ts')
+const ownChecks = ['ownership', 'validation', 'images'].map((name) => `catalog-bot / ${name}`)
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command without anything of our own environment. */
+function run(args: readonly string[], environment: Record<string, string> = {}): Promise<Ran> {
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: ground.it.directory,
+    GITHUB_API_URL: ground.it.github.url,
+    GITHUB_THROTTLE: 'off',
+    ...environment,
+  }
+  return new Promise((resolve) => {
+    execFile(process.execPath, ['--no-warnings', cli, 'doctor', ...args], { env }, (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    )
+  })
+}
+
+const asMaintainer = () => ({ MY_TOKEN: ground.it.github.tokenFor('maintainer') })
+const withToken = () => ['--app', String(ground.it.app.id), '--token-variable', 'MY_TOKEN']
+
+describe('doctor', () => {
+  test('with a token says how the App would merge, and writes rulesets under which that works', async () => {
+    const it = await ground.landing()
+    const folder = await mkdtemp(join(ground.it.directory, 'rulesets-'))
+    const args = ['--repository', it.full, ...withToken(), '--rulesets', folder]
+    const before = await run(args, asMaintainer())
+    expect(before).toMatchObject({ code: 0, err: expect.stringContaining('ruleset-a.json') })
+    expect(before.out).toContain('main: the App pushes the validated merge.')
+    expect(before.out).toContain('Add ruleset A')
+
+    const admin = ground.it.client(ground.it.github.tokenFor('maintainer'))
+    for (const name of ['ruleset-a.json', 'ruleset-b.json']) {
+      const request = JSON.parse(await readFile(join(folder, name), 'utf8')) as RulesetRequest
+      await admin.request('POST /repos/{owner}/{repo}/rulesets', { ...it.name, ...request } as never)
+    }
+    expect(ground.it.github.violations.splice(0)).toEqual([])
+
+    const after = await run([...args, '--output', 'json'], asMaintainer())
+    expect(after.code).toBe(0)
+    expect(JSON.parse(after.out)).toMatchObject({
+      rules: { reservedForUs: true, closedToUs: false },
+      plan: { method: { kind: 'push', checksFirst: true, signed: false }, missing: [], faster: [] },
+    })
+
+    // Nobody else pushes, and the App only what has its checks.
+    expect((await ground.pushMerge(it, ground.it.github.tokenFor('maintainer'))).accepted).toBe(false)
+    expect((await ground.pushMerge(it)).accepted).toBe(false)
+    expect((await ground.stage(it)).accepted).toBe(true)
+    for (const check of ownChecks) await ground.check(it, it.M, check)
+    expect(await ground.pushMerge(it)).toMatchObject(accepted)
+    expect(await ground.tip(it)).toBe(it.M)
+  })
+
+  test('as the App says what is missing, by exit code 1, and follows the configuration', async () => {
+    const it = await ground.landing()
+    ground.it.github.addRules(it.full, [{ type: 'required_linear_history' }, pullRequestRule()])
+    const environment = { APP_ID: String(ground.it.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
+    const args = ['--repository', it.full, '--branch', 'main']
+    const free = await run(args, environment)
+    expect(free).toMatchObject({ code: 0, out: expect.stringContaining('GitHub merges (squash)') })
+    const config = join(ground.it.directory, 'catalog-bot.yml')
+    await writeFile(config, 'merge:\n  method: push\n')
+    const bound = await run([...args, '--config', config], environment)
+    expect(bound.code).toBe(1)
+    expect(bound.out).toContain('Merge.method is push, and it would be refused')
+  })
+
+  test.each([
+    ['a repository without its owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
+    ['no App', ['--repository', 'a/b'], { GITHUB_TOKEN: 'x' }, '--app'],
+    ['no token', ['--repository', 'a/b', '--app', '1'], {}, 'no token in GITHUB_TOKEN'],
+    ['a repository that is not there', ['--repository', 'a/b', '--app', '1', '--branch', 'm'], { GITHUB_TOKEN: 'x' }, 'a/b'],
+  ])('cannot run with %s: exit code 2', async (_what, args, environment, says) => {
+    const ran = await run(args, environment)
+    expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(says) })
+  })
+})

@@ -1,0 +1,47 @@
+import { expect, test } from '@jest/globals'
+import { knownBranchRules } from '../../src/examine/known-branch-rules.ts'
+import { openMemoryCache } from '../../src/examine/memory-cache.ts'
+import type { BranchRules } from '../../src/gate/branch-rules.ts'
+
+function aPlace(name = 'catalog') {
+  let reads = 0
+  const time = { ms: 77 }
+  const clock = { now: () => time.ms, sleep: () => Promise.resolve() }
+  return {
+    time,
+    clock,
+    store: openMemoryCache(clock),
+    forge: {
+      repository: { owner: 'Acme', name },
+      branchRules: (branch: string) =>
+        Promise.resolve({ branch, unread: [String((reads += 1))] } as unknown as BranchRules),
+      permissions: () => Promise.resolve({ contents: 'write' }),
+    },
+  }
+}
+
+test('what a branch demands is read once an hour for each branch, and anew where that is asked for', async () => {
+  const place = aPlace()
+  const nth = async (branch: string, fresh = false) =>
+    (await knownBranchRules(place, branch, { fresh })).rules.unread
+  expect(await nth('main')).toEqual(['1'])
+  expect(await nth('main')).toEqual(['1'])
+  expect(await nth('release')).toEqual(['2'])
+  expect(await nth('main', true)).toEqual(['3'])
+  expect(await nth('main')).toEqual(['3'])
+  expect(await knownBranchRules(place, 'main')).toMatchObject({
+    readAt: 77,
+    permissions: { contents: 'write' },
+  })
+  place.time.ms += 3_600_000
+  expect(await nth('main')).toEqual(['4'])
+})
+
+test('repositories do not share what is known of their branches', async () => {
+  const place = aPlace()
+  await knownBranchRules(place, 'main')
+  const other = { ...aPlace('other'), store: place.store }
+  expect((await knownBranchRules(other, 'main')).rules.unread).toEqual(['1'])
+  const twice = await knownBranchRules(other, 'main')
+  expect(twice.rules.unread).toEqual(['1'])
+})

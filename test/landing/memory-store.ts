@@ -1,0 +1,80 @@
+// A store for landings alone, in memory, with a power cut: leases of an ended process run out when the test says so.
+import type { BegunLanding, Intent } from '../../src/ports/landings.ts'
+import type { Lease } from '../../src/ports/leases.ts'
+import type { Store } from '../../src/ports/store.ts'
+
+export type EndedAs = 'landed' | 'abandoned' | 'mismatch'
+
+export interface MemoryStore {
+  readonly store: Store
+  readonly intents: readonly (Intent & { readonly outcome?: EndedAs })[]
+  /** All leases run out. */
+  expireLeases(): void
+}
+
+export function memoryStore(): MemoryStore {
+  const intents: (Intent & { outcome?: EndedAs })[] = []
+  const leases = new Map<string, { fence: number; held: boolean }>()
+  const cache = new Map<string, unknown>()
+  const state = new Map<string, unknown>()
+  const parts = {
+    acquireLease: async (name: string): Promise<Lease | undefined> => {
+      const before = leases.get(name)
+      if (before?.held) return undefined
+      const fence = (before?.fence ?? 0) + 1
+      leases.set(name, { fence, held: true })
+      return { name, fence }
+    },
+    releaseLease: async ({ name, fence }: Lease) => {
+      if (leases.get(name)?.fence === fence) leases.set(name, { fence, held: false })
+    },
+    beginLanding: async ({ name, fence }: Lease, landing: BegunLanding) => {
+      const lease = leases.get(name)
+      if (!lease?.held || lease.fence !== fence) return undefined
+      // As a database keeps it.
+      const intent = {
+        ...(JSON.parse(JSON.stringify(landing)) as BegunLanding),
+        id: intents.length + 1,
+        fence,
+      }
+      intents.push(intent)
+      return { ...intent }
+    },
+    endLanding: async ({ id, commit }: Intent, outcome: EndedAs, landed = commit) => {
+      const intent = intents[id - 1]
+      if (intent === undefined || (intent.outcome !== undefined && intent.outcome !== outcome))
+        throw new Error(`intent ${id} is ${intent?.outcome ?? 'unknown'}`)
+      const isTwice = intents.some(
+        (it) => it.pull === intent.pull && it !== intent && it.outcome === 'landed',
+      )
+      if (outcome === 'landed' && isTwice) throw new Error(`pull request ${intent.pull} has landed before`)
+      intents[id - 1] = { ...intent, outcome, commit: landed }
+    },
+    openLandings: async () => intents.filter(({ outcome }) => outcome === undefined),
+    landingOf: async (_: unknown, pull: number) =>
+      intents.find((it) => it.pull === pull && it.outcome === 'landed'),
+    landingStops: async () => [],
+    parkedPull: async () => undefined,
+    getCached: async ({ name: space }: { name: string }, keys: readonly string[]) =>
+      new Map(
+        keys.flatMap((key) => {
+          const id = `${space}\n${key}`
+          return cache.has(id) ? [[key, cache.get(id)] as const] : []
+        }),
+      ),
+    readState: async ({ name }: { name: string }, _: unknown, key: string) => state.get(`${name}\n${key}`),
+    writeState: async ({ name }: { name: string }, _: unknown, values: ReadonlyMap<string, unknown>) => {
+      for (const [key, value] of values) state.set(`${name}\n${key}`, value)
+    },
+    putCached: async ({ name: space }: { name: string }, values: ReadonlyMap<string, unknown>) => {
+      for (const [key, value] of values) cache.set(`${space}\n${key}`, value)
+    },
+  }
+  return {
+    store: parts as never,
+    intents,
+    expireLeases: () => {
+      for (const [name, { fence }] of leases) leases.set(name, { fence, held: false })
+    },
+  }
+}

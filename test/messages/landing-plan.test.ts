@@ -1,0 +1,42 @@
+import { describe, expect, test } from '@jest/globals'
+import type { LandingPlan } from '../../src/gate/landing-method.ts'
+import { landingPlanAsMarkdown, landingPlanAsText, methodInWords } from '../../src/messages/landing-plan.ts'
+
+const plan: LandingPlan = {
+  method: { kind: 'push', checksFirst: true, signed: true },
+  needsGitHubsTree: false,
+  because: 'it works',
+  missing: [],
+  conditions: ['the check "<b>@team</b> #1" must be green'],
+  faster: [],
+  unsure: ['nobody knows\n# what'],
+}
+
+describe('a plan in words', () => {
+  test('names branch, method and reason, and only the lists that hold something', () => {
+    expect(landingPlanAsText('main', plan)).toBe(
+      [
+        'main: the App pushes the validated merge (checks first, signed).',
+        '  It works.',
+        'What GitHub wants of each pull request',
+        '  - The check "<b>@team</b> #1" must be green.',
+        'What is not known',
+        '  - Nobody knows # what.',
+      ].join('\n'),
+    )
+  })
+
+  test('mentions, links and formats nothing that a check or a branch is called', () => {
+    const text = landingPlanAsMarkdown('@team`x', plan)
+    expect(text).toContain('``@team`x``')
+    expect(text).not.toMatch(/<b>|@team<|[^\\]#1/)
+    expect(text.split('\n').filter((line) => line.startsWith('#'))).toEqual([])
+  })
+
+  test.each([
+    [undefined, 'the App cannot merge'],
+    [{ kind: 'queue' }, "through GitHub's merge queue"],
+    [{ kind: 'github-merge', method: 'squash' }, 'GitHub merges (squash)'],
+    [{ kind: 'push', checksFirst: false, signed: false }, 'the App pushes the validated merge'],
+  ] as const)('says of %j: %s', (method, words) => expect(methodInWords(method)).toBe(words))
+})

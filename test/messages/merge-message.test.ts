@@ -1,0 +1,73 @@
+import { describe, expect, test } from '@jest/globals'
+import { parseConfig } from '../../src/config/config.ts'
+import { mergeMessage } from '../../src/messages/merge-message.ts'
+import { aSnapshot, sha } from '../gate/build.ts'
+
+const head = `Head: ${sha('a')}\n`
+
+describe('the message of a merge', () => {
+  test('names the pull request and its head where nothing else is said', () => {
+    expect(mergeMessage(aSnapshot({ title: 'Update foo' }))).toBe(
+      `Merge pull request 7: Update foo\n\n${head}`,
+    )
+    expect(mergeMessage(aSnapshot({ title: '@x' }))).toBe(`Merge pull request 7: x\n\n${head}`)
+    expect(mergeMessage(aSnapshot({ title: '###' }))).toBe(`Merge pull request 7\n\n${head}`)
+  })
+
+  test('is what the template says, with the head below it', () => {
+    const template = { title: 'catalog: {title} ({number})', body: 'By {author}.\n\n\n\nOf {head}\n' }
+    expect(mergeMessage(aSnapshot({ title: 'Update foo' }), template)).toBe(
+      `catalog: Update foo (7)\n\nBy alice.\n\nOf ${sha('a')}\n\n${head}`,
+    )
+  })
+
+  test('of an account that is gone says so', () => {
+    expect(mergeMessage(aSnapshot({ author: null }), { title: '{author}' })).toContain('ghost\n')
+  })
+
+  test.each([
+    ['the template', 'Closes #12 @team [skip ci] GH-3', 'x', 'Closes 12 team (skip ci)'],
+    ['the title of a pull request', '{title}', '[skip ci] #12 @team', '(skip ci) 12 team'],
+    ['what both make together', 'x G{title}', 'H-12', 'x'],
+    ['what both make together in a line', 'see http:{title}', '//x/pull/3', 'see http:'],
+  ])('has no word on which anybody acts, from %s', (_from, template, title, says) => {
+    const [first] = mergeMessage(aSnapshot({ title }), { title: template }).split('\n')
+    expect(first).toBe(says)
+    expect(mergeMessage(aSnapshot({ title }), { body: template })).toContain(`\n\n${says}\n\n${head}`)
+  })
+
+  test('has no trailer of the body, and no line that a title began', () => {
+    const template = { title: '{title}', body: 'Co-authored-by: X <x@x>\n{title}' }
+    const lines = mergeMessage(aSnapshot({ title: 'a\nSigned-off-by: b' }), template).split('\n')
+    expect(lines[0]).toBe('a Signed-off-by b')
+    expect(lines.slice(2, 4)).toEqual(['Co-authored-by X <xx>', 'a Signed-off-by b'])
+  })
+
+  test('whose template is empty once it is harmless is the usual one', () => {
+    expect(mergeMessage(aSnapshot({ title: '#' }), { title: '{title}' })).toContain('Merge pull request 7')
+  })
+})
+
+describe('a template', () => {
+  const problems = (text: string) => {
+    const parsed = parseConfig(text)
+    return parsed.kind === 'config' ? [] : parsed.findings.map(({ at, what }) => `${at?.line}: ${what}`)
+  }
+  test.each([
+    ['merge:\n  message:\n    title: "{nummer}"\n', /^3: .*\{nummer\} is no placeholder/],
+    ['merge:\n  message:\n    title: "{number"\n', /^3: .*brace/],
+    ['merge:\n  message:\n    title: |\n      a\n      b\n', /^3: .*one line/],
+    ['merge:\n  message:\n    title: a\n    body: "{}"\n', /^4: .*\{\} is no placeholder/],
+    ['merge:\n  message:\n    subject: a\n', /subject/],
+    ['merge:\n  method: fast\n', /^2: .*method/],
+    ['merge:\n  requires:\n    - name: ci\n', /^3: .*app/],
+    ['merge:\n  requires:\n    - {app: actions, name: ci}\n', /^3: .*app/],
+  ])('that is malformed is a finding at its line: %j', (text, says) => {
+    expect(problems(text).join('\n')).toMatch(says)
+  })
+
+  test('that is well formed is none', () => {
+    const text = 'merge:\n  method: squash\n  message: {title: "{number}: {title}", body: "{head} {author}"}\n  requires: [{app: 15368, name: ci}]\n' // prettier-ignore
+    expect(problems(text)).toEqual([])
+  })
+})
