@@ -83,4 +83,14 @@ export default tseslint.config(
     },
   },
   { files: ['scripts/**', 'bench/**', 'test/**', '**/*.test.ts'], rules: { 'no-console': 'off' } },
+  {
+    files: ['test/**'],
+    ignores: ['test/seeded.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        { name: 'fast-check', importNames: ['default'], message: 'Tests take it from test/seeded.ts.' },
+      ],
+    },
+  },
 )

@@ -1,5 +1,5 @@
 // Bundles of random shapes, for holding our renderer beside opm's: mostly sound, now and then odd in one place.
-import fc from 'fast-check'
+import fc from '../seeded.ts'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 
 type Data = unknown

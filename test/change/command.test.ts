@@ -1,6 +1,6 @@
 // A command is what stands on its own line in a plain paragraph near the top of a comment. Nothing else is (T30).
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../seeded.ts'
 import { commandNames, parseComment } from '../../src/change/command.ts'
 
 const none = { kind: 'none' }

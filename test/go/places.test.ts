@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../seeded.ts'
 import { TextPlaces } from '../../src/go/places.ts'
 
 const line = fc.oneof(

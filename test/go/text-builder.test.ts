@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../seeded.ts'
 import { TextBuilder } from '../../src/go/text-builder.ts'
 
 const piece = fc.oneof(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../seeded.ts'
 import { mergeMessage } from '../../src/examine/stand-on-base.ts'
 import { code, commitTitle, oneLine, plain } from '../../src/messages/escape.ts'
 import { aSnapshot } from '../gate/build.ts'

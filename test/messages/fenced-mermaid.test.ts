@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../seeded.ts'
 import { fencedMermaid } from '../../src/messages/fenced-mermaid.ts'
 
 test('a picture is a block of Mermaid', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../../seeded.ts'
 import { inRange, parseVersionRange } from '../../../src/catalog/versions/version-range.ts'
 import type { VersionRange } from '../../../src/catalog/versions/version-range.ts'
 import { compareVersions, parseVersion } from '../../../src/catalog/versions/version.ts'

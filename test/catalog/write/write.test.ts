@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../../seeded.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 import { readWritable } from '../../../src/catalog/write/writable.ts'
 import { writeJson } from '../../../src/catalog/write/write-json.ts'

@@ -1,7 +1,7 @@
 // No sequence of pull requests by people without rights ever lands without somebody who has them. The oracle knows
 // the true state of the world only (who was listed where, before each landing), nothing of how the check decides.
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../../seeded.ts'
 import type { Review } from '../../../src/change/snapshot.ts'
 import { approvalsFromReviews, coverage, ownerFilePaths } from '../../../src/checks/ownership/ownership.ts'
 import type { CheckInput } from '../../../src/checks/check.ts'

@@ -6,6 +6,7 @@ import { RegularReader } from '../../../src/go/fast/regular-yaml.ts'
 import { sharedPath } from '../../shared.ts'
 import { compareJsonReaders, compareReaders } from './compare-readers.ts'
 import { Random, mutatedDocuments, mutatedObjects, rendered, renderedJson } from './mutated-documents.ts'
+import { fuzzSeed } from '../../seeded.ts'
 
 const encoder = new TextEncoder()
 
@@ -17,16 +18,14 @@ describe('the fast reader of JSON', () => {
   })
 
   test('agrees with the exact reader on damaged objects', () => {
-    const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 32)
-    process.stderr.write(`fast reader of JSON: FUZZ_SEED=${seed}\n`)
-    const random = new Random(seed)
+    const random = new Random(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 1000; round++) {
       const bytes = mutatedObjects(random)
       const comparison = compareJsonReaders(bytes)
       if (comparison.difference !== undefined)
         throw new Error(
-          `seed ${seed}, round ${round}: ${comparison.difference}\n${new TextDecoder().decode(bytes)}`,
+          `seed ${fuzzSeed}, round ${round}: ${comparison.difference}\n${new TextDecoder().decode(bytes)}`,
         )
       fast += comparison.fast
     }
@@ -103,16 +102,14 @@ describe('the fast reader', () => {
   })
 
   test('agrees with the exact reader on damaged documents', () => {
-    const seed = Number(process.env['FUZZ_SEED'] ?? Date.now() % 2 ** 32)
-    process.stderr.write(`fast reader: FUZZ_SEED=${seed}\n`)
-    const random = new Random(seed)
+    const random = new Random(fuzzSeed)
     let fast = 0
     for (let round = 0; round < 1000; round++) {
       const bytes = mutatedDocuments(random)
       const comparison = compareReaders(bytes)
       if (comparison.difference !== undefined) {
         throw new Error(
-          `seed ${seed}, round ${round}: ${comparison.difference}\n${new TextDecoder().decode(bytes)}`,
+          `seed ${fuzzSeed}, round ${round}: ${comparison.difference}\n${new TextDecoder().decode(bytes)}`,
         )
       }
       fast += comparison.fast

@@ -1,6 +1,6 @@
 // What opm takes for an image reference and what registries are asked for is the same, but for ports.
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../../seeded.ts'
 import { formatImageReference, parseImageReference } from '../../../src/go/reference/image-reference.ts'
 import { pullSpecError } from '../../../src/go/reference/pull-spec.ts'
 

@@ -1,6 +1,6 @@
 // CODEOWNERS as GitHub documents it, and against a second matcher made in another way.
 import { describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
+import fc from '../../../seeded.ts'
 import { codeownersOf, readCodeowners } from '../../../../src/checks/ownership/sources/codeowners.ts'
 import { principalName } from '../../../../src/checks/ownership/principal.ts'
 
