@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { openMemoryCache } from '../src/examine/memory-cache.ts'
 import type { Clock } from '../src/ports/clock.ts'
 import { cachedAnswers } from '../src/registry/cached-answers.ts'
 import { loopbackRegistries } from '../src/registry/transport/egress-policy.ts'
@@ -75,7 +76,7 @@ async function check(references: readonly string[], concurrency: number, options
 async function real(): Promise<void> {
   const missing = ['docker-registry', 'skopeo'].find((program) => !isOnPath(program))
   if (missing !== undefined)
-    return void console.log(`left out: docker-registry, because ${missing} is not installed`)
+    return console.log(`left out: docker-registry, because ${missing} is not installed`)
   const registry = await realRegistry()
   const type = 'application/vnd.oci.image.manifest.v1+json'
   const base = await registry.push({ layers: [Buffer.alloc(1024)] }, 'bench/app:base', { format: 'oci' })
@@ -169,14 +170,7 @@ async function distant(): Promise<void> {
   row('', ...memory.map((value) => value.toFixed(1)))
   if (globalThis.gc) promised((memory.at(-1) ?? 0) - (memory[1] ?? 0) < 5, 'memory is flat')
 
-  const kept = new Map<string, unknown>()
-  const store = {
-    getCached: async (_space: string, keys: readonly string[]) =>
-      new Map(keys.flatMap((key) => (kept.has(key) ? [[key, kept.get(key)] as const] : []))),
-    putCached: async (_space: string, values: ReadonlyMap<string, unknown>) => {
-      for (const [key, value] of values) kept.set(key, value)
-    },
-  }
+  const store = openMemoryCache(clock)
   const cached = cachedAnswers(client, { store, identity: (reference) => client.identity(reference) })
   const byDigest = [`${registry.host}/bench/app@${digest}`]
   await cached.resolveAll(byDigest)

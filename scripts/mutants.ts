@@ -822,7 +822,7 @@ export const mutants: readonly Mutant[] = [
     number: 85,
     bug: 'wait for all that git lists',
     edits: [{ file: 'src/git/run-git.ts', search: 'outRecords > records', replace: 'outRecords < 0' }],
-    test: ['test/examine/looks/look-pool.test.ts', 'billion paths'],
+    test: ['test/git/trees.test.ts', 'beyond what may be listed'],
   },
   {
     number: 86,
@@ -835,6 +835,114 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/messages/too-large.test.ts', ''],
+  },
+  {
+    number: 187,
+    bug: 'push what would close another pull request than those that were judged',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'return facts(now) === facts(carried.met)',
+        replace: 'return facts(now) !== undefined',
+      },
+    ],
+    test: ['test/landing/land-pull.test.ts', ''],
+  },
+  {
+    number: 188,
+    bug: 'hold as many ignore patterns against as many paths as a stranger writes',
+    edits: [
+      {
+        file: 'src/examine/catalogs/catalog-loader.ts',
+        search: 'patterns * paths > mostComparisons ||',
+        replace: '',
+      },
+    ],
+    test: ['test/examine/catalogs/catalog-loader.test.ts', 'cannot be read'],
+  },
+  {
+    number: 189,
+    bug: 'hold all changed files in memory at once, however large',
+    edits: [
+      {
+        file: 'src/examine/compare-trees.ts',
+        search: 'size += bytes.length',
+        replace: 'size += 0',
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'held in memory'],
+  },
+  {
+    number: 190,
+    bug: 'look again and again at what is too large',
+    edits: [
+      {
+        file: 'src/app/jobs/look-at-pull.ts',
+        search: 'if (before?.state === state)',
+        replace: 'if (before?.state === undefined && state === undefined)',
+      },
+    ],
+    test: ['test/app/jobs/look-at-pull.test.ts', 'looked at once'],
+  },
+  {
+    number: 191,
+    bug: 'keep a verdict that something is too large for another head',
+    edits: [
+      {
+        file: 'src/app/jobs/look-at-pull.ts',
+        search: 'const parts = [head, baseRef,',
+        replace: 'const parts = [baseRef,',
+      },
+    ],
+    test: ['test/app/jobs/look-at-pull.test.ts', 'its head'],
+  },
+  {
+    number: 192,
+    bug: 'let every fetch wait for the longest one',
+    edits: [
+      {
+        file: 'src/git/fetch-lanes.ts',
+        search: 'filter(({ since }) => since > soon).length',
+        replace: 'filter(({ since }) => since !== soon).length',
+      },
+    ],
+    test: ['test/git/fetch-lanes.test.ts', 'leave their places'],
+  },
+  {
+    number: 193,
+    bug: 'let a small pull request wait behind large ones',
+    edits: [
+      {
+        file: 'src/examine/looks/look-pool.ts',
+        search: "? 'small' : 'large'",
+        replace: "? 'large' : 'large'",
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'GitHub says that it is small'],
+  },
+  {
+    number: 194,
+    bug: 'let a process go on that has looked at something too large',
+    edits: [
+      {
+        file: 'src/examine/looks/look-pool.ts',
+        search: "kind === 'seen' && milliseconds",
+        replace: 'kind.length > 0 && milliseconds',
+      },
+    ],
+    test: ['test/examine/looks/look-pool.test.ts', 'found something too large'],
+  },
+  {
+    number: 195,
+    bug: "let a process that looked at one repository look at another's",
+    edits: [
+      {
+        file: 'src/workers/worker-pool.ts',
+        search: "takePlace(isForOneKey ? key : '')",
+        replace: "takePlace('')",
+      },
+    ],
+    test: ['test/workers/worker-pool.test.ts', 'kept apart'],
   },
 ]
 

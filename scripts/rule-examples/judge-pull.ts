@@ -10,7 +10,7 @@ import type { Snapshot } from '../../src/change/snapshot.ts'
 import type { AnswerTo, Question } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
-import { forgetful } from '../../test/examine/forgetful-memory.ts'
+import { forgetfulCache, forgetfulMemory } from '../../src/examine/forgetful.ts'
 import type { CaseSettings, ExampleCase } from './cases.ts'
 import { head, openPullsOf } from './example-commits.ts'
 import { person } from './example-people.ts'
@@ -27,10 +27,10 @@ export async function judgePull(example: Example): Promise<readonly Finding[]> {
 function look({ directory, settings }: Example, shown?: DescribedChange): Promise<Examination> {
   return examine(snapshotOf(settings), {
     repository: repositoryOf(directory, settings),
-    loader: catalogLoader({ read: async (bytes) => readFile(bytes) } as Parameters<typeof catalogLoader>[0], {
-      getCached: async () => new Map(),
-      putCached: async () => undefined,
-    }),
+    loader: catalogLoader(
+      { read: async (bytes) => readFile(bytes) } as Parameters<typeof catalogLoader>[0],
+      forgetfulCache,
+    ),
     ask: async (question) => answerTo(question, settings),
     memory: { ...memoryOf(settings), ...(shown && memoryOfShown(shown)) },
     openPulls: async () => openPullsOf(settings),
@@ -116,7 +116,7 @@ function thereAs(reference: string): AnswerTo['image'] {
 /** Remembers nothing but the accounts that the example renamed. */
 function memoryOf({ renamed = {} }: CaseSettings): PullMemory {
   return {
-    ...forgetful,
+    ...forgetfulMemory,
     firstSeenAccounts: async (_repository, accounts) =>
       new Map([...accounts, ...Object.entries(renamed).map(([login, id]) => [login, userId(id)] as const)]),
   }

@@ -10,6 +10,7 @@ import { openCommentMemory } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Store } from '../ports/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
@@ -63,7 +64,7 @@ export async function serve(
   })
   const loader = catalogLoader(pool, store)
   const looks = openLookPool(settings.budget, settings.concurrency)
-  const app: App = { settings, store, registries, loader, looks, metrics, clock, log }
+  const app: App<Store> = { settings, store, registries, loader, looks, metrics, clock, log }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(
@@ -170,7 +171,7 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: E
 }
 
 /** One mirror per repository, opened when first needed. */
-function openWorkplaces(app: App, github: GitHubApp) {
+function openWorkplaces(app: App<Store>, github: GitHubApp) {
   const mirrors = new Map<string, Promise<Mirror>>()
   const acting = {
     ...github,
@@ -201,7 +202,7 @@ function openWorkplaces(app: App, github: GitHubApp) {
   }
 
   return {
-    open: async (job: { installation: number; repository: RepositoryName }): Promise<JobContext> => ({
+    open: async (job: { installation: number; repository: RepositoryName }): Promise<JobContext<Store>> => ({
       app,
       installation: job.installation,
       forge: openForge(await github.octokit(job.installation), job.repository, acting),

@@ -36,7 +36,11 @@ export function userId(value: number): UserId {
   return value as UserId
 }
 
+export function isObjectId(text: string): boolean {
+  return objectId.test(text)
+}
+
 function checked(text: string): string {
-  if (!objectId.test(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
+  if (!isObjectId(text)) throw new TypeError(`not a git object id: ${JSON.stringify(text)}`)
   return text
 }

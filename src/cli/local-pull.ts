@@ -10,12 +10,12 @@ import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
 import { examine, type Examination } from '../examine/examine.ts'
 import type { Ask } from '../examine/gather-answers.ts'
 import { openRegistries } from '../examine/registries.ts'
+import { forgetfulCache, forgetfulMemory } from '../examine/forgetful.ts'
+import { openMemoryCache } from '../examine/memory-cache.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import { commitSha, pullNumber, userId, type CommitSha } from '../change/ids.ts'
 import type { Person, Snapshot } from '../change/snapshot.ts'
-import type { PullMemory } from '../ports/pull-memory.ts'
-import type { Store } from '../ports/store.ts'
 import type { RoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../git/mirror.ts'
 import { defaultBundleBudget } from '../registry/cached-bundles.ts'
@@ -51,7 +51,8 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
       ? undefined
       : await openRegistries({
           clock: systemClock,
-          store: cacheOfOneRun(),
+          // The questions are asked in two rounds; the second one does not ask registries again.
+          store: openMemoryCache(systemClock),
           environment: process.env,
           insecure: options.insecureRegistry ?? [],
           // There is one look only, and who waits for it has asked for all of it.
@@ -92,47 +93,12 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
       repository,
       loader: catalogLoader(pool, forgetfulCache),
       ask,
-      memory: forgetful,
+      memory: forgetfulMemory,
     })
   } finally {
     await Promise.all([repository.close(), pool.close(), registries?.close()])
     await rm(scratch, { recursive: true, force: true })
   }
-}
-
-/** The questions are asked in two rounds; the second one does not ask registries again. */
-function cacheOfOneRun(): Pick<Store, 'getCached' | 'putCached'> {
-  const kept = new Map<string, unknown>()
-  return {
-    getCached: (space, keys) =>
-      Promise.resolve(
-        new Map(
-          keys
-            .map((key) => [key, kept.get(`${space} ${key}`)] as const)
-            .filter(([, value]) => value !== undefined),
-        ),
-      ),
-    putCached: (space, values) => {
-      for (const [key, value] of values) kept.set(`${space} ${key}`, value)
-      return Promise.resolve()
-    },
-  }
-}
-
-const forgetfulCache = {
-  getCached: () => Promise.resolve(new Map<string, unknown>()),
-  putCached: () => Promise.resolve(),
-}
-
-/** The command line remembers nothing: every state is seen for the first time. */
-const forgetful: PullMemory = {
-  observe: () => Promise.resolve(0),
-  recordShown: () => Promise.resolve(),
-  shownHeads: () => Promise.resolve([]),
-  recordCommand: () => Promise.resolve('new'),
-  commands: () => Promise.resolve([]),
-  firstSeenReviews: () => Promise.resolve(new Map()),
-  firstSeenAccounts: (_repository, accounts) => Promise.resolve(accounts),
 }
 
 function localSnapshot(

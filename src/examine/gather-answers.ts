@@ -1,9 +1,11 @@
 // Gets the answers that checks ask for: each question once, images through the registry, people through GitHub,
 // with short-lived answers from the store. What cannot be had in time is unknown.
+import { z } from 'zod'
+import { userId } from '../change/ids.ts'
 import { answersFrom, questionKey, type AnswerTo, type Answers, type Question } from '../checks/questions.ts'
 import type { Check, CheckInput } from '../checks/check.ts'
 import type { Forge } from '../ports/forge.ts'
-import type { Store } from '../ports/store.ts'
+import { defineCache, type Cache } from '../ports/cache.ts'
 import type { AskRegistries } from './registries.ts'
 
 export type Answer = AnswerTo[Question['kind']]
@@ -52,28 +54,43 @@ const rightsSeconds = 30
  */
 const accountSeconds = { person: 3600, nobody: 300 } as const
 
+const peopleAnswer = z.union([
+  z.object({ kind: z.enum(['nobody', 'yes', 'no']) }),
+  z.object({
+    kind: z.literal('role'),
+    role: z.enum(['none', 'read', 'triage', 'write', 'maintain', 'admin']),
+  }),
+  z.object({
+    kind: z.literal('person'),
+    person: z.object({
+      id: z.int().positive().transform(userId),
+      login: z.string(),
+      kind: z.enum(['user', 'bot']),
+    }),
+  }),
+])
+const peopleAnswers = defineCache<Answer>('people', {
+  version: 1,
+  read: (stored) => peopleAnswer.safeParse(stored).data,
+})
+
 function secondsToKeep(question: Question, answer: Answer): number {
   if (question.kind !== 'user') return rightsSeconds
   return answer.kind === 'person' || answer.kind === 'nobody' ? accountSeconds[answer.kind] : rightsSeconds
 }
 
 /** Answers from GitHub and registries: people's rights remembered for half a minute, their accounts for an hour. */
-export function answerQuestions(
-  forge: Forge,
-  askRegistries: AskRegistries,
-  store: Pick<Store, 'getCached' | 'putCached'>,
-): Ask {
+export function answerQuestions(forge: Forge, askRegistries: AskRegistries, store: Cache): Ask {
   return async (question) => {
     if (question.kind === 'image' || question.kind === 'bundle') return askRegistries(question)
     // Whether a comment was edited is asked when it is to be obeyed, not remembered from before.
     if (question.kind === 'comment') return forge.answer(question)
-    const space = `people ${forge.repository.owner}/${forge.repository.name}`
-    const key = questionKey(question)
-    const cached = (await store.getCached(space, [key])).get(key) as Answer | undefined
+    const key = `${forge.repository.owner}/${forge.repository.name} ${questionKey(question)}`.toLowerCase()
+    const cached = (await store.getCached(peopleAnswers, [key])).get(key)
     if (cached !== undefined) return cached
     const answer = await forge.answer(question)
     if (answer.kind !== 'unknown')
-      await store.putCached(space, new Map([[key, answer]]), secondsToKeep(question, answer))
+      await store.putCached(peopleAnswers, new Map([[key, answer]]), secondsToKeep(question, answer))
     return answer
   }
 }

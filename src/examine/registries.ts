@@ -3,7 +3,7 @@
 import type { AnswerTo, BundleAnswer, ImageAnswer, Question, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
-import type { Store } from '../ports/store.ts'
+import type { Cache } from '../ports/cache.ts'
 import { withBudget } from '../registry/budget.ts'
 import { cachedAnswers, defaultTtls, ttlOf } from '../registry/cached-answers.ts'
 import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
@@ -28,7 +28,7 @@ export interface Registries {
 
 export interface RegistriesOptions {
   readonly clock: Clock
-  readonly store: Pick<Store, 'getCached' | 'putCached'>
+  readonly store: Cache
   /** Says where credentials, mirrors and certificates are: see docs/operating.md. */
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly insecure: readonly string[]

@@ -19,10 +19,19 @@ export type LandingMethod =
 export interface LandingPlan {
   /** Absent: nothing the App can do would be taken; `missing` says why. */
   readonly method?: LandingMethod
-  /** One sentence for maintainers: why this method. */
+  /**
+   * True where GitHub takes a pushed merge only if its tree is that of GitHub's own merge of the same commits
+   * (`refs/pull/N/merge`). Where that is another tree, nothing is landed: GitHub would land what nobody validated.
+   */
+  readonly needsGitHubsTree: boolean
+  /** For maintainers: why this method. A clause without a full stop, as all that follow are. */
   readonly because: string
-  /** What the branch demands that neither the App nor its rights can give: a sentence each, with what to change. */
+  /** What the branch demands that neither the App nor its rights can give, each with what to change. */
   readonly missing: readonly string[]
-  /** What would make landing faster or more exact, a sentence each. */
+  /** What GitHub wants of each pull request before it takes it, from people and from other Apps. */
+  readonly conditions: readonly string[]
+  /** What would make landing faster or more exact. */
   readonly faster: readonly string[]
+  /** What could not be read, or is not known of GitHub, and what that means. */
+  readonly unsure: readonly string[]
 }

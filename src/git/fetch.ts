@@ -53,17 +53,23 @@ async function tryFetch(
   ]
   // 128 is every failure of git fetch; which one it was stands in its words.
   const call = { args, directory, remote, timeout, signal, limit: 1024 * 1024 }
-  try {
-    await runGit(call)
-    return undefined
-  } catch (error) {
-    const absent = isGitError(error, 'missing')
-      ? /fatal: couldn't find remote ref (\S+)/.exec(error.message)?.[1]
-      : undefined
-    if (absent === undefined) throw error
-    return absent
-  }
+  for (let tries = 1; ; tries += 1)
+    try {
+      await runGit(call)
+      return undefined
+    } catch (error) {
+      if (isGitError(error, 'failed') && tries < mostTries && lockedByAnother.test(error.message)) continue
+      const absent = isGitError(error, 'missing')
+        ? /fatal: couldn't find remote ref (\S+)/.exec(error.message)?.[1]
+        : undefined
+      if (absent === undefined) throw error
+      return absent
+    }
 }
+
+/** Another fetch moved the same branch meanwhile. What was brought is here: the next try has only to move the refs. */
+const lockedByAnother = /cannot lock ref|reference already exists|unable to create '[^']*\.lock'/i
+const mostTries = 5
 
 async function deleteRefs(git: LocalGit, refs: readonly string[]): Promise<void> {
   await git(['update-ref', '--stdin', '-z'], { input: refs.map((ref) => `delete ${ref}\0\0`).join('') })

@@ -3,12 +3,13 @@
 // cache: deleting it costs a fetch, no knowledge.
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import { blobSha, commitSha, treeSha, type CommitSha } from '../change/ids.ts'
+import { blobSha, commitSha, treeSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
 import { isOnFirstParents, mergeBases } from './ancestry.ts'
 import { readCarried } from './carried-commits.ts'
 import { readCommit } from './commits.ts'
+import { openFetchLanes } from './fetch-lanes.ts'
 import { fetchRefs } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
@@ -105,8 +106,33 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const objects: Objects = { read: (id, limit) => noticing(reader.read(id, limit)) }
   const diff = rememberedDiffs(local, mostPaths)
   const { repository } = options
-  // Fetches one after the other: two of them would only wait for each other's locks.
-  let fetches: Promise<unknown> = Promise.resolve()
+  const lanes = openFetchLanes()
+  let isTidying = false
+
+  /** From nothing, with no other fetch beside it: they would all bring the whole branch. */
+  const begin = async (branch: string): Promise<void> => {
+    if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is made anew'))
+    await lanes.alone(async (stopping) => {
+      if (isDamaged) {
+        await discard(directory)
+        reader.restart()
+        await prepare(directory)
+        isDamaged = false
+      }
+      if ((await readRef(local, keptBranchRef(branch))) === undefined) await bring(stopping, branch)
+    })
+  }
+  const bring = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
+    const ending = AbortSignal.any([signal, stopping])
+    await fetchRefs({ directory, remote, timeout: timeouts.fetch, signal: ending, local }, branch, pull)
+    if (isTidying) return
+    isTidying = true
+    try {
+      await tidy(local, directory)
+    } finally {
+      isTidying = false
+    }
+  }
 
   return {
     version,
@@ -118,18 +144,16 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     },
     fetch: (branch, pull) => {
       if (staysInGroup) return Promise.reject(guestError())
-      const fetched = fetches.then(async () => {
-        if (isDamaged) {
-          await discard(directory)
-          reader.restart()
-          await prepare(directory)
-          isDamaged = false
+      return (async () => {
+        const known = await readRef(local, keptBranchRef(branch)).catch((error: unknown) => {
+          if (!isGitError(error, 'corrupt')) throw error
+        })
+        if (isDamaged || known === undefined) {
+          await begin(branch)
+          if (pull === undefined) return
         }
-        await fetchRefs({ directory, remote, timeout: timeouts.fetch, signal, local }, branch, pull)
-        await tidy(local, directory)
-      })
-      fetches = fetched.catch(() => undefined)
-      return fetched
+        await lanes.run((stopping) => bring(stopping, branch, pull))
+      })()
     },
     tip: async (branch) => readRef(local, keptBranchRef(branch)),
     pullHead: async (pull) => readRef(local, keptPullRef(pull)),
@@ -158,7 +182,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     close: async () => {
       closing.abort()
       reader.close()
-      await fetches
+      await lanes.idle()
     },
   }
 }

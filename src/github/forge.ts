@@ -1,12 +1,21 @@
 // GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
 import { commitSha, pullNumber, userId, type CommitSha, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
+import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
-import type { Action, CheckRun, Forge, ForgeQuestion, Present, WorkflowRun } from '../ports/forge.ts'
+import type {
+  Action,
+  CheckRun,
+  Forge,
+  ForgeQuestion,
+  Present,
+  PullSize,
+  WorkflowRun,
+} from '../ports/forge.ts'
 import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
 
@@ -132,6 +141,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     }
   }
 
+  const sizes = new WeakMap<Snapshot, PullSize>()
   return {
     repository,
     readSnapshot: (pull, options) =>
@@ -139,8 +149,10 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         appId,
         memory: acting.comments,
         most: acting.mostComments,
+        onSize: (snapshot, size) => sizes.set(snapshot, size),
         ...options,
       }),
+    sizeOf: (snapshot) => sizes.get(snapshot),
     openPulls: () =>
       asking('list the open pull requests', async () => {
         const pulls = await octokit.paginate(octokit.rest.pulls.list, {
@@ -165,6 +177,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         const branches = await octokit.paginate(octokit.rest.repos.listBranches, { ...target, per_page: 100 })
         return branches.map(({ name }) => name)
       }),
+    branchRules: (branch) => readBranchRules(octokit, repository, branch, { app: appId, isApp: true }),
+    permissions: async () => acting.permissionsOn?.(repository),
     ownIssue: (marker, number) =>
       asking('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
     answer: async <Q extends ForgeQuestion>(question: Q) =>

@@ -4,7 +4,9 @@
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
+import { sendApiVersion } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 
 export type Octokit = ProbotOctokit
@@ -40,6 +42,8 @@ export interface GitHubApp {
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
   isInstalledOn(repository: RepositoryName): Promise<boolean>
+  /** What the App may do on this repository now, whatever its tokens say. Rejects with a ForgeError. */
+  permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
   /** Everything the App is installed on. Rejects with a ForgeError. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
 }
@@ -53,13 +57,16 @@ const patience = 20
 export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
   const onLimit = (retryAfter: number, _options: object, _octokit: unknown, retries: number) =>
     retries === 0 && retryAfter <= patience
-  const OurOctokit = ProbotOctokit.plugin((octokit) => {
-    octokit.hook.before('request', (request) => {
-      // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx: what is not idempotent is read, not repeated.
-      if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
-    })
-    return {}
-  }).defaults((given: OctokitOptions): OctokitOptions => ({
+  const OurOctokit = ProbotOctokit.plugin(
+    (octokit) => {
+      octokit.hook.before('request', (request) => {
+        // The retry plugin would repeat POST, PATCH and PUT on 405, 409 and 5xx: what is not idempotent is read, not repeated.
+        if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
+      })
+      return {}
+    },
+    sendApiVersion((why) => options.log.warn(why)),
+  ).defaults((given: OctokitOptions): OctokitOptions => ({
     // Ours come last: Probot brings its own settings for all of these.
     ...given,
     userAgent: 'catalog-bot',
@@ -119,6 +126,14 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const failure = toForgeError(error, `ask whether we are installed on ${owner}/${name}`)
         if (failure.code === 'not-found') return false
         throw failure
+      }
+    },
+    async permissionsOn({ owner, name }) {
+      try {
+        const { data } = await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })
+        return data.permissions
+      } catch (error) {
+        throw toForgeError(error, `ask what we may do on ${owner}/${name}`)
       }
     },
     async installedRepositories() {

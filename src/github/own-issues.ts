@@ -7,6 +7,7 @@ import type { GitHubApp, Octokit } from './github-app.ts'
 
 /** The App that acts: its id, and the login under which it writes (`catalog-bot[bot]`). */
 export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
+  readonly permissionsOn?: GitHubApp['permissionsOn']
   /** What was read of comments before. Absent: nothing is remembered. */
   readonly comments?: CommentMemory
   /** More comments, or reviews, of one pull request are not read. */

@@ -3,6 +3,7 @@
 import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName, Review, Snapshot } from '../change/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
+import type { PullSize } from '../ports/forge.ts'
 import type { CommentMemory } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson, type Account } from './person.ts'
@@ -21,13 +22,15 @@ export interface ReadOptions {
   readonly anew?: boolean | undefined
   /** More comments, or reviews, are not read. */
   readonly most?: number | undefined
+  /** Hears how large the pull request is, with its snapshot. */
+  readonly onSize?: ((snapshot: Snapshot, size: PullSize) => void) | undefined
 }
 
 export async function readSnapshot(
   octokit: Octokit,
   repository: RepositoryName,
   pull: PullNumber,
-  { appId = 0, memory, anew = false, most = Infinity }: ReadOptions = {},
+  { appId = 0, memory, anew = false, most = Infinity, onSize }: ReadOptions = {},
 ): Promise<Snapshot | null> {
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
@@ -51,7 +54,7 @@ export async function readSnapshot(
         before.updated_at === after.updated_at
       if (!agrees) continue
       const excess = excessOf(commentsOf(after), reviews.length, most)
-      return {
+      const snapshot: Snapshot = {
         repository,
         pull: pullNumber(after.number),
         state: after.merged ? 'merged' : after.state === 'open' ? 'open' : 'closed',
@@ -72,6 +75,10 @@ export async function readSnapshot(
         ...(excess !== undefined && { excess }),
         stacked: 'stack' in after && after.stack !== null && after.stack !== undefined,
       }
+      const { changed_files: files, additions, deletions } = after
+      if ([files, additions, deletions].every(Number.isSafeInteger))
+        onSize?.(snapshot, { files, lines: additions + deletions })
+      return snapshot
     }
   } catch (error) {
     throw toForgeError(error, doing)

@@ -3,6 +3,8 @@
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
+import type { BranchRules } from '../gate/branch-rules.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { ReportedCheck } from '../messages/report.ts'
 
 export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' }>
@@ -88,6 +90,16 @@ export interface OpenPull {
   readonly updatedAt: string
 }
 
+/**
+ * What GitHub counts in a pull request: a hint of what a look at it costs, and no fact. So it is no part of the snapshot,
+ * and nothing is bound to it.
+ */
+export interface PullSize {
+  readonly files: number
+  /** Added and removed. */
+  readonly lines: number
+}
+
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
 export interface Forge {
   readonly repository: RepositoryName
@@ -96,9 +108,15 @@ export interface Forge {
    * `anew`: what was remembered of comments does not count; a landing rests on nothing that is only remembered.
    */
   readSnapshot(pull: PullNumber, options?: { readonly anew?: boolean }): Promise<Snapshot | null>
+  /** How large the pull request of a snapshot that was read here is. Absent: nobody told. */
+  sizeOf?(snapshot: Snapshot): PullSize | undefined
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>
+  /** What a branch demands of whoever moves it, read anew. What cannot be read is among its words. */
+  branchRules(branch: string): Promise<BranchRules>
+  /** What our App may do here. Undefined: nobody knows. */
+  permissions(): Promise<TokenPermissions | undefined>
   /** Never rejects: what GitHub does not say is `unknown`. */
   answer<Q extends ForgeQuestion>(question: Q): Promise<AnswerTo[Q['kind']]>
   present(pull: PullNumber, head: CommitSha): Promise<Present>

@@ -1,105 +1,31 @@
-// What must survive the process: deliveries, jobs, verdicts, landing intents, leases, caches.
-// GitHub and git are the truth about repositories; the store is the truth about what we owe and what we did.
-import type { CommitSha, PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { Landing } from '../gate/merge-permit.ts'
-import type { PullMemory, SeenPush } from './pull-memory.ts'
+// The store: everything that one database remembers, as one object. Whoever works with it asks for the ports beside this
+// file that it uses. GitHub and git are the truth about repositories; the store is the truth about what we owe and did.
+import type { Cache } from './cache.ts'
+import type { Deliveries } from './deliveries.ts'
+import type { Jobs, Work } from './jobs.ts'
+import type { Landings, LandingStops } from './landings.ts'
+import type { Leases } from './leases.ts'
+import type { PullMemory } from './pull-memory.ts'
+import type { State } from './state.ts'
+import type { Verdicts } from './verdicts.ts'
 
-export interface Delivery {
-  /** GitHub's X-GitHub-Delivery: a redelivery keeps it. */
-  readonly guid: string
-  readonly event: string
-  /** The raw body, as received and verified. */
-  readonly body: Uint8Array
-}
+export type { Delivery } from './deliveries.ts'
+export type { Job } from './jobs.ts'
+export type { Intent } from './landings.ts'
+export type { Lease } from './leases.ts'
+export type { VerdictRecord } from './verdicts.ts'
 
-/** One piece of work: look at a pull request, or at what a push to a branch means for its catalogs. */
-export type Job =
-  | {
-      readonly kind: 'pull'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly pull: PullNumber
-    }
-  | {
-      readonly kind: 'branch'
-      readonly installation: number
-      readonly repository: RepositoryName
-      readonly branch: string
-    }
-  /** Look at every open pull request of a repository. */
-  | { readonly kind: 'sweep'; readonly installation: number; readonly repository: RepositoryName }
-  /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
-  | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
-
-/** A landing that was begun: written before the push, resolved after by reading what happened (T39, T43). */
-export interface Intent extends Landing {
-  readonly id: number
-  readonly fence: number
-}
-
-export interface Lease {
-  readonly name: string
-  /** Grows with every holder: an old holder's token is refused (T44). */
-  readonly fence: number
-}
-
-export interface Store extends Required<PullMemory> {
-  /**
-   * In one transaction: remembers the delivery under its GUID and enqueues its jobs. A GUID seen before
-   * changes nothing and answers 'duplicate'. A job equal to one that waits is coalesced into it. `push`: remembered
-   * with the delivery, for `pushersOf`.
-   */
-  accept(delivery: Delivery, jobs: readonly Job[], push?: SeenPush): Promise<'new' | 'duplicate'>
-  /** Enqueues a job, coalesced with an equal one that waits; `afterSeconds` delays it. A waiting delayed job is brought forward by an earlier one. */
-  enqueue(job: Job, afterSeconds?: number): Promise<void>
-  /**
-   * Works off jobs until `stop()`: one job at a time per key (repository and pull, or repository and branch), at most
-   * `concurrency` at once. A handler that rejects is retried with back-off; a process that dies leaves its jobs to be
-   * taken again. An equal job that arrives while one runs runs once more after it.
-   */
-  work(handler: (job: Job) => Promise<void>, concurrency: number): Promise<{ stop(): Promise<void> }>
-
-  /** A lease that survives the process: undefined while another holder's is valid. */
-  acquireLease(name: string, seconds: number): Promise<Lease | undefined>
-  /** False when the lease is no longer ours. */
-  renewLease(lease: Lease, seconds: number): Promise<boolean>
-  releaseLease(lease: Lease): Promise<void>
-
-  /** Writes the intent in the same transaction that checks the lease's fence; undefined when the lease is lost. */
-  beginLanding(lease: Lease, landing: Landing): Promise<Intent | undefined>
-  /** Settles an intent. 'landed' exactly once per (repository, pull): a second is refused by the database. */
-  endLanding(intent: Intent, outcome: 'landed' | 'abandoned' | 'mismatch'): Promise<void>
-  /** Intents without an outcome, oldest first. */
-  openLandings(repository: RepositoryName): Promise<readonly Intent[]>
-  /** The recorded landing of a pull request, if the bot landed it. */
-  landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
-
-  /** A stop on a repository's landings: set when a landed tree is not the validated one; cleared by people. */
-  stopLandings(repository: RepositoryName, reason: string): Promise<void>
-  landingsStopped(repository: RepositoryName): Promise<string | undefined>
-  resumeLandings(repository: RepositoryName): Promise<void>
-
-  /** Cached facts by content: a small, typed key-value space. Values are JSON. Expired values are not returned. */
-  getCached(space: string, keys: readonly string[]): Promise<ReadonlyMap<string, unknown>>
-  putCached(space: string, values: ReadonlyMap<string, unknown>, ttlSeconds?: number): Promise<void>
-
-  /** What was last decided for a pull request, for status pages and `explain`; one row per (repository, pull, head, base, config). */
-  recordVerdict(record: VerdictRecord): Promise<void>
-  verdicts(repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]>
-
+export interface Store
+  extends
+    Deliveries,
+    Jobs,
+    Work,
+    Leases,
+    Landings,
+    LandingStops,
+    Required<PullMemory>,
+    Verdicts,
+    State,
+    Cache {
   close(): Promise<void>
-}
-
-export interface VerdictRecord {
-  readonly repository: RepositoryName
-  readonly pull: PullNumber
-  readonly head: CommitSha
-  readonly base: CommitSha
-  readonly config: string
-  readonly verdict: string
-  /** JSON: reasons and findings as shown to people. */
-  readonly report: unknown
-  /** Milliseconds since the epoch. */
-  readonly decidedAt: number
 }

@@ -1,9 +1,10 @@
 // Remembers what registries said, in the store: digests for days (they cannot change, only vanish), tags for
 // minutes, bad news for a minute, unknown never. What one credential may see is not told to another.
+import { z } from 'zod'
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
-import type { Store } from '../ports/store.ts'
+import { defineCache, type Cache } from '../ports/cache.ts'
 
 /** Seconds. */
 export interface AnswerTtls {
@@ -26,7 +27,7 @@ export interface CachedRegistry extends Registry {
 }
 
 export interface CacheOptions {
-  readonly store: Pick<Store, 'getCached' | 'putCached'>
+  readonly store: Cache
   /** Who asks, for a reference's host: RegistryClient.identity. */
   readonly identity: (reference: string) => Promise<string>
   /** Anything else that answers depend on: `platforms` when they are asked for. */
@@ -34,8 +35,24 @@ export interface CacheOptions {
   readonly lives?: AnswerTtls
 }
 
+const imageAnswer = z.union([
+  z.object({
+    kind: z.literal('ok'),
+    digest: z.string(),
+    mediaType: z.string(),
+    size: z.number(),
+    platforms: z.array(z.string()).exactOptional(),
+  }),
+  z.object({
+    kind: z.enum(['missing', 'missing-or-private', 'digest-mismatch', 'unsupported']),
+    reason: z.string(),
+  }),
+])
 // The number is raised when what counts as an answer changes: old ones are never looked at again.
-const space = 'image-answers 2'
+const space = defineCache<ImageAnswer>('image-answers', {
+  version: 2,
+  read: (stored) => imageAnswer.safeParse(stored).data,
+})
 
 export function cachedAnswers(registry: Registry, options: CacheOptions): CachedRegistry {
   const lives = options.lives ?? defaultTtls
@@ -60,15 +77,15 @@ export function cachedAnswers(registry: Registry, options: CacheOptions): Cached
     for (const reference of new Set(references)) keys.set(reference, await keyOf(reference))
     const known = await options.store.getCached(space, [...keys.values()])
     const answers = new Map<string, ImageAnswer>()
-    const fresh = new Map<number, Map<string, unknown>>()
+    const fresh = new Map<number, Map<string, ImageAnswer>>()
     await Promise.all(
       [...keys].map(async ([reference, key]) => {
         const remembered = known.get(key)
-        const answer = isAnswer(remembered) ? remembered : await ask(key, reference, signal)
+        const answer = remembered ?? (await ask(key, reference, signal))
         answers.set(reference, answer)
         const life = remembered === answer ? undefined : ttlOf(reference, answer, lives)
         if (life === undefined) return
-        const group = fresh.get(life) ?? new Map<string, unknown>()
+        const group = fresh.get(life) ?? new Map<string, ImageAnswer>()
         fresh.set(life, group.set(key, answer))
       }),
     )
@@ -115,8 +132,4 @@ export function ttlOf(reference: string, answer: ImageAnswer, lives: AnswerTtls)
     case 'unknown':
       return undefined
   }
-}
-
-function isAnswer(value: unknown): value is ImageAnswer {
-  return typeof value === 'object' && value !== null && 'kind' in value
 }

@@ -3,7 +3,7 @@
 import { parseImageReference } from '../go/reference/image-reference.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Store } from '../ports/store.ts'
+import { defineCache, type Cache } from '../ports/cache.ts'
 import { defaultTtls } from './cached-answers.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
@@ -30,14 +30,24 @@ export interface CachedBundles {
 
 export interface CachedBundlesOptions {
   readonly clock: Clock
-  readonly store: Pick<Store, 'getCached' | 'putCached'>
+  readonly store: Cache
   /** Pulls under way at once, over all looks: each may hold its layers, and has a process. */
   readonly atOnce?: number
   /** Milliseconds for one pull: a registry that drips must not keep the places of others. */
   readonly slowest?: number
 }
 
-const space = `bundle-answers ${bundleReaderVersion}`
+const space = defineCache<BundleAnswer>('bundle-answers', {
+  version: bundleReaderVersion,
+  read: (stored) => (isBundleAnswer(stored) ? stored : undefined),
+})
+
+// What a bundle holds is as its reader made it: the version tells of its shape.
+function isBundleAnswer(stored: unknown): stored is BundleAnswer {
+  if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false
+  return stored.kind === 'bundle' ? 'findings' in stored : 'reason' in stored
+}
+
 const defaultAtOnce = 4
 const defaultSlowest = 120_000
 /** Seconds. */
@@ -106,7 +116,7 @@ export function cachedBundles(
       // The whole reference: who may see an image in one repository need not be able to in another.
       const key = JSON.stringify([await client.identity(reference), reference])
       const remembered = (await store.getCached(space, [key])).get(key)
-      if (remembered !== undefined) return withinMemory(key, remembered as BundleAnswer)
+      if (remembered !== undefined) return withinMemory(key, remembered)
       const leave = await enter()
       try {
         const running = underWay.get(key)

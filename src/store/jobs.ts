@@ -10,7 +10,7 @@
 //
 // Enqueueing and settling hold a lock on the key: the rule "one waiting row" holds between them at every moment.
 import { PgBoss } from 'pg-boss'
-import type { Job } from '../ports/store.ts'
+import type { Job } from '../ports/jobs.ts'
 import { jobsInside, type Database, type Transaction } from './database.ts'
 import { repositoryKey } from './landings.ts'
 import { asStoreError } from './store-error.ts'

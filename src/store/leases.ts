@@ -1,11 +1,11 @@
 // Leases with fencing tokens. Time is the database's own, so that instances with different clocks agree on it.
-import type { Lease } from '../ports/store.ts'
+import type { Leases } from '../ports/leases.ts'
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 
-export function openLeases(database: Database) {
+export function openLeases(database: Database): Leases {
   return {
-    acquireLease: async (name: string, seconds: number): Promise<Lease | undefined> => {
+    acquireLease: async (name, seconds) => {
       const [row] = await database.query<{ fence: number }>(
         `INSERT INTO ${schema}.lease AS lease (name, fence, expires_at)
          VALUES ($1, 1, clock_timestamp() + $2::float8 * interval '1 second')
@@ -17,7 +17,7 @@ export function openLeases(database: Database) {
       return row && { name, fence: row.fence }
     },
     // One that ran out and was taken by nobody since is still ours: its fence is the newest.
-    renewLease: async ({ name, fence }: Lease, seconds: number): Promise<boolean> => {
+    renewLease: async ({ name, fence }, seconds) => {
       const rows = await database.query(
         `UPDATE ${schema}.lease SET expires_at = clock_timestamp() + $3::float8 * interval '1 second'
          WHERE name = $1 AND fence = $2 AND expires_at IS NOT NULL RETURNING name`,
@@ -25,7 +25,7 @@ export function openLeases(database: Database) {
       )
       return rows.length === 1
     },
-    releaseLease: async ({ name, fence }: Lease): Promise<void> => {
+    releaseLease: async ({ name, fence }) => {
       await database.query(`UPDATE ${schema}.lease SET expires_at = NULL WHERE name = $1 AND fence = $2`, [
         name,
         fence,

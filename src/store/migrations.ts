@@ -151,13 +151,47 @@ const steps: readonly string[] = [
   ALTER TABLE ${schema}.shown_head ADD COLUMN seq bigint GENERATED ALWAYS AS IDENTITY;
   CREATE UNIQUE INDEX shown_head_in_order ON ${schema}.shown_head (repository, pull, seq);
   `,
+  `
+  -- What must survive has its own table: the cache may be emptied.
+  CREATE TABLE ${schema}.state (
+    space text NOT NULL,
+    repository text NOT NULL,
+    key text NOT NULL,
+    version integer NOT NULL,
+    value text NOT NULL,
+    PRIMARY KEY (space, repository, key)
+  );
+  -- Version 0 is what stood in the cache. Keys there are JSON texts: \`"owner/name"\`, and \`"owner/name branch"\`.
+  INSERT INTO ${schema}.state (space, repository, key, version, value)
+    SELECT 'image scan', lower(key::json #>> '{}'), '""', 0, value
+    FROM ${schema}.cache WHERE space = 'image scans' AND key LIKE '"%'
+    ON CONFLICT DO NOTHING;
+  INSERT INTO ${schema}.state (space, repository, key, version, value)
+    SELECT 'branch', lower(split_part(key::json #>> '{}', ' ', 1)),
+      '"' || substr(key, strpos(key, ' ') + 1), 0, value
+    FROM ${schema}.cache WHERE space = 'branches' AND key LIKE '"%'
+    ON CONFLICT DO NOTHING;
+  INSERT INTO ${schema}.state (space, repository, key, version, value)
+    SELECT kept.name, lower(substr(cache.space, length(kept.prefix) + 1)), cache.key, 0, cache.value
+    FROM ${schema}.cache AS cache JOIN (VALUES
+      ('scan parts ', 'scan part'), ('scan tags ', 'tag of digest'), ('review requests ', 'requested reviews')
+    ) AS kept (prefix, name) ON starts_with(cache.space, kept.prefix)
+    WHERE cache.expires_at IS NULL OR cache.expires_at > clock_timestamp()
+    ON CONFLICT DO NOTHING;
+  DELETE FROM ${schema}.cache WHERE space IN ('image scans', 'branches')
+    OR space LIKE 'scan parts %' OR space LIKE 'scan tags %' OR space LIKE 'review requests %'
+    OR space LIKE 'sweep %' OR space LIKE 'people %' OR space LIKE 'too large %';
+  -- What was kept for ever goes after a month, like all that comes now.
+  UPDATE ${schema}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
+  `,
 ]
 
 /**
  * Brings the tables up to date. Several instances may start at once: one migrates, the others wait for it.
- * Rejects with StoreError `too-new` when the database knows steps that this program does not.
+ * Rejects with StoreError `too-new` when the database knows steps that this program does not. `upTo`: for tests of a
+ * step, which need what was there before it.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function migrate(database: Database, upTo = steps.length): Promise<void> {
   await database.transaction(async (sql) => {
     await sql.lock('migrate')
     await sql.run(`
@@ -173,7 +207,7 @@ export async function migrate(database: Database): Promise<void> {
     if (last > steps.length)
       throw new StoreError('too-new', `the database is at step ${last}, this program knows ${steps.length}`)
     for (const [index, step] of steps.entries()) {
-      if (index < last) continue
+      if (index < last || index >= upTo) continue
       await sql.run(step)
       await sql.query(`INSERT INTO ${schema}.migration (step) VALUES ($1)`, [index + 1])
     }

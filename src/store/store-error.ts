@@ -7,6 +7,8 @@ export type StoreErrorCode =
   | 'in-use'
   /** The database was written by a newer version of this program. */
   | 'too-new'
+  /** A row does not hold what this program wrote there. */
+  | 'unreadable'
   /** The pull request has a recorded landing already: it lands once. */
   | 'already-landed'
   /** The intent was settled with another outcome before, or never was begun. */

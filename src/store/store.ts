@@ -2,7 +2,8 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../ports/clock.ts'
-import type { Job, Store } from '../ports/store.ts'
+import type { Job } from '../ports/jobs.ts'
+import type { Store } from '../ports/store.ts'
 import { openCache } from './cache.ts'
 import type { Database } from './database.ts'
 import { openEmbedded } from './embedded-database.ts'
@@ -13,6 +14,7 @@ import { migrate, schema } from './migrations.ts'
 import { prune } from './prune.ts'
 import { openPullMemory, rememberPush } from './pull-memory.ts'
 import { openServer } from './server-database.ts'
+import { openState } from './state.ts'
 import { StoreError } from './store-error.ts'
 import { openVerdicts } from './verdicts.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -79,6 +81,7 @@ async function build(
   return {
     ...openLeases(database),
     ...openLandings(database),
+    ...openState(database),
     ...openCache(database),
     ...openVerdicts(database),
     ...openPullMemory(database),

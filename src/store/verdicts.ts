@@ -1,7 +1,6 @@
 // What was decided for a pull request, for people to look at. Nothing reads a verdict back to act on it.
-import { commitSha, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName } from '../change/snapshot.ts'
-import type { VerdictRecord } from '../ports/store.ts'
+import { commitSha } from '../change/ids.ts'
+import type { Verdicts } from '../ports/verdicts.ts'
 import type { Database } from './database.ts'
 import { repositoryKey } from './landings.ts'
 import { schema } from './migrations.ts'
@@ -17,9 +16,9 @@ interface Row {
   readonly decided_at: number
 }
 
-export function openVerdicts(database: Database) {
+export function openVerdicts(database: Database): Verdicts {
   return {
-    recordVerdict: async (record: VerdictRecord): Promise<void> => {
+    recordVerdict: async (record) => {
       const { repository, pull, head, base, config, verdict, report, decidedAt } = record
       await database.query(
         `INSERT INTO ${schema}.verdict
@@ -42,8 +41,7 @@ export function openVerdicts(database: Database) {
       )
     },
 
-    /** Newest first. */
-    verdicts: async (repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]> => {
+    verdicts: async (repository, pull) => {
       const rows = await database.query<Row>(
         `SELECT owner_as_written AS owner, name_as_written AS name, head, base, config, verdict, report, decided_at
          FROM ${schema}.verdict WHERE repository = $1 AND pull = $2 ORDER BY decided_at DESC, head`,

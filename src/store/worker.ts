@@ -1,7 +1,7 @@
 // Works jobs off: takes as many as there is room for, at once when one was enqueued here, within a second when another
 // instance did, and says of those it works on that they are.
 import type { Clock } from '../ports/clock.ts'
-import type { Job } from '../ports/store.ts'
+import type { Job } from '../ports/jobs.ts'
 import type { Jobs, Taken } from './jobs.ts'
 
 /** Milliseconds between two looks when nothing calls. */
@@ -10,9 +10,10 @@ const poll = 1000
 const beat = 3000
 /**
  * Milliseconds after which a look at a pull request leaves its place to the next one and goes on beside it: what one
- * pull request makes slow keeps no other waiting.
+ * pull request makes slow keeps no other waiting. No longer than what is read of GitHub takes: what comes then is fetched
+ * and looked at in lanes of its own, each with its own bound.
  */
-const patience = 1500
+const patience = 250
 /** Times as many jobs as there are places, at once. */
 const mostBeside = 10
 /** Seconds of silence after which a job is taken to be a dead process's: five beats, for a process that is only busy. */
@@ -87,7 +88,8 @@ export function startWorker({ jobs, clock, handler, concurrency, problem }: Work
       if (seen !== calls || signal.aborted) continue
       const called = new Promise<void>((resolve) => (answer = resolve))
       const pause = new AbortController()
-      await Promise.race([called, clock.sleep(poll, pause.signal)])
+      // Where there is no room, there is as soon as those that run have left their places.
+      await Promise.race([called, clock.sleep(roomLeft() > 0 ? poll : patience, pause.signal)])
       pause.abort()
       answer = undefined
     }

@@ -15,7 +15,7 @@ export interface WorkerPool<Order, Answer> {
   close(): Promise<void>
 }
 
-export interface WorkerPoolOptions extends WorkerKind {
+export interface WorkerPoolOptions<Answer> extends WorkerKind {
   /** At once. They are started when there is work for them. */
   readonly processes: number
   /** Orders that may wait for a process: each of them lies in our memory. */
@@ -24,6 +24,10 @@ export interface WorkerPoolOptions extends WorkerKind {
   readonly mostOrders?: number
   /** Milliseconds that a process waits for another order. */
   readonly longestRest: number
+  /** A process works for orders of one key alone: nothing that one left behind is there for those of another. */
+  readonly isForOneKey?: boolean
+  /** Whether a process may take another order after this answer, for which it used so much of the processor. */
+  readonly staysFit?: (answer: Answer, milliseconds: number) => boolean
   /** Times that an order is tried, each in a new process: a machine may have been busy with something else. */
   readonly mostTries?: number
   /**
@@ -34,6 +38,8 @@ export interface WorkerPoolOptions extends WorkerKind {
 }
 
 interface Place<Order, Answer> {
+  /** Whom it works for, where processes are kept apart. */
+  readonly key: string
   readonly worker: Worker<Order, Answer>
   orders: number
   /** When it took the order that it works on. */
@@ -43,7 +49,7 @@ interface Place<Order, Answer> {
   clock?: NodeJS.Timeout
 }
 
-export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): WorkerPool<Order, Answer> {
+export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>): WorkerPool<Order, Answer> {
   const {
     processes,
     mostWaiting,
@@ -51,6 +57,8 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
     longestRest,
     mostTries = 1,
     displacedAfter,
+    isForOneKey = false,
+    staysFit = () => true,
   } = options
   const places = new Set<Place<Order, Answer>>()
   /** The last that worked is the first to work again, so that the others may end. */
@@ -110,13 +118,16 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
-  function takePlace(): Place<Order, Answer> {
-    for (let place = resting.pop(); place; place = resting.pop()) {
+  function takePlace(key: string): Place<Order, Answer> {
+    for (;;) {
+      const at = resting.findLastIndex((place) => place.key === key)
+      const [place] = at < 0 ? [] : resting.splice(at, 1)
+      if (!place) break
       clearTimeout(place.clock)
       if (!place.worker.isGone) return place
       places.delete(place)
     }
-    const place = { worker: startWorker<Order, Answer>(options), orders: 0, since: 0, usedBefore: 0 }
+    const place = { worker: startWorker<Order, Answer>(options), key, orders: 0, since: 0, usedBefore: 0 }
     places.add(place)
     return place
   }
@@ -127,14 +138,25 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
 
   function rest(place: Place<Order, Answer>): void {
     resting.push(place)
+    // Processes of many keys may rest: no more of them than work at once.
+    const oldest = resting.length > processes ? resting.shift() : undefined
+    if (oldest) {
+      clearTimeout(oldest.clock)
+      dismiss(oldest)
+    }
     place.clock = setTimeout(() => {
       resting.splice(resting.indexOf(place), 1)
       dismiss(place)
     }, longestRest).unref()
   }
 
-  async function tryOnce(order: Order, milliseconds: number, callBack?: CallBack): Promise<Answer> {
-    const place = takePlace()
+  async function tryOnce(
+    order: Order,
+    milliseconds: number,
+    callBack: CallBack | undefined,
+    key: string,
+  ): Promise<Answer> {
+    const place = takePlace(isForOneKey ? key : '')
     place.since = performance.now()
     place.usedBefore = place.worker.used() ?? 0
     atWork.add(place)
@@ -142,7 +164,8 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
       const answer = await place.worker.ask(order, milliseconds, callBack)
       place.orders += 1
       atWork.delete(place)
-      if (place.orders < mostOrders) rest(place)
+      const used = (place.worker.used() ?? place.usedBefore) - place.usedBefore
+      if (place.orders < mostOrders && staysFit(answer, used)) rest(place)
       else dismiss(place)
       return answer
     } catch (error) {
@@ -159,7 +182,7 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions): Worke
         for (let tries = 1; ; tries += 1) {
           if (closed) throw closedFault()
           try {
-            return await tryOnce(order, milliseconds, callBack)
+            return await tryOnce(order, milliseconds, callBack, key)
           } catch (error) {
             if (tries >= mostTries || !(error instanceof WorkerFault)) throw error
           }

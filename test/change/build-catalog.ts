@@ -80,7 +80,7 @@ export function buildCatalog(files: Files, root: string, hidden: readonly string
   return catalog
 }
 
-/* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return */
+/* oxlint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/no-unsafe-assignment, @typescript-eslint/no-unsafe-member-access, @typescript-eslint/no-unsafe-call, @typescript-eslint/no-unsafe-return */
 function add(catalog: Record<string, any[]>, blob: any, place: any): void {
   const mark = { line: place.line, column: place.column }
   const { schema, name = '', package: of = '' } = blob

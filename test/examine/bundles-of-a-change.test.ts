@@ -3,6 +3,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
 import { examine } from '../../src/examine/examine.ts'
+import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import { openReaderPool, type ReaderPool } from '../../src/examine/catalogs/reader-pool.ts'
 import { openRegistries, type Registries } from '../../src/examine/registries.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
@@ -10,7 +11,7 @@ import { pullNumber } from '../../src/change/ids.ts'
 import { defaultBundleBudget, type BundleBudget } from '../../src/registry/cached-bundles.ts'
 import { bundleImage, type BundleDocument } from '../../sandbox/registry/bundle-image.ts'
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
-import { forgetful } from './forgetful-memory.ts'
+import { forgetfulMemory } from '../../src/examine/forgetful.ts'
 import { aSnapshot } from '../gate/build.ts'
 import type { Files } from '../git/origin.ts'
 import { openWorld, type World } from '../checks/ownership/world.ts'
@@ -31,23 +32,6 @@ afterEach(async () => {
   registries = undefined
 })
 afterAll(() => Promise.all([world.close(), registry.stop(), pool.close()]))
-
-function mapStore() {
-  const kept = new Map<string, string>()
-  return {
-    async getCached(space: string, keys: readonly string[]) {
-      return new Map(
-        keys.flatMap((key) => {
-          const found = kept.get(`${space} ${key}`)
-          return found === undefined ? [] : [[key, JSON.parse(found) as unknown] as const]
-        }),
-      )
-    },
-    async putCached(space: string, values: ReadonlyMap<string, unknown>) {
-      for (const [key, value] of values) kept.set(`${space} ${key}`, JSON.stringify(value))
-    },
-  }
-}
 
 function blobOf(version: string, kind = 'Foo'): Omit<BundleDocument, 'image'> {
   return {
@@ -92,7 +76,7 @@ async function pull(
   world.origin.branch('main', from)
   world.origin.pull(7, to)
   await world.mirror.fetch('main', pullNumber(7))
-  const store = mapStore()
+  const store = openMemoryCache(systemClock)
   registries = await openRegistries({
     clock: systemClock,
     store,
@@ -113,7 +97,7 @@ async function pull(
           question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
             : world.people.answer(question),
-        memory: forgetful,
+        memory: forgetfulMemory,
       },
     )
     const outcome = verdict.outcomes.find(({ check }) => check === 'images')

@@ -11,7 +11,7 @@ import { aSnapshot } from '../gate/build.ts'
 import type { File, Files } from '../git/origin.ts'
 import { catalogFile } from '../checks/ownership/blobs.ts'
 import { openWorld, type World } from '../checks/ownership/world.ts'
-import { forgetful } from './forgetful-memory.ts'
+import { forgetfulCache, forgetfulMemory } from '../../src/examine/forgetful.ts'
 
 let world: World
 beforeAll(async () => {
@@ -91,16 +91,15 @@ test('a target that is edited breaks the catalog that links to it, and the gate 
   world.origin.pull(7, to)
   await world.mirror.fetch('main', pullNumber(7))
   const pool: ReaderPool = { read: async (bytes) => readFile(bytes), close: async () => undefined }
-  const cache = { getCached: async () => new Map<string, unknown>(), putCached: async () => undefined }
   const alice = world.people.person('alice')
   const { change, verdict } = await examine(aSnapshot({ author: alice, base: from, head: to }), {
     repository: world.mirror,
-    loader: catalogLoader(pool, cache),
+    loader: catalogLoader(pool, forgetfulCache),
     ask: async (question) =>
       question.kind === 'image' || question.kind === 'bundle'
         ? { kind: 'unknown', reason: 'nobody asks', retryAfter: 1 }
         : world.people.answer(question),
-    memory: forgetful,
+    memory: forgetfulMemory,
   })
   expect(change.catalogs.map(({ root }) => root)).toEqual(['catalogs/v4.16'])
   const rules = verdict.outcomes.flatMap(({ check, findings }) =>
@@ -143,7 +142,7 @@ test('a configuration behind a linked directory is not taken for none', async ()
       repository: world.mirror,
       loader: { load: async () => undefined },
       ask: async (question) => world.people.answer(question),
-      memory: forgetful,
+      memory: forgetfulMemory,
     },
   )
   expect(verdict.kind).toBe('blocked')

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { openRegistries } from '../../src/examine/registries.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
+import { forgetfulCache } from '../../src/examine/forgetful.ts'
 import { scriptedRegistry, type ScriptedRegistry } from '../registry/scripted-registry.ts'
 
 let registry: ScriptedRegistry
@@ -13,7 +14,7 @@ afterEach(() => registry.close())
 const open = (lookTime: number) =>
   openRegistries({
     clock: systemClock,
-    store: { getCached: async () => new Map(), putCached: async () => undefined },
+    store: forgetfulCache,
     environment: {},
     insecure: [registry.host],
     lookTime,

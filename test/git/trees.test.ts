@@ -32,6 +32,47 @@ async function fetched(commit: CommitSha): Promise<TreeSha> {
   return mirror.treeOf(commit)
 }
 
+describe('paths beyond what may be listed', () => {
+  const files = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`d/${at}`, `${count}`]))
+  let small: Mirror
+  beforeAll(async () => {
+    small = await openMirror({
+      directory: join(folder.path, 'mirror.git'),
+      url: origin.url,
+      credential: async () => undefined,
+      mostPaths: 4,
+    })
+  })
+  afterAll(() => small.close())
+
+  test('end a listing, at the limit they do not', async () => {
+    expect(await small.list(await treeWith(files(4)))).toHaveLength(4)
+    await expect(small.list(await treeWith(files(5)))).rejects.toMatchObject({
+      code: 'too-large',
+      message: 'a tree holds more than 4 paths',
+    })
+  })
+
+  test('end a difference, whichever side has them', async () => {
+    const [none, four, five] = [await treeWith({}), await treeWith(files(4)), await treeWith(files(5))]
+    expect(await small.diff(none, four)).toHaveLength(4)
+    for (const [before, after] of [
+      [four, five],
+      [five, four],
+    ] as const)
+      await expect(small.diff(before, after)).rejects.toMatchObject({ code: 'too-large' })
+  })
+
+  test('end a difference of trees that are both small', async () => {
+    const before = await treeWith({ a: '1', b: '1', c: '1' })
+    const after = await treeWith({ d: '1', e: '1', f: '1' })
+    await expect(small.diff(before, after)).rejects.toMatchObject({
+      message: 'two trees differ in more than 4 paths',
+    })
+  })
+})
+
 describe('a difference', () => {
   test('lists what was added, removed and changed, sorted by path', async () => {
     const before = await treeWith({ 'a.b': '1', 'a/b': '1', z: '1', same: '1' })

@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
+import { openMemoryCache } from '../../src/examine/memory-cache.ts'
+import type { Cache } from '../../src/ports/cache.ts'
 import type { ImageAnswer } from '../../src/checks/questions.ts'
 import { withBudget } from '../../src/registry/budget.ts'
 import { cachedAnswers } from '../../src/registry/cached-answers.ts'
@@ -12,7 +14,7 @@ const ok: ImageAnswer = { kind: 'ok', digest: `sha256:${hex}`, mediaType: 'x', s
 function world(answers: (reference: string) => ImageAnswer = () => ok) {
   const asked: string[] = []
   const clock = handClock(0)
-  const kept = new Map<string, { value: unknown; until: number }>()
+  const cache = openMemoryCache(clock)
   const reads: number[] = []
   return {
     asked,
@@ -26,22 +28,12 @@ function world(answers: (reference: string) => ImageAnswer = () => ok) {
       close: async () => undefined,
     },
     store: {
-      async getCached(space: string, keys: readonly string[]) {
+      ...cache,
+      getCached: (space, keys) => {
         reads.push(keys.length)
-        return new Map(
-          keys.flatMap((key) => {
-            const found = kept.get(`${space} ${key}`)
-            return found && found.until > clock.now()
-              ? [[key, JSON.parse(JSON.stringify(found.value)) as unknown]]
-              : []
-          }),
-        )
+        return cache.getCached(space, keys)
       },
-      async putCached(space: string, values: ReadonlyMap<string, unknown>, ttl = Infinity) {
-        for (const [key, value] of values)
-          kept.set(`${space} ${key}`, { value, until: clock.now() + ttl * 1000 })
-      },
-    },
+    } satisfies Cache,
   }
 }
 

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
+import { openMemoryCache } from '../../src/examine/memory-cache.ts'
+import type { Cache } from '../../src/ports/cache.ts'
 import type { BundleAnswer } from '../../src/checks/questions.ts'
 import { cachedBundles, defaultBundleBudget } from '../../src/registry/cached-bundles.ts'
 import { handClock } from './manual-clock.ts'
@@ -16,7 +18,7 @@ const holds = (says = 'foo'): BundleAnswer => ({
 function world(answer: (reference: string) => BundleAnswer | Promise<BundleAnswer> = () => holds()) {
   const pulled: string[] = []
   const clock = handClock(0)
-  const kept = new Map<string, { value: string; until: number }>()
+  const cache = openMemoryCache(clock)
   const spaces = new Set<string>()
   let [now, most] = [0, 0]
   let identity = 'anonymous'
@@ -30,19 +32,11 @@ function world(answer: (reference: string) => BundleAnswer | Promise<BundleAnswe
       return answer(reference)
     },
   }
-  const store = {
-    async getCached(space: string, keys: readonly string[]) {
-      spaces.add(space)
-      return new Map(
-        keys.flatMap((key) => {
-          const found = kept.get(`${space} ${key}`)
-          return found && found.until > clock.now() ? [[key, JSON.parse(found.value) as unknown]] : []
-        }),
-      )
-    },
-    async putCached(space: string, values: ReadonlyMap<string, unknown>, ttl = Infinity) {
-      for (const [key, value] of values)
-        kept.set(`${space} ${key}`, { value: JSON.stringify(value), until: clock.now() + ttl * 1000 })
+  const store: Cache = {
+    ...cache,
+    getCached: (space, keys) => {
+      spaces.add(space.name)
+      return cache.getCached(space, keys)
     },
   }
   return {

@@ -4,7 +4,7 @@ import { findCommands, partsOf } from '../../scripts/documented-commands.mjs'
 
 const scripts = {
   test: 'jest',
-  lint: 'eslint .',
+  lint: 'oxlint',
   types: 'tsc',
   check: 'npm run lint && npm run types && npm test',
 }

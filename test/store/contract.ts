@@ -2,11 +2,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
+import type { RepositoryName } from '../../src/change/snapshot.ts'
 import type { Landing } from '../../src/gate/merge-permit.ts'
-import type { Intent, Job, Lease, Store } from '../../src/ports/store.ts'
+import { defineCache } from '../../src/ports/cache.ts'
+import type { Job } from '../../src/ports/jobs.ts'
+import type { Intent } from '../../src/ports/landings.ts'
+import type { Lease } from '../../src/ports/leases.ts'
+import { defineState, type StateSpace } from '../../src/ports/state.ts'
+import type { Store } from '../../src/ports/store.ts'
 import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
-import { clock, delivery, pullJob, repository, until } from './sample-records.ts'
+import { cacheOf, clock, delivery, pullJob, repository, stateOf, until } from './sample-records.ts'
 
 export interface Setting {
   /** Where the store's data is; a fresh place for each call. */
@@ -423,47 +429,152 @@ export function storeContract(title: string, setting: Setting): void {
       })
     })
 
+    const anyJson = new Map<string, unknown>([
+      ['a', { deep: [1, 'ü', null, true] }],
+      ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],
+      ['k'.repeat(10_000), 'long key'],
+      ['null', null],
+      ['quote \' " \\', 0],
+      ['', 'empty key'],
+    ])
+    const many = new Map(Array.from({ length: 3000 }, (_, at): [string, unknown] => [`key ${at}`, { at }]))
+    const backwards = new Map([...many].reverse())
+
     describe('the cache', () => {
       test('gives back what was put, by space and key, and nothing else', async () => {
-        const space = `space ${repository().name}`
-        const values = new Map<string, unknown>([
-          ['a', { deep: [1, 'ü', null, true] }],
-          ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],
-          ['k'.repeat(10_000), 'long key'],
-          ['null', null],
-          ['quote \' " \\', 0],
-        ])
-        await store.putCached(space, values)
-        expect(await store.getCached(space, [...values.keys(), 'absent'])).toEqual(values)
-        expect(await store.getCached(`${space} other`, ['a'])).toEqual(new Map())
-        await store.putCached(space, new Map([['a', 2]]))
+        const name = `space ${repository().name}`
+        const space = cacheOf(name)
+        await store.putCached(space, anyJson, 60)
+        expect(await store.getCached(space, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
+        expect(await store.getCached(cacheOf(`${name} other`), ['a'])).toEqual(new Map())
+        await store.putCached(space, new Map([['a', 2]]), 60)
         expect(await store.getCached(space, ['a', 'a'])).toEqual(new Map([['a', 2]]))
         expect(await store.getCached(space, [])).toEqual(new Map())
       })
 
       test('does not return what has expired, and putting it again makes it fresh', async () => {
-        const space = `ttl ${repository().name}`
+        const space = cacheOf(`ttl ${repository().name}`)
         await store.putCached(space, new Map([['a', 1]]), 0.05)
         await store.putCached(space, new Map([['b', 1]]), 60)
         await sleep(100)
         expect(await store.getCached(space, ['a', 'b'])).toEqual(new Map([['b', 1]]))
-        await store.putCached(space, new Map([['a', 2]]))
+        await store.putCached(space, new Map([['a', 2]]), 60)
         expect(await store.getCached(space, ['a'])).toEqual(new Map([['a', 2]]))
       })
 
       test('takes thousands at a time, also from two writers at once', async () => {
-        const space = `many ${repository().name}`
-        const entries = Array.from({ length: 3000 }, (_, at): [string, unknown] => [`key ${at}`, { at }])
-        await Promise.all([
-          store.putCached(space, new Map(entries)),
-          store.putCached(space, new Map([...entries].reverse())),
-        ])
-        const found = await store.getCached(
-          space,
-          entries.map(([key]) => key),
+        const space = cacheOf(`many ${repository().name}`)
+        await Promise.all([store.putCached(space, many, 60), store.putCached(space, backwards, 60)])
+        expect(await store.getCached(space, [...many.keys()])).toEqual(many)
+      })
+
+      test('takes what is not of the declared shape, or of another version, for lost', async () => {
+        const name = `shape ${repository().name}`
+        const read = (stored: unknown) => (typeof stored === 'number' ? stored : undefined)
+        const [first, second] = [1, 2].map((version) => defineCache(name, { version, read }))
+        if (!first || !second) throw new Error('two versions')
+        await store.putCached(
+          cacheOf(name),
+          new Map<string, unknown>([
+            ['text', 'one'],
+            ['number', 1],
+          ]),
+          60,
         )
-        expect(found.size).toBe(3000)
-        expect(found.get('key 2999')).toEqual({ at: 2999 })
+        expect(await store.getCached(first, ['text', 'number'])).toEqual(new Map([['number', 1]]))
+        expect(await store.getCached(second, ['text', 'number'])).toEqual(new Map())
+      })
+    })
+
+    describe('state', () => {
+      const read = async (space: StateSpace<unknown>, of: RepositoryName, keys: Iterable<string>) => {
+        const found = new Map<string, unknown>()
+        for (const key of keys) {
+          const value = await store.readState(space, of, key)
+          if (value !== undefined) found.set(key, value)
+        }
+        return found
+      }
+
+      test('gives back what was written, by space, repository and key, and nothing else', async () => {
+        const of = repository()
+        const space = stateOf(of.name)
+        await store.writeState(space, of, anyJson)
+        expect(await read(space, of, [...anyJson.keys(), 'absent'])).toEqual(anyJson)
+        expect(await store.readState(space, repository(), 'a')).toBeUndefined()
+        expect(await store.readState(stateOf(`${of.name} other`), of, 'a')).toBeUndefined()
+        // GitHub does not tell upper from lower case.
+        const { owner, name } = of
+        await store.writeState(
+          space,
+          { owner: owner.toLowerCase(), name: name.toUpperCase() },
+          new Map([['a', 2]]),
+        )
+        expect(await store.readState(space, of, 'a')).toBe(2)
+      })
+
+      test('is another thing than the cache, whatever both are called', async () => {
+        const of = repository()
+        await store.writeState(stateOf(of.name), of, new Map([['a', 'state']]))
+        await store.putCached(cacheOf(of.name), new Map([['a', 'cache']]), 60)
+        expect(await store.readState(stateOf(of.name), of, 'a')).toBe('state')
+        expect(await store.getCached(cacheOf(of.name), ['a'])).toEqual(new Map([['a', 'cache']]))
+        // @ts-expect-error what must survive cannot be put where it may be lost
+        const wrong = () => store.putCached(stateOf('x'), new Map([['a', 1]]), 60)
+        // @ts-expect-error nor the other way round
+        const alsoWrong = () => store.writeState(cacheOf('x'), of, new Map([['a', 1]]))
+        const numbers = defineState('x', { version: 1, read: () => 1 })
+        // @ts-expect-error values have the declared shape
+        const misshapen = () => store.writeState(numbers, of, new Map([['a', 'text']]))
+        expect([wrong, alsoWrong, misshapen]).toHaveLength(3)
+      })
+
+      test('forgets what is not to be kept, of one space and one repository', async () => {
+        const [of, other] = [repository(), repository()]
+        const [space, elsewhere] = [stateOf(of.name), stateOf(other.name)]
+        for (const [where, whose] of [
+          [space, of],
+          [elsewhere, of],
+          [space, other],
+        ] as const)
+          await store.writeState(where, whose, anyJson)
+        const kept = ['nul \0 and \ud800', 'k'.repeat(10_000)]
+        await store.retainState(space, of, [...kept, 'absent'])
+        expect([...(await read(space, of, anyJson.keys())).keys()]).toEqual(kept)
+        expect(await read(elsewhere, of, anyJson.keys())).toEqual(anyJson)
+        expect(await read(space, other, anyJson.keys())).toEqual(anyJson)
+        await store.retainState(space, of, [])
+        expect(await read(space, of, kept)).toEqual(new Map())
+      })
+
+      test('takes thousands at a time, also from two writers at once', async () => {
+        const of = repository()
+        const space = stateOf('many')
+        await Promise.all([store.writeState(space, of, many), store.writeState(space, of, backwards)])
+        expect(await read(space, of, ['key 0', 'key 1500', 'key 2999'])).toEqual(
+          new Map([0, 1500, 2999].map((at) => [`key ${at}`, { at }])),
+        )
+      })
+
+      test('of an earlier version is read as such; what cannot be read is an error, not nothing', async () => {
+        const of = repository()
+        const name = `versions ${of.name}`
+        const first = defineState<number>(name, {
+          version: 1,
+          read: (stored) => (typeof stored === 'number' ? stored : undefined),
+        })
+        const second = defineState<{ count: number }>(name, {
+          version: 2,
+          read: (stored, version) =>
+            version === 1 && typeof stored === 'number' ? { count: stored } : (stored as { count: number }),
+        })
+        await store.writeState(first, of, new Map([['a', 3]]))
+        expect(await store.readState(second, of, 'a')).toEqual({ count: 3 })
+        await store.writeState(second, of, new Map([['a', { count: 4 }]]))
+        expect(await store.readState(second, of, 'a')).toEqual({ count: 4 })
+        await expect(store.readState(first, of, 'a')).rejects.toMatchObject({ code: 'too-new' })
+        await store.writeState(stateOf(name), of, new Map([['b', 'no number']]))
+        await expect(store.readState(first, of, 'b')).rejects.toMatchObject({ code: 'unreadable' })
       })
     })
 
@@ -500,14 +611,16 @@ export function storeContract(title: string, setting: Setting): void {
         await opened.enqueue(pullJob(2, of), 3600)
         const by = await held(opened.acquireLease('kept', 60))
         const intent = await begun(opened.beginLanding(by, landing(1, of)))
-        await opened.putCached('kept', new Map([['a', 1]]))
+        await opened.putCached(cacheOf('kept'), new Map([['a', 1]]), 3600)
+        await opened.writeState(stateOf('kept'), of, new Map([['a', 1]]))
         await opened.stopLandings(of, 'why')
         await opened.close()
         opened = await open(where)
         try {
           expect(await opened.accept(delivery('kept'), [])).toBe('duplicate')
           expect(await opened.openLandings(of)).toEqual([intent])
-          expect(await opened.getCached('kept', ['a'])).toEqual(new Map([['a', 1]]))
+          expect(await opened.getCached(cacheOf('kept'), ['a'])).toEqual(new Map([['a', 1]]))
+          expect(await opened.readState(stateOf('kept'), of, 'a')).toBe(1)
           expect(await opened.landingsStopped(of)).toBe('why')
           const seen: Job[] = []
           await work(async (job) => void seen.push(job), 4, opened)

@@ -1,6 +1,8 @@
 // What the store's tests put into a store, and how they wait for it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pullNumber } from '../../src/change/ids.ts'
+import { defineCache } from '../../src/ports/cache.ts'
+import { defineState } from '../../src/ports/state.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { Job } from '../../src/ports/store.ts'
 
@@ -16,6 +18,10 @@ export const clock: Clock = {
       })
     }),
 }
+
+/** Spaces that take every value that JSON has. */
+export const cacheOf = (name: string) => defineCache<unknown>(name, { version: 1, read: (stored) => stored })
+export const stateOf = (name: string) => defineState<unknown>(name, { version: 1, read: (stored) => stored })
 
 let names = 0
 export const repository = () => ({ owner: 'Owner', name: `Repository-${++names}` })

@@ -7,7 +7,7 @@ import { openStore } from '../../src/store/store.ts'
 import { startChild } from './child.ts'
 import { storeContract } from './contract.ts'
 import { query, startPostgres } from './postgres-server.ts'
-import { clock, delivery, pullJob, until } from './sample-records.ts'
+import { cacheOf, clock, delivery, pullJob, repository, stateOf, until } from './sample-records.ts'
 
 const postgres = await startPostgres()
 afterAll(async () => postgres?.remove())
@@ -111,9 +111,9 @@ else {
       const databaseUrl = await postgres.database()
       const store = await openStore({ databaseUrl, clock })
       for (const guid of ['old', 'young']) await store.accept(delivery(guid), [])
-      await store.putCached('s', new Map([['gone', 1]]), 0.01)
-      await store.putCached('s', new Map([['stays', 1]]), 60)
-      await store.putCached('s', new Map([['for ever', 1]]))
+      await store.putCached(cacheOf('s'), new Map([['gone', 1]]), 0.01)
+      await store.putCached(cacheOf('s'), new Map([['stays', 1]]), 60)
+      await store.writeState(stateOf('s'), repository(), new Map([['for ever', 1]]))
       await query(
         databaseUrl,
         "UPDATE catalog_bot.delivery SET received_at = now() - interval '15 days' WHERE guid = 'old'",
@@ -129,7 +129,8 @@ else {
       const left = await query(databaseUrl, 'SELECT guid FROM catalog_bot.delivery')
       expect(left.map(({ guid }) => guid)).toEqual(['young'])
       const keys = await query(databaseUrl, 'SELECT key FROM catalog_bot.cache ORDER BY key')
-      expect(keys.map(({ key }) => key)).toEqual(['"for ever"', '"stays"'])
+      expect(keys.map(({ key }) => key)).toEqual(['"stays"'])
+      expect(await query(databaseUrl, 'SELECT key FROM catalog_bot.state')).toEqual([{ key: '"for ever"' }])
       await store.close()
     }, 180_000)
 

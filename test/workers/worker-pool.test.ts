@@ -23,7 +23,7 @@ const ample = 60_000
 const script = new URL('./odd-jobs.ts', import.meta.url)
 const few = { script, heap: 64, processes: 1, mostWaiting: 100, longestRest: ample }
 
-function open(options: Partial<WorkerPoolOptions> = {}): void {
+function open(options: Partial<WorkerPoolOptions<unknown>> = {}): void {
   pool = openWorkerPool<OddJob, unknown>({ ...few, ...options })
 }
 
@@ -204,6 +204,34 @@ describe('processes', () => {
     const program = join(import.meta.dirname, 'forgets-to-close.ts')
     const { stdout } = await promisify(execFile)(process.execPath, ['--no-warnings', program])
     await until(() => !isAlive(Number(stdout)))
+  })
+})
+
+describe('processes of keys that are kept apart', () => {
+  const pidFor = async (key: string) => Number(await pool.run({ kind: 'pid' }, ample, undefined, key))
+
+  test('work for one key each, and again for the same', async () => {
+    open({ isForOneKey: true, processes: 2 })
+    const [one, other] = [await pidFor('one'), await pidFor('other')]
+    expect(other).not.toBe(one)
+    expect([await pidFor('other'), await pidFor('one')]).toEqual([other, one])
+  })
+
+  test('rest in no greater number than may work', async () => {
+    open({ isForOneKey: true, processes: 1 })
+    const one = await pidFor('one')
+    await pidFor('other')
+    await until(() => !isAlive(one))
+    expect(await pidFor('one')).not.toBe(one)
+  })
+
+  test('end after an answer with which they are not fit for another order', async () => {
+    open({ staysFit: (answer, milliseconds) => answer !== 'bad' && milliseconds < ample })
+    const here = await pid()
+    expect(await run({ kind: 'say', value: 'good' })).toBe('good')
+    expect(await pid()).toBe(here)
+    expect(await run({ kind: 'say', value: 'bad' })).toBe('bad')
+    expect(await pid()).not.toBe(here)
   })
 })
 

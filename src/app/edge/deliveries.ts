@@ -2,7 +2,7 @@
 // decision is made here, and nothing runs on after the answer (T41 to T43).
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Store } from '../../ports/store.ts'
+import type { Deliveries } from '../../ports/deliveries.ts'
 import { jobsOfDelivery, labelOfEvent } from './jobs-of-delivery.ts'
 import { pushOfDelivery } from './push-of-delivery.ts'
 
@@ -14,7 +14,7 @@ const mostUnverified = 8 * maxBody
 export const deliveryPath = '/api/github/webhooks'
 
 export interface DeliveryEdge {
-  readonly store: Pick<Store, 'accept'>
+  readonly store: Deliveries
   /** The current secret first, then the one before it, if any. */
   readonly secrets: readonly string[]
   /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */

@@ -4,7 +4,10 @@ import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { composeReport } from '../../messages/report.ts'
-import type { Job } from '../../ports/store.ts'
+import type { Job } from '../../ports/jobs.ts'
+import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { Store } from '../../ports/store.ts'
+import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
@@ -21,7 +24,10 @@ const busySeconds = 2
 /** How often a landing starts again from a moved base within one job before it goes back to the queue. */
 const landingAttempts = 5
 
-export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: JobContext): Promise<void> {
+export async function examinePull(
+  job: Extract<Job, { kind: 'pull' }>,
+  place: JobContext<Store>,
+): Promise<void> {
   const { store } = place.app
   crashPoint('job-taken')
   for (let attempt = 0; attempt < landingAttempts; attempt++) {
@@ -71,7 +77,7 @@ export async function examinePull(job: Extract<Job, { kind: 'pull' }>, place: Jo
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: JobContext): Promise<Seen | undefined> {
+async function look(pull: PullNumber, place: JobContext<Store>): Promise<Seen | undefined> {
   const { forge, app } = place
   const snapshot = await forge.readSnapshot(pull)
   if (snapshot === null) return undefined
@@ -126,7 +132,7 @@ async function isServed(branch: string, { forge, repository }: JobContext): Prom
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
-async function finishClosed(snapshot: Snapshot, place: JobContext): Promise<void> {
+async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, repository, forge } = place
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
@@ -163,7 +169,7 @@ interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number) {
+function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
   const { permit: _permit, ...plain } = verdict
   const kept: StoredReport = { verdict: plain, ...told }
   return {
@@ -179,7 +185,7 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
-async function report(seen: Seen, place: JobContext, landed?: string): Promise<void> {
+async function report(seen: Seen, place: JobContext<Required<PullMemory>>, landed?: string): Promise<void> {
   const { snapshot, verdict, epoch, told, described } = seen
   const composed = composeReport(verdict, { ...told, rulesUrl: place.app.settings.rulesUrl, landed })
   const at = await publishReport(place.forge, composed, snapshot.pull, snapshot.head)
@@ -199,7 +205,10 @@ async function report(seen: Seen, place: JobContext, landed?: string): Promise<v
  * Records each command before it has any effect, then answers it. False when another instance was faster: then the
  * decision rests on less than is on record, and is made anew.
  */
-async function answerCommands({ snapshot, commands }: Seen, { app, forge }: JobContext): Promise<boolean> {
+async function answerCommands(
+  { snapshot, commands }: Seen,
+  { app, forge }: JobContext<PullMemory>,
+): Promise<boolean> {
   for (const { record, reaction } of commands) {
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false

@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 import type { Forge } from '../../ports/forge.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Repository } from '../../ports/repository.ts'
-import type { Store } from '../../ports/store.ts'
 import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
 import type { LookPool } from '../../examine/looks/look-pool.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
 import type { Settings } from '../settings.ts'
 
-export interface App {
+/** `Ports`: what is used of the store, which has them all; nothing, where it is not said. */
+export interface App<Ports = unknown> {
   readonly settings: Settings
-  readonly store: Store
+  readonly store: Ports
   readonly registries: Registries
   readonly loader: CatalogLoader
   readonly looks: LookPool
@@ -21,8 +21,8 @@ export interface App {
   readonly log: Logger
 }
 
-export interface JobContext {
-  readonly app: App
+export interface JobContext<Ports = unknown> {
+  readonly app: App<Ports>
   readonly installation: number
   readonly forge: Forge
   readonly repository: Repository

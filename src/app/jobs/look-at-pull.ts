@@ -1,19 +1,22 @@
 // One look at a pull request, done by another process and within its budget. What turned out too large is remembered, and
 // not looked at again until it, its base branch or the configuration is another.
 import { createHash } from 'node:crypto'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
 import { decide, refuseTooLarge } from '../../gate/decide.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { GitError } from '../../git/git-error.ts'
-import type { DescribedChange } from '../../ports/pull-memory.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { LandingStops } from '../../ports/landings.ts'
+import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
 import { answerQuestions } from '../../examine/gather-answers.ts'
 import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts'
 import type { AnswerLook } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
-import { join, resolve } from 'node:path'
 import type { JobContext } from './job-context.ts'
 
 /** All that becomes of a look. */
@@ -34,16 +37,24 @@ export interface Seen {
 /** Nobody waits longer than that for a machine that has become faster. */
 const rememberedSeconds = 30 * 24 * 3600
 
+const tooLargePull = z.object({ state: z.string(), why: z.string() })
+/** What was found too large, in which state. Forgotten, it is found again. */
+const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
+  version: 1,
+  read: (stored) => tooLargePull.safeParse(stored).data,
+})
+
+type Looking = Required<PullMemory> & LandingStops & Cache
+
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise<Seen> {
-  const { app, repository, mirror } = place
+export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>): Promise<Seen> {
+  const { app, forge, repository, mirror } = place
   const { store, settings } = app
-  const space = `too large ${snapshot.repository.owner}/${snapshot.repository.name}`
-  const key = String(snapshot.pull)
+  const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
   const configDigest = await digestOfConfig(snapshot, place)
   if (snapshot.excess !== undefined) return tooLarge(snapshot, configDigest, snapshot.excess, place)
   const state = stateOf(snapshot, configDigest, place)
-  const before = (await store.getCached(space, [key])).get(key) as Remembered | undefined
+  const before = (await store.getCached(tooLargePulls, [key])).get(key)
   if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
 
   const answer = await app.looks.look(
@@ -55,6 +66,7 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       budget: settings.budget,
     },
     answersFor(place),
+    forge.sizeOf?.(snapshot),
   )
   switch (answer.kind) {
     case 'seen': {
@@ -62,19 +74,13 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext): Promise
       return { ...seen, snapshot, verdict: decide(gate) }
     }
     case 'too-large': {
-      const found: Remembered = { state, why: answer.why }
-      await store.putCached(space, new Map([[key, found]]), rememberedSeconds)
+      await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
       return tooLarge(snapshot, configDigest, answer.why, place)
     }
     case 'git-error':
       if (answer.code === 'corrupt') repository.distrust?.()
       throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
   }
-}
-
-interface Remembered {
-  readonly state: string
-  readonly why: string
 }
 
 /** What a verdict that something is too large holds for: its own state, the rules, and what may be had of us. */
@@ -92,7 +98,7 @@ async function tooLarge(
   snapshot: Snapshot,
   configDigest: string,
   why: string,
-  { app }: JobContext,
+  { app }: JobContext<PullMemory>,
 ): Promise<Seen> {
   const { head, baseRef, repository, pull } = snapshot
   return {
@@ -108,7 +114,7 @@ async function tooLarge(
 type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
 /** What a process that looks may ask: the world, and the memory's readings. */
-function answersFor({ app, forge }: JobContext): AnswerLook {
+function answersFor({ app, forge }: JobContext<Looking>): AnswerLook {
   const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
   return async (request: LookRequest) => {
     if (request.kind === 'ask') return ask(request.question)

@@ -1,25 +1,32 @@
 // Asks those who can unblock a pull request for their review, each of them once.
+import { z } from 'zod'
 import { unblockers } from '../../gate/decide.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { ForgeError } from '../../github/forge-error.ts'
+import { defineState, type State } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
 /** More people than this are not asked: a crowd feels addressed less than a few. */
 const maxPeople = 5
-const rememberSeconds = 90 * 24 * 3600
+
+const names = z.array(z.string())
+/** Who was asked, by pull request. */
+const requestedReviews = defineState<readonly string[]>('requested reviews', {
+  version: 1,
+  read: (stored) => names.safeParse(stored).data,
+})
 
 export async function requestReviews(
   verdict: Verdict,
   snapshot: Snapshot,
-  { forge, app }: JobContext,
+  { forge, app }: JobContext<State>,
 ): Promise<void> {
   const author = snapshot.author?.login.toLowerCase()
   const people = unblockers(verdict.waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
-  const space = `review requests ${forge.repository.owner}/${forge.repository.name}`
   const key = String(snapshot.pull)
-  const asked = new Set(((await app.store.getCached(space, [key])).get(key) as string[] | undefined) ?? [])
+  const asked = new Set(await app.store.readState(requestedReviews, forge.repository, key))
   const open = people.slice(0, maxPeople).filter((name) => !asked.has(name))
   if (open.length === 0) return
   const organization = `${forge.repository.owner.toLowerCase()}/`
@@ -36,5 +43,5 @@ export async function requestReviews(
     // GitHub refuses people who are no collaborators: they are mentioned in the comment, which has to do.
     if (!(error instanceof ForgeError) || error.code !== 'rejected') throw error
   }
-  await app.store.putCached(space, new Map([[key, [...asked, ...open]]]), rememberSeconds)
+  await app.store.writeState(requestedReviews, forge.repository, new Map([[key, [...asked, ...open]]]))
 }

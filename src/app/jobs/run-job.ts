@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
-import type { Job } from '../../ports/store.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { Store } from '../../ports/store.ts'
 import { examinePull } from './examine-pull.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
@@ -11,9 +12,9 @@ import { watchBranch } from './watch-branch.ts'
 import type { App, JobContext } from './job-context.ts'
 
 export interface JobRunner {
-  readonly app: App
+  readonly app: App<Jobs>
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
-  readonly openJobContext: (job: Job) => Promise<JobContext>
+  readonly openJobContext: (job: Job) => Promise<JobContext<Store>>
   /** Whether we may still see the job's repository. Rejects when nobody can say. */
   readonly isInstalled: (job: Job) => Promise<boolean>
   readonly onDone: (
@@ -57,7 +58,7 @@ export async function runJob(
   }
 }
 
-async function perform(job: Job, place: JobContext): Promise<void> {
+async function perform(job: Job, place: JobContext<Store>): Promise<void> {
   switch (job.kind) {
     case 'pull':
       return examinePull(job, place)

@@ -5,15 +5,18 @@ import { isSilent } from '../../checks/validation/rule-settings.ts'
 import { ruleOfMissingImage } from '../../checks/images/missing-images.ts'
 import type { Config } from '../../config/config.ts'
 import type { MissingReference } from '../../messages/missing-images-issue.ts'
-import type { Job, Lease } from '../../ports/store.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { Lease, Leases } from '../../ports/leases.ts'
+import type { State } from '../../ports/state.ts'
 import { interleaveHosts } from '../../registry/scan-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import type { Metrics } from '../metrics.ts'
 import { scannedBranches, placesOf, referencesOf } from './named-images.ts'
 import { reportMissingImages } from './report-missing-images.ts'
-import { partSize, scanSlice } from './scan-slice.ts'
+import { forgetTags, partSize, scanSlice } from './scan-slice.ts'
 import {
   duePass,
+  forgetParts,
   nextLook,
   readScan,
   referencesToLookAt,
@@ -24,7 +27,7 @@ import {
   type ScanState,
   type ScanPass,
 } from './scan-state.ts'
-import type { JobContext } from './job-context.ts'
+import type { App, JobContext } from './job-context.ts'
 
 type ScanJob = Extract<Job, { kind: 'scan' }>
 
@@ -37,7 +40,7 @@ const budget = { references: 50_000, hosts: 200 }
 /** A round that is not through after this long ends as it is: what was not asked is not known. */
 const longestPass = 12 * 3600 * 1000
 
-export async function scanRepository(job: ScanJob, place: JobContext): Promise<void> {
+export async function scanRepository(job: ScanJob, place: JobContext<Jobs & Leases & State>): Promise<void> {
   const { store, settings } = place.app
   const lease = await store.acquireLease(leaseName, settings.leaseSeconds)
   if (lease === undefined) return store.enqueue(job, busySeconds)
@@ -52,7 +55,7 @@ export async function scanRepository(job: ScanJob, place: JobContext): Promise<v
 /** Whether a repository's scan has something to do, for the sweep; shows what is known of it to whoever measures. */
 export async function isScanDue(
   repository: RepositoryName,
-  { store, clock, metrics, settings }: JobContext['app'],
+  { store, clock, metrics, settings }: App<State>,
 ): Promise<boolean> {
   const state = await readScan(store, repository)
   measure(metrics, repository, state)
@@ -60,7 +63,11 @@ export async function isScanDue(
 }
 
 /** Takes the scan one step on. The answer: in how many seconds to go on; undefined when the sweep finds out when. */
-async function goOn(state: ScanState, lease: Lease, place: JobContext): Promise<number | undefined> {
+async function goOn(
+  state: ScanState,
+  lease: Lease,
+  place: JobContext<Leases & State>,
+): Promise<number | undefined> {
   const { app, forge } = place
   const { repository } = forge
   const apart = app.settings.secondLookSeconds * 1000
@@ -89,7 +96,7 @@ async function goOn(state: ScanState, lease: Lease, place: JobContext): Promise<
 }
 
 /** Begins the pass that is due. The state has none when nothing is due, or the configuration wants no scan. */
-async function begin(state: ScanState, place: JobContext): Promise<ScanState> {
+async function begin(state: ScanState, place: JobContext<State>): Promise<ScanState> {
   const { app, forge } = place
   const now = app.clock.now()
   const later = { ...state, dueAt: nextLook({ ...state, roundAt: now, missingImages: {} }, unhurried, now) }
@@ -117,7 +124,9 @@ async function begin(state: ScanState, place: JobContext): Promise<ScanState> {
     settled: 0,
     hosts: {},
   }
+  await forgetParts(app.store, forge.repository)
   if (parts.size > 0) await writeParts(app.store, forge.repository, pass, parts)
+  if (named?.left === 0) await forgetTags(app.store, forge.repository, references)
   const still = new Set(references)
   const missingImages =
     kind === 'round'
@@ -132,7 +141,7 @@ async function finish(
   state: ScanState,
   pass: ScanPass,
   isStillOurs: () => Promise<boolean>,
-  place: JobContext,
+  place: JobContext<State>,
 ): Promise<boolean> {
   const { app, forge } = place
   const { repository } = forge

@@ -12,6 +12,8 @@ import type { ImageAnswer } from '../../checks/questions.ts'
 import { eachOf } from '../../examine/gather-answers.ts'
 import type { Asked, HostState, ScanState, ScanPass } from './scan-state.ts'
 import { readPart, writeParts } from './scan-state.ts'
+import type { RepositoryName } from '../../change/snapshot.ts'
+import { defineState, type State } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
 /** References in one part: at four at once and a tenth of a second each, some seconds. */
@@ -25,15 +27,32 @@ const mostTries = 3
 /** Failed so often in a row, a registry is given up until the next pass. */
 const mostFailures = 5
 const longestPause = 3600
-/** What is known of a tag beside a digest is forgotten this long after it was seen last. */
-const tagSeconds = 90 * 24 * 3600
+
+/** References with tag and digest whose tag was seen to stand for the digest: when it does not any more, it has moved. */
+const tagsOfDigests = defineState<true>('tag of digest', {
+  version: 1,
+  read: (stored) => (stored === true ? stored : undefined),
+})
+
+/** Forgets tags that nothing names any more. */
+export async function forgetTags(
+  store: State,
+  repository: RepositoryName,
+  named: readonly string[],
+): Promise<void> {
+  await store.retainState(
+    tagsOfDigests,
+    repository,
+    named.filter((reference) => pinnedTag(reference) !== undefined),
+  )
+}
 
 /** Takes a pass one slice on. The answer holds the new state, and in how many seconds to go on; undefined at the pass's end. */
 export async function scanSlice(
   state: ScanState,
   pass: ScanPass,
   apart: number,
-  place: JobContext,
+  place: JobContext<State>,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
   const { app, forge } = place
   const { clock, store } = app
@@ -104,18 +123,17 @@ const reachable: HostState = { until: 0, failures: 0 }
 async function lookAt(
   reference: string,
   signal: AbortSignal,
-  { app, forge }: JobContext,
+  { app, forge }: JobContext<State>,
 ): Promise<{ result: LookResult; retryAfter?: number }> {
   const answer = await ask(reference)
   const result = lookResultOf(answer)
   if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
   const pinned = result.kind === 'well' ? pinnedTag(reference) : undefined
   if (pinned === undefined) return { result }
-  const space = `scan tags ${forge.repository.owner}/${forge.repository.name}`.toLowerCase()
-  const stoodForIt = (await app.store.getCached(space, [reference])).has(reference)
+  const stoodForIt = (await app.store.readState(tagsOfDigests, forge.repository, reference)) === true
   const tagged = await ask(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
-    await app.store.putCached(space, new Map([[reference, true]]), tagSeconds)
+    await app.store.writeState(tagsOfDigests, forge.repository, new Map([[reference, true]]))
   return { result: lookResultOfTag(pinned, tagged, stoodForIt) }
 
   async function ask(text: string): Promise<ImageAnswer> {

@@ -1,54 +1,68 @@
 // What the store remembers of a repository's scan, so that a scan that was killed goes on where it was and the second
 // look knows of the first. Knows when there is something to do; does nothing itself.
-import type { MissingImage } from '../../checks/images/missing-images.ts'
+import { z } from 'zod'
+import { missingImageKinds, type MissingImage } from '../../checks/images/missing-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
-import type { Store } from '../../ports/store.ts'
+import { defineState, type State } from '../../ports/state.ts'
+
+const hostState = z.object({
+  /** Left alone until then. */
+  until: z.number(),
+  /** How often in a row it gave no answer; back to none with each answer. */
+  failures: z.number(),
+})
+
+const scanPass = z.object({
+  /** A round asks for all references, a second look for those that did not look well. */
+  kind: z.enum(['round', 'second-look']),
+  startedAt: z.number(),
+  /** Parts in the store, and the first of them that is not done. */
+  parts: z.number(),
+  next: z.number(),
+  references: z.number(),
+  /** References that got a definite answer. */
+  settled: z.number(),
+  hosts: z.record(z.string(), hostState),
+})
+
+const reportState = z.object({
+  /** Absent while it is not known whether there is an issue. */
+  issue: z.number().exactOptional(),
+  /** Stands for title and body as last written; '' when that is not known. */
+  digest: z.string(),
+  /** Keys (missingImageKey) of the missing images that the issue has named since it was last closed. */
+  told: z.array(z.string()),
+})
 
 /** Times are milliseconds since the epoch. */
-export interface ScanState {
+const scanState = z.object({
   /** When there is something to do again, at the latest. */
-  readonly dueAt: number
+  dueAt: z.number(),
   /** When the last whole round began. */
-  readonly roundAt?: number
+  roundAt: z.number().exactOptional(),
   /** When the references below were last asked for on their own, or in a round. */
-  readonly lookedAt?: number
+  lookedAt: z.number().exactOptional(),
   /** When a whole round last came to its end, and of how many references it learned nothing definite. */
-  readonly finished?: { readonly at: number; readonly unknown: number }
+  finished: z.object({ at: z.number(), unknown: z.number() }).exactOptional(),
   /** References that did not look well, suspicions among them. */
-  readonly missingImages: Readonly<Record<string, MissingImage>>
-  readonly pass?: ScanPass
-  readonly report?: ReportState
-}
+  missingImages: z.record(
+    z.string(),
+    z.object({
+      kind: z.enum(missingImageKinds),
+      reason: z.string(),
+      since: z.number(),
+      confirmed: z.boolean(),
+    }) satisfies z.ZodType<MissingImage>,
+  ),
+  /** One way through many references, in parts that are kept beside the state. */
+  pass: scanPass.exactOptional(),
+  report: reportState.exactOptional(),
+})
 
-/** One way through many references, in parts that are kept beside the state. */
-export interface ScanPass {
-  /** A round asks for all references, a second look for those that did not look well. */
-  readonly kind: 'round' | 'second-look'
-  readonly startedAt: number
-  /** Parts in the store, and the first of them that is not done. */
-  readonly parts: number
-  readonly next: number
-  readonly references: number
-  /** References that got a definite answer. */
-  readonly settled: number
-  readonly hosts: Readonly<Record<string, HostState>>
-}
-
-export interface HostState {
-  /** Left alone until then. */
-  readonly until: number
-  /** How often in a row it gave no answer; back to none with each answer. */
-  readonly failures: number
-}
-
-export interface ReportState {
-  /** Absent while it is not known whether there is an issue. */
-  readonly issue?: number
-  /** Stands for title and body as last written; '' when that is not known. */
-  readonly digest: string
-  /** Keys (missingImageKey) of the missing images that the issue has named since it was last closed. */
-  readonly told: readonly string[]
-}
+export type ScanState = Readonly<z.infer<typeof scanState>>
+export type ScanPass = Readonly<z.infer<typeof scanPass>>
+export type HostState = Readonly<z.infer<typeof hostState>>
+export type ReportState = Readonly<z.infer<typeof reportState>>
 
 export const emptyState: ScanState = { dueAt: 0, missingImages: {} }
 
@@ -101,23 +115,20 @@ function secondLookAt({ missingImages, lookedAt = 0 }: ScanState, apart: number)
     : Number.POSITIVE_INFINITY
 }
 
-const space = 'image scans'
-const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
+const scans = defineState<ScanState>('image scan', {
+  version: 1,
+  // Version 0 was a cache: what it held in other shapes did not count either.
+  read: (stored, version) => scanState.safeParse(stored).data ?? (version === 0 ? emptyState : undefined),
+})
+/** A repository has one scan. */
+const theScan = ''
 
-export async function readScan(
-  store: Pick<Store, 'getCached'>,
-  repository: RepositoryName,
-): Promise<ScanState> {
-  const key = keyOf(repository)
-  return ((await store.getCached(space, [key])).get(key) as ScanState | undefined) ?? emptyState
+export async function readScan(store: State, repository: RepositoryName): Promise<ScanState> {
+  return (await store.readState(scans, repository, theScan)) ?? emptyState
 }
 
-export async function writeScan(
-  store: Pick<Store, 'putCached'>,
-  repository: RepositoryName,
-  state: ScanState,
-): Promise<void> {
-  await store.putCached(space, new Map([[keyOf(repository), state]]))
+export async function writeScan(store: State, repository: RepositoryName, state: ScanState): Promise<void> {
+  await store.writeState(scans, repository, new Map([[theScan, state]]))
 }
 
 /** A reference on its way, and how often it was asked for in vain. */
@@ -126,29 +137,33 @@ export interface Asked {
   readonly tries: number
 }
 
-/** Parts are of no use to anybody once their pass is over or given up. */
-const partSeconds = 3 * 24 * 3600
+const askedParts = z.array(z.object({ reference: z.string(), tries: z.number() }))
+const scanParts = defineState<readonly Asked[]>('scan part', {
+  version: 1,
+  read: (stored) => askedParts.safeParse(stored).data,
+})
 const partKey = (pass: ScanPass, index: number) => `${pass.startedAt} ${index}`
-const partSpace = (repository: RepositoryName) => `scan parts ${keyOf(repository)}`
 
-/** Empty when the part is not there any more. */
 export async function readPart(
-  store: Pick<Store, 'getCached'>,
+  store: State,
   repository: RepositoryName,
   pass: ScanPass,
   index: number,
 ): Promise<readonly Asked[]> {
-  const key = partKey(pass, index)
-  const found = await store.getCached(partSpace(repository), [key])
-  return (found.get(key) as readonly Asked[] | undefined) ?? []
+  return (await store.readState(scanParts, repository, partKey(pass, index))) ?? []
 }
 
 export async function writeParts(
-  store: Pick<Store, 'putCached'>,
+  store: State,
   repository: RepositoryName,
   pass: ScanPass,
   parts: ReadonlyMap<number, readonly Asked[]>,
 ): Promise<void> {
   const values = new Map([...parts].map(([index, part]) => [partKey(pass, index), part]))
-  await store.putCached(partSpace(repository), values, partSeconds)
+  await store.writeState(scanParts, repository, values)
+}
+
+/** Parts are of no use to anybody once their pass is over. */
+export async function forgetParts(store: State, repository: RepositoryName): Promise<void> {
+  await store.retainState(scanParts, repository, [])
 }

@@ -1,13 +1,20 @@
 // The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
 // Webhooks only make it sooner (T41); what the sweep finds is the truth.
 import type { CommitSha } from '../../change/ids.ts'
-import type { Job } from '../../ports/store.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { State } from '../../ports/state.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { isScanDue } from './scan-repository.ts'
-import type { JobContext } from './job-context.ts'
+import type { App, JobContext } from './job-context.ts'
 
 /** A pull request about which nothing changed is looked into again after this long: rights and registries change too. */
 const unchangedSeconds = 3600
+/** As the last sweep saw them. Forgotten, a pull request is looked at once more than it needs. */
+const sweptPulls = defineCache<string>('swept pull', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
 
 /**
  * One repository: its branches, and a job for each open pull request that is not as it was at the last sweep. What
@@ -16,7 +23,7 @@ const unchangedSeconds = 3600
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext,
+  place: JobContext<Jobs & State & Cache>,
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
@@ -28,24 +35,24 @@ export async function sweepRepository(
     await repository.fetch(branch)
     tips.set(branch, await repository.tip(branch))
   }
-  const space = `sweep ${job.repository.owner}/${job.repository.name}`
+  const keyOf = (pull: number) => `${job.repository.owner}/${job.repository.name}#${pull}`.toLowerCase()
   const before = await app.store.getCached(
-    space,
-    pulls.map(({ pull }) => String(pull)),
+    sweptPulls,
+    pulls.map(({ pull }) => keyOf(pull)),
   )
   const changed = new Map<string, string>()
   for (const { pull, head, baseRef, updatedAt } of pulls) {
     const state = `${head} ${tips.get(baseRef)} ${updatedAt}`
-    if (before.get(String(pull)) === state) continue
+    if (before.get(keyOf(pull)) === state) continue
     await app.store.enqueue({ kind: 'pull', ...about, pull })
-    changed.set(String(pull), state)
+    changed.set(keyOf(pull), state)
   }
-  if (changed.size > 0) await app.store.putCached(space, changed, unchangedSeconds)
+  if (changed.size > 0) await app.store.putCached(sweptPulls, changed, unchangedSeconds)
 }
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: JobContext['app']
+  readonly app: App<Jobs>
 }
 
 /** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */

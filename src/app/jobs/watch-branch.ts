@@ -1,6 +1,7 @@
 // The job "see what a push to this branch means": catalogs that changed are rebuilt by dispatching the configured
 // workflow or event, once per commit, and the outcome is reported on the commit.
-import type { CommitSha } from '../../change/ids.ts'
+import { z } from 'zod'
+import { commitSha, isObjectId, type CommitSha } from '../../change/ids.ts'
 import { isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
 import { changedLinks } from '../../examine/changed-links.ts'
 import { findLayout } from '../../examine/find-layout.ts'
@@ -8,7 +9,9 @@ import type { Config } from '../../config/config.ts'
 import { ForgeError } from '../../github/forge-error.ts'
 import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
 import type { Action } from '../../ports/forge.ts'
-import type { Job } from '../../ports/store.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { Leases } from '../../ports/leases.ts'
+import { defineState, type State } from '../../ports/state.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/land-pull.ts'
@@ -21,24 +24,35 @@ const pollSeconds = 20
 /** A rebuild that has not ended after this long is reported as such and left alone: six hours, GitHub's own limit. */
 const patienceMilliseconds = 6 * 3600 * 1000
 
-/** What is remembered of a branch. */
-interface BranchState {
-  /** The tip up to which every push was noticed. */
-  readonly seen: CommitSha
-  /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
-  readonly rebuilds: readonly Rebuild[]
-}
+const commit = z.string().refine(isObjectId).transform(commitSha)
 
-interface Rebuild {
-  readonly commit: CommitSha
-  readonly catalogs: readonly string[]
+const rebuild = z.object({
+  commit,
+  catalogs: z.array(z.string()),
   /** Milliseconds since the epoch; absent until it is dispatched. */
-  readonly dispatchedAt?: number
-}
+  dispatchedAt: z.number().exactOptional(),
+})
+
+/** What is remembered of a branch. */
+const branchState = z.object({
+  /** The tip up to which every push was noticed. */
+  seen: commit,
+  /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
+  rebuilds: z.array(rebuild).readonly(),
+})
+
+type BranchState = Readonly<z.infer<typeof branchState>>
+type Rebuild = Readonly<z.infer<typeof rebuild>>
+
+const branches = defineState<BranchState>('branch', {
+  version: 1,
+  read: (stored) => branchState.safeParse(stored).data,
+})
 
 type BranchJob = Extract<Job, { kind: 'branch' }>
+type Remembering = JobContext<State>
 
-export async function watchBranch(job: BranchJob, place: JobContext): Promise<void> {
+export async function watchBranch(job: BranchJob, place: JobContext<Jobs & Leases & State>): Promise<void> {
   const { app, repository } = place
   const name = `${leaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
@@ -67,7 +81,7 @@ export async function watchBranch(job: BranchJob, place: JobContext): Promise<vo
 }
 
 /** Records a branch's tip before the first landing on it, so that this landing counts as a push. */
-export async function rememberBranch(branch: string, tip: CommitSha, place: JobContext): Promise<void> {
+export async function rememberBranch(branch: string, tip: CommitSha, place: Remembering): Promise<void> {
   const job = { repository: place.forge.repository, branch }
   if ((await readState(job, place)) === undefined) await writeState(job, place, { seen: tip, rebuilds: [] })
 }
@@ -211,14 +225,17 @@ async function show(
 
 type Branch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>
 
-const space = 'branches'
-const keyOf = ({ repository, branch }: Branch) => `${repository.owner}/${repository.name} ${branch}`
-
-async function readState(branch: Branch, { app }: JobContext): Promise<BranchState | undefined> {
-  const key = keyOf(branch)
-  return (await app.store.getCached(space, [key])).get(key) as BranchState | undefined
+async function readState(
+  { repository, branch }: Branch,
+  { app }: Remembering,
+): Promise<BranchState | undefined> {
+  return app.store.readState(branches, repository, branch)
 }
 
-async function writeState(branch: Branch, { app }: JobContext, state: BranchState): Promise<void> {
-  await app.store.putCached(space, new Map([[keyOf(branch), state]]))
+async function writeState(
+  { repository, branch }: Branch,
+  { app }: Remembering,
+  state: BranchState,
+): Promise<void> {
+  await app.store.writeState(branches, repository, new Map([[branch, state]]))
 }

@@ -3,7 +3,8 @@
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import type { ImageAnswer } from '../questions.ts'
 
-export type MissingImageKind = 'gone' | 'digest-mismatch' | 'unsupported' | 'tag-moved'
+export const missingImageKinds = ['gone', 'digest-mismatch', 'unsupported', 'tag-moved'] as const
+export type MissingImageKind = (typeof missingImageKinds)[number]
 
 /** What one look at a reference showed. `unknown`: outages, limits, and what may be private. */
 export type LookResult =

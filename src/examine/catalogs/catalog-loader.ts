@@ -12,7 +12,7 @@ import type { BlobSha, TreeSha } from '../../change/ids.ts'
 import type { TreeEntry } from '../../change/path-change.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { ReadTree } from '../../ports/repository.ts'
-import type { Store } from '../../ports/store.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
 import { linkedFile } from './linked-file.ts'
 import { LruMap } from './lru-map.ts'
 import type { ReaderPool } from './reader-pool.ts'
@@ -30,18 +30,28 @@ type Entry = { readonly path: string } & TreeEntry
 const rememberedBytes = 256 * 1024 * 1024
 const rememberedCatalogs = 24
 
+/** Facts of a file that no catalog has had for a month are read again. */
+const keptSeconds = 30 * 24 * 3600
+// Their shape is the version's to tell: test/catalog/facts/facts-version.test.ts.
+const fileFacts = defineCache<FileFacts>('facts', {
+  version: factsVersion,
+  read: (stored) => (isFileFacts(stored) ? stored : undefined),
+})
+
+function isFileFacts(stored: unknown): stored is FileFacts {
+  return (
+    typeof stored === 'object' && stored !== null && 'bytes' in stored && typeof stored.bytes === 'number'
+  )
+}
+
 const tooHeavy = 'reading it needs more time or memory than is allowed'
 
 /** Files in memory at once, of up to 100 MB each: enough to keep the readers and git busy. */
 const readAtOnce = 8
 
-export function catalogLoader(
-  pool: ReaderPool,
-  store: Pick<Store, 'getCached' | 'putCached'>,
-): CatalogLoader {
+export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
   const facts = new LruMap<string, FileFacts>(rememberedBytes, (value) => value.bytes + 1000)
   const catalogs = new LruMap<string, Catalog>(rememberedCatalogs, () => 1)
-  const space = `facts ${factsVersion}`
 
   async function factsOf(
     repository: ReadTree,
@@ -55,12 +65,12 @@ export function catalogLoader(
       else result.set(oid, known)
     }
     if (missing.size === 0) return result
-    const stored = await store.getCached(space, [...missing])
+    const stored = await store.getCached(fileFacts, [...missing])
     const fresh = new Map<string, FileFacts>()
     const left = [...missing].values()
     const readOn = async () => {
       for (const oid of left) {
-        let value = stored.get(oid) as FileFacts | undefined
+        let value = stored.get(oid)
         if (value === undefined) {
           value = await pool.read(await repository.read(oid))
           if (value === undefined) {
@@ -75,7 +85,7 @@ export function catalogLoader(
       }
     }
     await Promise.all(Array.from({ length: readAtOnce }, readOn))
-    if (fresh.size > 0) await store.putCached(space, fresh)
+    if (fresh.size > 0) await store.putCached(fileFacts, fresh, keptSeconds)
     return result
   }
 

@@ -3,24 +3,20 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdir, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-
-export interface KeptFacts {
-  getCached(space: string, keys: readonly string[]): Promise<ReadonlyMap<string, unknown>>
-  putCached(space: string, values: ReadonlyMap<string, unknown>): Promise<void>
-}
+import type { Cache, CacheSpace } from '../../ports/cache.ts'
 
 const keptDays = 30
 const day = 24 * 60 * 60 * 1000
 
 /** Keys must be object ids. What another version of the reader kept goes at the first writing. */
-export function openKeptFacts(directory: string): KeptFacts {
+export function openKeptFacts(directory: string): Cache {
   let swept: Promise<void> | undefined
-  const folderOf = (space: string) => join(directory, space.replaceAll(/[^a-z0-9]/gi, '-'))
+  const folderOf = ({ name }: CacheSpace<unknown>) => join(directory, name.replaceAll(/[^a-z0-9]/gi, '-'))
   return {
-    async getCached(space, keys) {
-      const found = new Map<string, unknown>()
+    async getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]) {
+      const found = new Map<string, Value>()
       for (const key of keys) {
-        const value = await readEntry(join(folderOf(space), `${key}.json`))
+        const value = space.read(await readEntry(join(folderOf(space), `${key}.json`)))
         if (value !== undefined) found.set(key, value)
       }
       return found

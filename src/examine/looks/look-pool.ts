@@ -1,8 +1,14 @@
-// Gives looks to processes, such that one pull request keeps no other waiting: each look begins at once and quickly, one
-// that goes on while others wait gives way to them, and goes on beside them in a slow lane of its own.
+// Gives looks to processes, such that one pull request keeps no other waiting. There are three lanes, each less urgent than
+// the one before: for pull requests that GitHub says are small, for all others, and for those that turned out to take
+// long. A look that goes on while others wait in its lane gives way to them, and begins anew in the next lane.
+//
+// A process that has looked at a stranger's bytes looks at those of the same repository again, for its start and what it
+// read cost as much as a look. What it keeps is found by content (facts by blob id, catalogs and differences by tree
+// id): whose look it was read for makes no difference. It has no other state to leave behind, mints no permit, and ends
+// after a look that failed, was too large or took long (look-process.ts seals what all objects share).
 import { extname } from 'node:path'
-import type { RepositoryName } from '../../change/snapshot.ts'
-import type { PullNumber } from '../../change/ids.ts'
+import type { RepositoryName, Snapshot } from '../../change/snapshot.ts'
+import type { PullSize } from '../../ports/forge.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { LookBudget } from './look-budget.ts'
@@ -13,67 +19,103 @@ import { LruMap } from '../catalogs/lru-map.ts'
 export type AnswerLook = (request: LookRequest) => Promise<unknown>
 
 export interface LookPool {
-  /** What there is to see, or why it cannot be. Rejects with what `answer` rejected with, or when a process failed. */
-  look(order: LookOrder, answer: AnswerLook): Promise<LookAnswer>
+  /**
+   * What there is to see, or why it cannot be. Rejects with what `answer` rejected with, or when a process failed.
+   * `size`: as GitHub tells it. A hint, that says who waits for whom and nothing else.
+   */
+  look(order: LookOrder, answer: AnswerLook, size?: PullSize): Promise<LookAnswer>
   close(): Promise<void>
 }
 
-/** Milliseconds of work in the quick lane where nobody waits: enough for a large catalog that was seen before. */
+/** Milliseconds of work in the first two lanes where nobody waits: enough for a large catalog that was seen before. */
 const quickTime = 20_000
-/** Milliseconds of the processor in the quick lane while somebody waits: twice what starting a process and a small look take. */
+/** Milliseconds of the processor for a small look while others wait: twice what starting a process and it take. */
 const shortTime = 1500
-/** Megabytes of heap in the quick lane: there are several of them at once. */
+/** The same for a large one: a whole catalog that is new. */
+const largeTime = 5000
+/** Megabytes of heap in the first two lanes: there are several processes at once. */
 const quickHeap = 1024
-/** Pull requests that are known to be slow go to their lane at once. */
+/** Pull requests and authors whose looks took long are known. */
 const rememberedSlow = 5000
+const largeProcesses = 2
 const slowProcesses = 2
-/** The slow lane takes what the others leave of the processor. */
-const slowNiceness = 15
+/** Less urgent than the process that answers deliveries; the last lanes take what the others leave of the processor. */
+const niceness = { small: 5, large: 14, slow: 19 } as const
 /** Looks that wait hold a snapshot each. */
 const mostWaiting = 1000
+/** Milliseconds that a process waits for another look at its repository. */
+const longestRest = 5 * 60_000
+/** Looks of one process: what may have gathered in it goes. */
+const mostLooks = 200
+
+/** An update of some packages in some catalogs is well below; beyond it only the lane is another. */
+const smallSize: PullSize = { files: 300, lines: 15_000 }
+const fewComments = 300
+
+const lanes = ['small', 'large', 'slow'] as const
+type Lane = (typeof lanes)[number]
 
 export function openLookPool(budget: LookBudget, processes: number): LookPool {
   const script = new URL(`./look-process${extname(import.meta.url)}`, import.meta.url)
-  const kind = { script, hasChildren: true, mostWaiting, longestRest: 60_000 }
-  const quick = openWorkerPool<LookOrder, LookAnswer>({
-    ...kind,
-    heap: Math.min(quickHeap, budget.memory),
-    // Less urgent than the process that answers deliveries.
-    niceness: 5,
-    processes,
-    displacedAfter: shortTime,
-  })
-  const slow = openWorkerPool<LookOrder, LookAnswer>({
-    ...kind,
-    heap: budget.memory,
-    niceness: slowNiceness,
-    processes: slowProcesses,
-  })
-  const known = new LruMap<string, true>(rememberedSlow, () => 1)
+  const open = (lane: Lane, at: number, heap: number, displacedAfter?: number) =>
+    openWorkerPool<LookOrder, LookAnswer>({
+      script,
+      hasChildren: true,
+      mostWaiting,
+      longestRest,
+      mostOrders: mostLooks,
+      isForOneKey: true,
+      staysFit: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeTime,
+      heap: Math.min(heap, budget.memory),
+      niceness: niceness[lane],
+      processes: at,
+      ...(displacedAfter !== undefined && { displacedAfter }),
+    })
+  const pools = {
+    small: open('small', processes, quickHeap, shortTime),
+    large: open('large', largeProcesses, quickHeap, largeTime),
+    slow: open('slow', slowProcesses, budget.memory),
+  }
+  const quick = Math.min(quickTime, budget.time)
+  const time = { small: quick, large: quick, slow: budget.time }
+  /** The lane in which a pull request's next look begins: further on than its size says. */
+  const known = new LruMap<string, Lane>(rememberedSlow, () => 1)
+  /** Authors one of whose pull requests took long: they wait behind others with the next one, too. */
+  const costly = new LruMap<string, true>(rememberedSlow, () => 1)
+
+  function laneOf(pull: string, author: string, snapshot: Snapshot, size: PullSize | undefined): Lane {
+    const before = known.get(pull)
+    if (before !== undefined) return before
+    const isSmall =
+      (size === undefined || (size.files <= smallSize.files && size.lines <= smallSize.lines)) &&
+      snapshot.comments.length <= fewComments
+    return isSmall && costly.get(author) === undefined ? 'small' : 'large'
+  }
 
   return {
-    async look(order, answer) {
-      const { repository, pull } = order.snapshot
+    async look(order, answer, size) {
+      const { repository, pull, author } = order.snapshot
       const key = nameOf(repository)
+      const pullKey = `${key}#${pull}`
+      const authorKey = `${key} ${author?.id ?? 'nobody'}`
       const asked = listening(answer)
-      const pullKey = `${key}#${pull satisfies PullNumber}`
-      if (known.get(pullKey) === undefined)
+      for (
+        let lane = laneOf(pullKey, authorKey, order.snapshot, size);
+        ;
+        lane = lanes[lanes.indexOf(lane) + 1] ?? 'slow'
+      )
         try {
-          return await quick.run(order, Math.min(quickTime, budget.time), asked.call, key)
+          return await pools[lane].run(order, time[lane], asked.call, key)
         } catch (error) {
-          if (!takesLong(error)) throw asked.failure() ?? error
-          known.set(pullKey, true)
+          const why = lane === 'slow' ? whyTooLarge(error, budget) : undefined
+          if (why !== undefined) return { kind: 'too-large', why }
+          if (lane === 'slow' || !takesLong(error)) throw asked.failure() ?? error
+          known.set(pullKey, lane === 'small' ? 'large' : 'slow')
+          costly.set(authorKey, true)
         }
-      try {
-        return await slow.run(order, budget.time, asked.call, key)
-      } catch (error) {
-        const why = whyTooLarge(error, budget)
-        if (why !== undefined) return { kind: 'too-large', why }
-        throw asked.failure() ?? error
-      }
     },
     close: async () => {
-      await Promise.all([quick.close(), slow.close()])
+      await Promise.all(Object.values(pools).map((pool) => pool.close()))
     },
   }
 }

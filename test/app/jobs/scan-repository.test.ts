@@ -69,7 +69,7 @@ interface Scene {
   readonly asked: string[]
   /** What the log warned of. */
   readonly warnings: string[]
-  readonly place: JobContext
+  readonly place: JobContext<Store>
   /** Lets time pass, then does what the sweep would have done and all jobs that follow. */
   pass(hours: number): Promise<void>
   /** A day, for the next round, and an hour, for a second look. */
@@ -125,7 +125,7 @@ async function openScene(
     }),
   })
   const loaded = { read: async (bytes: Uint8Array) => readFile(bytes), close: async () => undefined }
-  const place: JobContext = {
+  const place: JobContext<Store> = {
     installation: it.installation.id,
     repository: mirror,
     mirror: '',

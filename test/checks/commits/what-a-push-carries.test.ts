@@ -11,7 +11,7 @@ import { openObjectReader } from '../../../src/git/object-reader.ts'
 import { runGit } from '../../../src/git/run-git.ts'
 import type { OpenPull } from '../../../src/ports/forge.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { forgetful } from '../../examine/forgetful-memory.ts'
+import { forgetfulMemory } from '../../../src/examine/forgetful.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { openWorld, type World } from '../ownership/world.ts'
@@ -87,7 +87,7 @@ async function look(head: CommitSha, options: Look = {}): Promise<Examination> {
     },
     loader: { load: async () => undefined },
     ask: async (question) => world.people.answer(question),
-    memory: options.memory ?? forgetful,
+    memory: options.memory ?? forgetfulMemory,
     openPulls: async () => options.open ?? [],
     ...(options.demandsSignatures === true && { demandsSignatures: true }),
   })
@@ -167,7 +167,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
     const bobs = commit({ [mine]: 'two\n' })
     const stacked = commit({ [mine]: 'two\n', 'operators/mine/NEW.md': 'new\n' }, [bobs])
     const held: PullMemory = {
-      ...forgetful,
+      ...forgetfulMemory,
       commands: async (_repository, pull) =>
         pull === 8
           ? [
@@ -231,7 +231,7 @@ describe("somebody else's pull request whose head is among the commits", () => {
       repository: world.mirror,
       loader: { load: async () => undefined },
       ask: async (question) => world.people.answer(question),
-      memory: forgetful,
+      memory: forgetfulMemory,
       openPulls: async () => ((asked += 1), []),
     })
     expect(asked).toBe(0)

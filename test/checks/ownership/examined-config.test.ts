@@ -6,7 +6,7 @@ import type { Person } from '../../../src/change/snapshot.ts'
 import { examine } from '../../../src/examine/examine.ts'
 import { mergeMessage } from '../../../src/examine/stand-on-base.ts'
 import type { PullMemory } from '../../../src/ports/pull-memory.ts'
-import { forgetful } from '../../examine/forgetful-memory.ts'
+import { forgetfulMemory } from '../../../src/examine/forgetful.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { openWorld, type World } from './world.ts'
@@ -35,7 +35,7 @@ describe('T34: the configuration', () => {
         repository: world.mirror,
         loader: { load: async () => undefined },
         ask: async (question) => world.people.answer(question),
-        memory: forgetful,
+        memory: forgetfulMemory,
       })
       expect(used.merge.enabled).toBe(false)
       expect(used.owners.maintainers).toEqual([])
@@ -58,7 +58,7 @@ test('a configuration that is too large to be read is not read as none', async (
     repository: world.mirror,
     loader: { load: async () => undefined },
     ask: async (question) => world.people.answer(question),
-    memory: forgetful,
+    memory: forgetfulMemory,
   })
   expect(verdict.kind).toBe('blocked')
 })
@@ -66,7 +66,7 @@ test('a configuration that is too large to be read is not read as none', async (
 describe('T25: a login that is registered again', () => {
   test('is remembered from the first look on, and gives its new holder nothing', async () => {
     const memory: PullMemory & { readonly known: Map<string, UserId> } = {
-      ...forgetful,
+      ...forgetfulMemory,
       known: new Map(),
       async firstSeenAccounts(_repository, accounts) {
         for (const [login, id] of accounts) if (!this.known.has(login)) this.known.set(login, id)

@@ -8,7 +8,7 @@ import type { CheckInput } from '../../../src/checks/check.ts'
 import { ownership } from '../../../src/checks/ownership/ownership.ts'
 import { answersFrom } from '../../../src/checks/questions.ts'
 import type { Repository } from '../../../src/ports/repository.ts'
-import { forgetful } from '../../examine/forgetful-memory.ts'
+import { forgetfulCache, forgetfulMemory } from '../../../src/examine/forgetful.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { catalogFile } from './blobs.ts'
@@ -62,15 +62,12 @@ test('a look at hundreds of files lists each tree once and reads each blob once'
       aSnapshot({ author: world.people.person('alice'), base: from, head: to }),
       {
         repository: counted,
-        loader: catalogLoader(pool, {
-          getCached: async () => new Map(),
-          putCached: async () => undefined,
-        }),
+        loader: catalogLoader(pool, forgetfulCache),
         ask: async (question) =>
           question.kind === 'image' || question.kind === 'bundle'
             ? { kind: 'unknown', reason: 'nobody is asked', retryAfter: 0 }
             : world.people.answer(question),
-        memory: forgetful,
+        memory: forgetfulMemory,
       },
     )
     expect(change.paths).toHaveLength(900)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { examine } from '../../../src/examine/examine.ts'
 import type { CatalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
 import { pullNumber } from '../../../src/change/ids.ts'
-import { forgetful } from '../../examine/forgetful-memory.ts'
+import { forgetfulMemory } from '../../../src/examine/forgetful.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { catalogFile, readCatalog } from './blobs.ts'
@@ -48,7 +48,7 @@ async function ownershipOf(more: Files) {
       question.kind === 'image' || question.kind === 'bundle'
         ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
         : world.people.answer(question),
-    memory: forgetful,
+    memory: forgetfulMemory,
   })
   const outcome = verdict.outcomes.find(({ check }) => check === 'ownership')
   return { rules: outcome?.findings.map(({ rule }) => rule), loaded }

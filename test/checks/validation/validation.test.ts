@@ -163,7 +163,7 @@ describe('the validation check', () => {
       ...second.slice(0, 3),
       sound('foo.v1.1.0', '1.1.0', {
         properties: [
-          ...(second[3]?.['properties'] as readonly Blob[]),
+          ...((second[3]?.['properties'] ?? []) as readonly Blob[]),
           ...Array.from({ length: count }, (_, at) => ({ type: '', value: at })),
         ],
         ...more,

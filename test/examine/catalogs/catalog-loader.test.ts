@@ -1,5 +1,6 @@
 // Catalogs from git trees: what opm would read of them on a checkout, links and ignore files included.
 import { describe, expect, test } from '@jest/globals'
+import { forgetfulCache } from '../../../src/examine/forgetful.ts'
 import { catalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
 import type { ReaderPool } from '../../../src/examine/catalogs/reader-pool.ts'
 import type { Catalog } from '../../../src/catalog/facts/catalog.ts'
@@ -30,10 +31,9 @@ function repositoryOf(files: Readonly<Record<string, Content>>): Repository {
 }
 
 const pool: ReaderPool = { read: (bytes) => Promise.resolve(readFile(bytes)), close: () => Promise.resolve() }
-const store = { getCached: () => Promise.resolve(new Map()), putCached: () => Promise.resolve() }
 
 async function load(files: Readonly<Record<string, Content>>, readers = pool): Promise<Catalog> {
-  const loaded = await catalogLoader(readers, store).load(repositoryOf(files), tree, root)
+  const loaded = await catalogLoader(readers, forgetfulCache).load(repositoryOf(files), tree, root)
   if (!loaded) throw new Error('nothing is there')
   return loaded
 }
@@ -98,6 +98,27 @@ describe('an ignore file', () => {
     })
     expect(catalog.loadErrors).toEqual([])
   })
+
+  test.each([
+    ['more patterns than can be held against the paths', 'a*b*c\n'.repeat(4000)],
+    ['a pattern that is longer than any ignore file', 'a'.repeat(9 * 1024 * 1024)],
+  ])('with %s is one that cannot be read: the catalog is not valid', async (_, ignored) => {
+    const many = Object.fromEntries(Array.from({ length: 3000 }, (_, at) => [`${root}/${at}`, '']))
+    const catalog = await load({ ...many, ...files, [`${root}/.indexignore`]: ignored })
+    expect(catalog.packages).toEqual([])
+    expect(catalog.loadErrors).toEqual([
+      {
+        file: '.indexignore',
+        message: expect.stringMatching(/^too many ignore patterns: [\d,]+ for 3,003 paths$/),
+      },
+    ])
+  })
+
+  test('with all patterns that a large catalog may have is followed', async () => {
+    const catalog = await load({ ...files, [`${root}/.indexignore`]: `${'x?y\n'.repeat(10_000)}notes\n` })
+    expect(catalog.loadErrors).toEqual([])
+    expect(catalog.packages).toHaveLength(1)
+  })
 })
 
 test('a file that no reader gets through fails its catalog, and nothing remembers that', async () => {
@@ -106,7 +127,7 @@ test('a file that no reader gets through fails its catalog, and nothing remember
     ...pool,
     read: (bytes) => Promise.resolve(isBusy ? undefined : readFile(bytes)),
   }
-  const loader = catalogLoader(readers, store)
+  const loader = catalogLoader(readers, forgetfulCache)
   const repository = repositoryOf({ [`${root}/foo.yaml`]: pkg('foo') })
   expect((await loader.load(repository, tree, root))?.loadErrors).toMatchObject([
     { message: 'reading it needs more time or memory than is allowed' },

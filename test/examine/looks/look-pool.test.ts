@@ -8,7 +8,24 @@ import type { Snapshot } from '../../../src/change/snapshot.ts'
 import { usualBudget, type LookBudget } from '../../../src/examine/looks/look-budget.ts'
 import type { LookAnswer, LookRequest } from '../../../src/examine/looks/look-order.ts'
 import { openLookPool, type LookPool } from '../../../src/examine/looks/look-pool.ts'
+import { readFileSync, readdirSync } from 'node:fs'
 import { openWorld, type World } from './look-world.ts'
+
+/** Of this test's own processes, those that run a script. */
+function processesOf(script: string): readonly string[] {
+  return readdirSync('/proc').filter((pid) => {
+    try {
+      const parent = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]
+      return (
+        /^\d+$/.test(pid) &&
+        Number(parent) === process.pid &&
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(script)
+      )
+    } catch {
+      return false
+    }
+  })
+}
 
 const keys = Array.from({ length: 16_000 }, (_, at) => `key${at}: [a]\n`).join('')
 
@@ -92,12 +109,70 @@ describe('a pull request of a stranger', () => {
     })
   }, 240_000)
 
+  test('whose changed files are more than may be held in memory is too large, with the number', async () => {
+    const megabyte = `${'# a line of a large file\n'.repeat(40_000)}schema: olm.package\nname: foo\n`
+    const files = { 'catalogs/v4.20/foo/a.yaml': megabyte, 'catalogs/v4.20/foo/b.yaml': `#\n${megabyte}` }
+    expect((await look(files, { changedBytes: 1024 * 1024 })).answer).toEqual({
+      kind: 'too-large',
+      why: 'its changed files have more than 1 MB together',
+    })
+    expect((await look(files, { changedBytes: 2 * 1024 * 1024 })).answer.kind).toBe('seen')
+  }, 240_000)
+
   test('whose few tree objects stand for a billion paths is too large, soon', async () => {
     const seen = await look(await world.bomb(), { paths: 20_000 })
     expect(seen.answer).toMatchObject({
       kind: 'too-large',
       why: expect.stringMatching(/more than 20,000 paths/),
     })
+  }, 240_000)
+
+  test('is looked at while the only process for large ones works, when GitHub says that it is small', async () => {
+    const pool = openLookPool(usualBudget, 1)
+    pools.push(pool)
+    const [small, large] = [
+      await world.snapshotOf({ 'README.md': 'small\n' }),
+      await world.snapshotOf({ 'README.md': 'large\n' }),
+    ]
+    const hangs = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const order = (snapshot: Snapshot) => ({ snapshot, mirror: world.mirror, facts, budget: usualBudget })
+    const huge = { files: 3000, lines: 90_000 }
+    // All places for large ones are taken by looks that wait for an answer.
+    const waiting = Array.from({ length: 2 }, () =>
+      pool.look(
+        order(large),
+        async (request) => {
+          begun.resolve()
+          await hangs.promise
+          return answer(request)
+        },
+        huge,
+      ),
+    )
+    await begun.promise
+    expect((await pool.look(order(small), answer, { files: 1, lines: 2 })).kind).toBe('seen')
+    expect((await pool.look(order(small), answer)).kind).toBe('seen')
+    hangs.resolve()
+    for (const one of waiting) expect((await one).kind).toBe('seen')
+  }, 240_000)
+
+  test('is looked at by the process that looked before, and not by one that found something too large', async () => {
+    const pool = openLookPool(usualBudget, 1)
+    pools.push(pool)
+    const snapshot = await world.snapshotOf({ 'README.md': 'once more\n' })
+    const order = { snapshot, mirror: world.mirror, facts, budget: usualBudget }
+    const lookers = () => processesOf('look-process')
+    const before = new Set(lookers())
+    const ours = () => lookers().filter((pid) => !before.has(pid))
+    await pool.look(order, answer)
+    const [first] = ours()
+    await pool.look(order, answer)
+    expect(ours()).toEqual([first])
+    const refused = await pool.look({ ...order, budget: { ...usualBudget, changedPaths: 0 } }, answer)
+    expect(refused.kind).toBe('too-large')
+    await pool.look(order, answer)
+    expect(ours()).not.toContain(first)
   }, 240_000)
 
   test('fails as we fail, not as if it were too large, when the memory does not answer', async () => {

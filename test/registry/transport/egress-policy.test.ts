@@ -6,11 +6,19 @@ import { openTransport } from '../../../src/registry/transport/transport.ts'
 import { handClock } from '../manual-clock.ts'
 import { imageManifest, scriptedRegistry } from '../scripted-registry.ts'
 
-const get = (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
+const get = async (url: string, resolve?: (name: string) => Promise<readonly string[]>) => {
   const transport = openTransport({ ...(resolve && { resolve }), limits: { connectTimeout: 300 } })
-  return transport
-    .exchange({ method: 'GET', url: new URL(url), headers: {}, bodyLimit: 100, redirects: 0 })
-    .finally(() => transport.close())
+  try {
+    return await transport.exchange({
+      method: 'GET',
+      url: new URL(url),
+      headers: {},
+      bodyLimit: 100,
+      redirects: 0,
+    })
+  } finally {
+    await transport.close()
+  }
 }
 
 describe('addresses that are not public', () => {

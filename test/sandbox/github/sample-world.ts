@@ -38,7 +38,7 @@ export interface Received {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly event: string
-  readonly payload: Record<string, any> // eslint-disable-line @typescript-eslint/no-explicit-any
+  readonly payload: Record<string, any> // oxlint-disable-line @typescript-eslint/no-explicit-any
 }
 
 export interface Receiver {

@@ -1,7 +1,9 @@
-import type { PullMemory } from '../../src/ports/pull-memory.ts'
+// Where nothing is remembered from one look to the next: on the command line, and in tests.
+import type { Cache } from '../ports/cache.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
 
 /** Knows nothing from before: every review and every account is seen for the first time. */
-export const forgetful: PullMemory = {
+export const forgetfulMemory: PullMemory = {
   observe: async () => 0,
   recordShown: async () => undefined,
   shownHeads: async () => [],
@@ -9,4 +11,9 @@ export const forgetful: PullMemory = {
   commands: async () => [],
   firstSeenReviews: async (_repository, _pull, epoch, reviews) => new Map(reviews.map((id) => [id, epoch])),
   firstSeenAccounts: async (_repository, accounts) => accounts,
+}
+
+export const forgetfulCache: Cache = {
+  getCached: async () => new Map(),
+  putCached: async () => undefined,
 }

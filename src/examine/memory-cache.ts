@@ -1,0 +1,23 @@
+// A cache in this process's memory, for one run of a command. It is never emptied: what is kept are a few thousand answers.
+import type { Cache, CacheSpace } from '../ports/cache.ts'
+import type { Clock } from '../ports/clock.ts'
+
+export function openMemoryCache({ now }: Pick<Clock, 'now'>): Cache {
+  const kept = new Map<string, { readonly json: string; readonly until: number }>()
+  const rowOf = (space: CacheSpace<unknown>, key: string) => `${space.name} ${key}`
+  return {
+    async getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]) {
+      const found = new Map<string, Value>()
+      for (const key of keys) {
+        const row = kept.get(rowOf(space, key))
+        const value = row && row.until > now() ? space.read(JSON.parse(row.json)) : undefined
+        if (value !== undefined) found.set(key, value)
+      }
+      return found
+    },
+    async putCached(space, values, seconds) {
+      const until = now() + seconds * 1000
+      for (const [key, value] of values) kept.set(rowOf(space, key), { json: JSON.stringify(value), until })
+    },
+  }
+}

@@ -1,0 +1,155 @@
+// Classic branch protection as GitHub's REST interface gives it, in our words. Pure.
+import { z } from 'zod'
+import { requiredCheck, type Demanded } from './rule-parts.ts'
+
+const on = z.object({ enabled: z.boolean() }).optional()
+const apps = z.object({ apps: z.array(z.object({ id: z.number() })).optional() })
+const checks = z.array(z.object({ context: z.string(), app_id: z.number().nullable().optional() }))
+
+/** What a branch's own answer says to everybody who can read it. */
+export const branchAnswer = z.object({
+  protected: z.boolean().optional(),
+  protection: z
+    .object({
+      enabled: z.boolean().optional(),
+      required_status_checks: z
+        .object({
+          enforcement_level: z.string().nullable().optional(),
+          contexts: z.array(z.string()).optional(),
+          checks: checks.optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+})
+
+/** What those are told who may administer. */
+const protection = z.object({
+  required_status_checks: z
+    .object({
+      strict: z.boolean().optional(),
+      contexts: z.array(z.string()).optional(),
+      checks: checks.optional(),
+    })
+    .optional(),
+  required_pull_request_reviews: z
+    .object({
+      dismiss_stale_reviews: z.boolean().optional(),
+      require_code_owner_reviews: z.boolean().optional(),
+      required_approving_review_count: z.number().optional(),
+      require_last_push_approval: z.boolean().optional(),
+      bypass_pull_request_allowances: apps.optional(),
+    })
+    .optional(),
+  restrictions: apps.optional(),
+  required_linear_history: on,
+  required_signatures: on,
+  required_conversation_resolution: on,
+  lock_branch: on,
+})
+
+/** Settings that refuse no fast-forward. */
+const harmless = new Set([
+  'enforce_admins',
+  'allow_force_pushes',
+  'allow_deletions',
+  'block_creations',
+  'allow_fork_syncing',
+])
+
+/** Undefined: it is not as documented. */
+export function demandedByProtection(answer: unknown, app: number): Partial<Demanded> | undefined {
+  const read = protection.safeParse(answer).data
+  if (read === undefined) return undefined
+  const { required_status_checks: status, required_pull_request_reviews: reviews, restrictions } = read
+  const isListed = (list: z.infer<typeof apps> | undefined) =>
+    list?.apps?.some(({ id }) => id === app) === true
+  const conversations = read.required_conversation_resolution?.enabled === true
+  const binds = reviews !== undefined && !isListed(reviews.bypass_pull_request_allowances)
+  const others = Object.entries(answer as object)
+    .filter(([name, value]) => !(name in protection.shape) && !harmless.has(name) && isOn(value))
+    .map(([name]) => name)
+  return {
+    ...(status !== undefined && {
+      checks: { required: listedChecks(status), strict: status.strict === true },
+    }),
+    ...((binds || conversations) && {
+      pullRequest: {
+        approvals: binds ? (reviews.required_approving_review_count ?? 1) : 0,
+        dismissesStale: binds && reviews.dismiss_stale_reviews === true,
+        lastPushApproval: binds && reviews.require_last_push_approval === true,
+        codeOwners: binds && reviews.require_code_owner_reviews === true,
+        conversations,
+      },
+    }),
+    ...(restrictions !== undefined && {
+      closedToUs: !isListed(restrictions),
+      reservedForUs: isListed(restrictions),
+    }),
+    linearHistory: read.required_linear_history?.enabled === true,
+    signatures: read.required_signatures?.enabled === true,
+    locked: read.lock_branch?.enabled === true,
+    others,
+  }
+}
+
+/** A setting that GitHub did not have when this was written. */
+const isOn = (value: unknown): boolean => z.object({ enabled: z.literal(true) }).safeParse(value).success
+
+export function listedChecks(status: {
+  readonly contexts?: readonly string[] | undefined
+  readonly checks?: z.infer<typeof checks> | undefined
+}) {
+  const pinned = status.checks ?? []
+  const named = (status.contexts ?? []).filter((name) => !pinned.some(({ context }) => context === name))
+  return [...pinned.map((it) => requiredCheck(it.context, it.app_id)), ...named.map((name) => ({ name }))]
+}
+
+/** `Ref.refUpdateRule`: what binds the reader, to those who may not read the protection itself. */
+export const updateRule = z.object({
+  repository: z.object({
+    ref: z
+      .object({
+        refUpdateRule: z
+          .object({
+            requiredApprovingReviewCount: z.number().nullable(),
+            requiresCodeOwnerReviews: z.boolean(),
+            requiresConversationResolution: z.boolean(),
+            requiresLinearHistory: z.boolean(),
+            requiresSignatures: z.boolean(),
+            viewerCanPush: z.boolean(),
+          })
+          .nullable(),
+      })
+      .nullable(),
+  }),
+})
+
+export const updateRuleQuery = `query ($owner: String!, $repo: String!, $ref: String!) {
+  repository(owner: $owner, name: $repo) { ref(qualifiedName: $ref) { refUpdateRule {
+    requiredApprovingReviewCount requiresCodeOwnerReviews requiresConversationResolution
+    requiresLinearHistory requiresSignatures viewerCanPush
+  } } }
+}`
+
+export function demandedByUpdateRule(answer: unknown): Partial<Demanded> | undefined {
+  const rule = updateRule.safeParse(answer).data?.repository.ref?.refUpdateRule
+  // It is null for who is not bound, and for who may not know: nothing follows from that.
+  if (rule === null || rule === undefined) return undefined
+  const approvals = rule.requiredApprovingReviewCount ?? 0
+  const reviews = approvals > 0 || rule.requiresCodeOwnerReviews || rule.requiresConversationResolution
+  return {
+    linearHistory: rule.requiresLinearHistory,
+    signatures: rule.requiresSignatures,
+    closedToUs: !rule.viewerCanPush,
+    ...(reviews && {
+      pullRequest: {
+        approvals,
+        dismissesStale: false,
+        lastPushApproval: false,
+        codeOwners: rule.requiresCodeOwnerReviews,
+        conversations: rule.requiresConversationResolution,
+      },
+    }),
+  }
+}

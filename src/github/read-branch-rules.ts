@@ -1,0 +1,270 @@
+// Reads what a branch demands from GitHub: rulesets, classic protection, the repository's merge settings. What may not be
+// read, or is not there on an older server, is said in words and fails nothing; only what fails for a moment rejects.
+import { z } from 'zod'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { BranchRules, MergeMethod } from '../gate/branch-rules.ts'
+import { temporaryBranches } from '../gate/temporary-branch.ts'
+import {
+  branchAnswer,
+  demandedByProtection,
+  demandedByUpdateRule,
+  listedChecks,
+  updateRuleQuery,
+} from './classic-protection.ts'
+import { toForgeError, type ForgeError } from './forge-error.ts'
+import type { Octokit } from './github-app.ts'
+import { demandedBy, hindersTemporaryBranch, together } from './rule-parts.ts'
+import type { Bypass, Demanded, Rule } from './rule-parts.ts'
+
+/** As much of an Octokit as reads rules: the App's, or one with somebody's token. */
+export type RuleReader = Pick<Octokit, 'request' | 'graphql'>
+
+export interface ReadRulesOptions {
+  /** Our App's id. */
+  readonly app: number
+  /** Whether the token is the App's own. With another's, GitHub's answers about "you" are not about the App. */
+  readonly isApp: boolean
+}
+
+/** Rejects with a ForgeError when the repository or the branch is not there, or GitHub cannot be asked. */
+export async function readBranchRules(
+  octokit: RuleReader,
+  repository: RepositoryName,
+  branch: string,
+  options: ReadRulesOptions,
+): Promise<BranchRules> {
+  const reading = new Reading(octokit, repository, options)
+  const settings = await reading.settings()
+  const rules = await reading.rulesOf(branch)
+  // GitHub answers for branches that are not there, too.
+  const temporary = await reading.rulesOf(`${temporaryBranches}0`)
+  const parts = [
+    ...rules.flatMap((rule) => demandedBy(rule) ?? []),
+    ...(await reading.protectionOf(branch, rules)),
+  ]
+  const { allowedMethods, ...demanded } = together(parts)
+  return {
+    branch,
+    owner: settings.owner,
+    ...demanded,
+    mergeMethods: settings.methods.filter((method) => allowedMethods?.includes(method) ?? true),
+    temporaryBranch: [...new Set(temporary.filter(hindersTemporaryBranch).map(({ type }) => type))].sort(),
+    unread: [...new Set(reading.unread)],
+  }
+}
+
+const detailedRules = z.array(
+  z.object({ type: z.string(), parameters: z.unknown().optional(), ruleset_id: z.number().optional() }),
+)
+
+const ruleset = z.object({
+  name: z.string(),
+  current_user_can_bypass: z.enum(['always', 'exempt', 'pull_requests_only', 'never']).optional(),
+  bypass_actors: z
+    .array(
+      z.object({
+        actor_id: z.number().nullable().optional(),
+        actor_type: z.string(),
+        bypass_mode: z.enum(['always', 'pull_request', 'exempt']).default('always'),
+      }),
+    )
+    .optional(),
+})
+
+const repositoryAnswer = z.object({
+  owner: z.object({ type: z.string() }),
+  allow_merge_commit: z.boolean().optional(),
+  allow_squash_merge: z.boolean().optional(),
+  allow_rebase_merge: z.boolean().optional(),
+})
+
+interface Answer {
+  readonly data: unknown
+  readonly headers: { readonly link?: string | undefined }
+}
+
+class Reading {
+  readonly unread: string[] = []
+  readonly #octokit: RuleReader
+  readonly #target: { readonly owner: string; readonly repo: string }
+  readonly #options: ReadRulesOptions
+  readonly #bypasses = new Map<number, Promise<Bypass>>()
+
+  constructor(octokit: RuleReader, { owner, name }: RepositoryName, options: ReadRulesOptions) {
+    this.#octokit = octokit
+    this.#target = { owner, repo: name }
+    this.#options = options
+  }
+
+  async settings(): Promise<{ owner: BranchRules['owner']; methods: readonly MergeMethod[] }> {
+    const answer = repositoryAnswer.parse(
+      await this.#get('read its settings', 'GET /repos/{owner}/{repo}', {}),
+    )
+    const allowed: Readonly<Record<MergeMethod, boolean | undefined>> = {
+      merge: answer.allow_merge_commit,
+      squash: answer.allow_squash_merge,
+      rebase: answer.allow_rebase_merge,
+    }
+    if (Object.values(allowed).includes(undefined))
+      this.unread.push('GitHub does not say how the repository lets pull requests be merged')
+    const methods = (['merge', 'squash', 'rebase'] as const).filter((method) => allowed[method] !== false)
+    return { owner: answer.owner.type === 'User' ? 'user' : 'organization', methods }
+  }
+
+  /** All rules of rulesets that are in force for a branch, there or not, with how our App stands to each. */
+  async rulesOf(branch: string): Promise<readonly Rule[]> {
+    const all: Rule[] = []
+    for (let page = 1; ; page++) {
+      const answer = await this.#optional(
+        'the rulesets of the branch',
+        'GET /repos/{owner}/{repo}/rules/branches/{branch}',
+        {
+          branch,
+          per_page: 100,
+          page,
+        },
+      )
+      if (answer === undefined) return all
+      const rules = detailedRules.safeParse(answer.data).data
+      if (rules === undefined) {
+        this.unread.push('the rulesets of the branch are not as GitHub documents them')
+        return all
+      }
+      for (const { type, parameters, ruleset_id } of rules)
+        all.push({ type, parameters, bypass: await this.#bypassOf(ruleset_id) })
+      if (answer.headers.link?.includes('rel="next"') !== true) return all
+    }
+  }
+
+  #bypassOf(id: number | undefined): Promise<Bypass> {
+    if (id === undefined) return Promise.resolve('never')
+    const known = this.#bypasses.get(id) ?? this.#readBypass(id)
+    this.#bypasses.set(id, known)
+    return known
+  }
+
+  /** What cannot be read binds us. */
+  async #readBypass(id: number): Promise<Bypass> {
+    const what = `whether the App may bypass ruleset ${id}`
+    const answer = await this.#optional(what, 'GET /repos/{owner}/{repo}/rulesets/{ruleset_id}', {
+      ruleset_id: id,
+    })
+    if (answer === undefined) return 'never'
+    const read = ruleset.safeParse(answer.data).data
+    const { app, isApp } = this.#options
+    if (isApp && read?.current_user_can_bypass !== undefined) return read.current_user_can_bypass
+    if (!isApp && read?.bypass_actors !== undefined) {
+      const modes = read.bypass_actors
+        .filter((actor) => actor.actor_type === 'Integration' && actor.actor_id === app)
+        .map(({ bypass_mode }) => (bypass_mode === 'pull_request' ? 'pull_requests_only' : bypass_mode))
+      return (
+        (['exempt', 'always', 'pull_requests_only'] as const).find((mode) => modes.includes(mode)) ?? 'never'
+      )
+    }
+    this.unread.push(`${what} is not said by GitHub`)
+    return 'never'
+  }
+
+  /** What classic protection demands, as far as we may know. */
+  async protectionOf(branch: string, rules: readonly Rule[]): Promise<readonly Partial<Demanded>[]> {
+    const shown = branchAnswer.parse(
+      await this.#get(`read the branch ${branch}`, 'GET /repos/{owner}/{repo}/branches/{branch}', { branch }),
+    )
+    const isNone = shown.protected === false || shown.protection?.enabled === false
+    if (isNone) return []
+    const status = shown.protection?.required_status_checks
+    const checks: Partial<Demanded>[] =
+      status === undefined || status.enforcement_level === 'off'
+        ? []
+        : [{ checks: { required: listedChecks(status), strict: false } }]
+    const answer = await this.#protection(branch)
+    if (answer === 'none') return checks
+    const demanded = answer === 'unknown' ? undefined : demandedByProtection(answer, this.#options.app)
+    if (demanded !== undefined) return [...checks, demanded]
+    const bound = await this.#updateRule(branch, rules)
+    this.unread.push(
+      `the classic protection of the branch cannot be read (${
+        this.#options.isApp ? 'the App' : 'the token'
+      } lacks the permission administration: read); it may lock the branch, demand that it is up to date, or end approvals`,
+    )
+    return [...checks, ...bound]
+  }
+
+  async #protection(branch: string): Promise<unknown> {
+    try {
+      const { data } = await this.#octokit.request('GET /repos/{owner}/{repo}/branches/{branch}/protection', {
+        ...this.#target,
+        branch,
+      })
+      return data
+    } catch (error) {
+      // Who may know is told that there is none; who may not is told that there is nothing.
+      if (saysNone(error)) return 'none'
+      if (isRefusal(toForgeError(error, 'read the protection'))) return 'unknown'
+      throw this.#failure(error, `read the protection of ${branch}`)
+    }
+  }
+
+  async #updateRule(branch: string, rules: readonly Rule[]): Promise<readonly Partial<Demanded>[]> {
+    if (!this.#options.isApp) return []
+    try {
+      const answer = await this.#octokit.graphql(updateRuleQuery, {
+        ...this.#target,
+        ref: `refs/heads/${branch}`,
+      })
+      const demanded = demandedByUpdateRule(answer)
+      if (demanded === undefined) return []
+      // Rulesets say the same more exactly: one that spares us for pull requests closes the branch to pushes alone.
+      const isKnown = rules.some(
+        ({ type, bypass }) => type === 'update' && bypass !== 'always' && bypass !== 'exempt',
+      )
+      return [{ ...demanded, closedToUs: demanded.closedToUs === true && !isKnown }]
+    } catch (error) {
+      const failure = toForgeError(error, 'read the rule of the branch')
+      // GraphQL answers 200 to what it does not know: no status, and no reason to fail.
+      if (failure.code === 'rate-limited' || failure.code === 'unauthorized') throw failure
+      return []
+    }
+  }
+
+  async #get(doing: string, route: string, parameters: Record<string, unknown>): Promise<unknown> {
+    try {
+      return (await this.#octokit.request(route, { ...this.#target, ...parameters })).data as unknown
+    } catch (error) {
+      throw this.#failure(error, doing)
+    }
+  }
+
+  /** Undefined, and a word, where GitHub will not tell. */
+  async #optional(
+    what: string,
+    route: string,
+    parameters: Record<string, unknown>,
+  ): Promise<Answer | undefined> {
+    try {
+      return await this.#octokit.request(route, { ...this.#target, ...parameters })
+    } catch (error) {
+      if (saysNone(error)) return undefined
+      const failure = this.#failure(error, `read ${what}`)
+      if (!isRefusal(failure)) throw failure
+      const why =
+        failure.code === 'not-found'
+          ? 'this GitHub does not have that, or does not show it'
+          : 'GitHub does not allow it'
+      this.unread.push(`${what} cannot be read (${why})`)
+      return undefined
+    }
+  }
+
+  #failure(error: unknown, doing: string): ForgeError {
+    return toForgeError(error, `${doing} of ${this.#target.owner}/${this.#target.repo}`)
+  }
+}
+
+/** GitHub says no, and will say so again. */
+const isRefusal = ({ code }: ForgeError): boolean =>
+  code === 'not-found' || code === 'forbidden' || code === 'rejected'
+
+/** GitHub says that there is nothing, also because the owner's plan has no such thing for private repositories. */
+const saysNone = (error: unknown): boolean =>
+  error instanceof Error && /^Branch not protected|^Upgrade to GitHub /.test(error.message)

@@ -1,0 +1,201 @@
+// Rules of a branch as GitHub's REST interface gives them, and what they demand in our words. Pure. What is not known
+// here is named, never left out: a rule that came to GitHub yesterday may refuse what we plan.
+import { z } from 'zod'
+import type {
+  BranchRules,
+  MergeMethod,
+  PullRequirement,
+  QueueSettings,
+  RequiredCheck,
+} from '../gate/branch-rules.ts'
+
+/** How our App stands to the rules of one layer: `pull_requests_only` helps nobody who pushes. */
+export type Bypass = 'always' | 'exempt' | 'pull_requests_only' | 'never'
+
+export interface Rule {
+  readonly type: string
+  readonly parameters?: unknown
+  readonly bypass: Bypass
+}
+
+/** What one layer of rules, or all of them together, demands. */
+export type Demanded = Pick<
+  BranchRules,
+  'checks' | 'pullRequest' | 'locked' | 'linearHistory' | 'signatures' | 'mergeQueue' | 'queue' | 'workflows'
+> &
+  Pick<BranchRules, 'others' | 'closedToUs' | 'closedToPushes' | 'reservedForUs'> & {
+    /** Absent: the rules say nothing about methods. */
+    readonly allowedMethods?: readonly MergeMethod[]
+  }
+
+export const nothingDemanded: Demanded = {
+  checks: { required: [], strict: false },
+  closedToUs: false,
+  closedToPushes: false,
+  reservedForUs: false,
+  locked: false,
+  linearHistory: false,
+  signatures: false,
+  mergeQueue: false,
+  workflows: false,
+  others: [],
+}
+
+const methods = z.enum(['merge', 'squash', 'rebase'])
+
+const checksParameters = z.object({
+  strict_required_status_checks_policy: z.boolean(),
+  do_not_enforce_on_create: z.boolean().optional(),
+  required_status_checks: z.array(
+    z.object({ context: z.string(), integration_id: z.number().nullable().optional() }),
+  ),
+})
+
+const pullParameters = z.object({
+  required_approving_review_count: z.number(),
+  dismiss_stale_reviews_on_push: z.boolean(),
+  require_code_owner_review: z.boolean(),
+  require_last_push_approval: z.boolean(),
+  required_review_thread_resolution: z.boolean(),
+  allowed_merge_methods: z.array(methods).optional(),
+  required_reviewers: z.array(z.unknown()).optional(),
+})
+
+const queueParameters = z.object({
+  merge_method: z.enum(['MERGE', 'SQUASH', 'REBASE']),
+  max_entries_to_merge: z.number(),
+})
+
+/** Any App may report where GitHub names none, or -1. */
+export const requiredCheck = (name: string, app: number | null | undefined): RequiredCheck =>
+  typeof app === 'number' && app > 0 ? { name, app } : { name }
+
+/** Rules that refuse no fast-forward of a branch that is there, whoever pushes it. */
+const harmless = new Set([
+  'creation',
+  'deletion',
+  'non_fast_forward',
+  'branch_name_pattern',
+  'tag_name_pattern',
+  // Asks for a review; nothing waits for it.
+  'copilot_code_review',
+])
+
+/** What one rule of a ruleset demands of our App. Undefined: nothing that concerns a landing. */
+export function demandedBy({ type, parameters, bypass }: Rule): Partial<Demanded> | undefined {
+  if (type === 'update')
+    return bypass === 'never'
+      ? { closedToUs: true }
+      : { reservedForUs: true, ...(bypass === 'pull_requests_only' && { closedToPushes: true }) }
+  if (bypass === 'always' || bypass === 'exempt') return undefined
+  switch (type) {
+    case 'required_linear_history':
+      return { linearHistory: true }
+    case 'required_signatures':
+      return { signatures: true }
+    case 'workflows':
+      return { workflows: true }
+    case 'required_status_checks': {
+      const read = checksParameters.safeParse(parameters).data
+      return read === undefined
+        ? { others: [type] }
+        : {
+            checks: {
+              strict: read.strict_required_status_checks_policy,
+              required: read.required_status_checks.map((it) => requiredCheck(it.context, it.integration_id)),
+            },
+          }
+    }
+    case 'pull_request':
+      return pullDemand(parameters)
+    case 'merge_queue':
+      return { mergeQueue: true, ...queueOf(parameters) }
+    default:
+      return harmless.has(type) ? undefined : { others: [type] }
+  }
+}
+
+function pullDemand(parameters: unknown): Partial<Demanded> {
+  const read = pullParameters.safeParse(parameters).data
+  if (read === undefined) return { others: ['pull_request'] }
+  const { allowed_merge_methods, required_reviewers = [] } = read
+  return {
+    pullRequest: {
+      approvals: read.required_approving_review_count,
+      dismissesStale: read.dismiss_stale_reviews_on_push,
+      lastPushApproval: read.require_last_push_approval,
+      codeOwners: read.require_code_owner_review,
+      conversations: read.required_review_thread_resolution,
+    },
+    ...(allowed_merge_methods !== undefined && { allowedMethods: allowed_merge_methods }),
+    ...(required_reviewers.length > 0 && { others: ['required_reviewers'] }),
+  }
+}
+
+function queueOf(parameters: unknown): { readonly queue?: QueueSettings } {
+  const read = queueParameters.safeParse(parameters).data
+  if (read === undefined) return {}
+  const method = methods.parse(read.merge_method.toLowerCase())
+  return { queue: { method, largestGroup: read.max_entries_to_merge } }
+}
+
+/** Layers add up: the strictest of all holds, and what one closes no other opens. */
+export function together(parts: readonly Partial<Demanded>[]): Demanded {
+  const some = (ask: (part: Partial<Demanded>) => boolean | undefined) =>
+    parts.some((part) => ask(part) === true)
+  const pulls = parts.flatMap(({ pullRequest }) => pullRequest ?? [])
+  const queue = parts.find((part) => part.queue !== undefined)?.queue
+  const limits = parts.flatMap(({ allowedMethods }) => (allowedMethods === undefined ? [] : [allowedMethods]))
+  return {
+    checks: {
+      required: distinct(parts.flatMap(({ checks }) => checks?.required ?? [])),
+      strict: some(({ checks }) => checks?.strict === true && checks.required.length > 0),
+    },
+    ...(pulls.length > 0 && { pullRequest: strictest(pulls) }),
+    closedToUs: some((part) => part.closedToUs),
+    closedToPushes: some((part) => part.closedToPushes),
+    reservedForUs: some((part) => part.reservedForUs) && !some((part) => part.closedToUs),
+    locked: some((part) => part.locked),
+    linearHistory: some((part) => part.linearHistory),
+    signatures: some((part) => part.signatures),
+    mergeQueue: some((part) => part.mergeQueue),
+    ...(queue !== undefined && { queue }),
+    workflows: some((part) => part.workflows),
+    others: [...new Set(parts.flatMap(({ others }) => others ?? []))].sort(),
+    ...(limits.length > 0 && {
+      allowedMethods: methods.options.filter((method) => limits.every((limit) => limit.includes(method))),
+    }),
+  }
+}
+
+function distinct(checks: readonly RequiredCheck[]): RequiredCheck[] {
+  return [...new Map(checks.map((check) => [JSON.stringify([check.name, check.app]), check])).values()]
+}
+
+function strictest(pulls: readonly PullRequirement[]): PullRequirement {
+  return {
+    approvals: Math.max(...pulls.map(({ approvals }) => approvals)),
+    dismissesStale: pulls.some((it) => it.dismissesStale),
+    lastPushApproval: pulls.some((it) => it.lastPushApproval),
+    codeOwners: pulls.some((it) => it.codeOwners),
+    conversations: pulls.some((it) => it.conversations),
+  }
+}
+
+/** Whether a rule hinders that a branch is made of an unsigned merge without checks, or that it is taken away again. */
+export function hindersTemporaryBranch({ type, parameters, bypass }: Rule): boolean {
+  if (bypass === 'always' || bypass === 'exempt') return false
+  switch (type) {
+    // Making is not moving, and a deletion is no force push.
+    case 'update':
+    case 'non_fast_forward':
+    case 'tag_name_pattern':
+    case 'copilot_code_review':
+      return false
+    case 'required_status_checks':
+    case 'workflows':
+      return z.object({ do_not_enforce_on_create: z.literal(true) }).safeParse(parameters).data === undefined
+    default:
+      return true
+  }
+}

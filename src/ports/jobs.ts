@@ -1,0 +1,36 @@
+// What is left to do: jobs that wait, and whoever works them off.
+import type { PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+
+/** One piece of work: look at a pull request, or at what a push to a branch means for its catalogs. */
+export type Job =
+  | {
+      readonly kind: 'pull'
+      readonly installation: number
+      readonly repository: RepositoryName
+      readonly pull: PullNumber
+    }
+  | {
+      readonly kind: 'branch'
+      readonly installation: number
+      readonly repository: RepositoryName
+      readonly branch: string
+    }
+  /** Look at every open pull request of a repository. */
+  | { readonly kind: 'sweep'; readonly installation: number; readonly repository: RepositoryName }
+  /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
+  | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
+
+export interface Jobs {
+  /** Enqueues a job, coalesced with an equal one that waits; `afterSeconds` delays it. A waiting delayed job is brought forward by an earlier one. */
+  enqueue(job: Job, afterSeconds?: number): Promise<void>
+}
+
+export interface Work {
+  /**
+   * Works off jobs until `stop()`: one job at a time per key (repository and pull, or repository and branch), at most
+   * `concurrency` at once. A handler that rejects is retried with back-off; a process that dies leaves its jobs to be
+   * taken again. An equal job that arrives while one runs runs once more after it.
+   */
+  work(handler: (job: Job) => Promise<void>, concurrency: number): Promise<{ stop(): Promise<void> }>
+}

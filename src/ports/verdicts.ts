@@ -1,0 +1,23 @@
+// What was last decided for a pull request, for status pages and `explain`.
+import type { CommitSha, PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+
+export interface VerdictRecord {
+  readonly repository: RepositoryName
+  readonly pull: PullNumber
+  readonly head: CommitSha
+  readonly base: CommitSha
+  readonly config: string
+  readonly verdict: string
+  /** JSON: reasons and findings as shown to people. */
+  readonly report: unknown
+  /** Milliseconds since the epoch. */
+  readonly decidedAt: number
+}
+
+export interface Verdicts {
+  /** One row per (repository, pull, head, base, config): the last word on each. */
+  recordVerdict(record: VerdictRecord): Promise<void>
+  /** Newest first. */
+  verdicts(repository: RepositoryName, pull: PullNumber): Promise<readonly VerdictRecord[]>
+}

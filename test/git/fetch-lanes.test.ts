@@ -1,0 +1,92 @@
+// Who waits for whom when many fetch into one mirror. The fetches are the test's own: they end when it says so.
+import { expect, test } from '@jest/globals'
+import { GitError } from '../../src/git/git-error.ts'
+import { openFetchLanes, type FetchLaneLimits } from '../../src/git/fetch-lanes.ts'
+
+const forEver = 1_000_000
+const usual = { places: 2, patience: forEver, most: 4, longest: forEver }
+
+/** Fetches with names: which have begun, and how each is ended. */
+function open(limits: Partial<FetchLaneLimits> = {}) {
+  const lanes = openFetchLanes({ ...usual, ...limits })
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const work = (name: string) => (signal: AbortSignal) =>
+    new Promise<string>((resolve, reject) => {
+      begun.push(name)
+      ends.set(name, () => resolve(name))
+      signal.addEventListener('abort', () => reject(new Error('stopped')))
+    })
+  return {
+    lanes,
+    begun,
+    run: (name: string) => lanes.run(work(name)),
+    alone: (name: string) => lanes.alone(work(name)),
+    end: async (name: string) => {
+      ends.get(name)?.()
+      await settled()
+    },
+  }
+}
+const settled = () => new Promise((resolve) => setImmediate(resolve))
+
+test('a few fetches run at once, and the others in their turn', async () => {
+  const it = open()
+  const all = ['a', 'b', 'c', 'd'].map((name) => it.run(name))
+  await settled()
+  expect(it.begun).toEqual(['a', 'b'])
+  await it.end('b')
+  expect(it.begun).toEqual(['a', 'b', 'c'])
+  await it.end('a')
+  expect(it.begun).toEqual(['a', 'b', 'c', 'd'])
+  await Promise.all([it.end('c'), it.end('d')])
+  expect(await Promise.all(all)).toEqual(['a', 'b', 'c', 'd'])
+})
+
+test('fetches that take long leave their places, up to a number', async () => {
+  const it = open({ patience: 0 })
+  for (const name of ['a', 'b', 'c', 'd', 'e']) void it.run(name).catch(() => undefined)
+  await settled()
+  expect(it.begun).toEqual(['a', 'b', 'c', 'd'])
+  await it.end('c')
+  expect(it.begun).toEqual(['a', 'b', 'c', 'd', 'e'])
+})
+
+test('the longest gives up when no more may go on beside it', async () => {
+  const it = open({ patience: 0, most: 2, longest: -1 })
+  const longest = it.run('long').catch((error: unknown) => error)
+  const second = it.run('second')
+  await settled()
+  const third = it.run('third')
+  expect(await longest).toMatchObject({ code: 'timeout', retryable: true })
+  await settled()
+  expect(it.begun).toEqual(['long', 'second', 'third'])
+  await Promise.all([it.end('second'), it.end('third')])
+  expect(await Promise.all([second, third])).toEqual(['second', 'third'])
+})
+
+test('what runs alone has none beside it, and none passes it', async () => {
+  const it = open()
+  void it.run('before')
+  void it.alone('alone')
+  void it.run('after')
+  await settled()
+  expect(it.begun).toEqual(['before'])
+  await it.end('before')
+  expect(it.begun).toEqual(['before', 'alone'])
+  await it.end('alone')
+  expect(it.begun).toEqual(['before', 'alone', 'after'])
+})
+
+test('what is stopped says why, and what waits goes on', async () => {
+  const it = open({ places: 1 })
+  const running = it.run('running').catch((error: unknown) => error)
+  const waiting = it.run('waiting')
+  await settled()
+  it.lanes.stop(new GitError('aborted', 'made anew'))
+  expect(await running).toMatchObject({ code: 'aborted' })
+  await settled()
+  await it.end('waiting')
+  expect(await waiting).toBe('waiting')
+  await it.lanes.idle()
+})

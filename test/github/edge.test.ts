@@ -1,0 +1,268 @@
+// What goes over the wire to GitHub, and what other servers than our sandbox answer: old ones, ones that say no.
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { Octokit } from '@octokit/rest'
+import nock from 'nock'
+import pino from 'pino'
+import { newPrivateKey } from '../../sandbox/github/settings.ts'
+import { systemClock } from '../../src/examine/system-clock.ts'
+import { apiVersion } from '../../src/github/api-version.ts'
+import { openForge } from '../../src/github/forge.ts'
+import { openGitHubApp } from '../../src/github/github-app.ts'
+import { readBranchRules } from '../../src/github/read-branch-rules.ts'
+
+const host = 'https://github.example'
+const api = `${host}/api/v3`
+const repository = { owner: 'acme', name: 'catalog' }
+const home = '/api/v3/repos/acme/catalog'
+const privateKey = newPrivateKey()
+
+beforeAll(() => nock.disableNetConnect())
+afterAll(() => nock.enableNetConnect())
+afterEach(() => {
+  const pending = nock.pendingMocks()
+  nock.cleanAll()
+  expect(pending).toEqual([])
+})
+
+function open() {
+  const log = pino({ level: 'silent' })
+  const warned = jest.spyOn(log, 'warn')
+  const app = openGitHubApp({
+    appId: 5,
+    privateKey,
+    webhookSecret: 'x',
+    apiUrl: api,
+    throttle: false,
+    clock: systemClock,
+    log,
+  })
+  return { app, warned }
+}
+
+const token = {
+  token: 'ghs_x',
+  expires_at: '2999-01-01T00:00:00Z',
+  permissions: {},
+  repository_selection: 'all',
+}
+const unsupported = {
+  message: `The version you specified in the "X-GitHub-API-Version" request header, "${apiVersion}", is not a supported version. The following versions are currently supported: none.`,
+}
+
+describe('the version of the REST interface', () => {
+  test('is sent with every request, also with those that get tokens', async () => {
+    const versioned = nock(host, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
+    versioned.post('/api/v3/app/installations/9/access_tokens').reply(201, token)
+    versioned.get(`${home}/branches?per_page=100`).reply(200, [])
+    versioned.post('/api/graphql').reply(200, { data: { viewer: null } })
+    const { app, warned } = open()
+    const octokit = await app.octokit(9)
+    expect(await openForge(octokit, repository, app).branches()).toEqual([])
+    await octokit.graphql('{ viewer { login } }')
+    expect(warned).not.toHaveBeenCalled()
+  })
+
+  test('is left out, with a word, where the server does not know it', async () => {
+    const versioned = nock(host, { reqheaders: { 'x-github-api-version': '2022-11-28' } })
+    versioned.post('/api/v3/app/installations/9/access_tokens').reply(400, unsupported)
+    // It was made before the answer to the other came.
+    versioned.get(`${home}/branches?per_page=100`).reply(400, unsupported)
+    const plain = nock(host, { badheaders: ['x-github-api-version'] })
+    plain.post('/api/v3/app/installations/9/access_tokens').reply(201, token)
+    plain.get(`${home}/branches?per_page=100`).twice().reply(200, [])
+    const { app, warned } = open()
+    const forge = openForge(await app.octokit(9), repository, app)
+    await forge.branches()
+    await forge.branches()
+    expect(warned.mock.calls.map(([word]) => word as unknown)).toEqual([
+      'this GitHub does not know version 2022-11-28 of its REST interface: it is asked without one',
+    ])
+  })
+
+  test('is no reason to write anything twice', async () => {
+    nock(host).post('/api/v3/app/installations/9/access_tokens').reply(201, token)
+    nock(host).post(`${home}/dispatches`).reply(400, unsupported)
+    const { app } = open()
+    const forge = openForge(await app.octokit(9), repository, app)
+    const dispatch = forge.perform({ kind: 'dispatch-event', event: 'x', payload: {} })
+    await expect(dispatch).rejects.toMatchObject({ code: 'rejected' })
+  })
+})
+
+describe('the rules of a branch', () => {
+  const octokit = new Octokit({ baseUrl: api, log: { debug() {}, info() {}, warn() {}, error() {} } })
+  const read = (isApp = true) => readBranchRules(octokit, repository, 'rel/1', { app: 5, isApp })
+
+  const settings = { owner: { type: 'Organization' }, allow_merge_commit: true, allow_squash_merge: true, allow_rebase_merge: false } // prettier-ignore
+  const branch = (protection: unknown, isProtected = true) => ({
+    name: 'rel/1',
+    protected: isProtected,
+    protection,
+  })
+  const scope = () => nock(host).get(home).reply(200, settings)
+  const rulesOf = (name: string, page = 1) =>
+    `${home}/rules/branches/${encodeURIComponent(name)}?per_page=100&page=${page}`
+  const temporary = 'catalog-bot/tmp-0'
+  const here = `${home}/branches/rel%2F1`
+
+  test('fill pages, which are read to the last; a ruleset is asked about once', async () => {
+    const rule = (context: string) => ({
+      type: 'required_status_checks',
+      parameters: { strict_required_status_checks_policy: false, required_status_checks: [{ context }] },
+      ruleset_id: 3,
+    })
+    scope()
+      .get(rulesOf('rel/1'))
+      .reply(200, [rule('a')], { link: `<${api}/x?page=2>; rel="next"` })
+      .get(rulesOf('rel/1', 2))
+      .reply(200, [rule('b')])
+      .get(`${home}/rulesets/3`)
+      .reply(200, { name: 'x', current_user_can_bypass: 'never' })
+      .get(rulesOf(temporary))
+      .reply(200, [])
+      .get(here)
+      .reply(200, branch({ enabled: false }))
+    expect(await read()).toMatchObject({
+      checks: { required: [{ name: 'a' }, { name: 'b' }] },
+      mergeMethods: ['merge', 'squash'],
+      unread: [],
+    })
+  })
+
+  test('of a server without rulesets are what it has, with a word', async () => {
+    scope()
+      .get(rulesOf('rel/1'))
+      .reply(404, { message: 'Not Found' })
+      .get(rulesOf(temporary))
+      .reply(404, { message: 'Not Found' })
+      .get(here)
+      .reply(
+        200,
+        branch({
+          enabled: true,
+          required_status_checks: { enforcement_level: 'everyone', contexts: ['ci'] },
+        }),
+      )
+      .get(`${here}/protection`)
+      .reply(200, { required_status_checks: { strict: true, contexts: ['ci'] } })
+    expect(await read()).toMatchObject({
+      checks: { required: [{ name: 'ci' }], strict: true },
+      unread: [
+        'the rulesets of the branch cannot be read (this GitHub does not have that, or does not show it)',
+      ],
+    })
+  })
+
+  test('whose ruleset does not say who bypasses it bind us, with a word', async () => {
+    scope()
+      .get(rulesOf('rel/1'))
+      .reply(200, [
+        { type: 'update', ruleset_id: 3 },
+        { type: 'required_signatures', ruleset_id: 4 },
+      ])
+      .get(`${home}/rulesets/3`)
+      .reply(403, { message: 'Resource not accessible by integration' })
+      .get(`${home}/rulesets/4`)
+      .reply(200, { name: 'x' })
+      .get(rulesOf(temporary))
+      .reply(200, [])
+      .get(here)
+      .reply(200, branch(undefined, false))
+    expect(await read()).toMatchObject({
+      closedToUs: true,
+      signatures: true,
+      unread: [
+        'whether the App may bypass ruleset 3 cannot be read (GitHub does not allow it)',
+        'whether the App may bypass ruleset 4 is not said by GitHub',
+      ],
+    })
+  })
+
+  test('that are not as documented are named, not left out', async () => {
+    scope()
+      .get(rulesOf('rel/1'))
+      .reply(200, [
+        { type: 'brand_new' },
+        { type: 'pull_request', parameters: { required_approving_review_count: '1' } },
+        { type: 'required_status_checks' },
+        { type: 'merge_queue' },
+      ])
+      .get(rulesOf(temporary))
+      .reply(200, { odd: true })
+      .get(here)
+      .reply(200, branch({ enabled: true }))
+      .get(`${here}/protection`)
+      .reply(200, { required_linear_history: { enabled: true }, brand_new_too: { enabled: true } })
+    expect(await read()).toMatchObject({
+      others: ['brand_new', 'brand_new_too', 'pull_request', 'required_status_checks'],
+      mergeQueue: true,
+      linearHistory: true,
+      unread: ['the rulesets of the branch are not as GitHub documents them'],
+    })
+  })
+
+  test('that the plan of the owner does not have are none', async () => {
+    const upgrade = {
+      message: 'Upgrade to GitHub Pro or make this repository public to enable this feature.',
+    }
+    scope()
+      .get(rulesOf('rel/1'))
+      .reply(403, upgrade)
+      .get(rulesOf(temporary))
+      .reply(403, upgrade)
+      .get(here)
+      .reply(200, branch(undefined))
+      .get(`${here}/protection`)
+      .reply(403, upgrade)
+    expect(await read()).toMatchObject({ others: [], unread: [] })
+  })
+
+  test('and a protection that there is not, beside rulesets, is none', async () => {
+    scope()
+      .get(rulesOf('rel/1'))
+      .reply(200, [])
+      .get(rulesOf(temporary))
+      .reply(200, [])
+      .get(here)
+      .reply(200, branch(undefined))
+      .get(`${here}/protection`)
+      .reply(404, { message: 'Branch not protected' })
+    expect((await read()).unread).toEqual([])
+  })
+
+  test.each([
+    [200, { data: { repository: { ref: { refUpdateRule: null } } } }],
+    [200, { errors: [{ message: "Field 'refUpdateRule' doesn't exist on type 'Ref'" }] }],
+    [502, {}],
+  ])(
+    'under a protection that is hidden, also from GraphQL (%s), are named as unread',
+    async (status, answer) => {
+      scope()
+        .get(rulesOf('rel/1'))
+        .reply(200, [])
+        .get(rulesOf(temporary))
+        .reply(200, [])
+        .get(here)
+        .reply(200, branch({ enabled: true }))
+        .get(`${here}/protection`)
+        .reply(404, { message: 'Not Found' })
+        .post('/api/graphql')
+        .reply(status, answer)
+      expect((await read()).unread).toEqual([expect.stringContaining('administration: read')])
+    },
+  )
+
+  test.each([
+    [502, 'unavailable'],
+    [401, 'unauthorized'],
+    [429, 'rate-limited'],
+  ])('are not guessed when GitHub answers %s', async (status, code) => {
+    scope().get(rulesOf('rel/1')).reply(status, {})
+    await expect(read()).rejects.toMatchObject({ code })
+  })
+
+  test('are not guessed when the repository is not there', async () => {
+    nock(host).get(home).reply(404, { message: 'Not Found' })
+    await expect(read()).rejects.toMatchObject({ code: 'not-found' })
+  })
+})

@@ -1,0 +1,311 @@
+// What a branch demands, as our sandbox tells it, whose answers are held against GitHub's OpenAPI document. What only
+// other servers answer is in branch-rules-edge.test.ts.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { readBranchRules } from '../../src/github/read-branch-rules.ts'
+import type { BranchRules } from '../../src/gate/branch-rules.ts'
+import { checksRule, pullRequestRule, queueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { furnish, type Furnished } from '../sandbox/github/sample-world.ts'
+
+let world: Furnished
+beforeAll(async () => {
+  world = await furnish({ validateTraffic: true })
+})
+afterAll(async () => world.stop())
+afterEach(() => {
+  expect(world.github.violations.splice(0)).toEqual([])
+})
+
+interface Ruled {
+  readonly full: string
+  readonly name: { readonly owner: string; readonly repo: string }
+}
+
+let count = 0
+/** A repository of its own, on which the App is installed. */
+async function aRepository(): Promise<Ruled> {
+  const repo = `ruled-${(count += 1)}`
+  const full = `catalogs/${repo}`
+  await world.github.createRepository('catalogs', repo)
+  world.github.changeInstallation(world.installation, [full])
+  return { full, name: { owner: 'catalogs', repo } }
+}
+
+const read = (it: Pick<Ruled, 'name'>, octokit = world.octokit, isApp = true): Promise<BranchRules> =>
+  readBranchRules(octokit, { owner: it.name.owner, name: it.name.repo }, 'main', {
+    app: world.app.id,
+    isApp,
+  })
+
+const ourApp = (bypass_mode: 'always' | 'exempt' | 'pull_request') => ({
+  bypass_actors: [{ actor_type: 'Integration', actor_id: world.app.id, bypass_mode } as const],
+})
+
+const free: BranchRules = {
+  branch: 'main',
+  owner: 'organization',
+  checks: { required: [], strict: false },
+  closedToUs: false,
+  closedToPushes: false,
+  reservedForUs: false,
+  locked: false,
+  linearHistory: false,
+  signatures: false,
+  mergeQueue: false,
+  workflows: false,
+  others: [],
+  mergeMethods: ['merge', 'squash', 'rebase'],
+  temporaryBranch: [],
+  unread: [],
+}
+
+test('a branch without rules demands nothing', async () => {
+  expect(await read(await aRepository())).toEqual(free)
+})
+
+describe('rulesets', () => {
+  test('of many kinds add up, the strictest holds', async () => {
+    const it = await aRepository()
+    const { github } = world
+    github.addRules(it.full, [
+      { type: 'deletion' },
+      { type: 'non_fast_forward' },
+      { type: 'required_linear_history' },
+    ])
+    github.addRules(it.full, [
+      checksRule([{ context: 'ci' }, { context: 'own', integration_id: 7 }]),
+      pullRequestRule({ require_code_owner_review: true, allowed_merge_methods: ['merge', 'squash'] }),
+    ])
+    github.addRules(it.full, [
+      checksRule([{ context: 'ci' }], { strict_required_status_checks_policy: true }),
+      pullRequestRule({ required_approving_review_count: 2, dismiss_stale_reviews_on_push: true }),
+      { type: 'required_signatures' },
+    ])
+    github.allowMergeMethods(it.full, { merge: false })
+    expect(await read(it)).toEqual({
+      ...free,
+      checks: { required: [{ name: 'ci' }, { name: 'own', app: 7 }], strict: true },
+      pullRequest: {
+        approvals: 2,
+        dismissesStale: true,
+        lastPushApproval: false,
+        codeOwners: true,
+        conversations: false,
+      },
+      linearHistory: true,
+      signatures: true,
+      mergeMethods: ['squash'],
+    })
+  })
+
+  test('with a queue, workflows, and what nobody knows', async () => {
+    const it = await aRepository()
+    world.github.addRules(it.full, [
+      queueRule({ merge_method: 'SQUASH', max_entries_to_merge: 3 }),
+      {
+        type: 'workflows',
+        parameters: { workflows: [{ path: '.github/workflows/x.yml', repository_id: 1 }] },
+      },
+      { type: 'required_deployments', parameters: { required_deployment_environments: ['stage'] } },
+      {
+        type: 'code_scanning',
+        parameters: {
+          code_scanning_tools: [
+            { tool: 'x', alerts_threshold: 'errors', security_alerts_threshold: 'high_or_higher' },
+          ],
+        },
+      },
+    ])
+    expect(await read(it)).toEqual({
+      ...free,
+      mergeQueue: true,
+      queue: { method: 'squash', largestGroup: 3 },
+      workflows: true,
+      others: ['code_scanning', 'required_deployments'],
+    })
+  })
+
+  test.each([
+    ['always', { reservedForUs: true }],
+    ['exempt', { reservedForUs: true }],
+    ['pull_request', { reservedForUs: true, closedToPushes: true, linearHistory: true }],
+    [undefined, { closedToUs: true, linearHistory: true }],
+  ] as const)('that our App bypasses %s bind it accordingly', async (mode, says) => {
+    const it = await aRepository()
+    const rules = [{ type: 'update' }, { type: 'required_linear_history' }]
+    world.github.addRules(it.full, rules, mode === undefined ? {} : ourApp(mode))
+    expect(await read(it)).toEqual({ ...free, ...says })
+  })
+
+  test('that somebody else bypasses bind our App', async () => {
+    const it = await aRepository()
+    const bypass_actors = [{ actor_type: 'Integration', actor_id: 4711, bypass_mode: 'always' } as const]
+    world.github.addRules(it.full, [{ type: 'update' }], { bypass_actors })
+    expect(await read(it)).toEqual({ ...free, closedToUs: true })
+  })
+
+  test('of which one lets our App move the branch and another does not, close it', async () => {
+    const it = await aRepository()
+    world.github.addRules(it.full, [{ type: 'update' }], ourApp('always'))
+    world.github.addRules(it.full, [{ type: 'update' }])
+    expect(await read(it)).toEqual({ ...free, closedToUs: true })
+  })
+
+  test('for all branches hinder the temporary one, unless they leave it out or are bypassed', async () => {
+    const it = await aRepository()
+    const everywhere = { conditions: { ref_name: { include: ['~ALL'] } } }
+    const ruleset = world.github.addRules(
+      it.full,
+      [{ type: 'deletion' }, { type: 'creation' }, checksRule([{ context: 'ci' }])],
+      everywhere,
+    )
+    expect(await read(it)).toMatchObject({
+      temporaryBranch: ['creation', 'deletion', 'required_status_checks'],
+    })
+    world.github.removeRuleset(it.full, ruleset)
+    world.github.addRules(
+      it.full,
+      [checksRule([{ context: 'ci' }], { do_not_enforce_on_create: true })],
+      everywhere,
+    )
+    world.github.addRules(it.full, [{ type: 'creation' }], { ...everywhere, ...ourApp('always') })
+    world.github.addRules(it.full, [{ type: 'deletion' }], {
+      conditions: { ref_name: { include: ['~ALL'], exclude: ['refs/heads/catalog-bot/tmp-*'] } },
+    })
+    expect(await read(it)).toMatchObject({ temporaryBranch: [] })
+  })
+
+  test('that fill pages are read to the end', async () => {
+    const it = await aRepository()
+    for (let count = 0; count < 101; count++)
+      world.github.addRules(it.full, [checksRule([{ context: `ci ${count}` }])])
+    expect((await read(it)).checks.required).toHaveLength(101)
+  })
+})
+
+describe('classic protection', () => {
+  const all = {
+    required_status_checks: {
+      strict: true,
+      checks: [
+        { context: 'ci', app_id: -1 },
+        { context: 'own', app_id: 7 },
+      ],
+    },
+    enforce_admins: false,
+    required_pull_request_reviews: {
+      required_approving_review_count: 1,
+      require_last_push_approval: true,
+      require_code_owner_reviews: true,
+    },
+    restrictions: { users: [], teams: [], apps: [] as string[] },
+    required_linear_history: true,
+    required_signatures: true,
+    required_conversation_resolution: true,
+    lock_branch: true,
+  }
+  const required = [{ name: 'ci' }, { name: 'own', app: 7 }]
+
+  const asAdministrator = async (it: Ruled): Promise<BranchRules> => {
+    const { github, installation } = world
+    const before = installation.permissions
+    github.setPermissions(installation, { ...before, administration: 'read' })
+    try {
+      return await read(it, world.client(await world.token()))
+    } finally {
+      github.setPermissions(installation, before)
+    }
+  }
+
+  test('is read whole with the permission for it', async () => {
+    const it = await aRepository()
+    world.github.protect(it.full, 'main', all)
+    expect(await asAdministrator(it)).toEqual({
+      ...free,
+      checks: { required, strict: true },
+      pullRequest: {
+        approvals: 1,
+        dismissesStale: false,
+        lastPushApproval: true,
+        codeOwners: true,
+        conversations: true,
+      },
+      closedToUs: true,
+      linearHistory: true,
+      signatures: true,
+      locked: true,
+    })
+  })
+
+  test('without it is read as far as GitHub tells everybody, and the rest is named', async () => {
+    const it = await aRepository()
+    world.github.protect(it.full, 'main', all)
+    expect(await read(it)).toEqual({
+      ...free,
+      checks: { required, strict: false },
+      pullRequest: {
+        approvals: 1,
+        dismissesStale: false,
+        lastPushApproval: false,
+        codeOwners: true,
+        conversations: true,
+      },
+      closedToUs: true,
+      linearHistory: true,
+      signatures: true,
+      unread: [expect.stringContaining('administration: read')],
+    })
+  })
+
+  test('that lists our App is open to it, and asks no review of it where it says so', async () => {
+    const it = await aRepository()
+    const apps = { users: [], teams: [], apps: ['catalog-bot'] }
+    world.github.protect(it.full, 'main', {
+      enforce_admins: true,
+      restrictions: apps,
+      required_pull_request_reviews: { bypass_pull_request_allowances: apps },
+    })
+    expect(await asAdministrator(it)).toEqual({ ...free, reservedForUs: true })
+  })
+
+  test('is not taken for a close of what a ruleset opens for pull requests', async () => {
+    const it = await aRepository()
+    world.github.addRules(it.full, [{ type: 'update' }], ourApp('pull_request'))
+    world.github.protect(it.full, 'main', { required_linear_history: true, enforce_admins: true })
+    expect(await read(it)).toMatchObject({ closedToUs: false, closedToPushes: true, linearHistory: true })
+  })
+
+  test('beside a ruleset is not searched for where there is none, and nothing is left unread', async () => {
+    const it = await aRepository()
+    world.github.addRules(it.full, [{ type: 'deletion' }])
+    expect((await read(it)).unread).toEqual([])
+  })
+})
+
+test('a person with rights is told what binds the App, not what binds them', async () => {
+  const it = await aRepository()
+  world.github.addRules(it.full, [{ type: 'update' }], ourApp('always'))
+  const token = world.github.tokenFor('maintainer')
+  expect(await read(it, world.client(token), false)).toMatchObject({ reservedForUs: true, unread: [] })
+  const stranger = await read(it, world.client(world.github.tokenFor('stranger')), false)
+  expect(stranger.closedToUs).toBe(true)
+  expect(stranger.unread.join()).toMatch(/whether the App may bypass ruleset \d+ is not said by GitHub/)
+  expect(stranger.unread.join()).toContain('how the repository lets pull requests be merged')
+})
+
+test("a person's repository is told apart", async () => {
+  world.github.createUser('holder')
+  await world.github.createRepository('holder', 'mine', { files: { 'a.txt': 'a' } })
+  const client = world.client(world.github.tokenFor('holder'))
+  expect(await read({ name: { owner: 'holder', repo: 'mine' } }, client, false)).toMatchObject({
+    owner: 'user',
+  })
+})
+
+test('a branch that is not there is an error', async () => {
+  const it = await aRepository()
+  const gone = readBranchRules(world.octokit, { owner: it.name.owner, name: it.name.repo }, 'gone', {
+    app: 1,
+    isApp: true,
+  })
+  await expect(gone).rejects.toMatchObject({ code: 'not-found' })
+})

@@ -1,0 +1,99 @@
+// The last look before the push: GitHub may have changed since the verdict. Nothing here is pushed; what would be is
+// counted. How landings survive crashes and races is told by the stories.
+import { expect, test } from '@jest/globals'
+import { commitSha, pullNumber, treeSha, userId } from '../../src/change/ids.ts'
+import { mint } from '../../src/gate/merge-permit.ts'
+import { landPull, type Examined, type LandOptions } from '../../src/landing/land-pull.ts'
+import type { OpenPull } from '../../src/ports/forge.ts'
+import { aSnapshot, sha } from '../gate/build.ts'
+
+const snapshot = aSnapshot()
+const { repository, pull, baseRef, base, head } = snapshot
+const commit = commitSha(sha('c'))
+const tree = treeSha(sha('d'))
+/** A commit of the pull request that is not its head. */
+const earlier = commitSha(sha('e'))
+
+const other: OpenPull = {
+  pull: pullNumber(8),
+  head: earlier,
+  baseRef,
+  author: userId(1002),
+  draft: false,
+  labels: [],
+  updatedAt: '2026-01-01T00:00:00Z',
+}
+const plain = { editsWorkflows: false, isSigned: false, closes: [] }
+const carried = (met: readonly OpenPull[]): NonNullable<Examined['carried']> => ({
+  commits: {
+    isWhole: true,
+    commits: [
+      { id: head, ...plain },
+      { id: earlier, ...plain },
+    ],
+    largeFiles: [],
+  },
+  met: met.map((open) => ({ open, by: 'commits' })),
+})
+
+/** Lands a pull request that was judged while `judged` were open; right before the push it is `now`. */
+async function land(judged: readonly OpenPull[], now: readonly OpenPull[]) {
+  let pushes = 0
+  const options = {
+    leaseSeconds: 60,
+    forge: { readSnapshot: async () => snapshot, openPulls: async () => now },
+    repository: {
+      fetch: async () => undefined,
+      tip: async () => commit,
+      contains: async () => true,
+      treeOf: async () => tree,
+      land: async () => {
+        pushes += 1
+        return { kind: 'landed' }
+      },
+    },
+    store: {
+      acquireLease: async (name: string) => ({ name, fence: 1 }),
+      releaseLease: async () => undefined,
+      renewLease: async () => true,
+      openLandings: async () => [],
+      landingsStopped: async () => undefined,
+      landingOf: async () => undefined,
+      beginLanding: async () => ({ ...landing, id: 1, fence: 1 }),
+      endLanding: async () => undefined,
+    },
+  } as unknown as LandOptions
+  const landing = { repository, pull, baseRef, base, head, commit, tree, config: 'default' }
+  const outcome = await landPull({ snapshot, carried: carried(judged) }, mint(landing), options)
+  return { kind: outcome.kind, pushes }
+}
+
+const landed = { kind: 'landed', pushes: 1 }
+const again = { kind: 'again', pushes: 0 }
+
+test('what meets the pull requests that were judged is pushed', async () => {
+  expect(await land([], [])).toEqual(landed)
+  expect(await land([other], [other])).toEqual(landed)
+})
+
+test('what would close a pull request that was opened or pushed to meanwhile is judged again', async () => {
+  expect(await land([], [other])).toEqual(again)
+  expect(await land([], [{ ...other, head }])).toEqual(again)
+})
+
+test.each([
+  ['became a draft', { draft: true }],
+  ['got a label', { labels: ['do-not-merge'] }],
+  ['has another author', { author: userId(1003) }],
+  ['is at another of the commits', { head }],
+])('what would close a pull request that %s meanwhile is judged again', async (_, change) => {
+  expect(await land([other], [{ ...other, ...change }])).toEqual(again)
+})
+
+test('what would close a pull request that is gone meanwhile is judged again', async () => {
+  expect(await land([other], [])).toEqual(again)
+})
+
+test('a comment on the pull request that would be closed changes nothing', async () => {
+  expect(await land([other], [{ ...other, updatedAt: '2026-01-02T00:00:00Z' }])).toEqual(landed)
+})

@@ -1,0 +1,233 @@
+// The cache is emptied between any two steps of a pull request, a rebuild, a scan and a sweep: nothing is lost, and
+// nothing is said or done twice. The App's jobs run here one by one, on a clock set by hand.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pino from 'pino'
+import type { App } from '../../src/app/jobs/job-context.ts'
+import { runJob } from '../../src/app/jobs/run-job.ts'
+import { openMetrics } from '../../src/app/metrics.ts'
+import { readSettings } from '../../src/app/settings.ts'
+import { catalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
+import { openReaderPool } from '../../src/examine/catalogs/reader-pool.ts'
+import { openLookPool } from '../../src/examine/looks/look-pool.ts'
+import { openMemoryCache } from '../../src/examine/memory-cache.ts'
+import { openRegistries } from '../../src/examine/registries.ts'
+import { openMirror } from '../../src/git/mirror.ts'
+import { openForge } from '../../src/github/forge.ts'
+import { openGitHubApp } from '../../src/github/github-app.ts'
+import type { Cache } from '../../src/ports/cache.ts'
+import type { Job } from '../../src/ports/jobs.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { openStore } from '../../src/store/store.ts'
+import { openDemoWorld, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
+import { commentOf } from '../../sandbox/demo/outcome.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
+import type { Pull } from '../../sandbox/github/world.ts'
+import { clock as realClock } from '../store/sample-records.ts'
+
+const repository = { owner: 'coast', name: 'operators' }
+const about = { installation: 0, repository }
+
+interface Bot {
+  /** Sweeps, and does all that follows; the cache is emptied before each job, and at each call that asks for several. */
+  sweep(): Promise<void>
+  /** Lets time pass. */
+  wait(seconds: number): void
+  /** How often the cache had something to lose. */
+  readonly emptied: () => number
+  close(): Promise<void>
+}
+
+async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
+  let later = 0
+  const clock = { ...realClock, now: () => Date.now() + later }
+  const settings = readSettings({ ...coast.environment, SCAN_SECONDS: '3600', SECOND_LOOK_SECONDS: '60' })
+  if (settings.credentials === undefined) throw new Error('no credentials')
+  const log = pino({ level: 'silent' })
+  const real = await openStore({ clock: realClock })
+
+  let cache = openMemoryCache(clock)
+  let held = 0
+  let emptied = 0
+  const forgetting: Cache = {
+    getCached: (space, keys) => cache.getCached(space, keys),
+    putCached: (space, values, seconds) => {
+      held += values.size
+      return cache.putCached(space, values, seconds)
+    },
+  }
+  const empty = () => {
+    if (held > 0) emptied++
+    held = 0
+    cache = openMemoryCache(clock)
+  }
+  const queue = new Map<string, Job>()
+  const store: Store = {
+    ...real,
+    ...forgetting,
+    enqueue: async (job) => void queue.set(JSON.stringify(job), job),
+  }
+
+  const github = openGitHubApp({
+    ...settings.credentials,
+    apiUrl: settings.apiUrl,
+    throttle: false,
+    clock,
+    log,
+  })
+  const [installed] = await github.installedRepositories()
+  if (installed === undefined) throw new Error('not installed')
+  const { installation } = installed
+  const folder = join(directory, 'mirror.git')
+  const mirror = await openMirror({
+    directory: folder,
+    url: `${settings.gitUrl}/coast/operators.git`,
+    repository,
+    credential: async () => ({
+      username: 'x-access-token',
+      password: await github.gitToken(installation, repository),
+    }),
+  })
+  const pool = openReaderPool(1)
+  const registries = await openRegistries({
+    clock,
+    store,
+    environment: {},
+    insecure: settings.insecureRegistries,
+  })
+  const looks = openLookPool(settings.budget, 1)
+  const app: App<Store> = {
+    settings,
+    store,
+    registries,
+    looks,
+    clock,
+    log,
+    loader: catalogLoader(pool, store),
+    metrics: openMetrics(),
+  }
+  const failures: unknown[] = []
+  const run = async (job: Job) => {
+    empty()
+    await runJob(job, {
+      app,
+      isInstalled: async () => true,
+      onDone: (done, outcome) => void (outcome === 'done' || failures.push([done.kind, outcome])),
+      openJobContext: async () => ({
+        app,
+        installation,
+        repository: mirror,
+        mirror: folder,
+        forge: openForge(await github.octokit(installation), repository, github),
+      }),
+    })
+  }
+  return {
+    emptied: () => emptied,
+    wait: (seconds) => void (later += seconds * 1000),
+    async sweep() {
+      queue.set('sweep', { kind: 'sweep', ...about, installation })
+      // As many rounds as anything here needs; what asks for another look for ever is not waited for.
+      for (let round = 0; round < 12 && queue.size > 0; round++) {
+        const jobs = [...queue.values()]
+        queue.clear()
+        for (const job of jobs) await run(job)
+        // The sandbox's workflow takes a moment.
+        if (queue.size > 0) await pause(100)
+      }
+      queue.clear()
+      expect(failures).toEqual([])
+    },
+    async close() {
+      await Promise.all([mirror.close(), pool.close(), registries.close(), looks.close()])
+      await real.close()
+    },
+  }
+}
+
+describe('with a cache that is emptied between any two steps', () => {
+  let directory: string
+  let coast: DemoWorld
+  let bot: Bot
+  let pull: Pull
+  const wrote = (method: string, template: RegExp) =>
+    coast.github.requests.filter((request) => request.method === method && template.test(request.template))
+      .length
+  const issues = () => [...coast.repository.issues.values()]
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'empty-cache-'))
+    coast = await openDemoWorld({ directory })
+    bot = await openBot(coast, directory)
+    await bot.sweep()
+  }, 180_000)
+  afterAll(async () => {
+    await bot.close()
+    await coast.stop()
+    await rm(directory, { recursive: true, force: true })
+  }, 60_000)
+
+  test('an owner is asked for a review once, in one comment', async () => {
+    const story = stories.find(({ id }) => id === "stranger's update")
+    if (story === undefined) throw new Error('no story')
+    pull = await coast.github.openPull(story.open(coast))
+    for (let times = 0; times < 3; times++) await bot.sweep()
+    expect(pull.state).toBe('open')
+    expect(commentOf(pull)).toContain('bob')
+    expect(pull.comments).toHaveLength(1)
+    expect(wrote('POST', /requested_reviewers/)).toBe(1)
+  }, 120_000)
+
+  test('what the owner approves is merged once, and the commands before it are obeyed once', async () => {
+    coast.github.comment(pull, 'harbormaster', '/hold')
+    await bot.sweep()
+    coast.github.review(pull, 'bob', 'approve')
+    await bot.sweep()
+    expect(pull.state).toBe('open')
+    coast.github.comment(pull, 'harbormaster', '/unhold')
+    await bot.sweep()
+    expect([pull.state, pull.merged === null]).toEqual(['closed', false])
+    expect(wrote('POST', /reactions/)).toBe(2)
+    expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
+    expect(wrote('POST', /requested_reviewers/)).toBe(1)
+  }, 120_000)
+
+  test('its catalogs are rebuilt once, and the outcome is on the commit', async () => {
+    for (let times = 0; times < 2; times++) await bot.sweep()
+    expect(wrote('POST', /dispatches/)).toBe(1)
+    const runs = coast.github
+      .checkRuns({ repo: coast.repository, headSha: pull.merged?.sha ?? '' })
+      .filter(({ name }) => name === 'catalog-bot / rebuild')
+    expect(runs.map(({ conclusion }) => conclusion)).toEqual(['success'])
+  }, 120_000)
+
+  test('an image that went is told of once, in one issue, and its return closes that', async () => {
+    const [image, tag] = ['lighthouse/lighthouse-bundle', 'v1.0.0']
+    const digest = coast.registry.manifest(image, tag)?.digest ?? ''
+    coast.registry.removeTag(image, tag)
+    for (let times = 0; times < 3; times++) {
+      bot.wait(3600)
+      await bot.sweep()
+    }
+    expect(issues().map(({ state }) => state)).toEqual(['open'])
+    expect(issues()[0]?.body).toContain(`${image}:${tag}`)
+    coast.registry.setTag(image, tag, digest)
+    for (let times = 0; times < 3; times++) {
+      bot.wait(3600)
+      await bot.sweep()
+    }
+    expect(issues().map(({ state }) => state)).toEqual(['closed'])
+    // Opened, then closed after a word on why: nothing else was written.
+    expect(wrote('POST', /\/issues$/)).toBe(1)
+    expect(wrote('PATCH', /\/issues\/\{issue_number\}$/)).toBe(1)
+    expect(issues()[0]?.comments).toHaveLength(1)
+  }, 180_000)
+
+  test('the cache had something to lose each time', () => {
+    expect(bot.emptied()).toBeGreaterThan(10)
+    expect(wrote('POST', /dispatches/)).toBe(1)
+    expect(wrote('POST', /requested_reviewers/)).toBe(1)
+  })
+})
