@@ -61,7 +61,7 @@ async function verdictOn(differences: Partial<Snapshot> = {}): Promise<string> {
     },
     forge: {},
     mirror: '/nowhere',
-  } as unknown as JobContext
+  } as unknown as JobContext<Store>
   const { verdict } = await lookAtPull({ ...snapshot, ...differences }, place)
   return `${verdict.kind}: ${verdict.reasons.map(({ text }) => text).join(', ')}`
 }
