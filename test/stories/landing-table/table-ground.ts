@@ -110,7 +110,6 @@ export async function openTableGround(): Promise<TableGround> {
       const repository = await github.createRepository(organization, name, {
         files: { ...files, '.github/catalog-bot.yml': config, ...row.files },
       })
-      github.changeInstallation(installation, [full])
       for (const login of ['bob', 'carol']) github.setRole(full, login, 'write')
       const changes = (row.pull?.changes ?? { [catalog]: changed }) as Record<string, string>
       const pull = await github.openPull({
@@ -125,6 +124,8 @@ export async function openTableGround(): Promise<TableGround> {
       const opened: Opened = { github, full, app, otherApp, pull, changes }
       await row.set(opened)
       await row.before?.(opened)
+      // Last, so that nobody looks before all is as the row says.
+      github.changeInstallation(installation, [full])
       return { ...opened, row, base: repository.known.get('refs/heads/main') ?? '' }
     },
     async stop() {
