@@ -109,8 +109,9 @@ describe('every way onto a branch', () => {
   const says = (it: Played, waits: Waits) => () => waits.says.every((part) => part.test(words(it)))
 
   test.each(rows.map((row, index) => [row.name, index, row] as const))(
-    '%s', async (_, index, row) => {
-    const it = await staged(index)
+    '%s',
+    async (_, index, row) => {
+      const it = await staged(index)
       const ends = 'ends' in row.bot ? [row.bot] : [...row.bot]
       const may = {
         merge: ends.find((end) => end.ends === 'merged'),
