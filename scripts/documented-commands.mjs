@@ -26,6 +26,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import semver from 'semver'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -327,8 +328,7 @@ function catalogRepository(folder) {
 
 function isTooOld(version) {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const [oldest, own] = [engines.node.replace('>=', ''), version].map((text) => text.split('.').map(Number))
-  return own[0] < oldest[0] || (own[0] === oldest[0] && own[1] < oldest[1])
+  return !semver.satisfies(version, engines.node)
 }
 
 function catalogOf(versions) {

@@ -29,7 +29,7 @@ const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 
-export const mutants: readonly Mutant[] = [
+const mutants: readonly Mutant[] = [
   {
     number: 1,
     bug: 'land without comparing the base',
@@ -944,6 +944,54 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
   },
+  {
+    number: 196,
+    bug: 'take the first of several images for the same platform, where others take the last',
+    edits: [
+      {
+        file: 'src/registry/pull-bundle.ts',
+        search: 'matching.map(({ digest }) => digest)).size > 1',
+        replace: 'matching.map(({ digest }) => digest)).size < 0',
+      },
+    ],
+    test: ['test/registry/pull-bundle.test.ts', 'several|for two images'],
+  },
+  {
+    number: 301,
+    bug: 'take a directory in place of the configuration for none',
+    edits: [
+      {
+        file: 'src/examine/read-config.ts',
+        search: "length > 0 ? 'directory' : undefined",
+        replace: 'length > 0 ? undefined : undefined',
+      },
+    ],
+    test: ['test/examine/read-config.test.ts', 'a directory says so'],
+  },
+  {
+    number: 302,
+    bug: 'forget who was asked for a review when the cache is emptied',
+    edits: [
+      {
+        file: 'src/app/jobs/request-reviews.ts',
+        search: 'new Set(await app.store.readState(requestedReviews, forge.repository, key))',
+        replace: 'new Set(await Promise.resolve(key && []))',
+      },
+    ],
+    test: ['test/stories/empty-cache.test.ts', 'asked for a review once'],
+  },
+  {
+    number: 303,
+    bug: 'go on as if there were no state where it cannot be read',
+    edits: [
+      {
+        file: 'src/store/state.ts',
+        search: 'if (value === undefined)',
+        replace: 'if (value === false as never)',
+      },
+    ],
+    test: ['test/store/server.test.ts', 'of an earlier version is read as such'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
@@ -968,7 +1016,7 @@ function copyProject(root: string): string {
 }
 
 /** Makes the edits of a mutant in `folder`; gives back how to undo them, or undefined when one does not fit. */
-export function mutate(folder: string, edits: readonly Edit[]): (() => void) | undefined {
+function mutate(folder: string, edits: readonly Edit[]): (() => void) | undefined {
   const before = new Map<string, string>()
   const undo = () => {
     for (const [file, text] of before) writeFileSync(file, text)

@@ -9,7 +9,7 @@ import { allRules } from '../../src/checks/all-rules.ts'
 import type { Limits } from '../../src/checks/validation/limits.ts'
 import type { Judged } from '../../src/findings/rule.ts'
 
-export const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
+const fixturesRoot = join(import.meta.dirname, '../../fixtures/rules')
 
 /** What `_case.json` may hold. */
 export interface CaseSettings {

@@ -48,7 +48,7 @@ export interface ValidateOptions {
 }
 
 /** What the API server takes in one ConfigMap, and the default of opm's unpacker. */
-export const unpackLimit = 1_048_576
+const unpackLimit = 1_048_576
 const unpackWarning = 0.85
 
 export function validateBundle(files: BundleFiles, options: ValidateOptions = {}): BundleReport {

@@ -63,7 +63,7 @@ function compareChannel(
 }
 
 /** Whether two entries declare the same upgrade edges. */
-export function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
+function sameEdges(a: ChannelEntry, b: ChannelEntry): boolean {
   return (
     a.replaces === b.replaces &&
     a.skipRange === b.skipRange &&

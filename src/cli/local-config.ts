@@ -1,6 +1,6 @@
 // The rule switches of the repository that a directory lies in, for whoever validates it there: what the bot would
 // say of it on the base branch. Reads the file that lies there now; only the bot asks the base tip.
-import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { RuleSettings } from '../checks/validation/rule-settings.ts'
 import { configPath } from '../config/config-path.ts'
@@ -23,18 +23,22 @@ export async function localConfig(directory: string, file: string | undefined): 
   const path = file === undefined ? join(top, configPath) : resolve(file)
   const root = relative(top, there).split(sep).join('/')
   if (file === undefined && !existsSync(path)) return { settings: {}, registries: [], root }
-  const text = readFileSync(path, 'utf8')
+  const content = readPlainFile(path, file === undefined)
   // Only where there is something to read: schema and rules take longer to load than most catalogs to judge.
-  const { findUnknownRules, parseConfig } = await import('../config/config.ts')
+  const { readConfigFile } = await import('../config/config-file.ts')
   const { allRules } = await import('../checks/all-rules.ts')
-  const parsed = parseConfig(text)
-  const findings =
-    parsed.kind === 'config' ? findUnknownRules(text, new Set(allRules.map(({ id }) => id))) : parsed.findings
-  if (parsed.kind === 'config' && findings.length === 0)
-    return { settings: parsed.config.rules, registries: parsed.config.images.registries, root }
+  const { config, findings } = readConfigFile(content, new Set(allRules.map(({ id }) => id)))
+  if (config !== undefined && findings.length === 0)
+    return { settings: config.rules, registries: config.images.registries, root }
   throw new Error(
     findings.map(({ at, what }) => `${path}:${at?.line ?? 1}:${at?.column ?? 1}: ${what}`).join('\n'),
   )
+}
+
+/** A link that somebody names is theirs to follow; one in the bot's place is what the bot would refuse. */
+function readPlainFile(path: string, isBots: boolean): Uint8Array | 'link' | 'directory' {
+  if (isBots && lstatSync(path).isSymbolicLink()) return 'link'
+  return statSync(path).isDirectory() ? 'directory' : readFileSync(path)
 }
 
 /** The nearest directory upwards that has a configuration or is a repository; the directory itself where none is. */

@@ -242,6 +242,13 @@ export function parseConfig(text: string | undefined): ParsedConfig {
   } catch (error) {
     return unreadable([{ at: place(0), problem: error instanceof Error ? error.message : String(error) }])
   }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return unreadable([
+      {
+        at: place(document.contents?.range?.[0] ?? 0),
+        problem: `it holds ${Array.isArray(value) ? 'a list' : 'one value'}, and must hold keys, such as \`catalogs:\``,
+      },
+    ])
   const result = configSchema.safeParse(value)
   if (result.success) {
     const odd = oddNames(result.data)

@@ -1,57 +1,47 @@
 // The configuration at a tree: whoever wants to know what holds on a branch reads it here.
 import { allRules } from '../checks/all-rules.ts'
-import type { BlobSha, TreeSha } from '../change/ids.ts'
+import type { TreeSha } from '../change/ids.ts'
 import { foldersAbove } from '../change/layout/layout.ts'
+import type { TreeEntry } from '../change/path-change.ts'
+import { mostConfigBytes, readConfigFile, type NoConfigFile } from '../config/config-file.ts'
 import { configPath } from '../config/config-path.ts'
-import { defaultConfig, findUnknownRules, parseConfig, type Config } from '../config/config.ts'
+import { defaultConfig, type Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
 import { isGitError } from '../git/git-error.ts'
-import type { Repository } from '../ports/repository.ts'
+import type { ReadTree } from '../ports/repository.ts'
 
 /** The configuration at a tree, with the id of what it came from. An unreadable one gives findings and closes the gate. */
 export async function readConfig(
-  repository: Repository,
+  repository: ReadTree,
   tree: TreeSha,
 ): Promise<{ config: Config; digest: string; findings: readonly Finding[] }> {
   const entry = await repository.entry(tree, configPath)
-  if (entry === undefined) return { config: defaultConfig, digest: 'default', findings: [] }
-  const text = entry.mode.startsWith('100') ? await readConfigText(repository, entry.oid) : notAFile
-  const parsed = parseConfig(text)
-  const findings = parsed.kind === 'config' ? findUnknownRules(text, ruleIds) : parsed.findings
-  return {
-    config: parsed.kind === 'config' ? parsed.config : defaultConfig,
-    digest: entry?.oid ?? 'behind a link',
-    findings,
-  }
+  const file = entry === undefined ? await findInstead(repository, tree) : await readEntry(repository, entry)
+  const { config = defaultConfig, findings } =
+    file === undefined ? { findings: [] } : readConfigFile(file, ruleIds)
+  return { config, digest: entry?.oid ?? 'default', findings }
 }
 
-/** What is wrong with the place of the configuration itself, whatever is read there; nothing where that is plain. */
-export function findConfigPlace(paths: readonly string[]): readonly Finding[] {
-  return isBehindLink(configPath, paths) ? findingsOf(notAFile) : []
-}
-
-/** No configuration can be read from it. */
-const notAFile = '- not a file'
-
-function findingsOf(text: string): readonly Finding[] {
-  const parsed = parseConfig(text)
-  return parsed.kind === 'config' ? [] : parsed.findings
-}
-
-/** A directory that is a link, or a submodule, has the file on a checkout, and GitHub sees none: no absence to trust. */
-function isBehindLink(path: string, paths: readonly string[]): boolean {
-  const above = new Set(foldersAbove(path))
-  return paths.some((other) => above.has(other))
-}
-
-/** What is too large to be read is not read as if nothing were there. */
-async function readConfigText(repository: Repository, oid: BlobSha): Promise<string> {
+async function readEntry(repository: ReadTree, { mode, oid }: TreeEntry): Promise<Uint8Array | NoConfigFile> {
+  if (mode === '120000') return 'link'
+  if (mode === '160000') return 'submodule'
   try {
-    return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await repository.read(oid, 1024 * 1024))
+    return await repository.read(oid, mostConfigBytes)
   } catch (error) {
-    if (isGitError(error, 'too-large')) return '- larger than any configuration'
+    // What is too large to be read is not read as if nothing were there.
+    if (isGitError(error, 'too-large')) return 'too-large'
     throw error
   }
+}
+
+/**
+ * What lies where the file would be, or above it; undefined where nothing does. A directory that is a link, or a
+ * submodule, has the file on a checkout, and GitHub sees none: no absence to trust.
+ */
+async function findInstead(repository: ReadTree, tree: TreeSha): Promise<NoConfigFile | undefined> {
+  for (const folder of foldersAbove(configPath))
+    if (folder !== '' && (await repository.entry(tree, folder)) !== undefined) return 'below-link'
+  return (await repository.list(tree, configPath)).length > 0 ? 'directory' : undefined
 }
 
 const ruleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))

@@ -11,7 +11,7 @@ import { commitTitle } from '../messages/escape.ts'
 import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
 import { findLayout } from './find-layout.ts'
-import { findConfigPlace, readConfig } from './read-config.ts'
+import { readConfig } from './read-config.ts'
 
 export interface Standing {
   /** With who pushed the head. */
@@ -52,7 +52,6 @@ export async function standOnBase(
     memory.commands(snapshot.repository, snapshot.pull),
   ])
   const basePaths = entries.map((entry) => entry.path)
-  const misplaced = findConfigPlace(basePaths)
   return {
     snapshot,
     baseTree,
@@ -61,7 +60,7 @@ export async function standOnBase(
     baseLayout: await findLayout(repository, entries, config.catalogs),
     config,
     configDigest,
-    configFindings: misplaced.length > 0 ? misplaced : findings,
+    configFindings: findings,
     epoch,
     merge,
     onRecord,

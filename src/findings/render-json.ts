@@ -29,7 +29,7 @@ export function renderJson(report: DirectoryReport): string {
 }
 
 /** A finding as a plain JSON object; `message` is its first sentence, `why` and `fix` the others. */
-export function findingToJson(finding: Finding) {
+function findingToJson(finding: Finding) {
   return {
     rule: finding.rule,
     severity: finding.severity,

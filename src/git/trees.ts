@@ -13,7 +13,7 @@ const treeLimit = 64 * 1024 * 1024
 const folderMode = '040000'
 
 /** Differences between two trees: no rename detection, modes and submodules included, sorted by path. */
-export async function diffTrees(
+async function diffTrees(
   git: LocalGit,
   before: TreeSha,
   after: TreeSha,

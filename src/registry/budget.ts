@@ -11,7 +11,7 @@ export interface Budget {
 }
 
 // The largest packages name about 30 registries' worth of images in a few thousand references.
-export const defaultBudget: Budget = { hosts: 50, references: 10_000 }
+const defaultBudget: Budget = { hosts: 50, references: 10_000 }
 
 /** The same registry for one pull request: what goes beyond the budget is unknown, and says why. */
 export function withBudget(registry: Registry, budget: Budget = defaultBudget): Registry {

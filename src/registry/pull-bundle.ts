@@ -40,7 +40,7 @@ export const defaultPullLimits: PullLimits = {
 }
 
 /** Catalog images carry opm and its cache beside a catalog of hundreds of megabytes: for people who pull their own. */
-export const catalogPullLimits: PullLimits = {
+const catalogPullLimits: PullLimits = {
   ...defaultPullLimits,
   compressed: 1024 * mebibyte,
   unpackTime: 300_000,
@@ -58,7 +58,7 @@ export const catalogPullLimits: PullLimits = {
 const bundleDirectories = ['manifests', 'metadata', 'tests']
 
 /** Where a catalog image says that its catalog lies. */
-export const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
+const catalogLabel = 'operators.operatorframework.io.index.configs.v1'
 
 export interface PullOptions {
   readonly limits?: Partial<PullLimits>
@@ -205,13 +205,23 @@ async function findImage(
   return { digest: top.digest, image: found.manifest }
 }
 
-// Bundles are files, the same for all: linux/amd64 where there is a choice.
+// Bundles are files, the same for all: linux/amd64 where there is a choice. Where several images could be taken for that,
+// readers do not agree which: the first, the last, the one without a variant, or what its config says of itself.
 function chooseImage(manifests: readonly IndexEntry[]): IndexEntry {
   const images = manifests.filter(({ platform }) => platform?.os !== 'unknown')
-  const chosen =
-    images.find(({ platform }) => platform?.os === 'linux' && platform.architecture === 'amd64') ?? images[0]
+  const matching = images.filter(mayBeChosen)
+  if (new Set(matching.map(({ digest }) => digest)).size > 1)
+    throw refused('it is an index in which several images may be the one for linux/amd64')
+  const chosen = matching[0] ?? images[0]
   if (!chosen) throw refused('it is an index without images')
   return chosen
+}
+
+/** As Go's clients name platforms: other letters and old names count, and so does what names none. */
+function mayBeChosen({ platform }: IndexEntry): boolean {
+  if (platform === undefined) return true
+  const [os, architecture] = [platform.os.toLowerCase(), platform.architecture.toLowerCase()]
+  return (os === 'linux' || os === '') && ['amd64', 'x86_64', 'x86-64', ''].includes(architecture)
 }
 
 function refused(reason: string, cause?: unknown): RegistryError {

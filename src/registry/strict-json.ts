@@ -35,7 +35,7 @@ export function parseStrictJson(body: Uint8Array, shape: Shape): Record<string, 
 }
 
 /** As encoding/json compares keys: the long s is an s to it, the Kelvin sign a k. */
-export function foldedKey(key: string): string {
+function foldedKey(key: string): string {
   return key.toUpperCase().toLowerCase()
 }
 

@@ -15,7 +15,7 @@ import { jobsInside, type Database, type Transaction } from './database.ts'
 import { repositoryKey } from './landings.ts'
 import { asStoreError } from './store-error.ts'
 
-export const jobSchema = 'catalog_bot_jobs'
+const jobSchema = 'catalog_bot_jobs'
 // The table behind `job` for queues without one of their own: planning goes straight to it, in half the time.
 const table = `${jobSchema}.job_common`
 const queue = 'job'

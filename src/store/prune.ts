@@ -3,7 +3,7 @@ import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 
 /** GitHub can redeliver for three days, and people ask "what came in?" for longer. */
-export const keepDeliveriesDays = 14
+const keepDeliveriesDays = 14
 /** Verdicts are for people who ask why; after a quarter nobody does. */
 const keepVerdictsDays = 90
 

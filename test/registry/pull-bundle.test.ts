@@ -206,6 +206,54 @@ describe('from a registry that serves games', () => {
     add('gone', { config: config([diffId]), layers: [{ ...honest, digest: sha256('nothing') }] })
     await expect(pull('games/b:gone')).rejects.toMatchObject({ code: 'missing' })
   })
+  describe('an index', () => {
+    const other = gzipSync(tarOf({ 'manifests/other.yaml': 'x' }))
+    const images = () => [
+      add('choice1', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] }),
+      add('choice2', {
+        config: config([sha256(tarOf({ 'manifests/other.yaml': 'x' }))]),
+        layers: [descriptor(other)],
+      }),
+    ]
+    const amd64 = { os: 'linux', architecture: 'amd64' }
+    const indexOf = (name: string, platforms: readonly (object | undefined)[], digests = images()) =>
+      add(
+        name,
+        {
+          manifests: platforms.map((platform, at) => ({
+            mediaType: mediaTypes.ociManifest,
+            digest: digests[at % digests.length],
+            size: 1,
+            ...(platform && { platform }),
+          })),
+        },
+        mediaTypes.ociIndex,
+      )
+
+    test.each([
+      ['the same platform twice', [amd64, amd64]],
+      ['a variant of it', [amd64, { ...amd64, variant: 'v2' }]],
+      ['a version of its system', [{ ...amd64, 'os.version': '1' }, amd64]],
+      ['another name of it', [amd64, { os: 'linux', architecture: 'x86_64' }]],
+      ['other letters', [{ os: 'Linux', architecture: 'AMD64' }, amd64]],
+      ['no platform, beside it', [undefined, amd64]],
+      ['no platforms', [undefined, undefined]],
+    ])('with %s for two images is refused: which of them is read, readers do not agree', async (_, platforms) => {
+      indexOf('choice', platforms)
+      await expect(pull('games/b:choice')).rejects.toMatchObject({
+        code: 'unsupported',
+        message: expect.stringContaining('several images'),
+      })
+    })
+
+    test('with the same image twice, or with other platforms beside it, is read', async () => {
+      const [image, second] = images()
+      indexOf('same', [amd64, amd64], [image ?? ''])
+      expect((await pull('games/b:same')).files.size).toBeGreaterThan(0)
+      indexOf('several', [amd64, { os: 'linux', architecture: 'arm64' }], [image ?? '', second ?? ''])
+      expect([...(await pull('games/b:several')).files.keys()]).not.toContain('manifests/other.yaml')
+    })
+  })
   test('indexes within indexes, two deep at most', async () => {
     const index = (digest: string) => ({ manifests: [{ mediaType: mediaTypes.ociIndex, digest, size: 1 }] })
     const image = add('deep0', { config: config([diffId]), layers: [descriptor(gzipSync(archive))] })

@@ -83,7 +83,7 @@ async function isCarriedOver({ path, old, now, merge }: Move, pull: Pull): Promi
   return tree !== (await mergedTree(path, old, pull.headSha))
 }
 
-export function conversations(pull: Pull): Violation[] {
+function conversations(pull: Pull): Violation[] {
   return pull.openConversations === 0
     ? []
     : [{ says: 'A conversation must be resolved before this pull request can be merged.' }]

@@ -2,7 +2,7 @@
 // It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
 // commit of the network is reachable by its id in every repository of it.
 import { spawn } from 'node:child_process'
-import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 
 /** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
@@ -68,7 +68,7 @@ export async function git(path: string, ...args: string[]): Promise<string> {
 }
 
 /** True or false by exit status 0 or 1; any other status throws. */
-export async function gitAsks(path: string, ...args: string[]): Promise<boolean> {
+async function gitAsks(path: string, ...args: string[]): Promise<boolean> {
   try {
     await gitBytes(path, args)
     return true
@@ -104,10 +104,6 @@ export async function createBare(path: string, branch: string, sharing?: string)
   else await symlink(relative(path, join(sharing, 'objects')), join(path, 'objects'))
   await writeFile(join(path, 'HEAD'), `ref: refs/heads/${branch}\n`)
   await writeFile(join(path, 'config'), configuration)
-}
-
-export async function removeBare(path: string): Promise<void> {
-  await rm(path, { recursive: true, force: true })
 }
 
 function* importStream(

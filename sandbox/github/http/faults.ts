@@ -26,7 +26,7 @@ interface Fault {
   left: number
 }
 
-export function matcherOf(matcher: Matcher): (request: Asked) => boolean {
+function matcherOf(matcher: Matcher): (request: Asked) => boolean {
   return typeof matcher === 'string' ? (it) => `${it.method} ${it.template}` === matcher : matcher
 }
 

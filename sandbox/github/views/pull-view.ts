@@ -23,7 +23,7 @@ export function labelView(world: World, repo: Repo, label: Label): Payload {
 }
 
 /** GitHub's advisory word for how a person stands to a repository. */
-export function associationOf(world: World, repo: Repo, account: Account): string {
+function associationOf(world: World, repo: Repo, account: Account): string {
   if (repo.owner === account) return 'OWNER'
   if (world.organizationOwners.get(repo.owner.id)?.has(account.id) === true) return 'MEMBER'
   if (world.teams.some((it) => it.organization === repo.owner && it.members.has(account.id))) return 'MEMBER'

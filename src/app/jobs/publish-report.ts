@@ -6,7 +6,7 @@ import type { Report, ReportedCheck } from '../../messages/report.ts'
 import type { Action, CheckRun, Forge, Present } from '../../ports/forge.ts'
 
 /** What is left to do so that `present` becomes `report`. */
-export function missingActions(
+function missingActions(
   report: Report,
   present: Present,
   pull: PullNumber,

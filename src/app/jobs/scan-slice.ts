@@ -143,6 +143,6 @@ async function lookAt(
   }
 }
 
-export function hostOf(reference: string): string {
+function hostOf(reference: string): string {
   return parseImageReference(reference).reference?.host ?? ''
 }

@@ -64,7 +64,7 @@ export type ScanPass = Readonly<z.infer<typeof scanPass>>
 export type HostState = Readonly<z.infer<typeof hostState>>
 export type ReportState = Readonly<z.infer<typeof reportState>>
 
-export const emptyState: ScanState = { dueAt: 0, missingImages: {} }
+const emptyState: ScanState = { dueAt: 0, missingImages: {} }
 
 /** The configuration is read again after this long, whatever is due by the old one. */
 const configSeconds = 3600

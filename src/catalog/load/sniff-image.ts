@@ -1,7 +1,7 @@
 // What kind of picture some bytes are, by their first bytes, as browsers decide it. Decodes no picture.
 
 /** How much of a picture is looked at: an SVG may open with a declaration, comments and a document type. */
-export const sniffLength = 4096
+const sniffLength = 4096
 
 const magic: readonly (readonly [mediatype: string, at: number, bytes: readonly number[]])[] = [
   ['image/png', 0, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]],

@@ -1,5 +1,7 @@
 // Which of opm's rules hold: opm grew them over the years, and OpenShift ships older lines. A rule set is a value.
 // Loading is not part of it: FileFacts depend on the bytes alone and follow the newest opm.
+import compare from 'semver/functions/compare.js'
+import valid from 'semver/functions/valid.js'
 
 export interface RuleSet {
   /** For people and cache keys: `opm-v1.73`. */
@@ -48,12 +50,13 @@ export const defaultRuleSet: RuleSet = ruleSetOf('opm-v1.73', '1.73.0')
  */
 export function ruleSetFor(release: string): RuleSet | undefined {
   const plain = release.replace(/^v/, '')
-  if (!/^\d{1,6}\.\d{1,6}\.\d{1,6}$/.test(plain) || compareReleases(plain, oldest) < 0) return undefined
+  // Only whole releases: what came before one is not told apart by the table above.
+  if (!/^[\d.]+$/.test(plain) || valid(plain) === null || compare(plain, oldest) < 0) return undefined
   return ruleSetOf(`opm-v${plain}`, plain)
 }
 
 function ruleSetOf(id: string, release: string): RuleSet {
-  const has = (name: Switch): boolean => compareReleases(release, since[name]) >= 0
+  const has = (name: Switch): boolean => compare(release, since[name]) >= 0
   return {
     id,
     deprecations: has('deprecations'),
@@ -63,13 +66,6 @@ function ruleSetOf(id: string, release: string): RuleSet {
     releases: has('releases'),
     pullSpecs: has('pullSpecs'),
     skipRangeSyntax: has('skipRangeSyntax'),
-    integerPriority: compareReleases(release, lastWithPriority) <= 0,
+    integerPriority: compare(release, lastWithPriority) <= 0,
   }
-}
-
-function compareReleases(a: string, b: string): number {
-  const left = a.split('.').map(Number)
-  const right = b.split('.').map(Number)
-  const different = left.findIndex((part, index) => part !== right[index])
-  return different < 0 ? 0 : (left[different] ?? 0) - (right[different] ?? 0)
 }

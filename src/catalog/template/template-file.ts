@@ -44,7 +44,7 @@ function failed(error: string): { ok: false; error: string } {
 }
 
 /** A template as a Go type: JSON is read as it was written, YAML was written anew with its keys sorted. */
-export function decodeTemplate(
+function decodeTemplate(
   type: StructType,
   { value, json }: Pick<TemplateDocument, 'value' | 'json'>,
 ): DecodeResult {

@@ -210,7 +210,7 @@ function inList(
 }
 
 /** The kinds of change to one package of one catalog. `exists`: the base has it already, if only in another catalog. */
-export function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] {
+function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] {
   if (change.kind === 'added') return [exists ? 'add-to-catalog' : 'add-package']
   if (change.kind === 'removed') return ['remove-package']
   const { bundles, channels, deprecations } = change

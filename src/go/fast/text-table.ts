@@ -4,7 +4,7 @@ const slots = 4096
 const longest = 64
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export class TextTable {
+class TextTable {
   private readonly texts: (string | undefined)[] = Array.from({ length: slots }, () => undefined)
 
   /** The text of the well-formed UTF-8 in `[start, end)`. */

@@ -43,7 +43,7 @@ const outputLimit = 65_536
  * Asks a helper for the credential of a server. Anonymous when the helper has none.
  * Rejects with a RegistryError `credentials` when it fails, takes too long or says something else.
  */
-export async function askCredentialHelper(
+async function askCredentialHelper(
   name: string,
   server: string,
   options: HelperOptions = {},

@@ -163,7 +163,7 @@ export function canonicalHostname(hostname: string): string {
     .replace(/\.+$/, '')
 }
 
-export function portOf(url: URL): number {
+function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
 }
 

@@ -28,7 +28,7 @@ export function failureOf(reply: Reply, now: number, who: string): RegistryError
 }
 
 /** `Retry-After` in seconds from now: a number or an HTTP date; undefined when absent or senseless. */
-export function retryAfterOf(reply: Reply, now: number): number | undefined {
+function retryAfterOf(reply: Reply, now: number): number | undefined {
   const value = reply.headers.get('retry-after')?.[0]?.trim()
   if (value === undefined) return undefined
   if (/^\d{1,9}$/.test(value)) return Number(value)

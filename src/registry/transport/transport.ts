@@ -44,7 +44,7 @@ export interface TransportLimits {
   readonly connections: number
 }
 
-export const defaultTransportLimits: TransportLimits = {
+const defaultTransportLimits: TransportLimits = {
   connectTimeout: 5_000,
   headersTimeout: 15_000,
   bodyTimeout: 30_000,

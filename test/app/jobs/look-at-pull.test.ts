@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { blobSha, commitSha, pullNumber, treeSha } from '../../../src/change/ids.ts'
 import type { Snapshot } from '../../../src/change/snapshot.ts'
-import type { JobContext } from '../../../src/app/jobs/job-context.ts'
 import { lookAtPull } from '../../../src/app/jobs/look-at-pull.ts'
 import { readSettings } from '../../../src/app/settings.ts'
 import { usualBudget, type LookBudget } from '../../../src/examine/looks/look-budget.ts'
@@ -61,7 +60,7 @@ async function verdictOn(differences: Partial<Snapshot> = {}): Promise<string> {
     },
     forge: {},
     mirror: '/nowhere',
-  } as unknown as JobContext<Store>
+  } as unknown as Parameters<typeof lookAtPull>[1]
   const { verdict } = await lookAtPull({ ...snapshot, ...differences }, place)
   return `${verdict.kind}: ${verdict.reasons.map(({ text }) => text).join(', ')}`
 }

@@ -138,11 +138,13 @@ describe('a pull request of a stranger', () => {
     const begun = Promise.withResolvers<void>()
     const order = (snapshot: Snapshot) => ({ snapshot, mirror: world.mirror, facts, budget: usualBudget })
     const huge = { files: 3000, lines: 90_000 }
+    let begins = 0
     // All places for large ones are taken by looks that wait for an answer.
     const waiting = Array.from({ length: 2 }, () =>
       pool.look(
         order(large),
         async (request) => {
+          begins += 1
           begun.resolve()
           await hangs.promise
           return answer(request)
@@ -153,6 +155,8 @@ describe('a pull request of a stranger', () => {
     await begun.promise
     expect((await pool.look(order(small), answer, { files: 1, lines: 2 })).kind).toBe('seen')
     expect((await pool.look(order(small), answer)).kind).toBe('seen')
+    // None of them had to give way for that, and begin anew.
+    expect(begins).toBeLessThanOrEqual(2)
     hangs.resolve()
     for (const one of waiting) expect((await one).kind).toBe('seen')
   }, 240_000)

@@ -1,0 +1,74 @@
+// Lists values that a source file exports and nobody imports: not the sources, the sandbox, the scripts, the benches or
+// the tests. `node scripts/dead-exports.ts [ROOT]`; exit 1 when there is one.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize, relative } from 'node:path'
+
+/** Where exports must have a use, and where uses may stand. */
+const guarded = ['src', 'sandbox', 'scripts']
+const users = [...guarded, 'bench', 'test']
+
+/** What is used from outside: by those who install the package, and by `catalog-bot demo`, which loads it by its address. */
+const doors = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
+
+/** Known, and to go with the next change of that room. */
+const known = new Set(['src/landing/land-pull.ts saysTheSame'])
+
+const exported = /^export (?:async )?(?:const|let|function\*?|class) (?<name>\w+)/gm
+/** `import { a, type b as c } from './x.ts'`, the same with export, and `const { a } = await import('./x.ts')`. */
+const named =
+  /(?:\{(?<names>[^{}]*)\}\s*(?:from|=\s*await import\()|(?<all>\*)(?: as \w+)? from)\s*['"](?<from>\.[^'"\n]+)['"]/g
+/** `(await import('./x.ts')).a`, and `import('./x.ts')` whose names are taken later: all of them. */
+const dynamic = /import\(\s*['"](?<from>\.[^'"\n]+)['"]\s*\)(?:\)\.(?<name>\w+))?/g
+
+export interface DeadExport {
+  readonly file: string
+  readonly name: string
+}
+
+export function findDeadExports(root: string): DeadExport[] {
+  const files = users.flatMap((folder) => sourcesIn(root, folder))
+  const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
+  const used = new Set([...texts].flatMap(([file, text]) => usesIn(file, text)))
+  return [...texts].flatMap(([file, text]) =>
+    doors.has(file) || !guarded.includes(file.split('/')[0] ?? '') || used.has(`${file} *`)
+      ? []
+      : [...text.matchAll(exported)]
+          .map((match) => match.groups?.name ?? '')
+          .filter((name) => !used.has(`${file} ${name}`) && !known.has(`${file} ${name}`))
+          .map((name) => ({ file, name })),
+  )
+}
+
+/** `file name` for each name that is imported; `file *` where all may be. */
+function usesIn(file: string, text: string): string[] {
+  const at = (from = '') => normalize(join(dirname(file), from))
+  const uses: string[] = []
+  for (const { groups } of text.matchAll(named)) {
+    const target = at(groups?.from)
+    if (groups?.all !== undefined) uses.push(`${target} *`)
+    for (const name of groups?.names?.split(',') ?? [])
+      uses.push(`${target} ${name.trim().replace(/^type /, '').split(/\s+as\s+|\s*:/)[0] ?? ''}`)
+  }
+  for (const { groups, index } of text.matchAll(dynamic)) {
+    // Taken apart on the spot: seen above.
+    if (/\}\s*=\s*await $/.test(text.slice(Math.max(0, index - 20), index))) continue
+    uses.push(`${at(groups?.from)} ${groups?.name ?? '*'}`)
+  }
+  return uses
+}
+
+function sourcesIn(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(?:ts|mjs|cjs)$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)))
+    .sort()
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const dead = findDeadExports(process.argv[2] ?? join(import.meta.dirname, '..'))
+  for (const { file, name } of dead)
+    process.stdout.write(`${file}: exports ${name}, which nobody imports: take the export away, or the whole\n`)
+  process.stdout.write(dead.length === 0 ? 'exports: each is imported\n' : `exports: ${dead.length} dead\n`)
+  process.exitCode = dead.length === 0 ? 0 : 1
+}

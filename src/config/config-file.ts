@@ -1,0 +1,79 @@
+// What lies at the configuration's place, before it is YAML: a file of text, or something that holds no configuration.
+// Each says in its own words what it is, and what to do.
+import type { Finding, Location } from '../findings/finding.ts'
+import { finding } from '../findings/rule.ts'
+import { configPath } from './config-path.ts'
+import { findUnknownRules, parseConfig, type Config } from './config.ts'
+import { configUnreadable } from './config-unreadable.ts'
+
+/** The largest catalogs' lists of owners have some hundred kilobytes. */
+export const mostConfigBytes = 1024 * 1024
+
+/** What is no file, or none that is read. */
+export type NoConfigFile = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
+
+const regular = `A maintainer puts a regular file with the configuration at ${configPath} on the base branch.`
+
+const saidOf: Readonly<Record<NoConfigFile, { readonly problem: string; readonly fix: string }>> = {
+  link: { problem: 'it is a symbolic link, and the bot follows none', fix: regular },
+  submodule: { problem: 'it is a submodule, and the bot reads none', fix: regular },
+  directory: { problem: 'it is a directory, and must be a file', fix: regular },
+  'below-link': {
+    problem:
+      'its directory is a link, a submodule or a file: a checkout may have a configuration there, the bot sees none',
+    fix: `A maintainer makes .github a plain directory on the base branch.`,
+  },
+  'too-large': {
+    problem: `it is larger than ${mostConfigBytes / 1024 / 1024} MB`,
+    fix: `A maintainer makes ${configPath} on the base branch smaller: lists of owners may stand in files beside the packages.`,
+  },
+}
+
+export interface ReadConfigFile {
+  /** Absent where it cannot be read. */
+  readonly config?: Config
+  readonly findings: readonly Finding[]
+}
+
+/** The configuration in a file's bytes, which must be UTF-8 and not too many. `rules`: the ids of all there are. */
+export function readConfigFile(file: Uint8Array | NoConfigFile, rules: ReadonlySet<string>): ReadConfigFile {
+  if (typeof file === 'string') return unreadable(at(1, 1), saidOf[file])
+  if (file.length > mostConfigBytes) return unreadable(at(1, 1), saidOf['too-large'])
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(file)
+  if (!isUtf8(file)) {
+    const before = text.slice(0, text.indexOf('\ufffd')).split('\n')
+    return unreadable(at(before.length, (before.at(-1)?.length ?? 0) + 1), {
+      problem: 'it is not UTF-8 text',
+      fix: `A maintainer saves ${configPath} on the base branch as UTF-8.`,
+    })
+  }
+  if (text.trim() === '')
+    return unreadable(at(1, 1), {
+      problem: 'it is empty',
+      fix: `A maintainer deletes ${configPath} on the base branch, if the defaults are wanted, or writes into it what is.`,
+    })
+  const parsed = parseConfig(text)
+  return parsed.kind === 'config'
+    ? { config: parsed.config, findings: findUnknownRules(text, rules) }
+    : { findings: parsed.findings }
+}
+
+function unreadable(
+  place: Location,
+  said: { readonly problem: string; readonly fix: string },
+): ReadConfigFile {
+  return { findings: [finding(configUnreadable, place, said)] }
+}
+
+function at(line: number, column: number): Location {
+  return { file: configPath, line, column }
+}
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
