@@ -1,19 +1,21 @@
-// The landing table without a bot: what GitHub, as the sandbox plays it, says of a hand-made merge that has our checks
-// green on itself, and of merging by API. Row by row, for somebody who tries.
+// The landing table without a running bot: what GitHub, as the sandbox plays it, says of a hand-made merge that has our
+// checks green on itself, and of merging by API; and which way the bot would choose from what it reads of the branch.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readFile } from 'node:fs/promises'
 import { Octokit } from '@octokit/rest'
+import { chooseLandingMethod } from '../../src/gate/choose-landing-method.ts'
+import { readBranchRules } from '../../src/github/read-branch-rules.ts'
 import type { MergeMethod } from '../../sandbox/github/world.ts'
 import { said } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { jwt } from '../sandbox/github/sample-world.ts'
-import { ownChecks, type Answer, type Row } from './landing-table/row.ts'
+import { ownChecks, type Answer, type Row, type Way } from './landing-table/row.ts'
 import { rulesAlone } from './landing-table/rules-alone.ts'
 import { rulesTogether } from './landing-table/rules-together.ts'
 import { gitIn, openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
 
 const rows = [...rulesAlone, ...rulesTogether]
 
-describe('what GitHub takes', () => {
+describe('what GitHub takes, and what the bot chooses', () => {
   let ground: TableGround
   let octokit: Octokit
   let token: string
@@ -68,6 +70,43 @@ describe('what GitHub takes', () => {
     )
   }
 
+  /** The way that the bot would choose, and what it would say of the branch. */
+  async function choice(it: Played): Promise<{ way: Way | undefined; says: string }> {
+    const [owner = '', repo = ''] = it.full.split('/')
+    const app = ground.app.id
+    const rules = await readBranchRules(octokit, { owner, name: repo }, 'main', { app, isApp: true })
+    // An App without the permission to administer may not read classic protection, and has to say so.
+    const unread = expect.stringMatching(/classic protection/)
+    expect(rules.unread).toEqual(it.pull.repo.protections.size > 0 ? [unread] : [])
+    const plan = chooseLandingMethod({
+      rules,
+      wanted: 'auto',
+      permissions: ground.installation.permissions,
+      app,
+      ownChecks,
+      pull: {
+        containsBase: it.row.behind === false,
+        editsWorkflows: Object.keys(it.changes).some((path) => path.startsWith('.github/workflows/')),
+      },
+    })
+    const says = [plan.because, ...plan.missing, ...plan.conditions].join('\n')
+    const { method } = plan
+    if (method === undefined) return { way: undefined, says }
+    if (method.kind === 'queue') return { way: 'queue', says }
+    if (method.kind === 'push') return { way: method.signed ? 'signed' : 'push', says }
+    return { way: method.method === 'merge' ? 'merge' : 'linear', says }
+  }
+
+  function isExpected(row: Row, { way, says }: Awaited<ReturnType<typeof choice>>): void {
+    const ends = 'ends' in row.bot ? [row.bot] : [...row.bot]
+    const merged = ends.find((end) => end.ends === 'merged')
+    if (merged !== undefined && way !== undefined && merged.by.includes(way)) return
+    const waits = ends.find((end) => end.ends === 'waits')
+    if (waits === undefined) expect({ way, says }).toEqual({ way: merged?.by.join(' or '), says })
+    // A pull request that waits for people has a way all the same: what it waits for is said as a condition.
+    else for (const part of waits.says) expect(says).toMatch(part)
+  }
+
   const fits = (answer: Answer) => (answer === 'accepted' ? 'accepted' : expect.stringContaining(answer))
 
   test.each(rows.map((row) => [row.name, row] as const))('%s', async (_, row) => {
@@ -79,7 +118,8 @@ describe('what GitHub takes', () => {
       ]),
     ]
     // What is refused leaves everything as it was; after what is accepted the next try needs new ground.
-    let it: Played | undefined
+    let it: Played | undefined = await staged(row)
+    isExpected(row, await choice(it))
     for (const [answer, attempt] of tries) {
       it ??= await staged(row)
       expect(await attempt(it)).toEqual(fits(answer))

@@ -263,7 +263,7 @@ const writers: readonly Row[] = [
     api: { merge: 'Cannot update this protected ref.' },
     bot: {
       ends: 'waits',
-      says: [/bypass|Cannot update this protected ref|may not (push|update)|update rule|restrict/i],
+      says: [/bypass|Cannot update this protected ref|may not (push|update)|update rule|restrict|on a list/i],
       mend: (it) => {
         anew(it)
         return updateOnly('always')(it)

@@ -151,7 +151,7 @@ export const rulesTogether: readonly Row[] = [
     api: { merge: "You're not authorized to push to this branch." },
     bot: {
       ends: 'waits',
-      says: [/not authorized|may not push|allowed to push|can push|restrict/i],
+      says: [/not authorized|may not push|allowed to push|can push|restrict|on a list/i],
       mend: classic({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
       then: merged('push'),
     },
