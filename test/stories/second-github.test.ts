@@ -8,6 +8,8 @@ import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
 import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { publishImages, readFixture } from '../../sandbox/demo/demo-world.ts'
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
+import { apiVersion } from '../../src/github/api-version.ts'
+import { ownChecks } from './landing-table/row.ts'
 import { startSecondGitHub, tokenOf, type SecondGitHub } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
 import { until } from './world.ts'
@@ -97,12 +99,12 @@ describe('at a GitHub that others wrote', () => {
       events,
       organization: 'coast',
       administrator: 'harbormaster',
-      people: ['alice', 'bob', 'mallory'],
+      people: ['alice', 'bob', 'carol', 'mallory'],
       repository: 'operators',
     })
     await github.git.create(repository)
     await pushFiles(github, { repository, login: 'harbormaster', branch: 'main', files })
-    for (const login of ['alice', 'mallory']) await as(login, 'POST', `${repository}/forks`, {})
+    for (const login of ['alice', 'carol', 'mallory']) await as(login, 'POST', `${repository}/forks`, {})
     bot = await startBot({
       environment: {
         APP_ID: String(github.appId),
@@ -170,6 +172,39 @@ describe('at a GitHub that others wrote', () => {
       new RegExp(` ${opened.head.sha}$`),
     )
   }, 90_000)
+
+  test('a branch that requires our checks takes no push without them, and our merge with them on itself', async () => {
+    const path = 'catalogs/v4.20/foghorn/catalog.yaml'
+    const opened = () => openPull('carol', 'foghorn-2.2.0', ...newVersion('foghorn', '2.2.0', '2.1.0'))
+    await as('harbormaster', 'PUT', `${repository}/branches/main/protection`, {
+      required_status_checks: { strict: false, contexts: ownChecks },
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: null,
+    })
+    const pushed = { repository, login: 'harbormaster', branch: 'main', from: 'main', files: { [path]: '' } }
+    await expect(pushFiles(github, pushed)).rejects.toThrow('Protected branch update failed')
+    const { number, head } = await opened()
+    await until('it is merged', async () => (await pullNow(number)).merged, 30, log)
+    const tip = (await github.git.git(repository, ['rev-parse', 'main'])).trim()
+    expect((await github.git.git(repository, ['log', '-1', '--format=%P', tip])).trim()).toMatch(
+      new RegExp(` ${head.sha}$`),
+    )
+    for (const name of ownChecks)
+      expect(await checks(tip)).toContainEqual(expect.objectContaining({ name, conclusion: 'success' }))
+    const left = await github.git.git(repository, [
+      'for-each-ref',
+      '--format=%(refname)',
+      'refs/heads/catalog-bot',
+    ])
+    expect(left).toBe('')
+  }, 60_000)
+
+  test('every request of the bot names the version of the interface', () => {
+    const own = github.asked.filter(({ token }) => /^(ghs_|eyJ)/.test(token))
+    expect(own.length).toBeGreaterThan(20)
+    expect(new Set(own.map(({ apiVersion }) => apiVersion))).toEqual(new Set([apiVersion]))
+  })
 
   test('every gap of emulate that is mended here was needed', () => {
     const unneeded = github.gaps.map(({ name }) => name).filter((name) => !github.mended.has(name))
