@@ -47,7 +47,14 @@ function usesIn(file: string, text: string): string[] {
     const target = at(groups?.from)
     if (groups?.all !== undefined) uses.push(`${target} *`)
     for (const name of groups?.names?.split(',') ?? [])
-      uses.push(`${target} ${name.trim().replace(/^type /, '').split(/\s+as\s+|\s*:/)[0] ?? ''}`)
+      uses.push(
+        `${target} ${
+          name
+            .trim()
+            .replace(/^type /, '')
+            .split(/\s+as\s+|\s*:/)[0] ?? ''
+        }`,
+      )
   }
   for (const { groups, index } of text.matchAll(dynamic)) {
     // Taken apart on the spot: seen above.
@@ -68,7 +75,9 @@ function sourcesIn(root: string, folder: string): string[] {
 if (process.argv[1] === import.meta.filename) {
   const dead = findDeadExports(process.argv[2] ?? join(import.meta.dirname, '..'))
   for (const { file, name } of dead)
-    process.stdout.write(`${file}: exports ${name}, which nobody imports: take the export away, or the whole\n`)
+    process.stdout.write(
+      `${file}: exports ${name}, which nobody imports: take the export away, or the whole\n`,
+    )
   process.stdout.write(dead.length === 0 ? 'exports: each is imported\n' : `exports: ${dead.length} dead\n`)
   process.exitCode = dead.length === 0 ? 0 : 1
 }

@@ -992,6 +992,102 @@ const mutants: readonly Mutant[] = [
     ],
     test: ['test/store/server.test.ts', 'of an earlier version is read as such'],
   },
+  {
+    number: 197,
+    bug: 'parse a configuration of any size in the process that answers deliveries',
+    edits: [
+      {
+        file: 'src/config/config-file.ts',
+        search: 'mostConfigBytes = 128 * 1024',
+        replace: 'mostConfigBytes = 1024 * 1024',
+      },
+    ],
+    test: ['test/examine/read-config.test.ts', ''],
+  },
+  {
+    number: 201,
+    bug: 'take words of GitHub that nobody knows for a race, and push again and again',
+    edits: [
+      {
+        file: 'src/landing/classify-refusal.ts',
+        search: "return isKnown ? 'race' : 'branch'",
+        replace: "return 'race'",
+      },
+    ],
+    test: ['test/landing/classify-refusal.test.ts', 'nobody sorted'],
+  },
+  {
+    number: 202,
+    bug: 'let the name of a file choose what a refusal is about',
+    edits: [
+      {
+        file: 'src/landing/classify-refusal.ts',
+        search: "const files: Meaning = { scope: 'pull', whole: true }",
+        replace: "const files: Meaning = { scope: 'pull' }",
+      },
+    ],
+    test: ['test/landing/classify-refusal.test.ts', 'anybody'],
+  },
+  {
+    number: 203,
+    bug: 'a stop of one branch stops every one',
+    edits: [
+      {
+        file: 'src/gate/landing-stop.ts',
+        search: '(stop.branch === undefined || stop.branch === branch) &&',
+        replace: '',
+      },
+    ],
+    test: ['test/gate/landing-stop.test.ts', 'for its branch'],
+  },
+  {
+    number: 204,
+    bug: 'a stop that the audit ordered ends by itself',
+    edits: [
+      {
+        file: 'src/gate/landing-stop.ts',
+        search: "stop.kind === 'refused' && stop.tryAgainAt !== undefined",
+        replace: 'stop.tryAgainAt !== undefined',
+      },
+    ],
+    test: ['test/gate/landing-stop.test.ts', 'ends by itself'],
+  },
+  {
+    number: 205,
+    bug: 'whoever has a say in one pull request freezes the branch for all',
+    edits: [{ file: 'src/gate/commands.ts', search: "freeze: 'maintainers'", replace: "freeze: 'say'" }],
+    test: ['test/gate/commands.test.ts', '/freeze'],
+  },
+  {
+    number: 206,
+    bug: 'a thaw that names no audit ends what the audit stopped',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "reason: '', kinds: ['frozen', 'refused'] } }",
+        replace: "reason: '', kinds: ['frozen', 'refused', 'audit'] } }",
+      },
+    ],
+    test: ['test/gate/commands.test.ts', '/thaw'],
+  },
+  {
+    number: 207,
+    bug: 'a misspelt branch opens the one that the pull request is for',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "rest === 'audit' ?",
+        replace: "rest.endsWith('audit') ?",
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'opens nothing'],
+  },
+  {
+    number: 208,
+    bug: 'merge what GitHub refused, again and again',
+    edits: [{ file: 'src/gate/decide.ts', search: 'if (refused !== undefined)', replace: 'if (false)' }],
+    test: ['test/gate/decide.test.ts', 'GitHub refused'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
-import { Command, Option } from 'commander'
+import { Argument, Command, Option } from 'commander'
 import type { BundleOptions } from './cli/bundle.ts'
 import type { CheckOptions } from './cli/check.ts'
 import type { DemoOptions } from './cli/demo.ts'
 import type { DiffOptions } from './cli/diff.ts'
 import type { GraphOptions } from './cli/graph.ts'
 import type { ImagesOptions } from './cli/images.ts'
+import type { LandingsOptions } from './cli/landings.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
 import type { RenderCatalogOptions } from './cli/render.ts'
 import type { ValidateOptions } from './cli/validate.ts'
@@ -207,6 +208,26 @@ bundles or whole catalogs, is printed. As with opm, the output is not validated:
   )
   .action(async (sources: string[], options: RenderCatalogOptions) =>
     (await import('./cli/render.ts')).render(sources, options),
+  )
+
+program
+  .command('landings')
+  .description('show where merging is stopped and why; stop and resume it')
+  .addArgument(new Argument('[verb]', 'what to do').choices(['list', 'stop', 'resume']).default('list'))
+  .option('--repository <owner/name>', 'the repository (stop and resume need it)')
+  .option('--branch <branch>', 'only this branch (default: every branch)')
+  .option('--reason <text>', 'why; people see it on every pull request')
+  .option('--audit', 'resume: also where the branch does not hold what was checked')
+  .option('--json', 'print one JSON document')
+  .addHelpText(
+    'after',
+    `
+It works on the store that DATABASE_URL or DATA_DIR names. With a store in DATA_DIR it asks the App that runs there, through
+a socket in that folder. Maintainers can do the same with /freeze and /thaw in a comment. Exit code: 0; 1 if there was
+nothing to resume; 2 if the command could not run.`,
+  )
+  .action(async (verb: string, options: LandingsOptions) =>
+    (await import('./cli/landings.ts')).landings(verb, options),
   )
 
 program

@@ -59,6 +59,7 @@ export function repositoryOf(directory: string, settings: CaseSettings): Reposit
     contains: notHere,
     mergeBases: notHere,
     wasTip: notHere,
+    firstParents: notHere,
     land: notHere,
     carried: async () => carriedBy(settings),
     merge: async (_base, commit) => ({

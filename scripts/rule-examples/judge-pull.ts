@@ -98,6 +98,8 @@ function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question
       )
     case 'comment':
       return { kind: 'unedited' }
+    case 'branch':
+      return { kind: 'no' }
   }
 }
 

@@ -1,7 +1,7 @@
 // Puts the App together and runs it: HTTP edge, queue, sweep. Everything it holds open is closed by `close()`.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -14,6 +14,7 @@ import type { Store } from '../ports/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
+import { openControlSocket, storeFolder } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openMetrics } from './metrics.ts'
@@ -40,7 +41,7 @@ export async function serve(
 ): Promise<RunningApp> {
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
-    dataDirectory: join(settings.dataDirectory, 'store'),
+    dataDirectory: storeFolder(settings.dataDirectory),
     clock,
     problem: (error, job) => {
       // A job that fails says so itself.
@@ -106,12 +107,18 @@ export async function serve(
       return repositories
     },
   })
+  // A shared database is open to the command line itself.
+  const control =
+    settings.databaseUrl === undefined
+      ? await openControlSocket(settings.dataDirectory, { store, log })
+      : undefined
   const { port } = server.address() as AddressInfo
   const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
   log.info({ address }, 'listening')
   return {
     address,
     async close() {
+      await control?.close()
       await sweeper.stop()
       await worker.stop()
       server.closeAllConnections()

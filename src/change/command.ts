@@ -2,13 +2,24 @@
 // narrowly (T30): a line of its own, in a plain paragraph, near the top, exact ASCII. Whatever Markdown could hide,
 // quote or show as code is not a command; in doubt there is none. Who may give it is decided elsewhere.
 
-export const commandNames = ['approve', 'hold', 'unhold', 'recheck', 'merge', 'help'] as const
+export const commandNames = [
+  'approve',
+  'hold',
+  'unhold',
+  'recheck',
+  'merge',
+  'freeze',
+  'thaw',
+  'help',
+] as const
 export type CommandName = (typeof commandNames)[number]
 
 export interface Command {
   readonly name: CommandName
   /** The beginning of a commit's id, 7 to 64 lower-case hex digits, where the comment gives one. */
   readonly sha?: string
+  /** What else stands on the line, where the command takes words: a branch, a reason. */
+  readonly words?: string
 }
 
 export type ParsedComment =
@@ -23,6 +34,7 @@ export const linesRead = 20
 const commandLine = /^\/(?<name>[a-z]+)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitPrefix = /^[0-9a-f]{7,64}$/
 const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge'])
+const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw'])
 
 /** Reads a comment's body. */
 export function parseComment(body: string): ParsedComment {
@@ -32,6 +44,10 @@ export function parseComment(body: string): ParsedComment {
     const name = commandNames.find((known) => known === match?.name)
     if (match === undefined || name === undefined) continue
     const rest = match.rest ?? ''
+    if (rest !== '' && takesWords.has(name)) {
+      found.set(`${name} ${rest}`, { name, words: rest })
+      continue
+    }
     if (rest !== '' && !(takesCommit.has(name) && commitPrefix.test(rest)))
       return {
         kind: 'unclear',

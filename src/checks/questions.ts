@@ -23,6 +23,8 @@ export type Question =
     }
   /** The person's role on the repository itself. */
   | { readonly kind: 'role'; readonly user: UserId; readonly login: string }
+  /** Is there a branch of exactly this name? */
+  | { readonly kind: 'branch'; readonly branch: string }
   /**
    * Was the comment ever edited, by whomever? Maintainers can edit everybody's, and the times that come with comments
    * are whole seconds: an edit within the second of its creation shows in none of them (T29).
@@ -97,6 +99,7 @@ export interface AnswerTo {
   'team-member': MembershipAnswer
   role: RoleAnswer
   comment: CommentAnswer
+  branch: MembershipAnswer
 }
 
 /** Answers to the questions a check asked; a question that was never answered is unknown. */
@@ -119,6 +122,8 @@ export function questionKey(question: Question): string {
       return `role ${question.user}`
     case 'comment':
       return `comment ${question.comment}`
+    case 'branch':
+      return `branch ${question.branch}`
   }
 }
 

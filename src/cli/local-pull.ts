@@ -83,6 +83,8 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
           }
         case 'comment':
           return { kind: 'unknown', reason: 'comments are known to GitHub only', retryAfter: 0 }
+        case 'branch':
+          return { kind: 'unknown', reason: 'branches are known to GitHub only', retryAfter: 0 }
         case 'team-member':
           return { kind: 'unknown', reason: 'only GitHub knows the members of teams', retryAfter: 0 }
         case 'role':

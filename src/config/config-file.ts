@@ -6,8 +6,11 @@ import { configPath } from './config-path.ts'
 import { findUnknownRules, parseConfig, type Config } from './config.ts'
 import { configUnreadable } from './config-unreadable.ts'
 
-/** The largest catalogs' lists of owners have some hundred kilobytes. */
-export const mostConfigBytes = 1024 * 1024
+/**
+ * The owners of all packages of the largest public repository are a quarter of this. It is also read where deliveries are
+ * answered, so that it must not take long.
+ */
+export const mostConfigBytes = 128 * 1024
 
 /** What is no file, or none that is read. */
 export type NoConfigFile = 'link' | 'submodule' | 'directory' | 'below-link' | 'too-large'
@@ -24,7 +27,7 @@ const saidOf: Readonly<Record<NoConfigFile, { readonly problem: string; readonly
     fix: `A maintainer makes .github a plain directory on the base branch.`,
   },
   'too-large': {
-    problem: `it is larger than ${mostConfigBytes / 1024 / 1024} MB`,
+    problem: `it is larger than ${mostConfigBytes / 1024} KB`,
     fix: `A maintainer makes ${configPath} on the base branch smaller: lists of owners may stand in files beside the packages.`,
   },
 }

@@ -12,7 +12,6 @@ export interface ExamineOptions {
   readonly ask: Ask
   /** What is remembered about this pull request: epochs, shown heads, commands. */
   readonly memory: PullMemory
-  readonly stopped?: string | undefined
   /** The open pull requests of the repository. Absent: nobody can say, as in an offline check. */
   readonly openPulls?: () => Promise<readonly OpenPull[]>
   /** Whether the rules of the base branch demand that every commit is signed. */

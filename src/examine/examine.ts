@@ -58,14 +58,13 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const { config, configDigest, configFindings, merge, epoch } = standing
   // The snapshot as it was given: landing compares it with what GitHub says then, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
-  if (merge.kind !== 'clean' || configFindings.length > 0)
-    return { ...known, ...incomparable(standing, options.stopped) }
+  if (merge.kind !== 'clean' || configFindings.length > 0) return { ...known, ...incomparable(standing) }
 
   const comparison = await compareTrees(standing, merge.tree, options)
   const unapproved = await readCheckInput(standing, comparison, options)
   const answered = await askChecks(allChecks, standing, unapproved, options)
   const outcomes = judge(answered, comparison.texts)
-  return { ...known, ...decided(standing, comparison, answered, outcomes, options.stopped) }
+  return { ...known, ...decided(standing, comparison, answered, outcomes) }
 }
 
 type Decided = Omit<Examination, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>
@@ -81,10 +80,9 @@ function decided(
   { change, layout, paths, carried }: Comparison,
   { input, decisions, records, described }: Answered,
   outcomes: readonly CheckOutcome[],
-  stopped: string | undefined,
 ): Decided {
   const gate: GateInput = {
-    ...gateOf(standing, stopped),
+    ...gateOf(standing),
     changedPaths: paths.length,
     outcomes,
     heldBy: heldBy(records, input),
@@ -104,10 +102,10 @@ function decided(
 }
 
 /** Where nothing would land, or nobody knows under which rules: there is nothing to compare. */
-function incomparable(standing: Standing, stopped: string | undefined): Decided {
+function incomparable(standing: Standing): Decided {
   const { baseLayout, configFindings, onRecord } = standing
   const gate: GateInput = {
-    ...gateOf(standing, stopped),
+    ...gateOf(standing),
     changedPaths: 1,
     outcomes: configFindings.length > 0 ? [configOutcome(configFindings)] : [],
     heldBy: heldBy(onRecord, undefined),
@@ -123,8 +121,8 @@ function incomparable(standing: Standing, stopped: string | undefined): Decided 
   }
 }
 
-function gateOf({ snapshot, config, configDigest, merge }: Standing, stopped: string | undefined) {
-  return { snapshot, config, configDigest, merge, stopped }
+function gateOf({ snapshot, config, configDigest, merge }: Standing) {
+  return { snapshot, config, configDigest, merge }
 }
 
 function configOutcome(findings: readonly Finding[]): CheckOutcome {

@@ -12,6 +12,7 @@ import type { Holds, Unanswered } from '../checks/ownership/people.ts'
 import { loginOf } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
 import type { Answers, Question, Unknown } from '../checks/questions.ts'
+import type { StopKind } from './landing-stop.ts'
 
 /** A head that our comment named, in its epoch. */
 export interface ShownHead {
@@ -37,6 +38,18 @@ export interface CommandRecord {
   /** For what says yes to something: what the change did then, as coverage() says it, and the configuration's digest. */
   readonly config?: string
   readonly covers?: Coverage
+  /** For `freeze` and `thaw`: the branch, why, and which stops a thaw ends. */
+  readonly stop?: StopWords
+}
+
+/** What a maintainer wants of a branch. */
+export interface StopWords {
+  /** Absent: every branch. */
+  readonly branch?: string
+  /** Anybody's words: escaped where they are shown. */
+  readonly reason: string
+  /** The stops that are meant: one that an audit ordered is ended by name alone. */
+  readonly kinds: readonly StopKind[]
 }
 
 export interface CommandInput {
@@ -62,7 +75,7 @@ export interface CommandDecision {
 const perHour = 30
 
 /** Who may give a command. `say`: the author, owners of what is changed, and maintainers. */
-const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'holder'>> = {
+const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'holder' | 'maintainers'>> = {
   help: 'everybody',
   recheck: 'say',
   hold: 'say',
@@ -70,6 +83,9 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
   unhold: 'holder',
   approve: 'owners',
   merge: 'owners',
+  // They are about everybody's pull requests.
+  freeze: 'maintainers',
+  thaw: 'maintainers',
 }
 
 /** What must be known to decide on the commands. Empty when there is nothing to decide. */
@@ -144,15 +160,20 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
         continue
       }
     }
-    decisions.push(
-      may.kind === 'yes'
-        ? carryOut(command, comment, author, input)
-        : {
-            record: record(input, comment, author, command.name, 'denied'),
-            reaction: '-1',
-            answer: deniedBecause[allowed[command.name]],
-          },
-    )
+    if (may.kind === 'no') {
+      decisions.push({
+        record: record(input, comment, author, command.name, 'denied'),
+        reaction: '-1',
+        answer: deniedBecause[allowed[command.name]],
+      })
+      continue
+    }
+    const meant = whichBranch(command, input, answers)
+    if (meant.kind === 'unknown') {
+      if (stops) return { decisions, open: meant.open }
+      continue
+    }
+    decisions.push(carryOut(command, comment, author, input, meant.stop))
   }
   return { decisions, open: [] }
 }
@@ -166,6 +187,7 @@ const deniedBecause: Readonly<Record<(typeof allowed)[CommandName], string>> = {
   say: 'only the author, owners of the changed packages and maintainers may do that',
   owners: 'only owners of the changed packages and maintainers may do that',
   holder: 'only a maintainer, or the person who put it on hold, may do that',
+  maintainers: 'only maintainers may do that',
 }
 
 function mayGive(
@@ -189,10 +211,56 @@ function mayGive(
       return heldBy(records, input.check)?.user === person.id
         ? { kind: 'yes' }
         : authorisation().isMaintainer(account)
+    case 'maintainers':
+      return authorisation().isMaintainer(account)
   }
 }
 
-function carryOut(command: Command, comment: Comment, author: Person, input: CommandInput): CommandDecision {
+type Meant =
+  | { readonly kind: 'known'; readonly stop?: StopWords | undefined }
+  | { readonly kind: 'unknown'; readonly open: readonly Unanswered[] }
+
+const branchName = /^[A-Za-z0-9][A-Za-z0-9._/+-]{0,199}$/
+
+/**
+ * What /freeze and /thaw are about: `[branch] [reason]` and `[branch] [audit]`. Without a branch it is the one that the pull
+ * request is for; `all` is every one. The first word is a branch where there is such a branch. Absent where a thaw names none: whoever
+ * misspells one must not open another.
+ */
+function whichBranch({ name, words = '' }: Command, { check }: CommandInput, answers: Answers): Meant {
+  if (name !== 'freeze' && name !== 'thaw') return { kind: 'known' }
+  const { baseRef } = check.snapshot
+  const [first = '', ...others] = words.split(/[ \t]+/).filter((word) => word !== '')
+  const isAll = first === 'all'
+  const isOther =
+    first !== baseRef && branchName.test(first) && !isAll && !(name === 'thaw' && first === 'audit')
+  const there = isOther ? answers.get({ kind: 'branch', branch: first }) : undefined
+  if (there?.kind === 'unknown')
+    return {
+      kind: 'unknown',
+      open: [
+        {
+          question: `whether there is a branch ${first}`,
+          reason: there.reason,
+          retryAfter: there.retryAfter,
+        },
+      ],
+    }
+  const isNamed = first === baseRef || isAll || there?.kind === 'yes'
+  const place = isAll ? {} : { branch: isNamed ? first : baseRef }
+  const rest = (isNamed ? others : [first, ...others]).join(' ')
+  if (name === 'freeze') return { kind: 'known', stop: { ...place, reason: rest, kinds: ['frozen'] } }
+  if (rest === '') return { kind: 'known', stop: { ...place, reason: '', kinds: ['frozen', 'refused'] } }
+  return { kind: 'known', stop: rest === 'audit' ? { ...place, reason: '', kinds: ['audit'] } : undefined }
+}
+
+function carryOut(
+  command: Command,
+  comment: Comment,
+  author: Person,
+  input: CommandInput,
+  stop: StopWords | undefined,
+): CommandDecision {
   const done = (
     reaction: CommandDecision['reaction'],
     more: Partial<CommandRecord> = {},
@@ -206,6 +274,15 @@ function carryOut(command: Command, comment: Comment, author: Person, input: Com
       return done('eyes')
     case 'hold':
       return done('+1')
+    case 'freeze':
+    case 'thaw':
+      return stop === undefined
+        ? {
+            record: record(input, comment, author, 'unclear', 'unclear'),
+            reaction: 'confused',
+            answer: 'there is no such branch; write /thaw, /thaw BRANCH or /thaw BRANCH audit',
+          }
+        : done('+1', { stop })
     case 'unhold':
     case 'approve':
     case 'merge': {

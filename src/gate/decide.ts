@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { leftOutBy } from '../findings/finding-list.ts'
 import { checkIds, type CheckId } from '../findings/checks.ts'
+import { sayStop, type LandingStop } from './landing-stop.ts'
 import { mint } from './merge-permit.ts'
 import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
 
@@ -26,8 +27,10 @@ export interface GateInput {
   /** How many paths the result changes. */
   readonly changedPaths: number
   readonly outcomes: readonly CheckOutcome[]
-  /** Why landings of this repository are stopped, if they are. */
-  readonly stopped?: string | undefined
+  /** The stops in force on the base branch. */
+  readonly stopped?: readonly LandingStop[] | undefined
+  /** GitHub refused to merge this pull request as it is, in its own words. */
+  readonly refused?: string | undefined
   /** Who put this pull request on hold by command, if somebody did. */
   readonly heldBy?: { readonly login: string; readonly isBack: boolean } | undefined
   /** Who asked with /merge for this very state to land, if somebody did: for repositories without automatic merging. */
@@ -107,7 +110,14 @@ export function tooLargeReason(why: string): Reason {
   return { code: 'too-large', text: `this pull request is too large to check: ${why}` }
 }
 
-function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: GateInput): Generator<Weighed> {
+function* reasonsOfState({
+  snapshot,
+  config,
+  stopped = [],
+  refused,
+  heldBy,
+  requestedBy,
+}: GateInput): Generator<Weighed> {
   if (snapshot.state !== 'open') yield reason('wait', 'closed', `the pull request is ${snapshot.state}`)
   if (snapshot.author === null)
     yield reason('wait', 'author-unknown', 'the account that opened the pull request no longer exists')
@@ -127,8 +137,13 @@ function* reasonsOfState({ snapshot, config, stopped, heldBy, requestedBy }: Gat
     const back = isBack ? ': that was lifted for something else than it is now' : ''
     yield reason('wait', 'held', `${login} put it on hold with /hold${back}`, [login])
   }
-  if (stopped !== undefined)
-    yield reason('wait', 'stopped', `merging is stopped in this repository: ${stopped}`)
+  for (const stop of stopped) yield reason('wait', 'stopped', sayStop(stop))
+  if (refused !== undefined)
+    yield reason(
+      'wait',
+      'refused',
+      `GitHub refused to merge it: ${refused.replace(/[.\s]+$/, '')}. The bot tries again when the pull request changes, and from time to time`,
+    )
   if (!config.merge.enabled && requestedBy === undefined)
     yield reason('wait', 'merge-disabled', 'automatic merging is switched off in this repository')
 }

@@ -26,6 +26,7 @@ export type ReasonCode =
   | 'held'
   | 'stacked'
   | 'stopped'
+  | 'refused'
   | 'merge-disabled'
   | 'author-unknown'
   | 'snapshot-stale'

@@ -28,3 +28,17 @@ export async function isOnFirstParents(git: LocalGit, tip: CommitSha, commit: Co
   const [, parent] = stdout.toString('latin1').trimEnd().split('\n').at(-1)?.split(' ') ?? []
   return parent === commit
 }
+
+/** See Repository.firstParents. */
+export async function firstParents(
+  git: LocalGit,
+  tip: CommitSha,
+  since: CommitSha,
+): Promise<readonly CommitSha[]> {
+  const { stdout } = await git(['rev-list', '--first-parent', '--max-count=1000', tip, `^${since}`])
+  return stdout
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(commitSha)
+}

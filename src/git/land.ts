@@ -114,10 +114,15 @@ function withoutReport(stderr: string, code: number): LandResult {
   throw new GitError(classify(stderr), words)
 }
 
+const mostLines = 200
+
+/** What git and the server say of it, a line each: an indented one belongs to the line above it. */
 function reason(summary: string, stderr: string): string {
   const remote = stderr
     .split('\n')
     .filter((line) => line.startsWith('remote: '))
     .map((line) => line.slice('remote: '.length))
-  return plain([summary, ...remote].join(' '))
+  return [summary.trim(), ...remote.slice(0, mostLines)]
+    .map((line) => `${/^\s/.test(line) ? ' ' : ''}${plain(line)}`)
+    .join('\n')
 }

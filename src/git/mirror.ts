@@ -6,7 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { blobSha, commitSha, treeSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Repository } from '../ports/repository.ts'
-import { isOnFirstParents, mergeBases } from './ancestry.ts'
+import { firstParents, isOnFirstParents, mergeBases } from './ancestry.ts'
 import { readCarried } from './carried-commits.ts'
 import { readCommit } from './commits.ts'
 import { openFetchLanes } from './fetch-lanes.ts'
@@ -108,18 +108,37 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const { repository } = options
   const lanes = openFetchLanes()
   let isTidying = false
+  /** Branches of which at least an older state is here: asking git for that once is enough. */
+  const begun = new Set<string>()
 
-  /** From nothing, with no other fetch beside it: they would all bring the whole branch. */
-  const begin = async (branch: string): Promise<void> => {
+  const isHere = async (branch: string): Promise<boolean> => {
+    try {
+      if ((await readRef(local, keptBranchRef(branch))) === undefined) return false
+      begun.add(branch)
+      return true
+    } catch (error) {
+      if (isGitError(error, 'corrupt')) return false
+      throw error
+    }
+  }
+
+  /**
+   * From nothing, with no other fetch beside it: they would all bring the whole branch. False: another one did so, before
+   * this was asked for.
+   */
+  const begin = async (branch: string): Promise<boolean> => {
     if (isDamaged) lanes.stop(new GitError('aborted', 'git fetch: the mirror is made anew'))
-    await lanes.alone(async (stopping) => {
+    return lanes.alone(async (stopping) => {
       if (isDamaged) {
         await discard(directory)
         reader.restart()
         await prepare(directory)
         isDamaged = false
+        begun.clear()
       }
-      if ((await readRef(local, keptBranchRef(branch))) === undefined) await bring(stopping, branch)
+      if ((await readRef(local, keptBranchRef(branch))) !== undefined) return false
+      await bring(stopping, branch)
+      return true
     })
   }
   const bring = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
@@ -145,13 +164,8 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     fetch: (branch, pull) => {
       if (staysInGroup) return Promise.reject(guestError())
       return (async () => {
-        const known = await readRef(local, keptBranchRef(branch)).catch((error: unknown) => {
-          if (!isGitError(error, 'corrupt')) throw error
-        })
-        if (isDamaged || known === undefined) {
-          await begin(branch)
-          if (pull === undefined) return
-        }
+        if (isDamaged || !(begun.has(branch) || (await isHere(branch))))
+          if ((await begin(branch)) && pull === undefined) return
         await lanes.run((stopping) => bring(stopping, branch, pull))
       })()
     },
@@ -165,6 +179,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
       return (await local(args, { answers: [0, 1] })).code === 0
     },
     mergeBases: async (one, other) => mergeBases(local, commitSha(one), commitSha(other)),
+    firstParents: async (tip, since) => firstParents(local, commitSha(tip), commitSha(since)),
     wasTip: async (tip, commit) => isOnFirstParents(local, commitSha(tip), commitSha(commit)),
     carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
     diff: async (before, after) => diff(treeSha(before), treeSha(after)),

@@ -24,6 +24,8 @@ export async function answerQuestion(
         return await answerRole(octokit, repository, question)
       case 'comment':
         return await answerEdits(octokit, question)
+      case 'branch':
+        return await answerBranch(octokit, repository, question.branch)
     }
   } catch (error) {
     const failure = toForgeError(error, `ask about ${questionKey(question)}`)
@@ -66,6 +68,21 @@ async function answerEdits(
   return lastEditedAt === null && !includesCreatedEdit && editor === null
     ? { kind: 'unedited' }
     : { kind: 'edited' }
+}
+
+/** By the ref itself: asked for a branch, GitHub answers with the one that it was renamed to. */
+async function answerBranch(
+  octokit: Octokit,
+  { owner, name }: RepositoryName,
+  branch: string,
+): Promise<AnswerTo['branch']> {
+  try {
+    await octokit.rest.git.getRef({ owner, repo: name, ref: `heads/${branch}` })
+    return { kind: 'yes' }
+  } catch (error) {
+    if (toForgeError(error, 'find a branch').code === 'not-found') return { kind: 'no' }
+    throw error
+  }
 }
 
 async function answerUser(octokit: Octokit, login: string): Promise<AnswerTo['user']> {

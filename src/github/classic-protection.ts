@@ -106,7 +106,7 @@ export function listedChecks(status: {
 }
 
 /** `Ref.refUpdateRule`: what binds the reader, to those who may not read the protection itself. */
-export const updateRule = z.object({
+const updateRule = z.object({
   repository: z.object({
     ref: z
       .object({

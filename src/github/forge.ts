@@ -15,6 +15,7 @@ import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { proposeTree } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
@@ -82,7 +83,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
   }
 
-  async function perform(action: Action): Promise<{ updatedAt?: string; issue?: number }> {
+  async function perform(action: Action): Promise<{ updatedAt?: string; issue?: number; pull?: PullNumber }> {
     switch (action.kind) {
       case 'put-check':
         await putCheck(action.head, action.run)
@@ -134,6 +135,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           client_payload: { ...action.payload },
         })
         return {}
+      case 'propose-tree':
+        return { pull: await proposeTree(octokit, target, acting, action) }
       case 'open-issue':
       case 'edit-issue':
       case 'say-on-issue':
@@ -203,6 +206,15 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       asking('list the check runs', async () =>
         (await ownChecks(commit)).map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
       ),
+    othersChecks: (commit) =>
+      asking('list the checks of others', async () => {
+        const query = { ...target, ref: commit, per_page: 100 }
+        const runs = await octokit.paginate(octokit.rest.checks.listForRef, query)
+        return runs
+          .filter((run) => run.app?.id !== appId)
+          .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
+          .sort()
+      }),
     perform: (action) => asking(action.kind, () => perform(action)),
     dispatchedRuns: (by, branch) =>
       asking('list the workflow runs', async () => {

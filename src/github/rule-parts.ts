@@ -28,19 +28,6 @@ export type Demanded = Pick<
     readonly allowedMethods?: readonly MergeMethod[]
   }
 
-export const nothingDemanded: Demanded = {
-  checks: { required: [], strict: false },
-  closedToUs: false,
-  closedToPushes: false,
-  reservedForUs: false,
-  locked: false,
-  linearHistory: false,
-  signatures: false,
-  mergeQueue: false,
-  workflows: false,
-  others: [],
-}
-
 const methods = z.enum(['merge', 'squash', 'rebase'])
 
 const checksParameters = z.object({

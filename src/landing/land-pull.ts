@@ -1,11 +1,15 @@
 // Lands one pull request: lease, fresh look, intent, push, audit. Each step survives the process: whoever comes next
 // finds the intent and learns what happened by reading the branch, never by pushing again blindly (T38 to T44).
+import type { CommitSha } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
+import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Forge } from '../ports/forge.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Intent, Lease, Store } from '../ports/store.ts'
 import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
+import { classifyRefusal, type Refusal } from './classify-refusal.ts'
 import { crashPoint } from './crash-point.ts'
 import type { Examination } from '../examine/examine.ts'
 
@@ -15,14 +19,28 @@ export type LandingOutcome =
   | { readonly kind: 'again'; readonly why: string }
   /** Another landing on this branch is under way. */
   | { readonly kind: 'busy' }
-  | { readonly kind: 'refused'; readonly reason: string }
+  /** GitHub does not take it, for a reason of this pull request or of its branch. */
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
 
 export interface LandOptions {
   readonly repository: Repository
   readonly forge: Forge
   readonly store: Store
+  readonly clock: Pick<Clock, 'now'>
   readonly leaseSeconds: number
+  /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
+  readonly onMismatch: (mismatch: Mismatch) => Promise<void>
 }
+
+/** The landing whose outcome is not the validated one, what lies on the branch instead, and what differs, in words. */
+export interface Mismatch {
+  readonly intent: Intent
+  readonly found?: CommitSha
+  readonly differs: string
+}
+
+/** What it takes to learn how landings ended. */
+export type SettleOptions = Pick<LandOptions, 'repository' | 'store' | 'onMismatch'>
 
 /** What the permit was made out for. */
 export interface Examined extends Pick<Examination, 'snapshot'> {
@@ -57,12 +75,13 @@ async function landUnderLease(
   lease: Lease,
   options: LandOptions,
 ): Promise<LandingOutcome> {
-  const { repository, forge, store } = options
+  const { repository, forge, store, clock } = options
   const { landing } = permit
   crashPoint('lease-taken')
-  await settleLandings(landing.repository, repository, store)
-  const stopped = await store.landingsStopped(landing.repository)
-  if (stopped !== undefined) return { kind: 'again', why: `merging was stopped: ${stopped}` }
+  await settleLandings(landing.repository, options)
+  const stops = await store.landingStops(landing.repository)
+  const [stop] = stopsInForce(stops, landing.baseRef, clock.now())
+  if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
   if ((await store.landingOf(landing.repository, landing.pull)) !== undefined) return { kind: 'landed' }
   const fresh = await forge.readSnapshot(landing.pull, { anew: true })
   if (fresh === null || !saysTheSame(fresh, examined.snapshot))
@@ -77,9 +96,11 @@ async function landUnderLease(
   crashPoint('pushed')
   if (result.kind !== 'landed') {
     await store.endLanding(intent, 'abandoned')
-    return result.kind === 'refused' ? result : { kind: 'again', why: 'the base branch has changed' }
+    if (result.kind === 'base-moved') return { kind: 'again', why: 'the base branch has changed' }
+    const refusal = classifyRefusal({ by: 'push', text: result.reason }, { commit: landing.commit })
+    return refusal.scope === 'race' ? { kind: 'again', why: refusal.reason } : { kind: 'refused', refusal }
   }
-  await audit(intent, repository, store)
+  await audit(intent, options)
   crashPoint('audited')
   return { kind: 'landed' }
 }
@@ -89,35 +110,33 @@ async function landUnderLease(
  * commit never will through us: a push that is still under way can only land exactly what was validated on exactly
  * the base it was validated on, and the branch is read again before the next landing.
  */
-export async function settleLandings(
-  name: RepositoryName,
-  repository: Repository,
-  store: Store,
-): Promise<void> {
+export async function settleLandings(name: RepositoryName, options: SettleOptions): Promise<void> {
+  const { repository, store } = options
   for (const intent of await store.openLandings(name)) {
     await repository.fetch(intent.baseRef)
     const tip = await repository.tip(intent.baseRef)
     if (tip !== undefined && (await repository.contains(tip, intent.commit).catch(() => false)))
-      await audit(intent, repository, store)
+      await audit(intent, options)
     else await store.endLanding(intent, 'abandoned')
   }
 }
 
-/** After every landing: the branch holds the validated commit with the validated tree, or landings stop (I14, T38). */
-async function audit(intent: Intent, repository: Repository, store: Store): Promise<void> {
+/** After every landing: the branch holds the validated commit with the validated tree, or its landings stop (I14, T38). */
+async function audit(intent: Intent, { repository, store, onMismatch }: SettleOptions): Promise<void> {
   await repository.fetch(intent.baseRef)
   crashPoint('fetched-for-audit')
   const tip = await repository.tip(intent.baseRef)
-  const holds =
-    tip !== undefined &&
-    (await repository.contains(tip, intent.commit)) &&
-    (await repository.treeOf(intent.commit)) === intent.tree
+  const isThere = tip !== undefined && (await repository.contains(tip, intent.commit))
+  const holds = isThere && (await repository.treeOf(intent.commit)) === intent.tree
   if (holds) return store.endLanding(intent, 'landed')
+  await onMismatch({
+    intent,
+    ...(tip !== undefined && { found: tip }),
+    differs: isThere
+      ? 'the merge has another tree than the one that was checked'
+      : 'GitHub took the merge, and the branch does not contain it',
+  })
   await store.endLanding(intent, 'mismatch')
-  await store.stopLandings(
-    intent.repository,
-    `after merging pull request ${intent.pull}, the branch ${intent.baseRef} does not contain the validated tree ${intent.tree}`,
-  )
 }
 
 /** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */

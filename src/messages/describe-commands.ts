@@ -1,7 +1,7 @@
 // What became of people's commands, for the one comment. Made from what is on record, so it always says the same.
 import type { CommitSha } from '../change/ids.ts'
 import type { CommandRecord } from '../gate/commands.ts'
-import { code } from './escape.ts'
+import { code, plain } from './escape.ts'
 
 /** Commands about older states are history: the comments themselves and their reactions still show them. */
 const shownCommands = 5
@@ -12,6 +12,8 @@ const words: Readonly<Record<CommandRecord['command'], string>> = {
   hold: 'holds this pull request until /unhold',
   unhold: 'removed the hold',
   recheck: 'asked for a new check',
+  freeze: 'stops merging',
+  thaw: 'allows merging again',
   help: 'asked for help (see below)',
   unclear: 'wrote a command that the bot does not understand',
 }
@@ -25,6 +27,8 @@ const outcomes: Readonly<Record<CommandRecord['outcome'], string>> = {
 
 /** Commands that say yes to something. */
 const agrees: ReadonlySet<CommandRecord['command']> = new Set(['approve', 'merge', 'unhold'])
+const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set(['freeze', 'thaw'])
+const deniedToOwners = ', but has no permission: only maintainers have it'
 const forSomethingElse =
   ', but said so when this commit did something else: comment again to mean what it does now'
 
@@ -32,8 +36,17 @@ const help = [
   `- ${code('/approve [commit]')}: approve exactly this commit (owners and maintainers)`,
   `- ${code('/hold')}, ${code('/unhold')}: stop the bot from merging, and allow it again`,
   `- ${code('/recheck')}: run all checks again`,
+  `- ${code('/freeze [branch] [reason]')}, ${code('/thaw [branch]')}: stop all merging into a branch, and allow it again (maintainers)`,
   `- ${code('/merge')}: merge this commit, in repositories without automatic merging`,
 ]
+
+function whatStops({ branch, reason, kinds }: NonNullable<CommandRecord['stop']>): string {
+  const audit = kinds.includes('audit')
+    ? ', though the audit found something else there than what was checked'
+    : ''
+  const where = branch === undefined ? 'on every branch' : `on ${code(branch)}`
+  return ` ${where}${audit}${reason === '' ? '' : `: ${plain(reason, 200)}`}`
+}
 
 /** A Markdown line for each command that is about this head, the newest last; help where somebody asked for it. */
 export function describeCommands(
@@ -46,7 +59,9 @@ export function describeCommands(
   const lines = current.slice(-shownCommands).map((record) => {
     const { login, command, outcome } = record
     const isForSomethingElse = outcome === 'done' && agrees.has(command) && !isYesToThis(record)
-    return `- ${code(login)} ${words[command]}${isForSomethingElse ? forSomethingElse : outcomes[outcome]}`
+    const about = record.stop === undefined ? '' : whatStops(record.stop)
+    const became = outcome === 'denied' && ofMaintainers.has(command) ? deniedToOwners : outcomes[outcome]
+    return `- ${code(login)} ${words[command]}${about}${isForSomethingElse ? forSomethingElse : became}`
   })
   return current.some(({ command }) => command === 'help' || command === 'unclear')
     ? [...lines, '', ...help]

@@ -87,7 +87,9 @@ function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): Rep
     }
   }
   const { errors, warnings } = count(outcome.findings)
-  const base = { name, annotations: annotate(outcome.findings), summary: cut(summarise(outcome, options)) }
+  const kept = id === 'ownership' ? keptBack(verdict) : []
+  const summary = cut([...kept, summarise(outcome, options)].join('\n\n'))
+  const base = { name, annotations: annotate(outcome.findings), summary }
   if (errors > 0)
     return { ...base, status: 'completed', conclusion: 'failure', title: amount(errors, warnings) }
   if (outcome.unanswered.length > 0)
@@ -98,8 +100,16 @@ function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): Rep
     }
   if (outcome.waiting.length > 0)
     return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for approval' }
-  const title = warnings > 0 ? `Passed, ${amount(0, warnings)}` : 'Passed'
+  const passed = warnings > 0 ? `Passed, ${amount(0, warnings)}` : 'Passed'
+  const title = kept.length > 0 ? `${passed}; the bot does not merge now` : passed
   return { ...base, status: 'completed', conclusion: 'success', title }
+}
+
+/** Why nothing is merged whatever the checks say: of all checks, one tells it. */
+function keptBack({ reasons }: Verdict): readonly string[] {
+  return reasons
+    .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
+    .map(({ text }) => `${plain(text.charAt(0).toUpperCase() + text.slice(1))}.`)
 }
 
 function summarise(outcome: CheckOutcome, options: ReportOptions): string {

@@ -1,6 +1,6 @@
 // GitHub in our own words: one read, one way to act. Octokit's types never pass this port. Merging is not here:
 // landing goes through Repository.land() alone.
-import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
+import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
 import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
@@ -37,6 +37,17 @@ export type Action =
       readonly kind: 'dispatch-event'
       readonly event: string
       readonly payload: Readonly<Record<string, unknown>>
+    }
+  /** A pull request of ours with exactly this tree on top of `parent`, made once: what is there already is answered. */
+  | {
+      readonly kind: 'propose-tree'
+      readonly branch: string
+      readonly base: string
+      readonly parent: CommitSha
+      readonly tree: TreeSha
+      readonly message: string
+      readonly title: string
+      readonly body: string
     }
   | { readonly kind: 'open-issue'; readonly title: string; readonly body: string }
   /** Without `state` it stays open or closed as it is. */
@@ -122,13 +133,17 @@ export interface Forge {
   present(pull: PullNumber, head: CommitSha): Promise<Present>
   /** Our check runs on a commit (also for commits of the base branch, which have no pull request). */
   checksOn(commit: CommitSha): Promise<Present['checks']>
+  /** How the check runs of other Apps on a commit stand, in one order: equal when nothing about them changed. */
+  othersChecks(commit: CommitSha): Promise<readonly string[]>
   /**
    * The issue that our App wrote and that begins with `marker`: the one with this number where it still is such, else
    * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).
    */
   ownIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
-  /** Answers with GitHub's time of what was written, where it is a comment, and with the number of a new issue. */
-  perform(action: Action): Promise<{ readonly updatedAt?: string; readonly issue?: number }>
+  /** Answers with GitHub's time of what was written, where it is a comment, and with the number of what was opened. */
+  perform(
+    action: Action,
+  ): Promise<{ readonly updatedAt?: string; readonly issue?: number; readonly pull?: PullNumber }>
   /** The newest runs on a branch that a dispatch of this kind started, newest first. */
   dispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',

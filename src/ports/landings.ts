@@ -1,5 +1,5 @@
-// What the bot is about to land, what it landed, and where it must not land.
-import type { PullNumber } from '../change/ids.ts'
+// What the bot is about to land, and what it landed.
+import type { CommitSha, PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
 import type { Lease } from './leases.ts'
@@ -19,11 +19,6 @@ export interface Landings {
   openLandings(repository: RepositoryName): Promise<readonly Intent[]>
   /** The recorded landing of a pull request, if the bot landed it. */
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
-}
-
-/** A stop on a repository's landings: set when a landed tree is not the validated one; cleared by people. */
-export interface LandingStops {
-  stopLandings(repository: RepositoryName, reason: string): Promise<void>
-  landingsStopped(repository: RepositoryName): Promise<string | undefined>
-  resumeLandings(repository: RepositoryName): Promise<void>
+  /** Which of these commits of a repository the bot brought onto a branch. */
+  landedCommits(repository: RepositoryName, commits: readonly CommitSha[]): Promise<ReadonlySet<CommitSha>>
 }

@@ -24,7 +24,7 @@ export type LandResult =
   | { readonly kind: 'landed' }
   /** The base branch was not at `permit.landing.base` any more: nothing was changed, start again from the new base. */
   | { readonly kind: 'base-moved' }
-  /** The server refused (protection rules, permissions): nothing was changed. `reason` is for people. */
+  /** The server refused (protection rules, permissions): nothing was changed. `reason` is what it said, line by line. */
   | { readonly kind: 'refused'; readonly reason: string }
 
 /** What can be read of trees. */
@@ -54,6 +54,8 @@ export interface Repository {
    * was not brought in by a merge.
    */
   wasTip(tip: CommitSha, commit: CommitSha): Promise<boolean>
+  /** The chain of first parents from `tip` down to, and without, what `since` contains: newest first, at most a thousand. */
+  firstParents(tip: CommitSha, since: CommitSha): Promise<readonly CommitSha[]>
   /** What landing `head` on `base` makes reachable besides the tree, as far as it can be looked at in bounded time. */
   carried(base: CommitSha, head: CommitSha): Promise<CarriedCommits>
   /** Tree to tree, rename detection off, modes included, sorted by path. */

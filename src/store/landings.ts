@@ -1,5 +1,5 @@
-// What the bot is about to land, what it landed, and where it must not: written before the push, settled after it.
-import type { PullNumber } from '../change/ids.ts'
+// What the bot is about to land and what it landed: written before the push, settled after it.
+import { commitSha, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
 import type { Intent } from '../ports/landings.ts'
@@ -83,22 +83,13 @@ export function openLandings(database: Database) {
       return row?.landing
     },
 
-    /** The first reason stays: it is the one that people must look at. */
-    stopLandings: async (repository: RepositoryName, reason: string): Promise<void> => {
-      await database.query(
-        `INSERT INTO ${schema}.stop (repository, reason) VALUES ($1, $2) ON CONFLICT (repository) DO NOTHING`,
-        [repositoryKey(repository), reason.replaceAll('\0', '').toWellFormed()],
+    landedCommits: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+      const rows = await database.query<{ commit: string }>(
+        `SELECT landing->>'commit' AS commit FROM ${schema}.intent
+         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
+        [repositoryKey(repository), commits],
       )
-    },
-    landingsStopped: async (repository: RepositoryName): Promise<string | undefined> => {
-      const [row] = await database.query<{ reason: string }>(
-        `SELECT reason FROM ${schema}.stop WHERE repository = $1`,
-        [repositoryKey(repository)],
-      )
-      return row?.reason
-    },
-    resumeLandings: async (repository: RepositoryName): Promise<void> => {
-      await database.query(`DELETE FROM ${schema}.stop WHERE repository = $1`, [repositoryKey(repository)])
+      return new Set(rows.map(({ commit }) => commitSha(commit)))
     },
   }
 }

@@ -184,6 +184,61 @@ const steps: readonly string[] = [
   -- What was kept for ever goes after a month, like all that comes now.
   UPDATE ${schema}.cache SET expires_at = clock_timestamp() + interval '30 days' WHERE expires_at IS NULL;
   `,
+  `
+  -- A stop has a branch ('': every one), a kind and an author, and what ended stays on record.
+  ALTER TABLE ${schema}.stop DROP CONSTRAINT stop_pkey;
+  ALTER TABLE ${schema}.stop ADD COLUMN branch text NOT NULL DEFAULT '';
+  ALTER TABLE ${schema}.stop ADD COLUMN kind text NOT NULL DEFAULT 'audit'
+    CHECK (kind IN ('frozen', 'audit', 'refused'));
+  ALTER TABLE ${schema}.stop ADD COLUMN owner_as_written text;
+  ALTER TABLE ${schema}.stop ADD COLUMN name_as_written text;
+  -- JSON: who ordered it.
+  ALTER TABLE ${schema}.stop ADD COLUMN made_by text NOT NULL DEFAULT '{"kind":"bot"}';
+  ALTER TABLE ${schema}.stop ADD COLUMN pull integer;
+  ALTER TABLE ${schema}.stop ADD COLUMN cause text;
+  -- Milliseconds since the epoch, by the clock of whoever tries again.
+  ALTER TABLE ${schema}.stop ADD COLUMN try_again_at double precision;
+  ALTER TABLE ${schema}.stop ADD COLUMN rules text;
+  ALTER TABLE ${schema}.stop ADD COLUMN times integer NOT NULL DEFAULT 1;
+  -- One refused push stopped a whole repository for good: those go on by themselves now, at once.
+  UPDATE ${schema}.stop SET kind = 'refused', try_again_at = 0,
+    reason = regexp_replace(reason, '^GitHub refused the push: ', '')
+    WHERE reason LIKE 'GitHub refused the push:%';
+  UPDATE ${schema}.stop SET branch = coalesce(substring(reason from 'the branch (.+) does not contain the validated tree'), '')
+    WHERE kind = 'audit';
+  UPDATE ${schema}.stop SET owner_as_written = split_part(repository, '/', 1),
+    name_as_written = split_part(repository, '/', 2);
+  ALTER TABLE ${schema}.stop ALTER COLUMN owner_as_written SET NOT NULL;
+  ALTER TABLE ${schema}.stop ALTER COLUMN name_as_written SET NOT NULL;
+  ALTER TABLE ${schema}.stop ADD PRIMARY KEY (repository, branch, kind);
+
+  CREATE TABLE ${schema}.stop_event (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    repository text NOT NULL,
+    branch text NOT NULL,
+    step text NOT NULL CHECK (step IN ('stopped', 'resumed')),
+    kind text NOT NULL,
+    reason text NOT NULL,
+    made_by text NOT NULL,
+    -- The comment that ordered it: it is obeyed once.
+    comment double precision,
+    at timestamptz NOT NULL DEFAULT clock_timestamp()
+  );
+  CREATE INDEX stop_event_of_repository ON ${schema}.stop_event (repository, id);
+  INSERT INTO ${schema}.stop_event (repository, branch, step, kind, reason, made_by, at)
+    SELECT repository, branch, 'stopped', kind, reason, made_by, since FROM ${schema}.stop;
+
+  CREATE TABLE ${schema}.parked_pull (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    reason text NOT NULL,
+    state text NOT NULL,
+    times integer NOT NULL,
+    try_again_at double precision NOT NULL,
+    parked_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, pull)
+  );
+  `,
 ]
 
 /**

@@ -4,6 +4,8 @@ import { schema } from './migrations.ts'
 
 /** GitHub can redeliver for three days, and people ask "what came in?" for longer. */
 const keepDeliveriesDays = 14
+/** A parked pull request is looked at within an hour: one that was not for so long is closed. */
+const keepParkedDays = 30
 /** Verdicts are for people who ask why; after a quarter nobody does. */
 const keepVerdictsDays = 90
 
@@ -16,5 +18,9 @@ export async function prune(database: Database): Promise<void> {
   await database.query(
     `DELETE FROM ${schema}.verdict WHERE decided_at < 1000 * extract(epoch FROM clock_timestamp() - $1::float8 * interval '1 day')`,
     [keepVerdictsDays],
+  )
+  await database.query(
+    `DELETE FROM ${schema}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
+    [keepParkedDays],
   )
 }

@@ -8,6 +8,7 @@ import { openCache } from './cache.ts'
 import type { Database } from './database.ts'
 import { openEmbedded } from './embedded-database.ts'
 import { openJobs } from './jobs.ts'
+import { openLandingStops } from './landing-stops.ts'
 import { openLandings } from './landings.ts'
 import { giveBackLeases, openLeases } from './leases.ts'
 import { migrate, schema } from './migrations.ts'
@@ -81,6 +82,7 @@ async function build(
   return {
     ...openLeases(database),
     ...openLandings(database),
+    ...openLandingStops(database),
     ...openState(database),
     ...openCache(database),
     ...openVerdicts(database),

@@ -29,6 +29,15 @@ describe('a command is read', () => {
   })
 })
 
+test('a command that takes words keeps them; two that differ are too many', () => {
+  expect(parseComment('/freeze main release day (v1)')).toEqual({
+    kind: 'command',
+    command: { name: 'freeze', words: 'main release day (v1)' },
+  })
+  expect(parseComment('/freeze a\n/freeze b').kind).toBe('unclear')
+  expect(parseComment('/freeze\n/thaw').kind).toBe('unclear')
+})
+
 const hiding: [string, string][] = [
   ['a quote', '> /approve'],
   ['a quote that is continued lazily', '> said\n/approve'],

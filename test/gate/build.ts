@@ -4,6 +4,7 @@ import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Snapshot } from '../../src/change/snapshot.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
+import type { LandingStop } from '../../src/gate/landing-stop.ts'
 
 export const sha = (digit: string) => digit.repeat(40)
 
@@ -39,6 +40,19 @@ export function aGateInput(differences: Partial<GateInput> = {}): GateInput {
     merge: { kind: 'clean', commit: commitSha(sha('c')), tree: treeSha(sha('d')) },
     changedPaths: 1,
     outcomes: [passed('ownership'), passed('validation'), passed('images')],
+    ...differences,
+  }
+}
+
+export function aStop(differences: Partial<LandingStop> = {}): LandingStop {
+  return {
+    repository: { owner: 'acme', name: 'catalog' },
+    branch: 'main',
+    kind: 'frozen',
+    reason: 'release day',
+    by: { kind: 'person', login: 'max', user: userId(7), comment: 1 },
+    since: Date.parse('2026-11-22T10:00:30Z'),
+    times: 1,
     ...differences,
   }
 }

@@ -198,7 +198,7 @@ describe('T31: who may give which command', () => {
   const table: Readonly<Record<string, readonly string[]>> = {
     alice: ['approve', 'hold', 'recheck', 'help'],
     olga: ['approve', 'hold', 'recheck', 'merge', 'help'],
-    maria: ['approve', 'hold', 'unhold', 'recheck', 'merge', 'help'],
+    maria: ['approve', 'hold', 'unhold', 'recheck', 'merge', 'freeze', 'thaw', 'help'],
     mallory: ['help'],
     robot: [],
   }
@@ -226,6 +226,55 @@ describe('T31: who may give which command', () => {
     expect(heldBy(all, input([unhold]).check)).toBeUndefined()
     expect(heldBy(all, input([]).check)).toMatchObject({ login: 'olga', isBack: true })
     expect(heldBy(all, input([unhold], {}, { head: headB }).check)?.isBack).toBe(true)
+  })
+  describe('/freeze and /thaw are for maintainers, and for the branch that they name', () => {
+    const world =
+      (...branches: string[]) =>
+      (question: Question): Answer =>
+        question.kind === 'branch'
+          ? { kind: branches.includes(question.branch) ? 'yes' : 'no' }
+          : answer(question)
+    test.each([
+      ['/freeze', 'main', '', ['frozen']],
+      ['/freeze main', 'main', '', ['frozen']],
+      ['/freeze main release  day', 'main', 'release day', ['frozen']],
+      ['/freeze v1 release day', 'v1', 'release day', ['frozen']],
+      ['/freeze release day', 'main', 'release day', ['frozen']],
+      ['/freeze (sorry) back soon', 'main', '(sorry) back soon', ['frozen']],
+      ['/freeze all hands', undefined, 'hands', ['frozen']],
+      ['/thaw all', undefined, '', ['frozen', 'refused']],
+      ['/thaw', 'main', '', ['frozen', 'refused']],
+      ['/thaw v1', 'v1', '', ['frozen', 'refused']],
+      ['/thaw audit', 'main', '', ['audit']],
+      ['/thaw v1 audit', 'v1', '', ['audit']],
+    ])('%s', (body, branch, reason, kinds) => {
+      const { decisions } = decide(input([comment('maria', body)]), world('v1'))
+      expect(decisions).toMatchObject([
+        { record: { outcome: 'done', stop: { reason, kinds } }, reaction: '+1' },
+      ])
+      expect(decisions[0]?.record.stop?.branch).toBe(branch)
+    })
+    test.each(['/thaw v2', '/thaw v1 please', '/thaw mian audit'])('%s opens nothing', (body) => {
+      const { decisions } = decide(input([comment('maria', body)]), world('v1'))
+      expect(decisions).toMatchObject([{ record: { outcome: 'unclear' }, reaction: 'confused' }])
+      expect(decisions[0]?.record).not.toHaveProperty('stop')
+    })
+    test('whoever froze it has no more say for that, and no owner or author has', () => {
+      for (const name of ['alice', 'olga', 'mallory'])
+        for (const body of ['/freeze', '/thaw', '/thaw audit']) {
+          const { decisions } = decide(input([comment(name, body)]))
+          expect(decisions).toMatchObject([{ record: { outcome: 'denied' }, reaction: '-1' }])
+          expect(decisions[0]?.record).not.toHaveProperty('stop')
+        }
+    })
+    test('waits where nobody knows whether there is such a branch', () => {
+      const unknown: Answer = { kind: 'unknown', reason: 'GitHub answered 503', retryAfter: 5 }
+      const { decisions, open } = decide(input([comment('maria', '/freeze v1')]), (question) =>
+        question.kind === 'branch' ? unknown : answer(question),
+      )
+      expect(decisions).toEqual([])
+      expect(open).toMatchObject([{ reason: 'GitHub answered 503' }])
+    })
   })
   test('a flood of one account is not worked off', () => {
     const flood = Array.from({ length: 50 }, () => comment('alice', '/recheck'))

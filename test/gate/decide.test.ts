@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { decide, requiredChecks, type GateInput } from '../../src/gate/decide.ts'
 import { isMergePermit } from '../../src/gate/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
-import { aGateInput, aSnapshot, passed, sha } from './build.ts'
+import { aGateInput, aSnapshot, aStop, passed, sha } from './build.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 
 const error: Finding = { rule: 'several-heads', severity: 'error', what: 'w', why: 'y', fix: 'f' }
@@ -91,7 +91,8 @@ describe('the gate', () => {
       'label',
     ],
     ['a hold waits', { heldBy: { login: 'carol', isBack: false } }, 'wait', 'held'],
-    ['a stopped repository waits', { stopped: 'a landed tree was not the validated one' }, 'wait', 'stopped'],
+    ['a stopped branch waits', { stopped: [aStop()] }, 'wait', 'stopped'],
+    ['what GitHub refused waits', { refused: 'At least 1 approving review is required.' }, 'wait', 'refused'],
     [
       'a repository that lands nothing waits',
       { config: { ...defaultConfig, merge: { ...defaultConfig.merge, enabled: false } } },

@@ -74,7 +74,7 @@ describe('the version of the REST interface', () => {
     const forge = openForge(await app.octokit(9), repository, app)
     await forge.branches()
     await forge.branches()
-    expect(warned.mock.calls.map(([word]) => word as unknown)).toEqual([
+    expect(warned.mock.calls.map(([word]) => word)).toEqual([
       'this GitHub does not know version 2022-11-28 of its REST interface: it is asked without one',
     ])
   })

@@ -238,13 +238,16 @@ describe('from a registry that serves games', () => {
       ['other letters', [{ os: 'Linux', architecture: 'AMD64' }, amd64]],
       ['no platform, beside it', [undefined, amd64]],
       ['no platforms', [undefined, undefined]],
-    ])('with %s for two images is refused: which of them is read, readers do not agree', async (_, platforms) => {
-      indexOf('choice', platforms)
-      await expect(pull('games/b:choice')).rejects.toMatchObject({
-        code: 'unsupported',
-        message: expect.stringContaining('several images'),
-      })
-    })
+    ])(
+      'with %s for two images is refused: which of them is read, readers do not agree',
+      async (_, platforms) => {
+        indexOf('choice', platforms)
+        await expect(pull('games/b:choice')).rejects.toMatchObject({
+          code: 'unsupported',
+          message: expect.stringContaining('several images'),
+        })
+      },
+    )
 
     test('with the same image twice, or with other platforms beside it, is read', async () => {
       const [image, second] = images()

@@ -12,6 +12,7 @@ import { defineState, type StateSpace } from '../../src/ports/state.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
+import { landingStopsContract } from './landing-stops-contract.ts'
 import { cacheOf, clock, delivery, pullJob, repository, stateOf, until } from './sample-records.ts'
 
 export interface Setting {
@@ -416,19 +417,9 @@ export function storeContract(title: string, setting: Setting): void {
         const ended = await Promise.allSettled(intents.map((intent) => store.endLanding(intent, 'landed')))
         expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       })
-
-      test('of a repository can be stopped with a reason, which stays the first, and resumed', async () => {
-        const of = repository()
-        expect(await store.landingsStopped(of)).toBeUndefined()
-        await store.stopLandings(of, 'the tree is another')
-        await store.stopLandings(of, 'a later reason')
-        expect(await store.landingsStopped(of)).toBe('the tree is another')
-        expect(await store.landingsStopped(repository())).toBeUndefined()
-        await store.resumeLandings(of)
-        expect(await store.landingsStopped(of)).toBeUndefined()
-      })
     })
 
+    landingStopsContract(() => store)
     const anyJson = new Map<string, unknown>([
       ['a', { deep: [1, 'ü', null, true] }],
       ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],
@@ -613,7 +604,7 @@ export function storeContract(title: string, setting: Setting): void {
         const intent = await begun(opened.beginLanding(by, landing(1, of)))
         await opened.putCached(cacheOf('kept'), new Map([['a', 1]]), 3600)
         await opened.writeState(stateOf('kept'), of, new Map([['a', 1]]))
-        await opened.stopLandings(of, 'why')
+        await opened.stopLandings({ repository: of, kind: 'audit', reason: 'why', by: { kind: 'bot' } })
         await opened.close()
         opened = await open(where)
         try {
@@ -621,7 +612,9 @@ export function storeContract(title: string, setting: Setting): void {
           expect(await opened.openLandings(of)).toEqual([intent])
           expect(await opened.getCached(cacheOf('kept'), ['a'])).toEqual(new Map([['a', 1]]))
           expect(await opened.readState(stateOf('kept'), of, 'a')).toBe(1)
-          expect(await opened.landingsStopped(of)).toBe('why')
+          expect(await opened.landingStops(of)).toMatchObject([
+            { repository: of, kind: 'audit', reason: 'why' },
+          ])
           const seen: Job[] = []
           await work(async (job) => void seen.push(job), 4, opened)
           await until(() => seen.length === 1)

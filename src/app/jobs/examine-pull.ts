@@ -4,7 +4,8 @@ import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { composeReport } from '../../messages/report.ts'
-import type { Job } from '../../ports/jobs.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { Store } from '../../ports/store.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
@@ -12,8 +13,11 @@ import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { landPull, settleLandings } from '../../landing/land-pull.ts'
+import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { publishReport } from './publish-report.ts'
+import { obeyStopCommand } from './stop-commands.ts'
+import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
@@ -41,7 +45,7 @@ export async function examinePull(
     await report(examination, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
-    if (verdict.retryAfter !== undefined) await store.enqueue(job, verdict.retryAfter)
+    if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) return
 
     await rememberBranch(snapshot.baseRef, snapshot.base, place)
@@ -49,11 +53,14 @@ export async function examinePull(
       repository: place.repository,
       forge: place.forge,
       store,
+      clock: place.app.clock,
       leaseSeconds: place.app.settings.leaseSeconds,
+      onMismatch: (mismatch) => reportMismatch(mismatch, place),
     })
     place.app.log.info({ pull: job.pull, repository: job.repository, outcome: outcome.kind }, 'landing')
     switch (outcome.kind) {
       case 'landed':
+        await forgetRefusals(snapshot, place)
         await report(examination, place, verdict.permit.landing.commit)
         crashPoint('landing-reported')
         await store.enqueue({
@@ -67,7 +74,7 @@ export async function examinePull(
         await store.enqueue(job, busySeconds)
         return
       case 'refused':
-        await store.stopLandings(job.repository, `GitHub refused the push: ${outcome.reason}`)
+        await actOnRefusal(snapshot, outcome.refusal, place)
         break
       case 'again':
         break
@@ -137,7 +144,12 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
-  if (open.length > 0) await settleLandings(forge.repository, repository, app.store)
+  if (open.length > 0)
+    await settleLandings(forge.repository, {
+      repository,
+      store: app.store,
+      onMismatch: (mismatch) => reportMismatch(mismatch, place),
+    })
   const landing = await app.store.landingOf(forge.repository, snapshot.pull)
   if (landing === undefined) return
   const record = (await app.store.verdicts(forge.repository, snapshot.pull)).find(
@@ -202,17 +214,21 @@ async function report(seen: Seen, place: JobContext<Required<PullMemory>>, lande
 }
 
 /**
- * Records each command before it has any effect, then answers it. False when another instance was faster: then the
- * decision rests on less than is on record, and is made anew.
+ * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
+ * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
  */
 async function answerCommands(
   { snapshot, commands }: Seen,
-  { app, forge }: JobContext<PullMemory>,
+  place: JobContext<PullMemory & LandingStops & Jobs>,
 ): Promise<boolean> {
+  const { app, forge } = place
+  let changesStops = false
   for (const { record, reaction } of commands) {
+    // Before it is on record: it works once by its comment's id, and a process that dies in between comes back to it.
+    if (await obeyStopCommand(record, snapshot, place)) changesStops = true
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
       return false
     await forge.perform({ kind: 'react', comment: record.comment, reaction })
   }
-  return true
+  return !changesStops
 }

@@ -10,7 +10,7 @@ import { decide, refuseTooLarge } from '../../gate/decide.ts'
 import type { Verdict } from '../../gate/verdict.ts'
 import { GitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
-import type { LandingStops } from '../../ports/landings.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
 import { answerQuestions } from '../../examine/gather-answers.ts'
@@ -18,6 +18,7 @@ import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts
 import type { AnswerLook } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
+import { whatKeepsBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
 export interface Seen {
@@ -32,6 +33,8 @@ export interface Seen {
   /** What the change does, by name: agreements are bound to it. */
   readonly described?: DescribedChange | undefined
   readonly verdict: Verdict
+  /** Seconds after which the next look makes sense, though nothing else happens. */
+  readonly lookAgainAfter?: number | undefined
 }
 
 /** Nobody waits longer than that for a machine that has become faster. */
@@ -62,7 +65,6 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
       snapshot,
       mirror,
       facts: join(resolve(settings.dataDirectory), 'facts'),
-      stopped: await store.landingsStopped(snapshot.repository),
       budget: settings.budget,
     },
     answersFor(place),
@@ -71,7 +73,9 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer
-      return { ...seen, snapshot, verdict: decide(gate) }
+      const kept = await whatKeepsBack(snapshot, place)
+      const verdict = decide({ ...gate, ...kept })
+      return { ...seen, snapshot, verdict, lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter) }
     }
     case 'too-large': {
       await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
@@ -81,6 +85,11 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
       if (answer.code === 'corrupt') repository.distrust?.()
       throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
   }
+}
+
+function soonest(...seconds: readonly (number | undefined)[]): number | undefined {
+  const known = seconds.filter((each) => each !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
 }
 
 /** What a verdict that something is too large holds for: its own state, the rules, and what may be had of us. */

@@ -1,10 +1,13 @@
 // The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
 // Webhooks only make it sooner (T41); what the sweep finds is the truth.
 import type { CommitSha } from '../../change/ids.ts'
+import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { State } from '../../ports/state.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
+import { retryWhereRulesChanged } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
 import type { App, JobContext } from './job-context.ts'
 
@@ -23,7 +26,7 @@ const sweptPulls = defineCache<string>('swept pull', {
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext<Jobs & State & Cache>,
+  place: JobContext<Jobs & State & Cache & LandingStops>,
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
@@ -40,14 +43,25 @@ export async function sweepRepository(
     sweptPulls,
     pulls.map(({ pull }) => keyOf(pull)),
   )
+  await retryWhereRulesChanged(await app.store.landingStops(job.repository), place)
+  const stops = await app.store.landingStops(job.repository)
+  const parked = new Set(await app.store.parkedPulls(job.repository))
   const changed = new Map<string, string>()
   for (const { pull, head, baseRef, updatedAt } of pulls) {
-    const state = `${head} ${tips.get(baseRef)} ${updatedAt}`
-    if (before.get(keyOf(pull)) === state) continue
+    const state = `${head} ${tips.get(baseRef)} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`
+    // What GitHub refused may depend on checks of others: no list shows those.
+    if (before.get(keyOf(pull)) === state && !parked.has(pull)) continue
     await app.store.enqueue({ kind: 'pull', ...about, pull })
     changed.set(keyOf(pull), state)
   }
   if (changed.size > 0) await app.store.putCached(sweptPulls, changed, unchangedSeconds)
+}
+
+/** Differs when a stop begins, ends or is over for a try. */
+function stateOfStops(stops: readonly LandingStop[], branch: string, now: number): string {
+  return stopsInForce(stops, branch, now)
+    .map(({ kind, since, times }) => `${kind} ${since} ${times}`)
+    .join(', ')
 }
 
 export interface SweeperOptions {

@@ -10,12 +10,14 @@ import { ForgeError } from '../../github/forge-error.ts'
 import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts'
 import type { Action } from '../../ports/forge.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { Landings } from '../../ports/landings.ts'
 import type { Leases } from '../../ports/leases.ts'
 import { defineState, type State } from '../../ports/state.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/land-pull.ts'
 import { rememberTrees } from '../../examine/remember-trees.ts'
+import { judgePush, reportPush } from './judge-push.ts'
 import { withDigest } from './publish-report.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -33,12 +35,21 @@ const rebuild = z.object({
   dispatchedAt: z.number().exactOptional(),
 })
 
+const broken = z.object({
+  root: z.string(),
+  since: commit,
+  complaints: z.array(z.string()).readonly(),
+  more: z.number(),
+})
+
 /** What is remembered of a branch. */
 const branchState = z.object({
   /** The tip up to which every push was noticed. */
   seen: commit,
   /** Rebuilds that have not come to an end: those that run, and at most one that is still to be dispatched. */
   rebuilds: z.array(rebuild).readonly(),
+  /** Catalogs that pushes of others broke, and that are broken still. Absent: none. */
+  broken: z.array(broken).readonly().exactOptional(),
 })
 
 type BranchState = Readonly<z.infer<typeof branchState>>
@@ -52,7 +63,10 @@ const branches = defineState<BranchState>('branch', {
 type BranchJob = Extract<Job, { kind: 'branch' }>
 type Remembering = JobContext<State>
 
-export async function watchBranch(job: BranchJob, place: JobContext<Jobs & Leases & State>): Promise<void> {
+export async function watchBranch(
+  job: BranchJob,
+  place: JobContext<Jobs & Leases & State & Landings>,
+): Promise<void> {
   const { app, repository } = place
   const name = `${leaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)
@@ -65,6 +79,10 @@ export async function watchBranch(job: BranchJob, place: JobContext<Jobs & Lease
     if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     const { config } = await readConfig(repository, await repository.treeOf(tip))
     if (state.seen !== tip) {
+      const { broken = [] } = state
+      const now = await judgePush({ branch: job.branch, from: state.seen, tip, broken }, config, place)
+      await reportPush(job.branch, broken, now, place)
+      state = { ...state, broken: now }
       state = await noticePush(state, tip, config, place)
       await writeState(job, place, state)
     }
@@ -102,7 +120,7 @@ async function noticePush(
   if (catalogs.length === 0) return { ...state, seen: tip }
   for (const { commit, catalogs: taken } of waiting)
     await show(commit, taken, { kind: 'superseded', by: tip }, place)
-  return { seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
+  return { ...state, seen: tip, rebuilds: [...running, { commit: tip, catalogs }] }
 }
 
 async function changedCatalogs(

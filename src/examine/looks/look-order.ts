@@ -15,7 +15,6 @@ export interface LookOrder {
   readonly mirror: string
   /** A folder for what is read of files, by their content. */
   readonly facts: string
-  readonly stopped?: string | undefined
   readonly budget: LookBudget
 }
 

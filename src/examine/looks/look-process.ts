@@ -44,7 +44,7 @@ async function mirrorAt({ mirror: directory, budget }: LookOrder): Promise<Mirro
 }
 
 async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
-  const { snapshot, stopped, budget } = order
+  const { snapshot, budget } = order
   const call = (request: LookRequest) => callBack(request)
   const repository = await mirrorAt(order)
   loader ??= catalogLoader(
@@ -58,7 +58,6 @@ async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
       ask: async (question) => (await call({ kind: 'ask', question })) as Answer,
       memory: memoryOf(call),
       openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPull[],
-      stopped,
       budget,
     })
     const { configDigest, epoch, commands, carried, described, gate } = seen

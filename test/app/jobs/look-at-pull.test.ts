@@ -45,6 +45,7 @@ async function verdictOn(differences: Partial<Snapshot> = {}): Promise<string> {
   const place = {
     app: {
       store,
+      clock,
       settings: { ...readSettings({}), budget },
       registries: { forOneLook: () => undefined },
       looks: {

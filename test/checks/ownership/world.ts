@@ -75,6 +75,8 @@ export class People {
         return { kind: 'role', role: this.roles.get(question.user) ?? 'read' }
       case 'comment':
         return { kind: 'unedited' }
+      case 'branch':
+        return { kind: 'no' }
       case 'image':
       case 'bundle':
         throw new Error('ownership asks for no images')

@@ -1,0 +1,77 @@
+// A socket in the App's data folder, for the command line on the same machine: the embedded database takes one process
+// alone. Whoever may write into the folder may use it; nothing listens on the network.
+import { chmodSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import { join, relative, resolve } from 'node:path'
+import type { Logger } from 'pino'
+import { manageStops, stopsRequest } from '../landing/manage-stops.ts'
+import type { LandingStops } from '../ports/landing-stops.ts'
+
+/** Systems take no longer path for a socket: 104 bytes here, 108 there. */
+const longestPath = 100
+const longestBody = 10_000
+
+/** The socket's path; undefined where the folder's own path is too long. */
+export function controlSocketPath(dataDirectory: string): string | undefined {
+  const path = resolve(dataDirectory, 'control.sock')
+  const shorter = relative('', path)
+  return [path, shorter].find((each) => Buffer.byteLength(each) <= longestPath)
+}
+
+/** Listens until it is closed. For the process that has the folder: what lies there of another one is removed. */
+export async function openControlSocket(
+  dataDirectory: string,
+  { store, log }: { readonly store: LandingStops; readonly log: Logger },
+): Promise<{ close(): Promise<void> }> {
+  const path = controlSocketPath(dataDirectory)
+  if (path === undefined) {
+    log.warn({ dataDirectory }, 'the path of the data folder is too long for the socket of the command line')
+    return { close: () => Promise.resolve() }
+  }
+  const server = createServer((request, response) => {
+    const answer = (status: number, value: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    bodyOf(request)
+      .then(async (body) => {
+        const wanted = stopsRequest.safeParse(body)
+        if (!wanted.success) return answer(400, { error: 'the App does not understand this command line' })
+        const done = await manageStops(wanted.data, store)
+        if (wanted.data.verb !== 'list')
+          log.info({ ...wanted.data }, 'the command line changed where merging is stopped')
+        return answer(200, done)
+      })
+      .catch((error: unknown) => {
+        log.error({ err: error }, 'a request of the command line failed')
+        answer(500, { error: 'the App failed; its log says why' })
+      })
+  })
+  server.requestTimeout = 10_000
+  rmSync(path, { force: true })
+  await new Promise<void>((done, failed) => {
+    server.once('error', failed)
+    server.listen(path, done)
+  })
+  chmodSync(path, 0o600)
+  return {
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((done) => server.close(done))
+    },
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let text = ''
+  for await (const chunk of request) {
+    text += String(chunk)
+    if (text.length > longestBody) return undefined
+  }
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Where the embedded database lies in the data folder. */
+export const storeFolder = (dataDirectory: string): string => join(dataDirectory, 'store')

@@ -1,0 +1,156 @@
+// A push to a base branch that was not ours is judged as our own merges are, by the catalogs that result. What it broke is
+// told once on the commit, and to maintainers in one issue that is edited in place and closed when all is mended.
+import type { CommitSha, TreeSha } from '../../change/ids.ts'
+import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
+import { validateFully } from '../../checks/validation/validate-fully.ts'
+import type { Config } from '../../config/config.ts'
+import { findLayout } from '../../examine/find-layout.ts'
+import type { Finding } from '../../findings/finding.ts'
+import { ForgeError } from '../../github/forge-error.ts'
+import {
+  brokenBaseCheck,
+  brokenBaseClosing,
+  brokenBaseDone,
+  brokenBaseIssue,
+  brokenBaseMarker,
+  type BrokenCatalog,
+} from '../../messages/broken-base.ts'
+import type { Landings } from '../../ports/landings.ts'
+import { withDigest } from './publish-report.ts'
+import type { JobContext } from './job-context.ts'
+
+const shownComplaints = 5
+
+export interface Push {
+  readonly branch: string
+  /** The tip up to which every push was judged. */
+  readonly from: CommitSha
+  readonly tip: CommitSha
+  /** What was broken at `from` by pushes of others. */
+  readonly broken: readonly BrokenCatalog[]
+}
+
+/**
+ * What is broken at the new tip by pushes of others. Reads every catalog that changed since; where all was ours and
+ * nothing was broken, nothing is read at all. Rejects with a GitError.
+ */
+export async function judgePush(
+  { from, tip, broken }: Push,
+  config: Config,
+  place: JobContext<Landings>,
+): Promise<readonly BrokenCatalog[]> {
+  const { repository } = place
+  const foreign = await newestForeign(from, tip, place)
+  if (foreign === undefined && broken.length === 0) return []
+  const after = await repository.treeOf(tip)
+  const before = await repository.treeOf(from).catch(() => undefined)
+  const roots = (await findLayout(repository, await repository.list(after), config.catalogs)).catalogs.map(
+    ({ root }) => root,
+  )
+  const known = new Map(broken.map((one) => [one.root, one]))
+  const result: BrokenCatalog[] = []
+  for (const root of roots) {
+    const was = known.get(root)
+    if (foreign === undefined && was === undefined) continue
+    const findings = await complaintsOf(after, root, config, place)
+    if (findings.length === 0) continue
+    // Broken before, and not by a push that we saw: nobody's news.
+    if (
+      was === undefined &&
+      before !== undefined &&
+      (await complaintsOf(before, root, config, place)).length > 0
+    )
+      continue
+    result.push({
+      root,
+      since: was?.since ?? foreign ?? tip,
+      complaints: findings.slice(0, shownComplaints).map(inWords),
+      more: Math.max(0, findings.length - shownComplaints),
+    })
+  }
+  return result
+}
+
+/** The newest commit on the branch that the bot did not merge; undefined where it merged them all. */
+async function newestForeign(
+  from: CommitSha,
+  tip: CommitSha,
+  { app, repository, forge }: JobContext<Landings>,
+): Promise<CommitSha | undefined> {
+  // A forced push may leave the old tip unknown here, or beside the new one.
+  const isAhead = await repository.contains(tip, from).catch(() => false)
+  const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
+  const ours = await app.store.landedCommits(forge.repository, commits)
+  return commits.find((commit) => !ours.has(commit))
+}
+
+/** The errors of one catalog in one tree; none where it is not there. */
+async function complaintsOf(
+  tree: TreeSha,
+  root: string,
+  config: Config,
+  { app, repository }: JobContext,
+): Promise<readonly Finding[]> {
+  const catalog = await app.loader.load(repository, tree, root)
+  if (catalog === undefined) return []
+  const ruleSet = defaultRuleSet.id === `opm-${config.opm}` ? defaultRuleSet : ruleSetFor(`${config.opm}.0`)
+  const { findings } = validateFully(catalog, {
+    ...(ruleSet && { ruleSet }),
+    settings: config.rules,
+    root,
+    registries: config.images.registries,
+  })
+  return findings.filter(({ severity }) => severity === 'error')
+}
+
+function inWords({ at, what, rule }: Finding): string {
+  return `${at === undefined ? '' : `${at.file}:${at.line}: `}${what} (${rule})`
+}
+
+/** Shows what changed: the check on each commit that broke something, and the issue. Repeating it changes nothing. */
+export async function reportPush(
+  branch: string,
+  before: readonly BrokenCatalog[],
+  now: readonly BrokenCatalog[],
+  place: JobContext,
+): Promise<void> {
+  if (before.length === 0 && now.length === 0) return
+  const { app, forge } = place
+  try {
+    for (const commit of new Set(now.map(({ since }) => since))) {
+      const run = withDigest(brokenBaseCheck(now.filter(({ since }) => since === commit)))
+      const shown = (await forge.checksOn(commit)).some(({ name }) => name === run.name)
+      if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
+    }
+    await showIssue(branch, now, place)
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    app.log.warn({ err: error, branch }, 'GitHub refused to be told that a push broke catalogs')
+  }
+}
+
+async function showIssue(
+  branch: string,
+  now: readonly BrokenCatalog[],
+  { app, forge }: JobContext,
+): Promise<void> {
+  const marker = brokenBaseMarker(branch)
+  const issue = await forge.ownIssue(marker)
+  if (now.length > 0) {
+    const wanted = brokenBaseIssue(branch, now)
+    if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
+    // A person who closes it has decided so, until something else is broken.
+    else if (issue.body !== wanted.body)
+      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted, state: 'open' })
+    app.log.warn({ branch, catalogs: now.map(({ root }) => root) }, 'a push broke catalogs')
+  } else if (issue?.state === 'open') {
+    const said = '<!-- catalog-bot:base-is-mended -->'
+    await forge.perform({ kind: 'say-on-issue', issue: issue.number, marker: said, body: brokenBaseClosing })
+    await forge.perform({
+      kind: 'edit-issue',
+      issue: issue.number,
+      ...brokenBaseDone(branch),
+      state: 'closed',
+    })
+  }
+}

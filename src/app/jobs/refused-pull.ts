@@ -1,0 +1,134 @@
+// What becomes of a refusal: a pull request is parked, or its branch is stopped, and both are tried again by themselves.
+import { createHash } from 'node:crypto'
+import type { Snapshot } from '../../change/snapshot.ts'
+import { backOff, stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
+import type { Refusal } from '../../landing/classify-refusal.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { JobContext } from './job-context.ts'
+
+/** What GitHub had not seen yet it may see after this. */
+const soonMilliseconds = 5000
+
+export interface KeptBack {
+  readonly stopped: readonly LandingStop[]
+  readonly refused?: string
+  /** Seconds until the first of them is over. */
+  readonly tryAgainAfter?: number
+}
+
+/** Why this pull request is not merged whatever its checks say. */
+export async function whatKeepsBack(snapshot: Snapshot, place: JobContext<LandingStops>): Promise<KeptBack> {
+  const { store, clock } = place.app
+  const now = clock.now()
+  const stopped = stopsInForce(await store.landingStops(snapshot.repository), snapshot.baseRef, now)
+  const parked = await store.parkedPull(snapshot.repository, snapshot.pull)
+  const isParked =
+    parked !== undefined && parked.tryAgainAt > now && parked.state === (await stateOf(snapshot, place))
+  const times = [...stopped.map(({ tryAgainAt }) => tryAgainAt), isParked ? parked.tryAgainAt : undefined]
+  const known = times.filter((time) => time !== undefined)
+  return {
+    stopped,
+    ...(isParked && { refused: parked.reason }),
+    ...(known.length > 0 && { tryAgainAfter: Math.max(1, Math.ceil((Math.min(...known) - now) / 1000)) }),
+  }
+}
+
+/**
+ * Parks the pull request, or stops its branch. Words that nobody knows do both, and the pull request waits longer: so the
+ * next one is tried before it, and tells whether it was the branch.
+ */
+export async function actOnRefusal(
+  snapshot: Snapshot,
+  refusal: Refusal,
+  place: JobContext<LandingStops>,
+): Promise<void> {
+  const { store, clock, log } = place.app
+  const { repository, pull, baseRef } = snapshot
+  const now = clock.now()
+  log.warn({ repository, pull, branch: baseRef, ...refusal }, 'GitHub refused a merge')
+  if (refusal.scope === 'pull' || !refusal.isKnown) {
+    const state = await stateOf(snapshot, place)
+    const before = await store.parkedPull(repository, pull)
+    const times = before?.state === state ? before.times + 1 : 1
+    const wait = refusal.retrySoon && times === 1 ? soonMilliseconds : backOff(times)
+    await store.parkPull(repository, {
+      pull,
+      reason: refusal.reason,
+      state,
+      times,
+      tryAgainAt: now + (refusal.scope === 'branch' ? 2 * wait : wait),
+    })
+  }
+  if (refusal.scope === 'branch') {
+    const before = (await store.landingStops(repository)).find(
+      ({ kind, branch }) => kind === 'refused' && branch === baseRef,
+    )
+    await store.stopLandings({
+      repository,
+      branch: baseRef,
+      kind: 'refused',
+      reason: refusal.reason,
+      by: { kind: 'bot' },
+      pull,
+      tryAgainAt: now + backOff((before?.times ?? 0) + 1),
+      rules: await rulesOf(baseRef, place),
+    })
+  }
+}
+
+/** A merge went through: neither the branch nor this pull request is refused any more. */
+export async function forgetRefusals(
+  { repository, pull, baseRef }: Snapshot,
+  { app: { store } }: JobContext<LandingStops>,
+): Promise<void> {
+  await store.releasePull(repository, pull)
+  await store.resumeLandings({
+    repository,
+    branch: baseRef,
+    kinds: ['refused'],
+    by: { kind: 'bot' },
+    reason: `pull request ${pull} was merged`,
+  })
+}
+
+/**
+ * Branches that GitHub refuses and whose rules are others now: one merge is tried at once. What cannot be read changes
+ * nothing, for the time goes on.
+ */
+export async function retryWhereRulesChanged(
+  stops: readonly LandingStop[],
+  place: JobContext<LandingStops>,
+): Promise<void> {
+  for (const { kind, repository, branch, rules } of stops) {
+    if (kind !== 'refused' || branch === undefined || rules === undefined) continue
+    const now = await rulesOf(branch, place)
+    if (now !== undefined && now !== rules) await place.app.store.retryLandings({ repository, branch })
+  }
+}
+
+/** The branch's rules, by a name that is equal for equal ones. */
+async function rulesOf(branch: string, { forge, app }: JobContext): Promise<string | undefined> {
+  try {
+    return createHash('sha256')
+      .update(JSON.stringify(await forge.branchRules(branch)))
+      .digest('hex')
+  } catch (error) {
+    app.log.warn({ err: error, branch }, 'the rules of a branch could not be read')
+    return undefined
+  }
+}
+
+/** What a refusal of one pull request can depend on: what it is, what people said, and what others checked. */
+async function stateOf(snapshot: Snapshot, { forge }: JobContext): Promise<string> {
+  const { head, base, baseRef, draft, reviews, comments } = snapshot
+  const parts = [
+    head,
+    base,
+    baseRef,
+    draft,
+    reviews.map(({ id, state }) => [id, state]),
+    comments.flatMap(({ id, author }) => (author?.kind === 'user' ? [id] : [])),
+    await forge.othersChecks(head),
+  ]
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+}

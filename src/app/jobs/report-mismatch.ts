@@ -1,0 +1,90 @@
+// A branch does not hold what was validated: its landings stop, maintainers are told in one issue, and a pull request that
+// takes it back is offered. The stop comes first, so that nothing else depends on GitHub's answers; all of it may be
+// repeated.
+import type { CommitSha } from '../../change/ids.ts'
+import { ForgeError } from '../../github/forge-error.ts'
+import {
+  mismatchIssue,
+  mismatchMarker,
+  revertPull,
+  type ToldMismatch,
+  type ToldRevert,
+} from '../../messages/mismatch-issue.ts'
+import type { Landing } from '../../gate/merge-permit.ts'
+import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { JobContext } from './job-context.ts'
+
+export interface FoundMismatch {
+  readonly intent: Landing
+  /** What lies on the branch instead, where that can be told. */
+  readonly found?: CommitSha | undefined
+  /** A sentence without a full stop. */
+  readonly differs: string
+}
+
+/** Rejects with a retryable ForgeError; the branch is stopped then already. What GitHub refuses is logged. */
+export async function reportMismatch(
+  { intent, found, differs }: FoundMismatch,
+  place: JobContext<LandingStops>,
+): Promise<void> {
+  const { app, forge } = place
+  const { repository, pull, baseRef: branch, base, head, commit, tree } = intent
+  await app.store.stopLandings({
+    repository,
+    branch,
+    kind: 'audit',
+    reason: `pull request ${pull}: ${differs}`,
+    by: { kind: 'bot' },
+    pull,
+    commit,
+  })
+  app.log.error(
+    { repository, branch, pull, commit, found, differs },
+    'a branch does not hold what was checked',
+  )
+  const mismatch: ToldMismatch = { pull, branch, base, head, commit, tree, found, differs }
+  try {
+    const revert = await offerRevert(mismatch, place)
+    const wanted = mismatchIssue(mismatch, revert)
+    const issue = await forge.ownIssue(mismatchMarker(mismatch))
+    if (issue === undefined) await forge.perform({ kind: 'open-issue', ...wanted })
+    else if (issue.body !== wanted.body)
+      await forge.perform({ kind: 'edit-issue', issue: issue.number, ...wanted })
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    app.log.error(
+      { err: error, repository, branch },
+      'GitHub refused the issue about a merge that went wrong',
+    )
+  }
+}
+
+/** A pull request whose tree is that of the base before the landing, on top of whatever the branch is now. */
+async function offerRevert(mismatch: ToldMismatch, { repository, forge }: JobContext): Promise<ToldRevert> {
+  const { branch, base, commit } = mismatch
+  await repository.fetch(branch)
+  const tip = await repository.tip(branch)
+  if (tip === undefined) return { kind: 'none', why: 'the branch does not exist' }
+  const tree = await repository.treeOf(base)
+  if (tree === (await repository.treeOf(tip)))
+    return { kind: 'none', why: 'the branch is as it was before the merge' }
+  if (!(await repository.contains(tip, base)))
+    return { kind: 'none', why: 'the branch does not contain what it was before the merge' }
+  const undone = (await repository.firstParents(tip, base)).length
+  try {
+    const { pull } = await forge.perform({
+      kind: 'propose-tree',
+      branch: `catalog-bot/revert-${commit.slice(0, 12)}`,
+      base: branch,
+      parent: tip,
+      tree,
+      ...revertPull(mismatch, undone),
+    })
+    return pull === undefined
+      ? { kind: 'none', why: 'GitHub named no pull request' }
+      : { kind: 'offered', pull }
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    return { kind: 'none', why: error.message }
+  }
+}

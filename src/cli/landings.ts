@@ -1,0 +1,129 @@
+// `landings`: where nothing is merged and why; stop and resume. On the store itself, or through the App that has it.
+import { existsSync } from 'node:fs'
+import { request } from 'node:http'
+import { userInfo } from 'node:os'
+import { controlSocketPath, storeFolder } from '../app/control-socket.ts'
+import { systemClock } from '../examine/system-clock.ts'
+import { printable } from '../findings/printable.ts'
+import { sayAuthor, sayStop, type LandingStop } from '../gate/landing-stop.ts'
+import { manageStops, type StopsAnswer, type StopsRequest } from '../landing/manage-stops.ts'
+import { StoreError } from '../store/store-error.ts'
+import { openStore } from '../store/store.ts'
+import { exitWith, print, printJson, say } from './output.ts'
+
+export interface LandingsOptions {
+  readonly repository?: string
+  readonly branch?: string
+  readonly reason?: string
+  readonly audit?: boolean
+  readonly json?: boolean
+}
+
+/** Exit code 0, also where nothing is stopped; 1 when there was nothing to resume. Rejects where the store cannot be had. */
+export async function landings(verb: string, options: LandingsOptions): Promise<void> {
+  const wanted = wantedOf(verb, options)
+  const answer = await ask(wanted)
+  if (options.json === true) printJson(answer)
+  else tell(wanted, answer)
+  exitWith(wanted.verb === 'resume' && answer.changed.length === 0 ? 1 : 0)
+}
+
+function wantedOf(verb: string, options: LandingsOptions): StopsRequest {
+  const repository = options.repository === undefined ? undefined : repositoryOf(options.repository)
+  if (verb === 'list') return { verb, ...(repository && { repository }) }
+  if (verb !== 'stop' && verb !== 'resume')
+    throw new Error(`landings can stop and resume, and not ${JSON.stringify(verb)}`)
+  if (repository === undefined) throw new Error(`landings ${verb} needs --repository OWNER/NAME`)
+  const { branch, reason = '', audit = false } = options
+  const order = { repository, ...(branch !== undefined && { branch }), reason, user: userInfo().username }
+  return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
+}
+
+function repositoryOf(text: string) {
+  const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
+  if (owner === undefined || name === undefined) throw new Error(`${JSON.stringify(text)} is not OWNER/NAME`)
+  return { owner, name }
+}
+
+async function ask(wanted: StopsRequest): Promise<StopsAnswer> {
+  const { DATABASE_URL: databaseUrl, DATA_DIR: dataDirectory = 'data' } = process.env
+  if (databaseUrl) return withStore({ databaseUrl }, wanted)
+  const socket = controlSocketPath(dataDirectory)
+  const answer = socket === undefined ? undefined : await askApp(socket, wanted)
+  if (answer !== undefined) return answer
+  const folder = storeFolder(dataDirectory)
+  if (!existsSync(folder))
+    throw new Error(
+      `there is no store in ${dataDirectory}: set DATA_DIR or DATABASE_URL to what the App has, or run this where it runs`,
+    )
+  try {
+    return await withStore({ dataDirectory: folder, patience: 0 }, wanted)
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== 'in-use') throw error
+    throw new Error(
+      `the App has the store in ${dataDirectory} and does not answer at ${socket ?? 'a socket'}: comment /freeze or /thaw on a pull request, or try again when the App has started`,
+      { cause: error },
+    )
+  }
+}
+
+async function withStore(
+  where: { databaseUrl: string } | { dataDirectory: string; patience: number },
+  wanted: StopsRequest,
+): Promise<StopsAnswer> {
+  const store = await openStore({ ...where, clock: systemClock })
+  try {
+    return await manageStops(wanted, store)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Undefined when no App listens there. */
+async function askApp(socketPath: string, wanted: StopsRequest): Promise<StopsAnswer | undefined> {
+  return await new Promise((done, failed) => {
+    const asking = request({ socketPath, method: 'POST', path: '/', timeout: 30_000 }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (chunk: string) => (text += chunk))
+      response.on('end', () => {
+        const value = JSON.parse(text) as StopsAnswer | { error: string }
+        if ('error' in value) failed(new Error(value.error))
+        else done(value)
+      })
+      response.on('error', failed)
+    })
+    asking.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') done(undefined)
+      else failed(error)
+    })
+    asking.on('timeout', () => asking.destroy(new Error('the App did not answer within 30 s')))
+    asking.end(JSON.stringify(wanted))
+  })
+}
+
+function tell(wanted: StopsRequest, { changed, stops, events }: StopsAnswer): void {
+  if (wanted.verb === 'resume') {
+    for (const stop of changed) print(`Resumed: ${nameOf(stop)}`)
+    if (changed.length === 0) say('There was nothing to resume.')
+    const audits = stops.filter(
+      ({ kind, branch }) => kind === 'audit' && (wanted.branch === undefined || branch === wanted.branch),
+    )
+    if (audits.length > 0 && !wanted.audit)
+      say('A stop that the audit ordered stays. Look at its cause, then resume with --audit.')
+  }
+  if (stops.length === 0) print('Merging is stopped nowhere.')
+  for (const stop of stops) print(`${nameOf(stop)}: ${printable(sayStop(stop))}`)
+  if (wanted.verb === 'list' && events.length > 0) {
+    print('')
+    for (const { step, kind, branch, reason, by, at } of events) {
+      const where = branch === undefined ? 'every branch' : printable(branch)
+      const why = reason === '' ? '' : `: ${printable(reason)}`
+      print(`${new Date(at).toISOString()} ${step} (${kind}) ${where} by ${printable(sayAuthor(by))}${why}`)
+    }
+  }
+}
+
+function nameOf({ repository: { owner, name }, branch }: LandingStop): string {
+  return printable(`${owner}/${name}${branch === undefined ? '' : ` ${branch}`}`)
+}

@@ -1,0 +1,65 @@
+// What the command line does with stops, the same whether it has the store itself or asks the App that has it.
+import { z } from 'zod'
+import type { StopAuthor, LandingStop, StopEvent } from '../gate/landing-stop.ts'
+import type { LandingStops } from '../ports/landing-stops.ts'
+
+const repository = z.object({ owner: z.string().min(1).max(100), name: z.string().min(1).max(100) }).strict()
+
+/** Comes from the command line, perhaps through a socket: it is checked where it arrives. */
+export const stopsRequest = z.discriminatedUnion('verb', [
+  z.object({ verb: z.literal('list'), repository: repository.optional() }).strict(),
+  z
+    .object({
+      verb: z.literal('stop'),
+      repository,
+      branch: z.string().min(1).max(255).optional(),
+      reason: z.string().max(1000),
+      user: z.string().min(1).max(100),
+    })
+    .strict(),
+  z
+    .object({
+      verb: z.literal('resume'),
+      repository,
+      branch: z.string().min(1).max(255).optional(),
+      reason: z.string().max(1000),
+      user: z.string().min(1).max(100),
+      /** Stops that an audit ordered, too. */
+      audit: z.boolean(),
+    })
+    .strict(),
+])
+
+export type StopsRequest = z.output<typeof stopsRequest>
+
+export interface StopsAnswer {
+  /** What began or ended. */
+  readonly changed: readonly LandingStop[]
+  /** What is stopped now. */
+  readonly stops: readonly LandingStop[]
+  /** What was on record before, for one repository: the newest first. */
+  readonly events: readonly StopEvent[]
+}
+
+const shownEvents = 20
+
+export async function manageStops(request: StopsRequest, store: LandingStops): Promise<StopsAnswer> {
+  const changed = await change(request, store)
+  return {
+    changed,
+    stops: await store.landingStops(request.repository),
+    events: request.repository === undefined ? [] : await store.stopEvents(request.repository, shownEvents),
+  }
+}
+
+async function change(request: StopsRequest, store: LandingStops): Promise<readonly LandingStop[]> {
+  if (request.verb === 'list') return []
+  const { repository: of, branch, reason, user } = request
+  const by: StopAuthor = { kind: 'command-line', user }
+  if (request.verb === 'stop') {
+    const begun = await store.stopLandings({ repository: of, branch, kind: 'frozen', reason, by })
+    return begun === undefined ? [] : [begun]
+  }
+  const kinds = request.audit ? (['frozen', 'refused', 'audit'] as const) : (['frozen', 'refused'] as const)
+  return store.resumeLandings({ repository: of, branch, kinds, by, reason })
+}

@@ -1,0 +1,84 @@
+// What maintainers are told when a branch does not hold what was checked: what was expected, what is there, what was
+// stopped, and how to go on. Decides nothing.
+import type { CommitSha, PullNumber, TreeSha } from '../change/ids.ts'
+import { code, plain } from './escape.ts'
+
+export interface ToldMismatch {
+  readonly pull: PullNumber
+  readonly branch: string
+  readonly base: CommitSha
+  readonly head: CommitSha
+  readonly commit: CommitSha
+  readonly tree: TreeSha
+  /** What is there instead, as far as it is known. */
+  readonly found?: CommitSha | undefined
+  /** What differs, as a sentence. */
+  readonly differs: string
+}
+
+/** The pull request that would take it back; or why there is none. */
+export type ToldRevert =
+  { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
+
+/** One issue a landing: the hidden first line names its commit. */
+export function mismatchMarker({ commit }: Pick<ToldMismatch, 'commit'>): string {
+  return `<!-- catalog-bot:audit ${commit} -->`
+}
+
+/** Title and body. Text of others in them is escaped. */
+export function mismatchIssue(
+  mismatch: ToldMismatch,
+  revert: ToldRevert,
+): { readonly title: string; readonly body: string } {
+  const { pull, branch, base, head, commit, tree, found, differs } = mismatch
+  const name = /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/.test(branch) ? branch : 'a branch'
+  return {
+    title: `Merging is stopped on ${name}: pull request ${pull} was not merged as it was checked`,
+    body: [
+      mismatchMarker(mismatch),
+      `The bot merged #${pull} into ${code(branch)} and then read the branch. It does not hold what the bot checked: ${plain(differs)}.`,
+      [
+        '| | expected | found |',
+        '|---|---|---|',
+        `| commit | ${code(commit)} | ${found === undefined ? 'unknown' : code(found)} |`,
+        `| tree | ${code(tree)} | ${found === undefined ? 'unknown' : 'see the commit'} |`,
+        `| parents | ${code(base)}, ${code(head)} | |`,
+      ].join('\n'),
+      `**The bot merges nothing into ${code(branch)} until a maintainer allows it.** Other branches are not affected.`,
+      [
+        '### What to do',
+        '',
+        `1. Compare the two: ${code(`git diff ${tree} ${found ?? branch}`)}.`,
+        revert.kind === 'offered'
+          ? `2. If the difference is wrong, merge #${revert.pull}: it sets the branch back to what it was before the merge.`
+          : `2. If the difference is wrong, revert it. The bot could not open a pull request for that: ${plain(revert.why)}.`,
+        `3. Comment ${code(`/thaw ${branch} audit`)} on any open pull request, or run ${code(`catalog-bot landings resume --branch ${branch} --audit`)}. Then the bot merges again.`,
+      ].join('\n'),
+    ].join('\n\n'),
+  }
+}
+
+/** The pull request that takes a landing back. */
+export function revertPull(
+  { pull, branch, base }: ToldMismatch,
+  undone: number,
+): { readonly title: string; readonly body: string; readonly message: string } {
+  const title = `Set ${branch} back to before pull request ${pull}`
+  const also =
+    undone > 1
+      ? `It undoes everything that came after that commit, also ${undone - 1} other ${undone === 2 ? 'commit' : 'commits'} on the branch.`
+      : 'It undoes that merge alone.'
+  return {
+    title: plainTitle(title),
+    body: [
+      `The branch ${code(branch)} does not hold what the bot checked when it merged #${pull}. Merging this pull request makes its files what they were at ${code(base)}. ${also}`,
+      'The bot does not merge this pull request: a maintainer decides.',
+    ].join('\n\n'),
+    message: plainTitle(title),
+  }
+}
+
+/** A branch's name can be any text: in a title it must neither mention nor refer. */
+function plainTitle(text: string): string {
+  return text.replace(/[^A-Za-z0-9 ._/-]/g, '')
+}

@@ -1,0 +1,241 @@
+// Stops of landings and parked pull requests, in tables.
+import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { LandingStop, StopAuthor, StopEvent, StopKind, StopPlace } from '../gate/landing-stop.ts'
+import type { LandingStops, ParkedPull } from '../ports/landing-stops.ts'
+import type { Database, Sql } from './database.ts'
+import { repositoryKey } from './landings.ts'
+import { schema } from './migrations.ts'
+
+interface StopRow {
+  readonly branch: string
+  readonly owner: string
+  readonly name: string
+  readonly kind: StopKind
+  readonly reason: string
+  readonly made_by: string
+  readonly pull: number | null
+  readonly cause: string | null
+  readonly try_again_at: number | null
+  readonly rules: string | null
+  readonly since: number
+  readonly times: number
+}
+
+interface EventRow extends Pick<StopRow, 'branch' | 'kind' | 'reason' | 'made_by'> {
+  readonly step: StopEvent['step']
+  readonly at: number
+}
+
+const columns = `branch, owner_as_written AS owner, name_as_written AS name, kind, reason, made_by, pull, cause,
+  try_again_at, rules, (extract(epoch FROM since) * 1000)::double precision AS since, times`
+
+/** A branch cannot have an empty name. */
+const every = ''
+
+export function openLandingStops(database: Database): LandingStops {
+  return {
+    stopLandings: (order) =>
+      database.transaction(async (sql) => {
+        const { repository, branch = every, kind, reason, by, pull, commit, tryAgainAt, rules } = order
+        const key = repositoryKey(repository)
+        await sql.lock(`stops ${key}`)
+        if ((await isRepeated(sql, key, by)) || (await isTakenBack(sql, key, branch, by))) return undefined
+        const before = await sql.query(
+          `SELECT kind FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`,
+          [key, branch, kind],
+        )
+        // That a refusal was met again is counted, not told again.
+        if (before.length === 0 || by.kind !== 'bot')
+          await record(sql, key, { branch, kind, reason, by }, 'stopped')
+        const [row] = await sql.query<StopRow>(
+          `INSERT INTO ${schema}.stop
+             (repository, owner_as_written, name_as_written, branch, kind, reason, made_by, pull, cause, try_again_at, rules)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+           ON CONFLICT (repository, branch, kind) DO UPDATE SET
+             times = stop.times + 1,
+             reason = CASE WHEN stop.kind = 'refused' THEN excluded.reason ELSE stop.reason END,
+             pull = CASE WHEN stop.kind = 'refused' THEN excluded.pull ELSE stop.pull END,
+             rules = CASE WHEN stop.kind = 'refused' THEN excluded.rules ELSE stop.rules END,
+             try_again_at = CASE WHEN stop.kind = 'refused' THEN excluded.try_again_at ELSE stop.try_again_at END
+           RETURNING ${columns}`,
+          [
+            key,
+            repository.owner,
+            repository.name,
+            branch,
+            kind,
+            clean(reason),
+            JSON.stringify(by),
+            pull ?? null,
+            commit ?? null,
+            tryAgainAt ?? null,
+            rules ?? null,
+          ],
+        )
+        return row && toStop(row)
+      }),
+
+    resumeLandings: ({ repository, branch, kinds, by, reason, saidAt = Infinity }) =>
+      database.transaction(async (sql) => {
+        const key = repositoryKey(repository)
+        await sql.lock(`stops ${key}`)
+        if (await isRepeated(sql, key, by)) return []
+        const rows = await sql.query<StopRow>(
+          `SELECT ${columns} FROM ${schema}.stop
+           WHERE repository = $1 AND ($2::text IS NULL OR branch = $2) AND kind = ANY($3::text[])`,
+          [key, branch ?? null, kinds],
+        )
+        const ended: LandingStop[] = []
+        for (const row of rows) {
+          const stop = toStop(row)
+          if (!isMeant(stop, by, saidAt)) continue
+          await sql.query(`DELETE FROM ${schema}.stop WHERE repository = $1 AND branch = $2 AND kind = $3`, [
+            key,
+            row.branch,
+            row.kind,
+          ])
+          await record(sql, key, { branch: row.branch, kind: row.kind, reason, by }, 'resumed')
+          ended.push(stop)
+        }
+        return ended.sort((a, b) => a.since - b.since)
+      }),
+
+    retryLandings: async ({ repository, branch }) => {
+      await database.query(
+        `UPDATE ${schema}.stop SET try_again_at = 0 WHERE repository = $1 AND branch = $2 AND kind = 'refused'`,
+        [repositoryKey(repository), branch],
+      )
+    },
+
+    landingStops: async (repository) => {
+      const rows = await database.query<StopRow>(
+        `SELECT ${columns} FROM ${schema}.stop WHERE $1::text IS NULL OR repository = $1
+         ORDER BY stop.since, repository, branch, kind`,
+        [repository === undefined ? null : repositoryKey(repository)],
+      )
+      return rows.map(toStop)
+    },
+
+    stopEvents: async (repository, most) => {
+      const rows = await database.query<EventRow>(
+        `SELECT step, branch, kind, reason, made_by, (extract(epoch FROM at) * 1000)::double precision AS at
+         FROM ${schema}.stop_event WHERE repository = $1 ORDER BY id DESC LIMIT $2`,
+        [repositoryKey(repository), most],
+      )
+      return rows.map(({ step, branch, kind, reason, made_by, at }) => ({
+        repository,
+        ...placed(branch),
+        step,
+        kind,
+        reason,
+        by: JSON.parse(made_by) as StopAuthor,
+        at,
+      }))
+    },
+
+    parkPull: async (repository, { pull, reason, state, times, tryAgainAt }) => {
+      await database.query(
+        `INSERT INTO ${schema}.parked_pull (repository, pull, reason, state, times, try_again_at)
+         VALUES ($1, $2, $3, $4, $5, $6)
+         ON CONFLICT (repository, pull) DO UPDATE SET
+           reason = excluded.reason, state = excluded.state, times = excluded.times, try_again_at = excluded.try_again_at, parked_at = clock_timestamp()`,
+        [repositoryKey(repository), pull, clean(reason), state, times, tryAgainAt],
+      )
+    },
+
+    parkedPull: async (repository: RepositoryName, pull: PullNumber): Promise<ParkedPull | undefined> => {
+      const [row] = await database.query<{
+        reason: string
+        state: string
+        times: number
+        try_again_at: number
+      }>(
+        `SELECT reason, state, times, try_again_at FROM ${schema}.parked_pull WHERE repository = $1 AND pull = $2`,
+        [repositoryKey(repository), pull],
+      )
+      if (row === undefined) return undefined
+      return { pull, reason: row.reason, state: row.state, times: row.times, tryAgainAt: row.try_again_at }
+    },
+
+    parkedPulls: async (repository) => {
+      const rows = await database.query<{ pull: number }>(
+        `SELECT pull FROM ${schema}.parked_pull WHERE repository = $1 ORDER BY pull`,
+        [repositoryKey(repository)],
+      )
+      return rows.map(({ pull }) => pullNumber(pull))
+    },
+
+    releasePull: async (repository, pull) => {
+      await database.query(`DELETE FROM ${schema}.parked_pull WHERE repository = $1 AND pull = $2`, [
+        repositoryKey(repository),
+        pull,
+      ])
+    },
+  }
+}
+
+/** Whether a person's comment was obeyed before: a job that died after that comes again. */
+async function isRepeated(sql: Sql, key: string, by: StopAuthor): Promise<boolean> {
+  if (by.kind !== 'person') return false
+  const rows = await sql.query(
+    `SELECT id FROM ${schema}.stop_event WHERE repository = $1 AND comment = $2 LIMIT 1`,
+    [key, by.comment],
+  )
+  return rows.length > 0
+}
+
+/** Whether a later comment ended what this one begins: they are read in any order. */
+async function isTakenBack(sql: Sql, key: string, branch: string, by: StopAuthor): Promise<boolean> {
+  if (by.kind !== 'person') return false
+  const rows = await sql.query(
+    `SELECT id FROM ${schema}.stop_event
+     WHERE repository = $1 AND branch = $2 AND step = 'resumed' AND kind = 'frozen' AND comment > $3 LIMIT 1`,
+    [key, branch, by.comment],
+  )
+  return rows.length > 0
+}
+
+/** Ids of comments grow; between other stops and a comment the time tells. */
+function isMeant(stop: LandingStop, by: StopAuthor, saidAt: number): boolean {
+  if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
+  return stop.since <= saidAt
+}
+
+async function record(
+  sql: Sql,
+  key: string,
+  { branch, kind, reason, by }: { branch: string; kind: StopKind; reason: string; by: StopAuthor },
+  step: StopEvent['step'],
+): Promise<void> {
+  await sql.query(
+    `INSERT INTO ${schema}.stop_event (repository, branch, step, kind, reason, made_by, comment)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [key, branch, step, kind, clean(reason), JSON.stringify(by), by.kind === 'person' ? by.comment : null],
+  )
+}
+
+/** Postgres takes neither NUL nor half surrogates. */
+function clean(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed()
+}
+
+function placed(branch: string): Pick<StopPlace, 'branch'> {
+  return branch === every ? {} : { branch }
+}
+
+function toStop(row: StopRow): LandingStop {
+  return {
+    repository: { owner: row.owner, name: row.name },
+    ...placed(row.branch),
+    kind: row.kind,
+    reason: row.reason,
+    by: JSON.parse(row.made_by) as StopAuthor,
+    ...(row.pull !== null && { pull: pullNumber(row.pull) }),
+    ...(row.cause !== null && { commit: commitSha(row.cause) }),
+    ...(row.try_again_at !== null && { tryAgainAt: row.try_again_at }),
+    ...(row.rules !== null && { rules: row.rules }),
+    since: row.since,
+    times: row.times,
+  }
+}

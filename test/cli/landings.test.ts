@@ -1,0 +1,56 @@
+// `landings`: on the store itself, through the App that has it, and in words where neither can be had.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import pino from 'pino'
+import { openControlSocket, storeFolder } from '../../src/app/control-socket.ts'
+import { openStore } from '../../src/store/store.ts'
+import { clock } from '../store/sample-records.ts'
+import { catalogBotIn } from './command.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'landings-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const landings = (...parameters: string[]) => catalogBotIn(folder, 'landings', ...parameters)
+const of = ['--repository', 'o/R']
+
+test('stop, list and resume through a running App and without one', async () => {
+  expect(await landings()).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('there is no store in data'),
+  })
+  const store = await openStore({ dataDirectory: storeFolder(join(folder, 'data')), clock })
+  const socket = await openControlSocket(join(folder, 'data'), { store, log: pino({ level: 'silent' }) })
+  try {
+    expect(
+      await landings('stop', ...of, '--branch', 'main', '--reason', 'release \u001b[31mday'),
+    ).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(
+        /^o\/R main: merging is stopped on main by .* \(command line\) since .*: release [^\u001b]*day/,
+      ),
+    })
+    expect(await store.landingStops()).toMatchObject([
+      { repository: { owner: 'o', name: 'R' }, branch: 'main', kind: 'frozen', by: { kind: 'command-line' } },
+    ])
+    await store.stopLandings({
+      repository: { owner: 'o', name: 'R' },
+      branch: 'main',
+      kind: 'audit',
+      reason: 'x',
+      by: { kind: 'bot' },
+    })
+    expect(await landings('stop')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('needs --repository'),
+    })
+  } finally {
+    await socket.close()
+    await store.close()
+  }
+  const resumed = await landings('resume', ...of)
+  expect(resumed).toMatchObject({ code: 0, err: expect.stringContaining('resume with --audit') })
+  const all = await landings('resume', ...of, '--audit', '--json')
+  expect(JSON.parse(all.out)).toMatchObject({ changed: [{ kind: 'audit' }], stops: [] })
+  expect(await landings('resume', ...of)).toMatchObject({ code: 1 })
+}, 180_000)
