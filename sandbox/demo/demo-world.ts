@@ -53,7 +53,8 @@ async function furnished(
   return { github, registry, repository, files, environment: installBot(repositoryName), stop }
 }
 
-function readFixture(host: string): Record<string, string> {
+/** The files of the catalog repository as they begin, by path; images are named at this registry. */
+export function readFixture(host: string): Record<string, string> {
   const files: Record<string, string> = {}
   for (const entry of readdirSync(fixture, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) {

@@ -3,11 +3,17 @@
 import { mayWrite } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import { requiredApprovalsOf, protectionOf, pullDemandsOf } from '../branch-rules/branch-protection.ts'
+import { isNamed } from '../branch-rules/bypass.ts'
 import { layersOf, rulesetsFor } from '../branch-rules/layers.ts'
 import { entryOf, queueParameters } from '../branch-rules/merge-queue.ts'
 import type { QueueEntry } from '../world.ts'
 import { unmetChecks } from '../branch-rules/required-checks.ts'
-import type { PullRequestParameters, Rule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
+import type {
+  Named,
+  PullRequestParameters,
+  Rule,
+  StatusCheckParameters,
+} from '../branch-rules/rule-shapes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { nodeId } from '../views/account-view.ts'
 import { fullName } from '../views/repository-view.ts'
@@ -72,6 +78,9 @@ function updateRuleFields(
   if (layers.every(({ rules }) => rules.length === 0)) return null
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const has = (type: string): boolean => rules.some((it) => it.type === type)
+  const isShutOut = rules.some(
+    ({ type, parameters }) => type === 'restricted_pushers' && !isNamed(world, repo, by, parameters as Named),
+  )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
     .map((it) => it.parameters as unknown as PullRequestParameters)
@@ -93,7 +102,7 @@ function updateRuleFields(
     requiresLinearHistory: has('required_linear_history'),
     requiresSignatures: has('required_signatures'),
     viewerAllowedToDismissReviews: mayWrite(world, by, repo),
-    viewerCanPush: mayWrite(world, by, repo) && !has('update') && !has('restricted_pushers'),
+    viewerCanPush: mayWrite(world, by, repo) && !has('update') && !isShutOut,
   }
 }
 

@@ -194,6 +194,23 @@ describe('a branch', () => {
     const bob = ground.it.client(ground.it.github.tokenFor('bob'))
     expect(await read(bob)).toEqual({ ...rule, viewerCanPush: false })
   })
+
+  test('tells in GraphQL that who is among the classic pushers can push', async () => {
+    const it = await ground.landing()
+    const query = `query ($owner: String!, $repo: String!) {
+      repository(owner: $owner, name: $repo) { ref(qualifiedName: "refs/heads/main") { refUpdateRule { viewerCanPush } } }
+    }`
+    const canPush = async (apps: string[]): Promise<unknown> => {
+      const restrictions = { users: [], teams: [], apps }
+      ground.it.github.protect(it.full, 'main', { enforce_admins: true, restrictions })
+      const answer = await ground.it.octokit.graphql<{
+        repository: { ref: { refUpdateRule: { viewerCanPush: boolean } } }
+      }>(query, it.name)
+      return answer.repository.ref.refUpdateRule.viewerCanPush
+    }
+    expect(await canPush(['catalog-bot'])).toBe(true)
+    expect(await canPush([])).toBe(false)
+  })
 })
 
 test('a repository tells how it merges to those who may write', async () => {

@@ -1,0 +1,213 @@
+// Settings as real repositories combine them.
+import { checksRule, pullRequestRule, queueRule } from '../../sandbox/github/branch-rules/landing-ground.ts'
+import type { ProtectionRequest } from '../../../sandbox/github/branch-rules/rule-shapes.ts'
+import { approved, ci, merged, ownChecks, update, type Row, type Stage } from './row.ts'
+
+const approval = 'At least 1 approving review is required by reviewers with write access.'
+
+/** The two rulesets that are recommended: the App alone updates, and our checks of our App bind even it. */
+const recommended = (it: Stage, pullRequest?: Record<string, unknown>): void => {
+  const { github, full, app } = it
+  const more = pullRequest === undefined ? [] : [pullRequestRule(pullRequest)]
+  github.addRules(full, [{ type: 'update' }], {
+    name: 'catalog-bot alone',
+    bypass_actors: [{ actor_type: 'Integration', actor_id: app.id, bypass_mode: 'always' }],
+  })
+  github.addRules(
+    full,
+    [
+      checksRule(ownChecks.map((context) => ({ context, integration_id: app.id }))),
+      { type: 'non_fast_forward' },
+      { type: 'deletion' },
+      ...more,
+    ],
+    { name: 'checked by catalog-bot' },
+  )
+}
+
+const required = (contexts: readonly string[], strict = false) =>
+  checksRule(
+    contexts.map((context) => ({ context })),
+    { strict_required_status_checks_policy: strict },
+  )
+
+const classic = (protection: ProtectionRequest) => (it: Stage) =>
+  it.github.protect(it.full, 'main', { enforce_admins: true, ...protection })
+
+export const rulesTogether: readonly Row[] = [
+  {
+    name: 'the two rulesets that are recommended',
+    source: 'rust-lang/team; checks on the merge as bors-ng and Anubis do',
+    set: (it) => recommended(it),
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'the two recommended rulesets, with an approval that a push ends, and it is there',
+    source: 'security changes to mergeability: the contents must exactly match',
+    set: (it) => recommended(it, { required_approving_review_count: 1, dismiss_stale_reviews_on_push: true }),
+    before: approved,
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'the two recommended rulesets, with an approval that is missing',
+    source: 'rocq 8183',
+    set: (it) => recommended(it, { required_approving_review_count: 1 }),
+    push: approval,
+    api: { merge: approval },
+    bot: { ends: 'waits', says: [/approv/i], mend: approved, then: merged('push') },
+  },
+  {
+    name: 'our checks and green CI are required, and the head is behind',
+    source: 'data-client 1016 for the push; the button asks for checks on the head',
+    set: ({ github, full }) => github.addRules(full, [required([...ownChecks, 'ci'])]),
+    before: ci('success'),
+    push: 'Required status check "ci" is expected.',
+    api: { merge: 'accepted' },
+    bot: merged('merge'),
+  },
+  {
+    name: 'our checks and green CI are required on an up-to-date branch, and the head contains the base',
+    source: 'troubleshooting required status checks',
+    set: ({ github, full }) => github.addRules(full, [required([...ownChecks, 'ci'], true)]),
+    behind: false,
+    before: ci('success'),
+    push: 'accepted',
+    bot: merged('push', 'merge'),
+  },
+  {
+    name: 'linear history, our checks and an approval that is there',
+    source: 'available rules for rulesets',
+    set: ({ github, full }) =>
+      github.addRules(full, [
+        { type: 'required_linear_history' },
+        required(ownChecks),
+        pullRequestRule({ required_approving_review_count: 1 }),
+      ]),
+    before: approved,
+    push: 'This branch must not contain merge commits.',
+    api: { merge: 'This branch must not contain merge commits.', squash: 'accepted' },
+    bot: merged('linear'),
+  },
+  {
+    name: 'linear history and our checks on an up-to-date branch, and the head is behind',
+    source: 'aimee 2460: behind and strict is refused though all is green',
+    set: ({ github, full }) =>
+      github.addRules(full, [{ type: 'required_linear_history' }, required(ownChecks, true)]),
+    push: 'This branch must not contain merge commits.',
+    api: { squash: 'expected' },
+    bot: {
+      ends: 'waits',
+      says: [/up to date|behind|update|contain/i],
+      mend: update,
+      then: merged('linear'),
+    },
+  },
+  {
+    name: 'signatures and our checks, and the head is signed',
+    source: 'signature verification for bots',
+    set: ({ github, full }) => github.addRules(full, [{ type: 'required_signatures' }, required(ownChecks)]),
+    pull: { signed: true },
+    push: 'Commits must have verified signatures.',
+    api: { merge: 'accepted' },
+    bot: merged('signed', 'merge'),
+  },
+  {
+    name: 'a merge queue and our checks',
+    source: 'managing a merge queue: checks on the head of the group; dco 303: the entry stalls without',
+    set: ({ github, full }) => github.addRules(full, [queueRule(), required(ownChecks)]),
+    push: 'Changes must be made through the merge queue',
+    api: { merge: 'Changes must be made through the merge queue' },
+    bot: merged('queue'),
+  },
+  {
+    name: 'a merge queue that squashes, linear history and our checks',
+    source: 'managing a merge queue: merge method',
+    set: ({ github, full }) =>
+      github.addRules(full, [
+        queueRule({ merge_method: 'SQUASH', max_entries_to_build: 1, max_entries_to_merge: 1 }),
+        { type: 'required_linear_history' },
+        required(ownChecks),
+      ]),
+    push: 'Changes must be made through the merge queue',
+    bot: merged('queue', 'linear'),
+  },
+  {
+    name: 'classic: the App is among those who may push, our checks on an up-to-date branch',
+    source: 'about protected branches: listed apps still need the checks',
+    set: classic({
+      required_status_checks: { strict: true, contexts: ownChecks },
+      restrictions: { users: [], teams: [], apps: ['catalog-bot'] },
+    }),
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'classic: the App is not among those who may push',
+    source: 'about protected branches: restrict who can push',
+    set: classic({ restrictions: { users: [], teams: [], apps: [] } }),
+    push: "You're not authorized to push to this branch.",
+    api: { merge: "You're not authorized to push to this branch." },
+    bot: {
+      ends: 'waits',
+      says: [/not authorized|may not push|allowed to push|can push|restrict|on a list/i],
+      mend: classic({ restrictions: { users: [], teams: [], apps: ['catalog-bot'] } }),
+      then: merged('push'),
+    },
+  },
+  {
+    name: 'classic: an approval that a push ends is there, our checks on an up-to-date branch',
+    source: 'security changes to mergeability; the merge contains the base',
+    set: classic({
+      required_status_checks: { strict: true, contexts: ownChecks },
+      required_pull_request_reviews: { required_approving_review_count: 1, dismiss_stale_reviews: true },
+    }),
+    before: approved,
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'classic: an approval is missing',
+    source: 'about protected branches: require pull request reviews',
+    set: classic({ required_pull_request_reviews: { required_approving_review_count: 1 } }),
+    push: approval,
+    api: { merge: approval },
+    bot: { ends: 'waits', says: [/approv/i], mend: approved, then: merged('push') },
+  },
+  {
+    name: 'classic: linear history',
+    source: 'about protected branches: linear history',
+    set: classic({ required_linear_history: true }),
+    push: 'This branch must not contain merge commits.',
+    api: { squash: 'accepted' },
+    bot: merged('linear'),
+  },
+  {
+    name: 'our checks are required on all branches, temporary ones too',
+    source: 'agent-glovebox 3249: every write is refused; the button asks for checks on the head',
+    set: ({ github, full }) =>
+      github.addRules(full, [required(ownChecks)], { conditions: { ref_name: { include: ['~ALL'] } } }),
+    push: 'accepted',
+    api: { merge: 'accepted' },
+    bot: merged('push', 'merge'),
+  },
+  {
+    name: 'a ruleset that is only evaluated demands nothing',
+    source: 'about rulesets: enforcement statuses',
+    set: ({ github, full }) =>
+      github.addRules(full, [{ type: 'required_linear_history' }], { enforcement: 'evaluate' }),
+    push: 'accepted',
+    bot: merged('push'),
+  },
+  {
+    name: 'rules of another branch demand nothing',
+    source: 'about rulesets: targets',
+    set: ({ github, full }) =>
+      github.addRules(full, [{ type: 'required_linear_history' }, { type: 'update' }], {
+        conditions: { ref_name: { include: ['refs/heads/release'] } },
+      }),
+    push: 'accepted',
+    bot: merged('push'),
+  },
+]

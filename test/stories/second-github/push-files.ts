@@ -1,0 +1,56 @@
+// People's pushes to the second GitHub: real git pushes over http, with their token. Times are in UTC, for emulate writes
+// all commits so.
+import { execFile } from 'node:child_process'
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { tokenOf, type SecondGitHub } from './second-github.ts'
+
+const runFile = promisify(execFile)
+
+export interface PushFiles {
+  readonly repository: string
+  readonly login: string
+  readonly branch: string
+  /** The branch that it starts from; absent: from nothing. */
+  readonly from?: string
+  readonly files: Readonly<Record<string, string>>
+}
+
+/** Resolves with the commit that was pushed. Rejects with git's words when it was refused. */
+export async function pushFiles(github: SecondGitHub, wanted: PushFiles): Promise<string> {
+  const { repository, login, branch, from, files } = wanted
+  const directory = await mkdtemp(join(tmpdir(), 'push-'))
+  const git = async (...args: string[]): Promise<string> => {
+    const environment = {
+      PATH: process.env['PATH'],
+      TZ: 'UTC',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_TERMINAL_PROMPT: '0',
+    }
+    const person = ['-c', `user.name=${login}`, '-c', `user.email=${login}@example.com`]
+    return (await runFile('git', ['-C', directory, ...person, ...args], { env: environment })).stdout.trim()
+  }
+  try {
+    await git('init', '--quiet', '--initial-branch=work')
+    if (from !== undefined) {
+      await git('fetch', '--quiet', join(github.git.root, `${repository}.git`), from)
+      await git('reset', '--quiet', '--hard', 'FETCH_HEAD')
+    }
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(directory, path)), { recursive: true })
+      await writeFile(join(directory, path), text)
+    }
+    await git('add', '--all')
+    await git('commit', '--quiet', '--message', `Change ${branch}`)
+    const address = new URL(`${github.url}/${repository}.git`)
+    address.username = 'x-access-token'
+    address.password = tokenOf(login)
+    await git('push', '--quiet', '--force', address.href, `HEAD:refs/heads/${branch}`)
+    return await git('rev-parse', 'HEAD')
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}

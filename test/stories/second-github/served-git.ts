@@ -1,0 +1,220 @@
+// The git that is served beside emulate, whose answers know refs and objects but no git protocol. Whether a push may
+// move a ref is emulate's to say, asked with the token that pushed: first it is given the pushed objects, then it moves
+// its own ref, then git takes the push.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** Asks emulate as whoever has this token; resolves with status and body. */
+export type AskAs = (
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+) => Promise<{ readonly status: number; readonly data: unknown }>
+
+export interface RefCommand {
+  readonly old: string
+  readonly new: string
+  readonly ref: string
+}
+
+export interface ServedGit {
+  /** The folder with `OWNER/NAME.git`. */
+  readonly root: string
+  git(repository: string, args: readonly string[], input?: string | Buffer): Promise<string>
+  create(repository: string): Promise<void>
+  /** Makes a repository with all branches of another; emulate does the same when it makes a fork. */
+  fork(from: string, to: string): Promise<void>
+  /** Asks emulate about a push. Returns the refusal as git's protocol says it, or nothing when git may take it. */
+  judge(repository: string, token: string, body: Buffer): Promise<Buffer | undefined>
+  /** Gives emulate all objects of a commit that it lacks, in this repository. */
+  tell(repository: string, token: string, commit: string, known: readonly string[]): Promise<void>
+}
+
+const nothing = '0'.repeat(40)
+
+export function serveGit(root: string, ask: AskAs): ServedGit {
+  const directoryOf = (repository: string): string => join(root, `${repository}.git`)
+
+  const git: ServedGit['git'] = async (repository, args, input) =>
+    (await run(['-C', directoryOf(repository), ...args], input)).toString()
+
+  const tell: ServedGit['tell'] = async (repository, token, commit, known) => {
+    const not = known.length === 0 ? [] : ['--not', ...known]
+    const list = await git(repository, ['rev-list', '--objects', '--no-object-names', commit, ...not])
+    const objects = await readObjects(directoryOf(repository), list.split('\n').filter(Boolean))
+    const give = async (kind: string, sha: string, body: unknown): Promise<void> => {
+      const { status, data } = await ask(token, 'POST', `/repos/${repository}/git/${kind}`, body)
+      const named = (data as { sha?: string }).sha
+      if (status !== 201 || named !== sha)
+        throw new Refused(`emulate took ${kind} ${sha} as ${status} ${named ?? JSON.stringify(data)}`)
+    }
+    const trees = new Map(objects.filter(({ type }) => type === 'tree').map((each) => [each.sha, each]))
+    const given = new Set<string>()
+    const giveTree = async (sha: string): Promise<void> => {
+      const tree = trees.get(sha)
+      if (tree === undefined || given.has(sha)) return
+      given.add(sha)
+      const entries = entriesOf(tree.content)
+      for (const entry of entries) if (entry.type === 'tree') await giveTree(entry.sha)
+      await give('trees', sha, { tree: entries })
+    }
+    for (const { type, sha, content } of objects)
+      if (type === 'blob')
+        await give('blobs', sha, { content: content.toString('base64'), encoding: 'base64' })
+    for (const sha of trees.keys()) await giveTree(sha)
+    // Parents come after their children in git's list.
+    for (const { type, sha, content } of [...objects].reverse())
+      if (type === 'commit') await give('commits', sha, commitOf(content.toString()))
+  }
+
+  const move = async (repository: string, token: string, { old, new: to, ref }: RefCommand) => {
+    const path = `/repos/${repository}/git/refs`
+    const name = ref.replace(/^refs\//, '')
+    if (to === nothing) return ask(token, 'DELETE', `${path}/${name}`)
+    if (old === nothing) return ask(token, 'POST', path, { ref, sha: to })
+    const gently = await ask(token, 'PATCH', `${path}/${name}`, { sha: to, force: false })
+    const isRewound = gently.status === 422 && /fast-forward/.test(JSON.stringify(gently.data))
+    return isRewound ? ask(token, 'PATCH', `${path}/${name}`, { sha: to, force: true }) : gently
+  }
+
+  const create: ServedGit['create'] = async (repository) => {
+    const directory = directoryOf(repository)
+    await mkdir(directory, { recursive: true })
+    await run(['init', '--quiet', '--bare', '--initial-branch=main', directory])
+    for (const [name, value] of [
+      ['http.receivepack', 'true'],
+      ['uploadpack.allowFilter', 'true'],
+      ['uploadpack.allowAnySHA1InWant', 'true'],
+    ] as const)
+      await git(repository, ['config', name, value])
+  }
+
+  return {
+    root,
+    git,
+    tell,
+    create,
+    async fork(from, to) {
+      await create(to)
+      await git(to, ['fetch', '--quiet', directoryOf(from), '+refs/heads/*:refs/heads/*'])
+    },
+    async judge(repository, token, body) {
+      const { commands, pack } = commandsOf(body)
+      const refs = (await git(repository, ['for-each-ref', '--format=%(objectname) %(refname)'])).split('\n')
+      // A command that names another value than the ref has is git's own to refuse.
+      const isStale = commands.some(
+        ({ old, ref }) => (refs.find((line) => line.endsWith(` ${ref}`))?.slice(0, 40) ?? nothing) !== old,
+      )
+      if (isStale) return undefined
+      try {
+        if (pack.length > 0) await git(repository, ['index-pack', '--stdin', '--fix-thin'], pack)
+        const known = refs.map((line) => line.slice(0, 40)).filter(Boolean)
+        for (const { new: to } of commands) if (to !== nothing) await tell(repository, token, to, known)
+        for (const command of commands) {
+          const { status, data } = await move(repository, token, command)
+          if (status >= 300) throw new Refused(`${(data as { message?: string }).message ?? status}`)
+        }
+        return undefined
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error
+        return refusal(commands, error.message)
+      }
+    },
+  }
+}
+
+class Refused extends Error {}
+
+async function run(args: readonly string[], input?: string | Buffer): Promise<Buffer> {
+  const child = spawn('git', args, {
+    env: { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  })
+  const out: Buffer[] = []
+  const errors: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
+  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  const [code] = (await once(child, 'close')) as [number]
+  if (code !== 0) throw new Error(`git ${args.join(' ')}: ${Buffer.concat(errors).toString()}`)
+  return Buffer.concat(out)
+}
+
+interface GitObject {
+  readonly sha: string
+  readonly type: string
+  readonly content: Buffer
+}
+
+async function readObjects(directory: string, shas: readonly string[]): Promise<GitObject[]> {
+  const output = await run(['-C', directory, 'cat-file', '--batch'], shas.map((sha) => `${sha}\n`).join(''))
+  const objects: GitObject[] = []
+  let at = 0
+  while (at < output.length) {
+    const end = output.indexOf('\n', at)
+    const [sha = '', type = '', size = '0'] = output.toString('latin1', at, end).split(' ')
+    objects.push({ sha, type, content: output.subarray(end + 1, end + 1 + Number(size)) })
+    at = end + 2 + Number(size)
+  }
+  return objects
+}
+
+function entriesOf(tree: Buffer): { path: string; mode: string; type: string; sha: string }[] {
+  const entries = []
+  for (let at = 0; at < tree.length;) {
+    const end = tree.indexOf(0, at)
+    const [mode = '', path = ''] = tree.toString('utf8', at, end).split(/ (.*)/s)
+    const sha = tree.toString('hex', end + 1, end + 21)
+    const type = mode === '40000' ? 'tree' : mode === '160000' ? 'commit' : 'blob'
+    entries.push({ path, mode: mode.padStart(6, '0'), type, sha })
+    at = end + 21
+  }
+  return entries
+}
+
+function commitOf(text: string): unknown {
+  const end = text.indexOf('\n\n')
+  const lines = text.slice(0, end).split('\n')
+  const person = (role: string) => {
+    const line = lines.find((each) => each.startsWith(`${role} `)) ?? ''
+    const [, name, email, seconds] = /^\w+ (.*) <(.*)> (\d+) /.exec(line) ?? []
+    return { name, email, date: new Date(Number(seconds) * 1000).toISOString() }
+  }
+  return {
+    message: text.slice(end + 2),
+    tree: lines[0]?.slice('tree '.length),
+    parents: lines.filter((line) => line.startsWith('parent ')).map((line) => line.slice('parent '.length)),
+    author: person('author'),
+    committer: person('committer'),
+  }
+}
+
+/** What a client of git-receive-pack asks for, as in gitprotocol-pack: commands, a flush, then the pack. */
+function commandsOf(body: Buffer): { commands: RefCommand[]; pack: Buffer } {
+  const commands: RefCommand[] = []
+  let at = 0
+  for (;;) {
+    const length = Number.parseInt(body.toString('latin1', at, at + 4), 16)
+    if (length === 0) return { commands, pack: body.subarray(at + 4) }
+    if (!Number.isInteger(length)) throw new Error('this is no push')
+    const [line = ''] = body.toString('utf8', at + 4, at + length).split('\0')
+    const [old = '', to = '', ref = ''] = line.trim().split(' ')
+    commands.push({ old, new: to, ref })
+    at += length
+  }
+}
+
+function refusal(commands: readonly RefCommand[], why: string): Buffer {
+  const packet = (content: Buffer): Buffer =>
+    Buffer.concat([Buffer.from((content.length + 4).toString(16).padStart(4, '0')), content])
+  const report = Buffer.concat([
+    packet(Buffer.from('unpack ok\n')),
+    ...commands.map(({ ref }) => packet(Buffer.from(`ng ${ref} ${why.replaceAll('\n', ' ')}\n`))),
+    Buffer.from('0000'),
+  ])
+  return Buffer.concat([packet(Buffer.concat([Buffer.from([1]), report])), Buffer.from('0000')])
+}
