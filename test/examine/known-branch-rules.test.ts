@@ -14,9 +14,9 @@ function aPlace() {
       permissions: () => Promise.resolve({ contents: 'write' }),
     },
     store: {
-      getCached: (space: string, [key = '']: readonly string[]) => {
+      getCached: ({ name: space }: { name: string }, [key = '']: readonly string[]) => {
         const found = kept.get(`${space} ${key}`)
-        return Promise.resolve(new Map(found === undefined ? [] : [[key, found.value]]))
+        return Promise.resolve(new Map(found === undefined ? [] : [[key, found.value as never]]))
       },
       putCached: (
         { name: space }: { name: string },
