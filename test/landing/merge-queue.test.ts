@@ -262,7 +262,7 @@ describe('a group of the merge queue', () => {
   test('with other files than its pull requests make fails', async () => {
     await enqueue(scene.pull)
     const head = (await groupsOf())[0]?.group?.head ?? ''
-    const { treeOf } = scene.mirror
+    const treeOf = scene.mirror.treeOf.bind(scene.mirror)
     const { base } = (await scene.examine()).permit.landing
     const other = await treeOf(base)
     scene.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))

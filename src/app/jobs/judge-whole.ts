@@ -1,7 +1,7 @@
 // Looks at the tree of several pull requests together, as if one had made all of it. Who may make each of them is their own
 // matter, judged for each; what they make together must be valid.
 import { join, resolve } from 'node:path'
-import type { CommitSha, PullNumber, UserId } from '../../change/ids.ts'
+import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { CheckId } from '../../findings/checks.ts'
 import { answerQuestions } from '../../examine/gather-answers.ts'
@@ -81,7 +81,7 @@ const nothing: Readonly<Record<keyof LookMemory, (args: readonly unknown[]) => u
   firstSeenApprovals: () => new Map(),
   keepChange: () => undefined,
   keptChanges: () => new Map(),
-  firstSeenAccounts: (args) => args[1] as ReadonlyMap<string, UserId>,
+  firstSeenAccounts: (args) => args[1],
   pushersOf: () => [],
   hasSeenPushes: () => false,
   recentCommands: () => new Map(),
