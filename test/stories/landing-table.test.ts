@@ -2,13 +2,14 @@
 // words that people read, and on from there once somebody has mended what they say. One App, a repository a row.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import { atTheWorstMoment } from './landing-table/at-the-worst-moment.ts'
 import type { Merged, Waits, Way } from './landing-table/row.ts'
 import { rulesAlone } from './landing-table/rules-alone.ts'
 import { rulesTogether } from './landing-table/rules-together.ts'
 import { gitIn, openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
 import { until } from './world.ts'
 
-const rows = [...rulesAlone, ...rulesTogether]
+const rows = [...rulesAlone, ...rulesTogether, ...atTheWorstMoment]
 
 /** What people can read: our comments, our checks on the head, our issues. */
 function words({ pull }: Played): string {
@@ -96,8 +97,9 @@ describe('every way onto a branch', () => {
     const sha = merged?.sha ?? ''
     // The base as it was, the head as it is, nothing else.
     const [first = ''] = (await gitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
-    expect(first).toBe(it.base)
-    const predicted = (await gitIn(repo.path, 'merge-tree', '--write-tree', it.base, headSha)).split('\n')[0]
+    const isBase = await gitIn(repo.path, 'merge-base', it.base, first)
+    expect(isBase).toBe(it.base)
+    const predicted = (await gitIn(repo.path, 'merge-tree', '--write-tree', first, headSha)).split('\n')[0]
     expect(await gitIn(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
     // Once: nothing came after it.
     expect(repo.known.get('refs/heads/main')).toBe(sha)
