@@ -861,7 +861,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/gate/required-checks.ts',
-        search: "        yield { kind: 'unknown', code: 'unanswered', text: `${which}: nobody has asked for it yet` }\n",
+        search:
+          "        yield { kind: 'unknown', code: 'unanswered', text: `${which}: nobody has asked for it yet` }\n",
         replace: '',
       },
     ],

@@ -48,7 +48,12 @@ interface Weighed extends Reason {
 export function decide(input: GateInput): Verdict {
   const { snapshot, merge, outcomes } = input
   const required = [...reasonsOfRequired(input.config.merge.requires, snapshot.head, input.required)]
-  const reasons = [...reasonsOfState(input), ...reasonsOfMerge(input), ...reasonsOfChecks(outcomes), ...required]
+  const reasons = [
+    ...reasonsOfState(input),
+    ...reasonsOfMerge(input),
+    ...reasonsOfChecks(outcomes),
+    ...required,
+  ]
   const kind = reasons.reduce<VerdictKind>(
     (worst, reason) => (weight[reason.kind] > weight[worst] ? reason.kind : worst),
     'merge',

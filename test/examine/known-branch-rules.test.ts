@@ -9,7 +9,8 @@ function aPlace() {
     kept,
     forge: {
       repository: { owner: 'Acme', name: 'catalog' },
-      branchRules: (branch: string) => Promise.resolve({ branch, unread: [String((reads += 1))] } as unknown as BranchRules),
+      branchRules: (branch: string) =>
+        Promise.resolve({ branch, unread: [String((reads += 1))] } as unknown as BranchRules),
       permissions: () => Promise.resolve({ contents: 'write' }),
     },
     store: {
@@ -28,13 +29,17 @@ function aPlace() {
 
 test('what a branch demands is read once an hour for each branch, and anew where that is asked for', async () => {
   const place = aPlace()
-  const nth = async (branch: string, fresh = false) => (await knownBranchRules(place, branch, { fresh })).rules.unread
+  const nth = async (branch: string, fresh = false) =>
+    (await knownBranchRules(place, branch, { fresh })).rules.unread
   expect(await nth('main')).toEqual(['1'])
   expect(await nth('main')).toEqual(['1'])
   expect(await nth('release')).toEqual(['2'])
   expect(await nth('main', true)).toEqual(['3'])
   expect(await nth('main')).toEqual(['3'])
-  expect(await knownBranchRules(place, 'main')).toMatchObject({ readAt: 77, permissions: { contents: 'write' } })
+  expect(await knownBranchRules(place, 'main')).toMatchObject({
+    readAt: 77,
+    permissions: { contents: 'write' },
+  })
   expect([...place.kept.values()].map(({ seconds }) => seconds)).toEqual([3600, 3600])
   expect([...place.kept.keys()].every((key) => key.startsWith('branch-rules 1 acme/catalog'))).toBe(true)
 })
