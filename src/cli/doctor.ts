@@ -94,11 +94,18 @@ async function withToken(
 ): Promise<Diagnosed> {
   const app = Number(given)
   if (!Number.isInteger(app) || app <= 0)
-    throw new Error("--app must be the App's id, or APP_ID and the App's credentials must be in the environment")
+    throw new Error(
+      "--app must be the App's id, or APP_ID and the App's credentials must be in the environment",
+    )
   const auth = process.env[tokenVariable]
   if (auth === undefined || auth === '') throw new Error(`there is no token in ${tokenVariable}`)
   const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-  const octokit = new (Octokit.plugin(sendApiVersion(say)))({ auth, baseUrl: apiUrl, userAgent: 'catalog-bot', log: quiet })
+  const octokit = new (Octokit.plugin(sendApiVersion(say)))({
+    auth,
+    baseUrl: apiUrl,
+    userAgent: 'catalog-bot',
+    log: quiet,
+  })
   const target = { owner: repository.owner, repo: repository.name }
   const wanted = branch ?? (await octokit.rest.repos.get(target)).data.default_branch
   const rules = await readBranchRules(octokit, repository, wanted, { app, isApp: false })

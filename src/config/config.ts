@@ -280,7 +280,8 @@ export function parseConfig(text: string | undefined): ParsedConfig {
 /** Where a value begins; of one that is missing, that which should hold it. */
 function offsetOf(document: ReturnType<typeof parseDocument>, path: readonly (string | number)[]): number {
   for (let depth = path.length; depth > 0; depth--) {
-    const node = document.getIn(path.slice(0, depth), true) as { range?: [number, number, number] } | undefined
+    const node = document.getIn(path.slice(0, depth), true) as
+      { range?: [number, number, number] } | undefined
     if (node?.range !== undefined) return node.range[0]
   }
   return 0

@@ -36,7 +36,9 @@ export const mergeMessageSchema = z
       ),
     body: template(2000)
       .optional()
-      .describe('The lines below it, with the same placeholders. The line that names the head is always added.'),
+      .describe(
+        'The lines below it, with the same placeholders. The line that names the head is always added.',
+      ),
   })
   .prefault({})
   .describe('Message of the merge. Without it: the number and the title of the pull request, and its head.')

@@ -5,7 +5,11 @@ import { z } from 'zod'
 export const requiresSchema = z
   .array(
     z.strictObject({
-      app: z.number().int().positive().describe('Id of the App that reports the check. GitHub Actions is 15368.'),
+      app: z
+        .number()
+        .int()
+        .positive()
+        .describe('Id of the App that reports the check. GitHub Actions is 15368.'),
       name: z.string().min(1).describe('Name of the check run, exactly as GitHub shows it.'),
     }),
   )

@@ -13,7 +13,10 @@ export interface RecommendedRuleset {
     readonly actor_type: 'Integration'
     readonly bypass_mode: 'always'
   }[]
-  readonly rules: readonly { readonly type: string; readonly parameters?: Readonly<Record<string, unknown>> }[]
+  readonly rules: readonly {
+    readonly type: string
+    readonly parameters?: Readonly<Record<string, unknown>>
+  }[]
 }
 
 export function recommendedRulesets(

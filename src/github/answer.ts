@@ -142,9 +142,7 @@ async function answerCheckRun(
     filter: 'latest',
     per_page: 100,
   })
-  const runs = listed.filter(
-    (run) => run.app?.id === app && run.name === name && (run.head_sha) === commit,
-  )
+  const runs = listed.filter((run) => run.app?.id === app && run.name === name && run.head_sha === commit)
   if (runs.length === 0) return { kind: 'missing' }
   const failed = runs.find(({ status, conclusion }) => status === 'completed' && !green.has(conclusion ?? ''))
   if (failed !== undefined) return { kind: 'red', conclusion: failed.conclusion ?? 'without a conclusion' }

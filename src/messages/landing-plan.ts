@@ -16,7 +16,9 @@ export function landingPlanAsText(branch: string, plan: LandingPlan): string {
   const lists = sections(plan).map(
     ([title, clauses]) => `${title}\n${clauses.map((clause) => `  - ${shown(clause)}`).join('\n')}`,
   )
-  return [`${oneLine(branch)}: ${methodInWords(plan.method)}.`, `  ${shown(plan.because)}`, ...lists].join('\n')
+  return [`${oneLine(branch)}: ${methodInWords(plan.method)}.`, `  ${shown(plan.because)}`, ...lists].join(
+    '\n',
+  )
 }
 
 export function methodInWords(method: LandingMethod | undefined): string {

@@ -1,7 +1,11 @@
 // The message of the merge commit that would land. A function of the snapshot and the configuration, so the commit has
 // one id; in what people wrote neither GitHub nor those who build what it is told find a word to act on.
 import type { Snapshot } from '../change/snapshot.ts'
-import { messagePlaceholder, type MergeMessageTemplate, type MessagePlaceholder } from '../config/merge-message.ts'
+import {
+  messagePlaceholder,
+  type MergeMessageTemplate,
+  type MessagePlaceholder,
+} from '../config/merge-message.ts'
 import { commitTitle } from './escape.ts'
 
 export function mergeMessage(snapshot: Snapshot, template: MergeMessageTemplate = {}): string {

@@ -92,7 +92,12 @@ describe('doctor', () => {
     ['a repository without its owner', ['--repository', 'x', '--app', '1'], {}, 'OWNER/NAME'],
     ['no App', ['--repository', 'a/b'], { GITHUB_TOKEN: 'x' }, '--app'],
     ['no token', ['--repository', 'a/b', '--app', '1'], {}, 'no token in GITHUB_TOKEN'],
-    ['a repository that is not there', ['--repository', 'a/b', '--app', '1', '--branch', 'm'], { GITHUB_TOKEN: 'x' }, 'a/b'],
+    [
+      'a repository that is not there',
+      ['--repository', 'a/b', '--app', '1', '--branch', 'm'],
+      { GITHUB_TOKEN: 'x' },
+      'a/b',
+    ],
   ])('cannot run with %s: exit code 2', async (_what, args, environment, says) => {
     const ran = await run(args, environment)
     expect(ran).toMatchObject({ code: 2, out: '', err: expect.stringContaining(says) })

@@ -135,7 +135,13 @@ describe('the gate', () => {
       ['is not there', { kind: 'missing' }, 'wait', 'required-check', 120],
       ['runs', { kind: 'running' }, 'wait', 'required-check', 120],
       ['failed', { kind: 'red', conclusion: 'failure' }, 'blocked', 'required-check-failed', 120],
-      ['nobody can say', { kind: 'unknown', reason: 'GitHub is down', retryAfter: 9 }, 'unknown', 'unanswered', 60],
+      [
+        'nobody can say',
+        { kind: 'unknown', reason: 'GitHub is down', retryAfter: 9 },
+        'unknown',
+        'unanswered',
+        60,
+      ],
     ] as const)('does not land while it %s, and looks again', (_how, answer, kind, code, retryAfter) => {
       const verdict = answered(answer)
       expect(verdict).toMatchObject({ kind, reasons: [{ code }], retryAfter })
@@ -148,7 +154,10 @@ describe('the gate', () => {
       ['of another name', { name: 'Build' }],
       ['on another commit', { commit: commitSha(sha('b')) }],
     ])('takes no green check %s for it', (_which, differences) => {
-      expect(answered({ kind: 'green' }, differences)).toMatchObject({ kind: 'unknown', reasons: [{ code: 'unanswered' }] })
+      expect(answered({ kind: 'green' }, differences)).toMatchObject({
+        kind: 'unknown',
+        reasons: [{ code: 'unanswered' }],
+      })
     })
 
     test('takes no silence for a pass', () => {

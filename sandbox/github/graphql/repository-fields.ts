@@ -8,12 +8,7 @@ import { layersOf, rulesetsFor } from '../branch-rules/layers.ts'
 import { entryOf, queueParameters } from '../branch-rules/merge-queue.ts'
 import type { QueueEntry } from '../world.ts'
 import { unmetChecks } from '../branch-rules/required-checks.ts'
-import type {
-  Named,
-  PullRequestParameters,
-  Rule,
-  StatusCheckParameters,
-} from '../branch-rules/rule-shapes.ts'
+import type { PullRequestParameters, Rule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { nodeId } from '../views/account-view.ts'
 import { fullName } from '../views/repository-view.ts'
@@ -79,7 +74,7 @@ function updateRuleFields(
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const has = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
-    ({ type, parameters }) => type === 'restricted_pushers' && !isNamed(world, repo, by, parameters as Named),
+    ({ type, parameters }) => type === 'restricted_pushers' && !isNamed(world, repo, by, parameters),
   )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
