@@ -127,10 +127,7 @@ export function findViolations(root: string): Violation[] {
 
 /** Comments may speak of anything. */
 function judgeDoors(root: string, file: string): Violation[] {
-  const text = readFileSync(join(root, file), 'utf8').replaceAll(
-    /\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm,
-    '',
-  )
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
   return doors
     .filter((door) => !door.files.includes(file) && door.words.some((words) => words.test(text)))
     .map(({ says }) => ({ file, says }))

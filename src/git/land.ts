@@ -30,11 +30,7 @@ export interface LandOptions {
  * base and head with its tree; `unauthorized`, `unreachable` and the like when the server was not even asked to
  * change something; `outcome-unknown` when it was asked and did not say what it did.
  */
-export async function land(
-  options: LandOptions,
-  permit: MergePermit,
-  as?: CommitSha,
-): Promise<LandResult> {
+export async function land(options: LandOptions, permit: MergePermit, as?: CommitSha): Promise<LandResult> {
   const landing = checkPermit(options, permit)
   const ref = branchRef(landing.baseRef)
   const base = commitSha(landing.base)
