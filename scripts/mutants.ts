@@ -29,7 +29,7 @@ const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 
-const mutants: readonly Mutant[] = [
+export const mutants: readonly Mutant[] = [
   {
     number: 1,
     bug: 'land without comparing the base',
@@ -335,12 +335,12 @@ const mutants: readonly Mutant[] = [
     bug: 'the title as it is in the merge message',
     edits: [
       {
-        file: 'src/examine/stand-on-base.ts',
-        search: 'commitTitle(snapshot.title)',
-        replace: 'snapshot.title',
+        file: 'src/messages/merge-message.ts',
+        search: 'title: commitTitle(snapshot.title)',
+        replace: 'title: snapshot.title',
       },
     ],
-    test: ['test/checks/ownership/examined-config.test.ts', ''],
+    test: ['test/messages/escape.test.ts', ''],
   },
   {
     number: 41,

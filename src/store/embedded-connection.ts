@@ -43,10 +43,18 @@ export async function connectEmbedded(
     })
     return connection
   } catch (error) {
+    // Its end has to be waited for also where nothing else is left to do: a command would end here without a word.
+    keepAlive(child)
     child.kill('SIGKILL')
     await connection.gone
     throw asStoreError(error)
   }
+}
+
+/** Until `child` has ended and what it wrote has been read, this process lives. */
+function keepAlive(child: ChildProcess): void {
+  child.ref()
+  if (child.stderr instanceof Socket) child.stderr.ref()
 }
 
 /** The same extension as this file's: the sources and a compiled copy both find theirs. */
@@ -135,7 +143,7 @@ function over(child: ChildProcess, said: (line: string) => void): Connection {
     ask,
     gone,
     close: async () => {
-      child.ref()
+      keepAlive(child)
       const late = setTimeout(() => child.kill('SIGKILL'), closingTime)
       await ask({ kind: 'close' }).catch(() => child.kill('SIGKILL'))
       await gone

@@ -20,8 +20,11 @@ test('stop, list and resume through a running App and without one', async () => 
     err: expect.stringContaining('there is no store in data'),
   })
   const store = await openStore({ dataDirectory: storeFolder(join(folder, 'data')), clock })
+  const unanswered = await landings()
   const socket = await openControlSocket(join(folder, 'data'), { store, log: pino({ level: 'silent' }) })
   try {
+    // Somebody has the folder, and no socket was there.
+    expect(unanswered).toMatchObject({ code: 2, err: expect.stringContaining('does not answer at') })
     expect(
       await landings('stop', ...of, '--branch', 'main', '--reason', 'release \u001b[31mday'),
     ).toMatchObject({
