@@ -1310,6 +1310,30 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/github/edge.test.ts', 'not left out'],
   },
+  {
+    number: 304,
+    bug: 'queue what GitHub merges without waiting for our checks',
+    edits: [
+      {
+        file: 'src/gate/choose-landing-method.ts',
+        search: 'if (own.length === 0)',
+        replace: 'if (own.length > 100)',
+      },
+    ],
+    test: ['test/gate/choose-landing-method.test.ts', 'waits for nothing of ours'],
+  },
+  {
+    number: 305,
+    bug: 'park a pull request by rules that were read an hour ago',
+    edits: [
+      {
+        file: 'src/app/jobs/refused-pull.ts',
+        search: 'const now = await nameOfRules(branch, place, { fresh: true })\n  return',
+        replace: 'const now = await nameOfRules(branch, place)\n  return',
+      },
+    ],
+    test: ['test/stories/second-github.test.ts', 'takes no push without them'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

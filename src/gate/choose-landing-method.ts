@@ -33,7 +33,7 @@ const none = (...missing: string[]): Choice => ({ because: '', missing })
 
 function choose(input: LandingInput, demands: Demands): Choice {
   const { rules, wanted } = input
-  if (rules.mergeQueue) return queued(wanted)
+  if (rules.mergeQueue) return queued(wanted, demands, input)
   switch (wanted) {
     case 'auto':
       return chooseAlone(input, demands)
@@ -50,10 +50,15 @@ function choose(input: LandingInput, demands: Demands): Choice {
   }
 }
 
-function queued(wanted: WantedMethod): Choice {
+function queued(wanted: WantedMethod, { own }: Demands, { app, ownChecks }: LandingInput): Choice {
   if (wanted !== 'auto' && wanted !== 'queue')
     return none(
       `the branch takes changes through its merge queue alone, and merge.method is ${wanted}: choose auto or queue`,
+    )
+  // GitHub merges a group as soon as what is required of it is there: without our checks, what nobody has validated.
+  if (own.length === 0)
+    return none(
+      `the merge queue does not wait for this App's checks: require ${quoted(ownChecks)} of App ${app} on the branch`,
     )
   const because = 'the branch has a merge queue, and takes nothing that does not come through it'
   return { method: { kind: 'queue' }, because, missing: [] }
@@ -69,8 +74,14 @@ function chooseAlone(input: LandingInput, demands: Demands): Choice {
   if (demands.noPush.length === 0) return pushed(input, demands)
   const allowed = listed(input.rules.mergeMethods) || 'none'
   return none(
-    `no way to merge is left: ${obstacles.join('; ')}; and what GitHub itself may merge by (${allowed}) does not fit the other rules`,
+    `no way to merge is left: ${obstacles.join('; ')}; and what GitHub itself may merge by (${allowed}) does not fit the other rules: ${wayOut(input.rules)}`,
   )
+}
+
+/** What a maintainer can allow, so that GitHub's own merge fits. */
+function wayOut({ linearHistory, signatures }: BranchRules): string {
+  const fitting = [...(linearHistory ? [] : ['merge']), 'squash', ...(signatures ? [] : ['rebase'])]
+  return `allow ${fitting.join(' or ')} merging in the repository and its rules`
 }
 
 function pushed({ rules }: LandingInput, { checksFirst }: Demands): Choice {

@@ -216,6 +216,17 @@ const rows: Readonly<Record<string, Row>> = {
     method: { kind: 'queue' },
     says: 'merge queue',
   },
+  'merge queue that waits for nothing of ours': {
+    rules: { ...open, mergeQueue: true },
+    more: { permissions: { ...permissions, merge_queues: 'read' } },
+    method: undefined,
+    says: "the merge queue does not wait for this App's checks: require ",
+  },
+  'linear history where merge commits alone are allowed': {
+    rules: { linearHistory: true, mergeMethods: ['merge'] },
+    method: undefined,
+    says: 'allow squash or rebase merging in the repository',
+  },
   'merge queue, without its permission': {
     rules: { mergeQueue: true },
     method: undefined,

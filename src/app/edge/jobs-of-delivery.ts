@@ -1,5 +1,6 @@
 // Which jobs a delivery causes. A delivery is a hint (T41): all it can do is make the bot look again, so
 // nothing of it is believed but which repository and which pull request or branch to look at.
+import { temporaryBranches } from '../../gate/temporary-branch.ts'
 import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'
 import { checkPrefix } from '../../messages/report.ts'
@@ -93,11 +94,13 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
     case 'push': {
       const value = payloads.push.safeParse(payload).data
       const branch = value?.ref.startsWith('refs/heads/') ? value.ref.slice('refs/heads/'.length) : undefined
-      return value && branch !== undefined ? [branchJob(value, branch), sweepJob(value)] : []
+      return value && branch !== undefined && !isPassing(branch)
+        ? [branchJob(value, branch), sweepJob(value)]
+        : []
     }
     case 'workflow_run': {
       const value = payloads.workflow_run.safeParse(payload).data
-      return value && value.workflow_run.head_branch !== null
+      return value && value.workflow_run.head_branch !== null && !isPassing(value.workflow_run.head_branch)
         ? [branchJob(value, value.workflow_run.head_branch)]
         : []
     }
@@ -124,6 +127,10 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
       return []
   }
 }
+
+/** Branches on which merges wait, ours and those of GitHub's merge queue: nothing is published from them. */
+const isPassing = (branch: string): boolean =>
+  branch.startsWith(temporaryBranches) || branch.startsWith('gh-readonly-queue/')
 
 interface About {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }

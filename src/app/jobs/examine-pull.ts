@@ -11,12 +11,11 @@ import type { Store } from '../../ports/store.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
-import { knownBranchRules } from '../../examine/known-branch-rules.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { landPull } from '../../landing/land-pull.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
-import { actOnRefusal, forgetRefusals } from './refused-pull.ts'
+import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { publishReport, withDigest } from './publish-report.ts'
@@ -83,10 +82,9 @@ export async function examinePull(
         await store.enqueue(job, busySeconds)
         return
       case 'refused':
-        await actOnRefusal(snapshot, outcome.refusal, place)
-        await knownBranchRules({ forge: place.forge, store, clock: place.app.clock }, snapshot.baseRef, {
-          fresh: true,
-        })
+        // What the landing was planned by may be an hour old: where the branch demands something else now, that is tried.
+        if (!(await haveRulesChanged(snapshot.baseRef, place)))
+          await actOnRefusal(snapshot, outcome.refusal, place)
         break
       case 'queued':
         await noteQueue(job.repository, snapshot.baseRef, true, store)

@@ -3,11 +3,16 @@ import { createHash } from 'node:crypto'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { backOff, stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
 import type { Refusal } from '../../landing/classify-refusal.ts'
+import { knownBranchRules } from '../../examine/known-branch-rules.ts'
+import type { Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { JobContext } from './job-context.ts'
 
-/** What GitHub had not seen yet it may see after this. */
+/** What GitHub had not seen yet it may see after this; and what others still have to report is never asked for later. */
 const soonMilliseconds = 5000
+const reportedMilliseconds = 120_000
+const soonOr = (wait: number, times: number): number =>
+  times === 1 ? soonMilliseconds : Math.min(wait, reportedMilliseconds)
 
 export interface KeptBack {
   readonly stopped: readonly LandingStop[]
@@ -17,7 +22,10 @@ export interface KeptBack {
 }
 
 /** Why this pull request is not merged whatever its checks say. */
-export async function whatKeepsBack(snapshot: Snapshot, place: JobContext<LandingStops>): Promise<KeptBack> {
+export async function whatKeepsBack(
+  snapshot: Snapshot,
+  place: JobContext<LandingStops & Cache>,
+): Promise<KeptBack> {
   const { store, clock } = place.app
   const now = clock.now()
   const stopped = stopsInForce(await store.landingStops(snapshot.repository), snapshot.baseRef, now)
@@ -40,7 +48,7 @@ export async function whatKeepsBack(snapshot: Snapshot, place: JobContext<Landin
 export async function actOnRefusal(
   snapshot: Snapshot,
   refusal: Refusal,
-  place: JobContext<LandingStops>,
+  place: JobContext<LandingStops & Cache>,
 ): Promise<void> {
   const { store, clock, log } = place.app
   const { repository, pull, baseRef } = snapshot
@@ -50,7 +58,7 @@ export async function actOnRefusal(
     const state = await stateOf(snapshot, place)
     const before = await store.parkedPull(repository, pull)
     const times = before?.state === state ? before.times + 1 : 1
-    const wait = refusal.retrySoon && times === 1 ? soonMilliseconds : backOff(times)
+    const wait = refusal.retrySoon ? soonOr(backOff(times), times) : backOff(times)
     await store.parkPull(repository, {
       pull,
       reason: refusal.reason,
@@ -71,7 +79,7 @@ export async function actOnRefusal(
       by: { kind: 'bot' },
       pull,
       tryAgainAt: now + backOff((before?.times ?? 0) + 1),
-      rules: await rulesOf(baseRef, place),
+      rules: await nameOfRules(baseRef, place),
     })
   }
 }
@@ -97,20 +105,39 @@ export async function forgetRefusals(
  */
 export async function retryWhereRulesChanged(
   stops: readonly LandingStop[],
-  place: JobContext<LandingStops>,
+  place: JobContext<LandingStops & Cache>,
 ): Promise<void> {
   for (const { kind, repository, branch, rules } of stops) {
     if (kind !== 'refused' || branch === undefined || rules === undefined) continue
-    const now = await rulesOf(branch, place)
+    const now = await nameOfRules(branch, place, { fresh: true })
     if (now !== undefined && now !== rules) await place.app.store.retryLandings({ repository, branch })
   }
 }
 
-/** The branch's rules, by a name that is equal for equal ones. */
-async function rulesOf(branch: string, { forge, app }: JobContext): Promise<string | undefined> {
+/**
+ * Reads the branch's rules anew, as after a refusal. True where they are others than those that were known, by which the
+ * landing was planned: another way may be open.
+ */
+export async function haveRulesChanged(branch: string, place: JobContext<Cache>): Promise<boolean> {
+  const before = await nameOfRules(branch, place)
+  const now = await nameOfRules(branch, place, { fresh: true })
+  return before !== undefined && now !== undefined && before !== now
+}
+
+/** The branch's rules and the App's rights there, by a name that is equal for equal ones. */
+async function nameOfRules(
+  branch: string,
+  { forge, app }: JobContext<Cache>,
+  options: { readonly fresh?: boolean } = {},
+): Promise<string | undefined> {
   try {
+    const { rules, permissions } = await knownBranchRules(
+      { forge, store: app.store, clock: app.clock },
+      branch,
+      options,
+    )
     return createHash('sha256')
-      .update(JSON.stringify(await forge.branchRules(branch)))
+      .update(JSON.stringify([rules, permissions]))
       .digest('hex')
   } catch (error) {
     app.log.warn({ err: error, branch }, 'the rules of a branch could not be read')
@@ -118,8 +145,8 @@ async function rulesOf(branch: string, { forge, app }: JobContext): Promise<stri
   }
 }
 
-/** What a refusal of one pull request can depend on: what it is, what people said, and what others checked. */
-async function stateOf(snapshot: Snapshot, { forge }: JobContext): Promise<string> {
+/** What a refusal of one pull request can depend on: what it is, what people said, what others checked, and the rules. */
+async function stateOf(snapshot: Snapshot, place: JobContext<Cache>): Promise<string> {
   const { head, base, baseRef, draft, reviews, comments } = snapshot
   const parts = [
     head,
@@ -128,7 +155,8 @@ async function stateOf(snapshot: Snapshot, { forge }: JobContext): Promise<strin
     draft,
     reviews.map(({ id, state }) => [id, state]),
     comments.flatMap(({ id, author }) => (author?.kind === 'user' ? [id] : [])),
-    await forge.othersChecks(head),
+    await place.forge.othersChecks(head),
+    await nameOfRules(baseRef, place),
   ]
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

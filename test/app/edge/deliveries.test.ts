@@ -235,6 +235,9 @@ describe('the duties of a delivery', () => {
       sweep,
     ])
     expect(jobsOfDelivery('push', { ...about, ref: 'refs/tags/v1' })).toEqual([])
+    // Where merges wait for their checks.
+    for (const passing of ['catalog-bot/tmp-7-main', 'gh-readonly-queue/main/pr-7-0123'])
+      expect(jobsOfDelivery('push', { ...about, ref: `refs/heads/${passing}` })).toEqual([])
   })
   test('an installation makes its repositories be swept', () => {
     const payload = {
