@@ -39,7 +39,7 @@ describe('GitHub refuses', () => {
     const rule = github.addRules(repositoryName, [{ type: 'update' }])
     const pull = await open('good update')
     await says(pull, 'GitHub refuses merges on main since')
-    expect(comment(pull)).toContain('Cannot update this protected ref')
+    expect(comment(pull)).toContain('only those on a list may move the branch: put this App')
     expect(pull.merged).toBeNull()
     github.removeRuleset(repositoryName, rule)
     await lands(pull)

@@ -385,7 +385,8 @@ const methods: readonly Row[] = [
     set: rule(queueRule()),
     push: 'Changes must be made through the merge queue',
     api: { merge: 'Changes must be made through the merge queue' },
-    bot: merged('queue'),
+    // GitHub merges a group as soon as what is required of it is there: here, at once.
+    bot: { ends: 'waits', says: [/merge queue does not wait for this App's checks: require/] },
   },
   {
     name: 'workflows are required',
