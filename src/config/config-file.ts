@@ -50,11 +50,6 @@ export function readConfigFile(file: Uint8Array | NoConfigFile, rules: ReadonlyS
       fix: `A maintainer saves ${configPath} on the base branch as UTF-8.`,
     })
   }
-  if (text.trim() === '')
-    return unreadable(at(1, 1), {
-      problem: 'it is empty',
-      fix: `A maintainer deletes ${configPath} on the base branch, if the defaults are wanted, or writes into it what is.`,
-    })
   const parsed = parseConfig(text)
   return parsed.kind === 'config'
     ? { config: parsed.config, findings: findUnknownRules(text, rules) }

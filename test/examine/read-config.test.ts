@@ -43,8 +43,6 @@ const cases: readonly [what: string, files: Files, problem: string, fix: RegExp,
     'it is larger than 128 KB',
     /smaller/,
   ],
-  ['an empty file', { [path]: '' }, 'it is empty', /deletes .* if the defaults are wanted/],
-  ['a blank file', { [path]: ' \n\n' }, 'it is empty', /deletes .* if the defaults are wanted/],
   [
     'a list',
     { [path]: '# who\n- owners\n' },

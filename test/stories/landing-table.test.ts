@@ -34,7 +34,7 @@ describe('every way onto a branch', () => {
     ground = await openTableGround()
     runner = setInterval(runOnTemporary, 100)
     bot = await startBot({
-      environment: { ...ground.environment, SWEEP_SECONDS: '10' },
+      environment: { ...ground.environment, SWEEP_SECONDS: '30' },
       onLog: (line) => log.push(line),
     })
     ground.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
