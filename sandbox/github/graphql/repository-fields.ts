@@ -79,7 +79,7 @@ function updateRuleFields(
   const rules = layers.filter(({ bypass }) => bypass === 'no').flatMap((it) => it.rules)
   const has = (type: string): boolean => rules.some((it) => it.type === type)
   const isShutOut = rules.some(
-    ({ type, parameters }) => type === 'restricted_pushers' && !isNamed(world, repo, by, parameters as Named),
+    ({ type, parameters }) => type === 'restricted_pushers' && !isNamed(world, repo, by, parameters),
   )
   const pulls = rules
     .filter(({ type }) => type === 'pull_request')
