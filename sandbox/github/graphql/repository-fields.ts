@@ -8,12 +8,7 @@ import { layersOf, rulesetsFor } from '../branch-rules/layers.ts'
 import { entryOf, queueParameters } from '../branch-rules/merge-queue.ts'
 import type { QueueEntry } from '../world.ts'
 import { unmetChecks } from '../branch-rules/required-checks.ts'
-import type {
-  Named,
-  PullRequestParameters,
-  Rule,
-  StatusCheckParameters,
-} from '../branch-rules/rule-shapes.ts'
+import type { PullRequestParameters, Rule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
 import type { GitHubState } from '../github-state.ts'
 import { nodeId } from '../views/account-view.ts'
 import { fullName } from '../views/repository-view.ts'
