@@ -15,7 +15,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
   'bench:strangers': [],
-  'fuzz:reader': ['--seconds', '60'],
+  'fuzz:reader': ['--seconds', '20'],
   'fuzz:archives': ['--seconds', '60'],
 }
 

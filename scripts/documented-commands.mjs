@@ -26,7 +26,6 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import semver from 'semver'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -328,7 +327,9 @@ function catalogRepository(folder) {
 
 function isTooOld(version) {
   const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return !semver.satisfies(version, engines.node)
+  // By hand: this runs before any package is there.
+  const [oldest, own] = [engines.node.replace('>=', ''), version].map((text) => text.split('.').map(Number))
+  return own[0] < oldest[0] || (own[0] === oldest[0] && own[1] < oldest[1])
 }
 
 function catalogOf(versions) {
