@@ -19,6 +19,7 @@ import { openControlSocket, storeFolder } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openMetrics } from './metrics.ts'
+import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -40,6 +41,8 @@ export async function serve(
   log: Logger,
   clock: Clock = systemClock,
 ): Promise<RunningApp> {
+  // Before any other process is started: none of them inherits it.
+  const publishEnvironment = takePublishEnvironment(process.env)
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: storeFolder(settings.dataDirectory),
@@ -56,6 +59,7 @@ export async function serve(
     environment: process.env,
     insecure: settings.insecureRegistries,
   })
+  const publishing = openPublishing(publishEnvironment)
   const metrics = openMetrics()
   const github = openGitHubApp({
     ...credentials,
@@ -66,7 +70,7 @@ export async function serve(
   })
   const loader = catalogLoader(pool, store)
   const looks = openLookPool(settings.budget, settings.concurrency)
-  const app: App<Store> = { settings, store, registries, loader, looks, metrics, clock, log }
+  const app: App<Store> = { settings, store, registries, publishing, loader, looks, metrics, clock, log }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(
@@ -125,7 +129,7 @@ export async function serve(
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await workplaces.close()
-      await Promise.all([pool.close(), looks.close(), registries.close()])
+      await Promise.all([pool.close(), looks.close(), registries.close(), publishing.close()])
       await store.close()
     },
   }
