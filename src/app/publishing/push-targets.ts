@@ -123,6 +123,7 @@ function parsePattern(text: string): { readonly name: string; readonly below: bo
   const [host = '', ...path] = bare.split('/')
   // A host must be written: a pattern without one would be Docker Hub's.
   if (path.length === 0 || !/[.:]|^localhost$/.test(host)) return undefined
-  const name = imageRepository(bare)
+  // Asked for with something below it: Docker Hub's names of one part are short for others.
+  const name = below ? imageRepository(`${bare}/x`)?.slice(0, -2) : imageRepository(bare)
   return name === undefined ? undefined : { name, below }
 }
