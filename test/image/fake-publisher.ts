@@ -176,10 +176,7 @@ export class FakeRegistry implements CatalogPublisher {
     throw new Error('nobody reads here')
   }
 
-  async verify(
-    reference: string,
-    files: readonly CatalogFile[],
-  ): ReturnType<CatalogPublisher['verify']> {
+  async verify(reference: string, files: readonly CatalogFile[]): ReturnType<CatalogPublisher['verify']> {
     await this.#ask(`verify ${split(reference)[0]}`)
     const [repository] = split(reference)
     const stored = this.shelf(repository).images.get(this.at(reference) ?? '')

@@ -194,13 +194,10 @@ describe('previews', () => {
     expect(await run(preview)).toMatchObject({ kind: 'published' })
   })
 
-  test.each([['latest'], ['v4'], ['pr-x'], ['v4-pr-12'], ['PR-12']])(
-    'never move the tag %s',
-    async (tag) => {
-      expect(await run({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
-      expect(opened).toEqual([])
-    },
-  )
+  test.each([['latest'], ['v4'], ['pr-x'], ['v4-pr-12'], ['PR-12']])('never move the tag %s', async (tag) => {
+    expect(await run({ ...preview, tags: ['pr-12', tag] })).toMatchObject({ kind: 'refused' })
+    expect(opened).toEqual([])
+  })
 
   test('are never moved by a catalog, a rollback or a history tag', async () => {
     expect(await run({ ...order, tags: ['pr-12'] })).toMatchObject({ kind: 'refused' })

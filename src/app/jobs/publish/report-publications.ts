@@ -75,7 +75,9 @@ export async function reportPublications(
     failures.length,
   )
   await remember({ ...shown, problems: seen })
-  await showPublishIssue(failures, shown.issue, place, (issue) => remember({ ...shown, issue }))
+  await showPublishIssue(failures, shown.issue, place, (issue) =>
+    remember({ ...shown, ...(issue !== undefined && { issue }) }),
+  )
 }
 
 const idOf = ({ root, image, why }: PlanProblem) => `${root} ${image}: ${why}`
