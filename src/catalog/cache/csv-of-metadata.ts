@@ -207,6 +207,7 @@ function present(item: Decoded, ...names: readonly string[]): string {
 function texts(item: Decoded, field: string): string | undefined {
   const source = item.sources.get(field)
   const list =
-    source && remembered(item, source, texts, () => marshalList(textsOf(item, field).map(marshalString)) ?? '')
+    source &&
+    remembered(item, source, texts, () => marshalList(textsOf(item, field).map(marshalString)) ?? '')
   return list === '' ? undefined : list
 }

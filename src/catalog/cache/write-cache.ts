@@ -119,7 +119,10 @@ interface Draft {
   readonly texts: LongTexts
 }
 
-function addBlob({ packages, files, texts }: Draft, { schema, package: of, value }: Meta): string | undefined {
+function addBlob(
+  { packages, files, texts }: Draft,
+  { schema, package: of, value }: Meta,
+): string | undefined {
   switch (schema) {
     case 'olm.package':
       return undefined
@@ -207,7 +210,9 @@ function addBundleFiles(files: Map<string, Pieces>, of: CachedPackage): string |
 function nameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name has a slash in it'
   if (name.includes('\0')) return 'the name has a NUL in it'
-  return encoder.encode(name).length > longestName ? `the name is longer than ${longestName} bytes` : undefined
+  return encoder.encode(name).length > longestName
+    ? `the name is longer than ${longestName} bytes`
+    : undefined
 }
 
 function packageIndex(packages: readonly CachedPackage[]): string {

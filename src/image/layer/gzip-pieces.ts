@@ -28,7 +28,8 @@ export async function gzipPieces(pieces: readonly Uint8Array[]): Promise<Buffer>
   let run: Uint8Array[] = []
   let length = 0
   const endRun = () => {
-    if (length > 0) parts.push(deflated(run.length === 1 ? (run[0] as Uint8Array) : Buffer.concat(run, length)))
+    if (length > 0)
+      parts.push(deflated(run.length === 1 ? (run[0] as Uint8Array) : Buffer.concat(run, length)))
     run = []
     length = 0
   }

@@ -21,7 +21,8 @@ export interface PackedLayer {
 export async function packLayer(order: LayerOrder): Promise<PackedLayer> {
   const { archive, ...content } = catalogContent(order.files, order.cache)
   // Begun first: it is done by other threads while this one goes on.
-  const compressed = order.compression === 'gzip' && order.unlessDiffId.length === 0 ? gzipPieces(archive) : undefined
+  const compressed =
+    order.compression === 'gzip' && order.unlessDiffId.length === 0 ? gzipPieces(archive) : undefined
   const hash = createHash('sha256')
   let uncompressed = 0
   for (const piece of archive) {
