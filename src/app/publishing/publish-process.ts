@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { openMirror, type Mirror } from '../../git/mirror.ts'
 import { openCatalogPublisher } from '../../image/open-catalog-publisher.ts'
+import { openPusher } from '../../image/open-pusher.ts'
 import { credentialsInFile } from '../../registry/auth/credential-files.ts'
 import type { CredentialSource } from '../../registry/auth/credentials.ts'
 import { dockerConfigCredentials, parseDockerConfig } from '../../registry/auth/docker-config.ts'
@@ -84,7 +85,8 @@ async function openRegistryRoom(
 ): Promise<RegistryRoom> {
   const credentials: readonly CredentialSource[] = await credentialsOf(target)
   const access = { clock: systemClock, ...ways, credentials }
-  return { publisher: openCatalogPublisher(access), registry: openRegistry(access) }
+  const registry = openRegistry(access)
+  return { publisher: openCatalogPublisher({ registry, pusher: openPusher(access) }), registry }
 }
 
 async function credentialsOf(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {

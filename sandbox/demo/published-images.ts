@@ -1,0 +1,121 @@
+// The demo's catalog images: what the configuration and the operator say of them, and how they are read back out of the
+// registry, as a cluster would.
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
+import { openPusher } from '../../src/image/open-pusher.ts'
+import { openRegistry } from '../../src/registry/open-registry.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { systemClock } from '../../src/examine/system-clock.ts'
+import type { Registry } from '../registry/registry.ts'
+import type { DemoWorld } from './demo-world.ts'
+
+export const configPath = '.github/catalog-bot.yml'
+const image = 'coast/catalog'
+const base = 'coast/opm'
+const versions = ['v4.19', 'v4.20'] as const
+
+/** A base image in the registry, the configuration's section, and the operator's list in a file. */
+export function furnishPublishing(
+  registry: Registry,
+  directory: string,
+): { readonly config: string; readonly environment: Readonly<Record<string, string>> } {
+  const platforms = ['linux/amd64', 'linux/arm64']
+  registry.putImage(base, 'latest', { platforms, files: { 'bin/opm': 'a program' } })
+  const targets = join(directory, 'push-targets.yml')
+  writeFileSync(
+    targets,
+    `- github: coast/operators\n  push: [${registry.host}/${image}]\n  bases: [${registry.host}/${base}]\n`,
+  )
+  const config = [
+    '# Publish each catalog as an image.',
+    'publish:',
+    '  - catalog: catalogs/*',
+    `    repository: ${registry.host}/${image}`,
+    "    tags: ['v{version}']",
+    `    base: ${registry.host}/${base}:latest`,
+    '',
+  ].join('\n')
+  return { config, environment: { PUBLISH_TARGETS: targets } }
+}
+
+export interface ReadImages {
+  readonly lines: readonly string[]
+  /** Every image holds exactly what the branch has. */
+  readonly isGood: boolean
+}
+
+/** Reads each image back and compares its catalog with the branch's; waits so long for the last one. */
+export async function readPublished(coast: DemoWorld, milliseconds: number): Promise<ReadImages> {
+  const { host } = coast.registry
+  const reading = { clock: systemClock, egress: loopbackRegistries(host), credentials: [] }
+  const publisher = openCatalogPublisher({
+    registry: openRegistry(reading),
+    pusher: openPusher(reading),
+  })
+  const end = performance.now() + Math.max(milliseconds, 0)
+  try {
+    const lines: string[] = []
+    let isGood = true
+    for (const version of versions) {
+      const reference = `${host}/${image}:${version}`
+      for (;;) {
+        const found = await readOne(reference, version)
+        if (found.isSame || performance.now() > end) {
+          lines.push(...found.lines)
+          isGood &&= found.isSame
+          break
+        }
+        await pause(100)
+      }
+    }
+    return { lines, isGood }
+  } finally {
+    await publisher.close()
+  }
+
+  async function readOne(reference: string, version: string) {
+    try {
+      const { digest, files, platforms } = await publisher.read(reference)
+      const root = `catalogs/${version}`
+      const isSame = files.length > 0 && textOf(files) === textOf(filesInGit(coast, root))
+      const bundles = files.map(
+        ({ path, bytes }) =>
+          `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
+      )
+      return {
+        isSame,
+        lines: [
+          `published   ${reference} = ${digest}, ${platforms.join(' and ')}`,
+          `read back   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
+        ],
+      }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      return { isSame: false, lines: [`NOT PUBLISHED ${reference}: ${why}`] }
+    }
+  }
+}
+
+interface ReadFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+function filesInGit({ repository }: DemoWorld, root: string): readonly ReadFile[] {
+  const git = (...args: string[]) => execFileSync('git', ['-C', repository.path, ...args])
+  return git('ls-tree', '-r', '--name-only', 'main', `${root}/`)
+    .toString()
+    .trim()
+    .split('\n')
+    .map((path) => ({ path: path.slice(root.length + 1), bytes: git('show', `main:${path}`) }))
+}
+
+function textOf(files: readonly ReadFile[]): string {
+  return files
+    .map(({ path, bytes }) => `${path}\n${Buffer.from(bytes).toString('base64')}`)
+    .sort()
+    .join('\n')
+}
