@@ -51,7 +51,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
         )
         say(`    ${outcome.why}`)
       }
-      const read = await readPublished(coast, patience - (performance.now() - started))
+      const read = await readPublished(coast, Math.max(15_000, patience - (performance.now() - started)))
       say('')
       for (const line of read.lines) say(line)
       const good = read.isGood && ends.every(({ outcome }) => outcome.asItShouldBe)

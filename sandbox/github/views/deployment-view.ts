@@ -1,7 +1,7 @@
 // Deployments and their statuses as GitHub's REST answers show them.
 import type { Deployment, DeploymentStatus, Payload, Repo, World } from '../world.ts'
 import { accountView, appView, nodeId } from './account-view.ts'
-import { apiUrl } from './repository-view.ts'
+import { apiUrl, webUrl } from './repository-view.ts'
 
 export function deploymentView(world: World, repo: Repo, deployment: Deployment): Payload {
   const { id, sha, ref, environment, description, isTransient, isProduction, creator, app, createdAt } =
@@ -44,9 +44,7 @@ export function deploymentStatusView(
     state,
     description,
     environment: deployment.environment,
-    target_url: '',
-    log_url: '',
-    environment_url: '',
+    target_url: webUrl(world, repo),
     created_at: createdAt,
     updated_at: createdAt,
     deployment_url: url,

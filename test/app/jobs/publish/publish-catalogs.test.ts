@@ -43,10 +43,10 @@ afterEach(async () => {
   for (const each of opened.splice(0)) await each.close()
 })
 afterAll(async () => {
-  expect(it.github.violations).toEqual([])
   await store.close()
   await it.stop()
   await rm(directory, { recursive: true, force: true })
+  expect(it.github.violations).toEqual([])
 }, patience)
 
 const begin = async (given?: Readonly<Record<string, string>>): Promise<PublishScene> => {
