@@ -47,54 +47,75 @@ export interface ReadImages {
   readonly isGood: boolean
 }
 
+export interface PublishedImage {
+  readonly digest: string
+  readonly platforms: readonly string[]
+  readonly files: readonly ReadFile[]
+  /** A file's text; '' where there is none. */
+  text(path: string): string
+}
+
+/** Reads catalog images of one registry on this machine, as whoever pulls them would. */
+export function imagesAt(host: string): {
+  /** `repository:tag`; undefined while there is none. */
+  readonly read: (name: string) => Promise<PublishedImage | undefined>
+} {
+  return {
+    async read(name) {
+      const reading = { clock: systemClock, egress: loopbackRegistries(host), credentials: [] }
+      const registry = openRegistry(reading)
+      const publisher = openCatalogPublisher({ registry, pusher: openPusher(reading) })
+      try {
+        if ((await publisher.digestOf(`${host}/${name}`)) === undefined) return undefined
+        const { digest, platforms, files } = await publisher.read(`${host}/${name}`)
+        return {
+          digest,
+          platforms,
+          files,
+          text: (path) => Buffer.from(files.find((one) => one.path === path)?.bytes ?? []).toString(),
+        }
+      } finally {
+        await publisher.close()
+        await registry.close()
+      }
+    },
+  }
+}
+
 /** Reads each image back and compares its catalog with the branch's; waits so long for the last one. */
 export async function readPublished(coast: DemoWorld, milliseconds: number): Promise<ReadImages> {
   const { host } = coast.registry
-  const reading = { clock: systemClock, egress: loopbackRegistries(host), credentials: [] }
-  const publisher = openCatalogPublisher({
-    registry: openRegistry(reading),
-    pusher: openPusher(reading),
-  })
-  const end = performance.now() + Math.max(milliseconds, 0)
-  try {
-    const lines: string[] = []
-    let isGood = true
-    for (const version of versions) {
-      const reference = `${host}/${image}:${version}`
-      for (;;) {
-        const found = await readOne(reference, version)
-        if (found.isSame || performance.now() > end) {
-          lines.push(...found.lines)
-          isGood &&= found.isSame
-          break
-        }
-        await pause(100)
-      }
+  const end = performance.now() + milliseconds
+  const lines: string[] = []
+  let isGood = true
+  for (const version of versions) {
+    let found = await readOne(version)
+    while (!found.isSame && performance.now() < end) {
+      await pause(200)
+      found = await readOne(version)
     }
-    return { lines, isGood }
-  } finally {
-    await publisher.close()
+    lines.push(...found.lines)
+    isGood &&= found.isSame
   }
+  return { lines, isGood }
 
-  async function readOne(reference: string, version: string) {
-    try {
-      const { digest, files, platforms } = await publisher.read(reference)
-      const root = `catalogs/${version}`
-      const isSame = files.length > 0 && textOf(files) === textOf(filesInGit(coast, root))
-      const bundles = files.map(
-        ({ path, bytes }) =>
-          `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
-      )
-      return {
-        isSame,
-        lines: [
-          `published   ${reference} = ${digest}, ${platforms.join(' and ')}`,
-          `read back   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
-        ],
-      }
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      return { isSame: false, lines: [`NOT PUBLISHED ${reference}: ${why}`] }
+  async function readOne(version: string) {
+    const name = `${image}:${version}`
+    const read = await imagesAt(host).read(name)
+    if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED ${host}/${name}`] }
+    const { digest, files, platforms } = read
+    const root = `catalogs/${version}`
+    const isSame = files.length > 0 && textOf(files) === textOf(filesInGit(coast, root))
+    const bundles = files.map(
+      ({ path, bytes }) =>
+        `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
+    )
+    return {
+      isSame,
+      lines: [
+        `published   ${host}/${name} = ${digest}, ${platforms.join(' and ')}`,
+        `read back   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
+      ],
     }
   }
 }

@@ -11,6 +11,8 @@ const wish = z.object({
   baseRef: z.string(),
   /** Whether somebody asked, or all checks passed: the latter counts where previews are automatic. */
   isAsked: z.boolean(),
+  /** The comment that asked last; 0: none did. Who asks again after the end gets another one. */
+  comment: z.number(),
   isClosed: z.boolean(),
 })
 export type PreviewWish = Readonly<z.infer<typeof wish>>
@@ -33,6 +35,8 @@ const made = z.object({
       until: z.number(),
     }),
   ),
+  /** Of those that are over: not made again for the same result and comment. */
+  ended: z.array(z.string()),
   attempts: z.number(),
   /** Digest of what the check says, and on which commit it says it. */
   shown: z.string().exactOptional(),

@@ -103,7 +103,12 @@ export const shownPublications = defineState<ShownPublications>('shown publicati
 })
 
 /** What a merged pull request's comment says of publishing, by its number. */
-const toldPull = z.object({ state: z.enum(['published', 'pending', 'failed']), lines: z.array(z.string()) })
+const toldPull = z.object({
+  state: z.enum(['published', 'pending', 'failed']),
+  lines: z.array(z.string()),
+  /** Whether the comment says it: a process may have died before it did. */
+  isShown: z.boolean(),
+})
 export type ToldPull = Readonly<z.infer<typeof toldPull>>
 export const toldPulls = defineState<ToldPull>('publication of a pull request', {
   version: 1,

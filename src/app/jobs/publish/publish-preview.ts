@@ -17,7 +17,9 @@ type PreviewJob = Extract<Job, { kind: 'preview' }>
 type Previewing = JobContext<State & Jobs>
 type MadeImage = MadePreviews['images'][number]
 
-const nothingMade: MadePreviews = { images: [], attempts: 0 }
+const nothingMade: MadePreviews = { images: [], ended: [], attempts: 0 }
+/** Of one pull request. */
+const rememberedEnds = 100
 /** Seconds between two attempts at most, and how many there are. */
 const longestWait = 1800
 const mostAttempts = 10
@@ -35,17 +37,18 @@ export async function publishPreview(job: PreviewJob, place: Previewing): Promis
   const over = before.images.filter(({ until }) => wish.isClosed || until <= now)
   const removed = await remove(over, place)
   const standing = before.images.filter((image) => !removed.includes(image))
+  const ended = [...before.ended, ...over.map((one) => endOf(wish, one))].slice(-rememberedEnds)
   const { images, told } =
     ground === undefined
       ? { images: standing, told: [] }
-      : await make(job, wish, standing, over, ground, place)
+      : await make(job, wish, standing, ended, ground, place)
   const failed = told.some(({ state }) => state.kind === 'failed' && state.again)
   const shown = await show(wish, [...told, ...removed.map(asRemoved)], before, place)
   const attempts = failed ? before.attempts + 1 : 0
   await app.store.writeState(
     madePreviews,
     forge.repository,
-    new Map([[key, { images, attempts, ...(shown !== undefined && { shown }) }]]),
+    new Map([[key, { images, ended: [...new Set(ended)], attempts, ...(shown !== undefined && { shown }) }]]),
   )
   const waits = [
     ...(failed && attempts < mostAttempts
@@ -62,7 +65,7 @@ async function make(
   { pull }: PreviewJob,
   wish: PreviewWish,
   standing: readonly MadeImage[],
-  over: readonly MadeImage[],
+  ended: readonly string[],
   { plan, tips }: Ground,
   place: Previewing,
 ): Promise<{ readonly images: MadeImage[]; readonly told: ToldPreview[] }> {
@@ -81,7 +84,7 @@ async function make(
     if (!(await differs(publication, base.tree, wish.tree, place))) continue
     const key = await contentKey(publication, wish.tree, repository)
     const known = images.get(`${image}:${tag}`)
-    if (over.some((one) => one.key === key && one.tag === tag)) continue
+    if (ended.includes(endOf(wish, { key, image, tag }))) continue
     const about = { root: catalog.root, image, tag }
     if (known?.key === key) {
       told.push({ ...about, state: { kind: 'published', digest: known.digest, until: dayOf(known.until) } })
@@ -117,6 +120,9 @@ async function make(
   }
   return { images: [...images.values()], told }
 }
+
+const endOf = ({ comment }: PreviewWish, { key, image, tag }: Pick<MadeImage, 'key' | 'image' | 'tag'>) =>
+  `${comment} ${image}:${tag} ${key}`
 
 async function differs(
   publication: Publication,

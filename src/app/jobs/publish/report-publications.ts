@@ -171,11 +171,14 @@ async function tellPulls(standings: readonly Standing[], place: Reporting): Prom
   for (const number of pulls) {
     const pull = pullNumber(number)
     const told = standings.filter(({ state }) => state.pulls.includes(number)).map(toldImage)
-    const wanted = { state: publicationOf(told), lines: [...publishedLines(told)] }
+    const wanted = { state: publicationOf(told), lines: [...publishedLines(told)], isShown: true }
     const known = await app.store.readState(toldPulls, forge.repository, String(pull))
     if (JSON.stringify(known) !== JSON.stringify(wanted)) {
-      await app.store.writeState(toldPulls, forge.repository, new Map([[String(pull), wanted]]))
+      const write = (isShown: boolean) =>
+        app.store.writeState(toldPulls, forge.repository, new Map([[String(pull), { ...wanted, isShown }]]))
+      await write(false)
       await tellPull(pull, standings, place)
+      await write(true)
     }
     if (wanted.state === 'published') ended.add(number)
   }

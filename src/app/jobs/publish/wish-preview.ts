@@ -30,18 +30,25 @@ export function wishedPreview(
     outcomes.some((outcome) => outcome.check === id && passed(outcome)),
   )
   if (!isSound) return undefined
-  const isAsked = records.some(
+  const comment = records.findLast(
     (record) =>
       record.command === 'preview' &&
       record.outcome === 'done' &&
       record.head === snapshot.head &&
       record.epoch === epoch,
-  )
+  )?.comment
   const allPassed = checkIds.every((id) =>
     outcomes.some((outcome) => outcome.check === id && passed(outcome) && outcome.waiting.length === 0),
   )
-  if (!isAsked && !allPassed) return undefined
-  return { head: snapshot.head, tree: result.tree, baseRef: snapshot.baseRef, isAsked, isClosed: false }
+  if (comment === undefined && !allPassed) return undefined
+  return {
+    head: snapshot.head,
+    tree: result.tree,
+    baseRef: snapshot.baseRef,
+    isAsked: comment !== undefined,
+    comment: comment ?? 0,
+    isClosed: false,
+  }
 }
 
 function passed({ findings, unanswered }: CheckOutcome): boolean {
@@ -59,7 +66,7 @@ export async function wishPreview(
   const wish = wishedPreview(looked, await app.store.commands(repository, pull))
   if (wish === undefined) return
   const known = await app.store.readState(previewWishes, repository, String(pull))
-  if (known?.head === wish.head && known.tree === wish.tree && known.isAsked === wish.isAsked) return
+  if (JSON.stringify(known) === JSON.stringify(wish)) return
   await app.store.writeState(previewWishes, repository, new Map([[String(pull), wish]]))
   await app.store.enqueue({ kind: 'preview', installation, repository, pull })
 }
