@@ -13,6 +13,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:registry': ['--quick'],
   'bench:pull': [],
   'bench:deliveries': ['20', '1'],
+  'bench:publish': ['2'],
   'bench:store': ['1'],
   'bench:strangers': [],
   'fuzz:reader': ['--seconds', '20'],

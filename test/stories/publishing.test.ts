@@ -30,7 +30,8 @@ describe('a catalog that is merged', () => {
         auths: { [shop.host]: { auth: Buffer.from(`robot:${password}`).toString('base64') } },
       }),
     )
-  const read = (tag: string): Promise<PublishedImage | undefined> => imagesAt(shop.host).read(`${image}:${tag}`)
+  const read = (tag: string): Promise<PublishedImage | undefined> =>
+    imagesAt(shop.host).read(`${image}:${tag}`)
   const push = (channel: string) => {
     const text = world.coast.files[path] ?? ''
     return world.coast.github.pushToBase('coast/operators', { [path]: `${text}\n# ${channel}\n` })
@@ -50,7 +51,7 @@ describe('a catalog that is merged', () => {
       targets,
       `- {github: coast/operators, push: [${shop.host}/${image}], credentials: push.json, bases: [${shop.host}/coast/opm]}\n`,
     )
-    const fixed = readFixture('').['.github/catalog-bot.yml'] ?? ''
+    const fixed = readFixture('')['.github/catalog-bot.yml'] ?? ''
     world = await openStoryWorld({
       sweepSeconds: 2,
       validateTraffic: true,
