@@ -82,10 +82,15 @@ export async function watchBranch(
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return
     let state = await readState(job, place)
-    // What is published is found by comparing: whatever is new here may be due there.
-    await app.store.enqueue({ kind: 'publish', installation: job.installation, repository: job.repository })
-    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     const { config } = await readConfig(repository, await repository.treeOf(tip))
+    // What is published is found by comparing: whatever is new here may be due there.
+    if (state?.seen !== tip || config.publish.length > 0)
+      await app.store.enqueue({
+        kind: 'publish',
+        installation: job.installation,
+        repository: job.repository,
+      })
+    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     if (state.seen !== tip) {
       const { broken = [] } = state
       const now = await judgePush({ branch: job.branch, from: state.seen, tip, broken }, config, place)

@@ -128,6 +128,7 @@ export async function publishOne(step: Step): Promise<StepOutcome> {
   }
   const next = await write(step, withCurrent(unpinned, made))
   app.log.info({ image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds }, 'published')
+  app.metrics.published.inc({ outcome: made.unchanged ? 'unchanged' : 'published' })
   crashPoint('publish-recorded')
   return { kind: 'done', state: next }
 }
@@ -281,6 +282,7 @@ async function noteFailure(
   const asked = answer.kind === 'failed' ? (answer.retryAfter ?? 0) * 1000 : 0
   const wait = retryable ? Math.min(first * 2 ** Math.min(attempts - 1, 20), longestWait) : longestWait
   const now = app.clock.now()
+  app.metrics.published.inc({ outcome: answer.kind === 'refused' ? 'refused' : 'failed' })
   app.log.warn({ image: step.publication.image, why, attempts }, 'a catalog is merged and not published')
   return write(step, {
     ...state,

@@ -19,7 +19,7 @@ export interface Ground {
   readonly tips: ReadonlyMap<string, Tip>
 }
 
-/** Undefined where nothing is to be published, or nobody knows what. */
+/** Undefined where nobody knows what is to be published. */
 export async function readGround({ forge, repository, app }: JobContext): Promise<Ground | undefined> {
   const main = await forge.defaultBranch()
   const tip = await tipOf(main, repository)
@@ -29,7 +29,7 @@ export async function readGround({ forge, repository, app }: JobContext): Promis
     app.log.warn({ repository: forge.repository }, 'the configuration is unreadable: nothing is published')
     return undefined
   }
-  if (config.publish.length === 0) return undefined
+  if (config.publish.length === 0) return { plan: { publications: [], problems: [] }, tips: new Map() }
   const tips = new Map([[main, tip]])
   for (const { branch } of config.publish)
     if (
