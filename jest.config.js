@@ -16,6 +16,7 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
   // Machines are slow and busy, and a wait that is over early costs nothing.
   testTimeout: 120_000,
+  testSequencer: '<rootDir>/test/longest-first.mjs',
   // Most of the slow tests wait for processes of their own.
   maxWorkers: '100%',
 }

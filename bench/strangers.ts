@@ -1,14 +1,18 @@
 // Ten pull requests of strangers made to keep the bot busy, all open at once, and a harmless one after them: how long it
 // takes until that is merged, how long /healthz takes meanwhile, and what memory all processes take together.
-// usage: npm run bench:strangers
+// usage: npm run bench:strangers [-- --after SECONDS]; so long it goes on looking after that merge, 20 unless told.
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
 import { openDemoWorld, repositoryName } from '../sandbox/demo/demo-world.ts'
 import { stories } from '../sandbox/demo/stories.ts'
+
+const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
+const after = Number(values.after)
 
 const numbered = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
@@ -119,9 +123,9 @@ try {
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1
-  await pause(20_000)
+  await pause(after * 1000)
   process.stdout.write(
-    `20 s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
+    `${after} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
   )
 } finally {
   isOver = true
