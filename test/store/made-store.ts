@@ -11,6 +11,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,6 +24,7 @@ const root = join(import.meta.dirname, '..', '..')
 const kept = join(root, 'node_modules', '.cache', 'catalog-bot-store')
 /** Milliseconds to wait for a process that makes it: on a busy machine that takes a while. */
 const patience = 120_000
+const week = 7 * 24 * 3600_000
 
 /** What a made store depends on: the code that makes its tables, and the two packages that it is made with. */
 function keyOfMade(): string {
@@ -45,9 +47,11 @@ async function madeStore(): Promise<string> {
   const unlock = await lockFolder(kept, patience)
   try {
     if (existsSync(made)) return made
-    // What was made of older code, and what a run that was ended left half made.
-    for (const entry of readdirSync(kept))
-      if (/^(?:made|draft)-/.test(entry)) rmSync(join(kept, entry), { recursive: true, force: true })
+    // Not at once: another run, of other code, may be copying it.
+    for (const entry of readdirSync(kept)) {
+      const isOld = Date.now() - statSync(join(kept, entry)).mtimeMs > week
+      if (isOld && /^(?:made|draft)-/.test(entry)) rmSync(join(kept, entry), { recursive: true, force: true })
+    }
     const draft = mkdtempSync(join(kept, 'draft-'))
     await (await openStore({ dataDirectory: draft, clock })).close()
     renameSync(draft, made)
