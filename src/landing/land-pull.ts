@@ -67,7 +67,9 @@ async function landBy(step: Step, examined: Examined, lease: Lease): Promise<Lan
 function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined {
   const { plan, rules, options } = step
   const { method } = plan
-  if (outcome.kind !== 'refused' || !outcome.refusal.retrySoon) return undefined
+  if (outcome.kind !== 'refused') return undefined
+  // Words that nobody has sorted may say the same.
+  if (!outcome.refusal.retrySoon && outcome.refusal.isKnown) return undefined
   if (method?.kind !== 'push' || method.checksFirst) return undefined
   const own = new Set(options.checks.map(({ name }) => name))
   const required = rules?.checks.required ?? []
