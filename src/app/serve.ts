@@ -17,6 +17,7 @@ import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
 import { openControlSocket } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
+import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openMetrics } from './metrics.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
@@ -116,6 +117,7 @@ export async function serve(
   const { port } = server.address() as AddressInfo
   const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
   log.info({ address }, 'listening')
+  keepCompiled()
   return {
     address,
     async close() {

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
-import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { publishImages, readFixture } from '../../sandbox/demo/demo-world.ts'
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
 import { apiVersion } from '../../src/github/api-version.ts'
 import { ownChecks } from './landing-table/row.ts'
 import { startSecondGitHub, tokenOf, type SecondGitHub } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
-import { until } from './world.ts'
+import { startStoryBot, until } from './world.ts'
 
 const repository = 'coast/operators'
 const permissions = {
@@ -111,7 +111,7 @@ describe('at a GitHub that others wrote', () => {
       restrictions: null,
     })
     for (const login of ['alice', 'carol', 'mallory']) await as(login, 'POST', `${repository}/forks`, {})
-    bot = await startBot({
+    bot = await startStoryBot({
       environment: {
         APP_ID: String(github.appId),
         PRIVATE_KEY: github.privateKey,
