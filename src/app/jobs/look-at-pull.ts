@@ -15,7 +15,7 @@ import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
 import { answerQuestions } from '../../examine/gather-answers.ts'
 import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts'
-import type { AnswerLook } from '../../examine/looks/look-pool.ts'
+import type { AnswerLook, LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
 import { whatKeepsBack } from './refused-pull.ts'
@@ -50,8 +50,12 @@ const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
 type Looking = Required<PullMemory> & LandingStops & Cache
 
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>): Promise<Seen> {
-  const { app, forge, repository, mirror } = place
+export async function lookAtPull(
+  snapshot: Snapshot,
+  place: JobContext<Looking>,
+  hints?: LookHints,
+): Promise<Seen> {
+  const { app, repository, mirror } = place
   const { store, settings } = app
   const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
   const configDigest = await digestOfConfig(snapshot, place)
@@ -68,7 +72,7 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
       budget: settings.budget,
     },
     answersFor(place),
-    forge.sizeOf?.(snapshot),
+    hints,
   )
   switch (answer.kind) {
     case 'seen': {
