@@ -7,7 +7,7 @@ export type Weight = 'light' | 'heavy'
 
 /** One job's place in that order. It counts as light until something else is known: that takes one request. */
 export interface Turn {
-  /** `whose`: those who have many heavy ones wait behind those who have few. */
+  /** `whose`: those who have many under way wait behind those who have few. */
   weigh(weight: Weight, whose: string): void
   /** Resolves at once for a light one; for a heavy one when it may go on. */
   giveWay(): Promise<void>
@@ -27,12 +27,14 @@ export interface TurnLimits {
   readonly heavyAtOnce: number
   /** Milliseconds that a heavy one waits for light ones, all its pauses together: whoever sends those without end delays it by no more. */
   readonly longest: number
+  /** One account's light ones at once. The next ones wait as heavy ones do: small by GitHub's numbers is not always small. */
+  readonly lightOfOne: number
 }
 
 /** Ten small ones are looked at and merged in that time. */
-const usualLimits: TurnLimits = { heavyAtOnce: 4, longest: 10_000 }
+const usualLimits: TurnLimits = { heavyAtOnce: 4, longest: 10_000, lightOfOne: 2 }
 
-interface Heavy {
+interface Running {
   whose: string
   isIn: boolean
   /** Milliseconds that it has left to wait for light ones. */
@@ -40,14 +42,15 @@ interface Heavy {
 }
 
 interface Waiting {
-  readonly heavy: Heavy
+  readonly heavy: Running
   isPatient: boolean
   readonly go: () => void
 }
 
-export function openTurns(clock: Clock, { heavyAtOnce, longest }: TurnLimits = usualLimits): Turns {
-  const light = new Set<object>()
-  const heavyOnes = new Set<Heavy>()
+export function openTurns(clock: Clock, limits: TurnLimits = usualLimits): Turns {
+  const { heavyAtOnce, longest, lightOfOne } = limits
+  const light = new Set<Running>()
+  const heavyOnes = new Set<Running>()
   const queue = new Set<Waiting>()
   let closed = false
 
@@ -72,7 +75,7 @@ export function openTurns(clock: Clock, { heavyAtOnce, longest }: TurnLimits = u
     }
   }
 
-  async function wait(heavy: Heavy): Promise<void> {
+  async function wait(heavy: Running): Promise<void> {
     const turn = Promise.withResolvers<void>()
     const waiting: Waiting = { heavy, isPatient: heavy.left > 0, go: turn.resolve }
     queue.add(waiting)
@@ -92,19 +95,20 @@ export function openTurns(clock: Clock, { heavyAtOnce, longest }: TurnLimits = u
 
   return {
     begin() {
-      const self: Heavy = { whose: '', isIn: false, left: longest }
+      const self: Running = { whose: '', isIn: false, left: longest }
       light.add(self)
       return {
         weigh(weight, whose) {
           self.whose = whose
-          if (weight === 'light') {
+          light.delete(self)
+          const others = [...light].filter((one) => one.whose === whose).length
+          const isLight = weight === 'light' && others < lightOfOne
+          if (isLight) {
             heavyOnes.delete(self)
             self.isIn = false
-            light.add(self)
-          } else {
-            light.delete(self)
-            heavyOnes.add(self)
           }
+          const into = isLight ? light : heavyOnes
+          into.add(self)
           next()
         },
         giveWay: () => (heavyOnes.has(self) && !closed ? wait(self) : Promise.resolve()),

@@ -50,6 +50,8 @@ const largeProcesses = 2
 const slowProcesses = 2
 /** Less urgent than the process that answers deliveries; the last lanes take what the others leave of the processor. */
 const niceness = { small: 5, large: 14, slow: 19 } as const
+/** Milliseconds: a process that looked before looks again in a fifth of what another one takes to start. */
+const patience = { small: 500, large: 0, slow: 0 } as const
 /** Looks that wait hold a snapshot each. */
 const mostWaiting = 1000
 /** Milliseconds that a process waits for another look at its repository. */
@@ -71,6 +73,7 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
       hasChildren: true,
       mostWaiting,
       longestRest,
+      growsAfter: patience[lane],
       mostOrders: mostLooks,
       isForOneKey: true,
       staysFit: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeTime,

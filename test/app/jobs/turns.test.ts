@@ -18,7 +18,7 @@ function stillClock() {
   }
   return {
     clock,
-    async pass(milliseconds: number) {
+    pass: async (milliseconds: number) => {
       now += milliseconds
       for (const sleeper of sleepers) if (sleeper.until <= now) sleeper.wake()
       await settled()
@@ -37,7 +37,7 @@ function going(turn: Turn): { is: boolean } {
 
 const world = (heavyAtOnce = 2) => {
   const time = stillClock()
-  const turns = openTurns(time.clock, { heavyAtOnce, longest: 1000 })
+  const turns = openTurns(time.clock, { heavyAtOnce, longest: 1000, lightOfOne: 2 })
   const heavy = (whose: string) => {
     const turn = turns.begin()
     turn.weigh('heavy', whose)
@@ -107,6 +107,31 @@ test('whoever has many heavy ones waits behind whoever has few', async () => {
   mallory[0]?.end()
   await settled()
   expect([his.is, hers[2]?.is]).toEqual([true, false])
+})
+
+test('the third light one of an account waits for those of others, and for its own no longer than heavy ones do', async () => {
+  const { turns, pass } = world()
+  const light = (whose: string) => {
+    const turn = turns.begin()
+    turn.weigh('light', whose)
+    return turn
+  }
+  const [first, second, third] = [light('mallory'), light('mallory'), light('mallory')]
+  const alice = light('alice')
+  const [atThird, atAlice] = [going(third), going(alice)]
+  await settled()
+  expect([atThird.is, atAlice.is]).toEqual([false, true])
+  first.end()
+  second.end()
+  await settled()
+  expect(atThird.is).toBe(false)
+  alice.end()
+  await settled()
+  expect(atThird.is).toBe(true)
+  const [, , late] = [light('mallory'), light('mallory'), light('mallory')]
+  const atLate = going(late)
+  await pass(1000)
+  expect(atLate.is).toBe(true)
 })
 
 test('one that turns out heavy while it works keeps no heavy one waiting any more', async () => {
