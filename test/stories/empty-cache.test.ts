@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
+import { openTurns } from '../../src/app/jobs/turns.ts'
 import type { App } from '../../src/app/jobs/job-context.ts'
 import { runJob } from '../../src/app/jobs/run-job.ts'
 import { openMetrics } from '../../src/app/metrics.ts'
@@ -105,6 +106,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     store,
     registries,
     looks,
+    turns: openTurns(clock),
     clock,
     log,
     loader: catalogLoader(pool, store),

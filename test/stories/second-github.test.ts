@@ -104,6 +104,12 @@ describe('at a GitHub that others wrote', () => {
     })
     await github.git.create(repository)
     await pushFiles(github, { repository, login: 'harbormaster', branch: 'main', files })
+    await as('harbormaster', 'PUT', `${repository}/branches/main/protection`, {
+      required_status_checks: { strict: false, contexts: ownChecks },
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: null,
+    })
     for (const login of ['alice', 'carol', 'mallory']) await as(login, 'POST', `${repository}/forks`, {})
     bot = await startStoryBot({
       environment: {
@@ -176,12 +182,6 @@ describe('at a GitHub that others wrote', () => {
   test('a branch that requires our checks takes no push without them, and our merge with them on itself', async () => {
     const path = 'catalogs/v4.20/foghorn/catalog.yaml'
     const opened = () => openPull('carol', 'foghorn-2.2.0', ...newVersion('foghorn', '2.2.0', '2.1.0'))
-    await as('harbormaster', 'PUT', `${repository}/branches/main/protection`, {
-      required_status_checks: { strict: false, contexts: ownChecks },
-      enforce_admins: true,
-      required_pull_request_reviews: null,
-      restrictions: null,
-    })
     const pushed = { repository, login: 'harbormaster', branch: 'main', from: 'main', files: { [path]: '' } }
     await expect(pushFiles(github, pushed)).rejects.toThrow('Protected branch update failed')
     const { number, head } = await opened()
