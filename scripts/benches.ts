@@ -19,7 +19,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:store': ['1'],
   'bench:strangers': ['--after', '1'],
   'fuzz:reader': ['--seconds', '5'],
-  'fuzz:archives': ['--seconds', '15'],
+  'fuzz:archives': ['--seconds', '60'],
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'benches-'))
