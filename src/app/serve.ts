@@ -15,14 +15,15 @@ import type { Store } from '../ports/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
-import { openControlSocket, storeFolder } from './control-socket.ts'
+import { openControlSocket } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
+import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openMetrics } from './metrics.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
-import type { Credentials, Settings } from './settings.ts'
+import { storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
@@ -120,6 +121,7 @@ export async function serve(
   const { port } = server.address() as AddressInfo
   const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
   log.info({ address }, 'listening')
+  keepCompiled()
   return {
     address,
     async close() {

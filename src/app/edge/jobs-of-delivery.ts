@@ -1,8 +1,8 @@
 // Which jobs a delivery causes. A delivery is a hint (T41): all it can do is make the bot look again, so
 // nothing of it is believed but which repository and which pull request or branch to look at.
-import { temporaryBranches } from '../../gate/temporary-branch.ts'
 import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'
+import { queueBranches, temporaryBranches } from '../../gate/temporary-branch.ts'
 import { checkPrefix } from '../../messages/report.ts'
 import type { Job } from '../../ports/store.ts'
 
@@ -155,7 +155,7 @@ function isOurs(
 
 /** Branches on which merges wait, ours and those of GitHub's merge queue: nothing is published from them. */
 const isPassing = (branch: string): boolean =>
-  branch.startsWith(temporaryBranches) || branch.startsWith('gh-readonly-queue/')
+  branch.startsWith(temporaryBranches) || branch.startsWith(queueBranches)
 
 interface About {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }

@@ -21,7 +21,7 @@ import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts
 import { missingImagesMarker } from '../../../src/messages/missing-images-issue.ts'
 import type { Job, Store } from '../../../src/ports/store.ts'
 import type { Issue } from '../../../sandbox/github/world.ts'
-import { openStore } from '../../../src/store/store.ts'
+import { openMadeStore } from '../../store/made-store.ts'
 import {
   allPermissions,
   furnish,
@@ -54,7 +54,7 @@ beforeAll(async () => {
     clock: realClock,
     log: pino({ level: 'silent' }),
   })
-  store = await openStore({ clock: realClock })
+  store = await openMadeStore({ clock: realClock })
   directory = await mkdtemp(join(tmpdir(), 'scan-'))
 }, 180_000)
 afterAll(async () => {
