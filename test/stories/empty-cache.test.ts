@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
+import { openTurns } from '../../src/app/jobs/turns.ts'
 import type { App } from '../../src/app/jobs/job-context.ts'
 import { runJob } from '../../src/app/jobs/run-job.ts'
 import { openMetrics } from '../../src/app/metrics.ts'
@@ -23,7 +24,7 @@ import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { nobodyPublishes } from '../app/publishing/nobody-publishes.ts'
-import { openStore } from '../../src/store/store.ts'
+import { openMadeStore } from '../store/made-store.ts'
 import { openDemoWorld, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
 import { commentOf } from '../../sandbox/demo/outcome.ts'
 import { stories } from '../../sandbox/demo/stories.ts'
@@ -49,7 +50,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
   const settings = readSettings({ ...coast.environment, SCAN_SECONDS: '3600', SECOND_LOOK_SECONDS: '60' })
   if (settings.credentials === undefined) throw new Error('no credentials')
   const log = pino({ level: 'silent' })
-  const real = await openStore({ clock: realClock })
+  const real = await openMadeStore({ clock: realClock })
 
   let cache = openMemoryCache(clock)
   let held = 0
@@ -107,6 +108,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     registries,
     publishing: nobodyPublishes,
     looks,
+    turns: openTurns(clock),
     clock,
     log,
     loader: catalogLoader(pool, store),

@@ -10,6 +10,7 @@ import type { Publishing } from '../publishing/open-publishing.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
 import type { Settings } from '../settings.ts'
+import type { Turns } from './turns.ts'
 
 /** `Ports`: what is used of the store, which has them all; nothing, where it is not said. */
 export interface App<Ports = unknown> {
@@ -19,6 +20,7 @@ export interface App<Ports = unknown> {
   readonly publishing: Publishing
   readonly loader: CatalogLoader
   readonly looks: LookPool
+  readonly turns: Turns
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger
