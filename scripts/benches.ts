@@ -12,6 +12,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
   'bench:registry': ['--quick'],
   'bench:pull': [],
+  'bench:build': ['', '1'],
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
   'bench:strangers': [],

@@ -63,9 +63,17 @@ withRegistry('a catalog image', () => {
 
   test('is on all platforms of its base, says what opm’s Dockerfile would, and holds the catalog', async () => {
     const files = smallCatalog()
-    const order = { files, base, labels: { team: 'a' }, annotations: { 'org.opencontainers.image.revision': 'r1' } }
+    const order = {
+      files,
+      base,
+      labels: { team: 'a' },
+      annotations: { 'org.opencontainers.image.revision': 'r1' },
+    }
     const published = await publisher.publish(order, target('org/catalog', 'v1', 'latest'))
-    expect(published).toMatchObject({ unchanged: false, tags: [{ before: undefined }, { before: undefined }] })
+    expect(published).toMatchObject({
+      unchanged: false,
+      tags: [{ before: undefined }, { before: undefined }],
+    })
     // The base's layer came from its own repository.
     expect(published.blobs.mounted).toBe(1)
     const found = await publisher.read(at('org/catalog', 'latest'))
@@ -81,7 +89,13 @@ withRegistry('a catalog image', () => {
       files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()]),
     )
     const config = JSON.parse(
-      skopeo('inspect', '--config', '--tls-verify=false', '--override-arch=arm64', `docker://${at('org/catalog')}`),
+      skopeo(
+        'inspect',
+        '--config',
+        '--tls-verify=false',
+        '--override-arch=arm64',
+        `docker://${at('org/catalog')}`,
+      ),
     ) as { config: unknown; architecture: string }
     expect(config).toMatchObject({
       architecture: 'arm64',
@@ -99,12 +113,22 @@ withRegistry('a catalog image', () => {
     const order = { files: smallCatalog(), base }
     const first = await publisher.publish(order, target('org/same'))
     const again = await publisher.publish(
-      { ...order, files: [...order.files].reverse(), annotations: { 'org.opencontainers.image.revision': 'r2' } },
+      {
+        ...order,
+        files: [...order.files].reverse(),
+        annotations: { 'org.opencontainers.image.revision': 'r2' },
+      },
       target('org/same'),
     )
     expect(again).toMatchObject({ unchanged: true, digest: first.digest, blobs: { uploaded: 0 } })
-    const changed = await publisher.publish({ ...order, files: smallCatalog({ description: 'b' }) }, target('org/same'))
-    expect(changed).toMatchObject({ unchanged: false, tags: [{ before: first.digest, after: changed.digest }] })
+    const changed = await publisher.publish(
+      { ...order, files: smallCatalog({ description: 'b' }) },
+      target('org/same'),
+    )
+    expect(changed).toMatchObject({
+      unchanged: false,
+      tags: [{ before: first.digest, after: changed.digest }],
+    })
     // The old one keeps its digest, for those who go back to it.
     const back = await publisher.retag(`${server.host}/org/same@${first.digest}`, target('org/same'))
     expect(back).toMatchObject({ digest: first.digest, unchanged: false, contentDigest: first.contentDigest })
@@ -138,7 +162,9 @@ withRegistry('a catalog image', () => {
     expect(told).toMatchObject({ unchanged: false, tags: [{ before: undefined, after: told.digest }] })
     await expect(publisher.listTags(`${server.host}/org/trial`)).resolves.toEqual([])
     // It told the truth.
-    await expect(publisher.publish(order, target('org/trial'))).resolves.toMatchObject({ digest: told.digest })
+    await expect(publisher.publish(order, target('org/trial'))).resolves.toMatchObject({
+      digest: told.digest,
+    })
   })
 
   test('on a new base is what a build on that base gives, and no catalog is read for it', async () => {
@@ -151,8 +177,12 @@ withRegistry('a catalog image', () => {
     const published = await publisher.push(rebased, target('org/rebased'))
     expect(published).toMatchObject({ unchanged: false, digest: built.digest })
     await expect(publisher.verify(at('org/rebased'), order.files)).resolves.toMatchObject({ isSame: true })
-    await expect(publisher.rebase({ image: base, base: newBase })).rejects.toMatchObject({ code: 'not-a-catalog' })
-    await expect(publisher.publish({ ...order, base: at('org/rebased') }, target('org/x'))).rejects.toMatchObject({
+    await expect(publisher.rebase({ image: base, base: newBase })).rejects.toMatchObject({
+      code: 'not-a-catalog',
+    })
+    await expect(
+      publisher.publish({ ...order, base: at('org/rebased') }, target('org/x')),
+    ).rejects.toMatchObject({
       code: 'base',
     })
   })
@@ -160,12 +190,18 @@ withRegistry('a catalog image', () => {
   test('a tag that somebody else moved meanwhile is left as it is, and said', async () => {
     const files = smallCatalog()
     const first = await publisher.publish({ files, base }, target('org/moved'))
-    const other = await publisher.publish({ files: smallCatalog({ description: 'd' }), base }, target('org/moved'))
+    const other = await publisher.publish(
+      { files: smallCatalog({ description: 'd' }), base },
+      target('org/moved'),
+    )
     await expect(
-      publisher.publish({ files: smallCatalog({ description: 'e' }), base }, {
-        ...target('org/moved'),
-        expected: { v1: first.digest },
-      }),
+      publisher.publish(
+        { files: smallCatalog({ description: 'e' }), base },
+        {
+          ...target('org/moved'),
+          expected: { v1: first.digest },
+        },
+      ),
     ).rejects.toMatchObject({ code: 'tag-moved', retryable: true })
     // Between the last look and the tag: the other one pushes while our layers are on their way.
     const racing = openCatalogPublisher({
@@ -206,7 +242,10 @@ withRegistry('a catalog image', () => {
   })
 
   test('finds its attachments by the tag that OCI names, where the registry knows no referrers', async () => {
-    const { digest, mediaType } = await publisher.publish({ files: smallCatalog(), base }, target('org/attached'))
+    const { digest, mediaType } = await publisher.publish(
+      { files: smallCatalog(), base },
+      target('org/attached'),
+    )
     const empty = { mediaType: 'application/vnd.oci.empty.v1+json', digest: emptyDigest, size: 2 }
     const attachment = (annotations: Record<string, string>) => ({
       repository: `${server.host}/org/attached`,
@@ -248,22 +287,49 @@ withRegistry('a catalog image', () => {
     const raw = skopeo('inspect', '--raw', '--tls-verify=false', `docker://${at(repository)}`)
     expect(JSON.parse(raw)).toMatchObject({ manifests: expect.arrayContaining([expect.anything()]) })
     const copy = join(await folder(), 'layout')
-    skopeo('copy', '--all', '--quiet', '--insecure-policy', '--src-tls-verify=false', `docker://${at(repository)}`, `oci:${copy}:x`)
-    await expect(publisher.verify(`${server.host}/${repository}@${digest}`, smallCatalog())).resolves.toMatchObject({
+    skopeo(
+      'copy',
+      '--all',
+      '--quiet',
+      '--insecure-policy',
+      '--src-tls-verify=false',
+      `docker://${at(repository)}`,
+      `oci:${copy}:x`,
+    )
+    await expect(
+      publisher.verify(`${server.host}/${repository}@${digest}`, smallCatalog()),
+    ).resolves.toMatchObject({
       isSame: true,
     })
   })
 
   const withOpm = missingProgram('opm', 'tar') ? test.skip : test
   withOpm('is served by opm from its own cache, of which opm thinks that it fits', async () => {
-    const { layer, blobs } = await publisher.build({ files: smallCatalog(), base: 'scratch', compression: 'none' })
+    const { layer, blobs } = await publisher.build({
+      files: smallCatalog(),
+      base: 'scratch',
+      compression: 'none',
+    })
     const root = await folder()
-    await writeFile(join(root, 'layer.tar'), await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))))
+    await writeFile(
+      join(root, 'layer.tar'),
+      await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))),
+    )
     spawnSync('tar', ['xpf', 'layer.tar'], { cwd: root })
     const port = await freePort()
     const child = spawn(
       'opm',
-      ['serve', 'configs', '--cache-dir=tmp/cache', '--cache-enforce-integrity', '-p', String(port), '--pprof-addr=', '-t', join(root, 'log')],
+      [
+        'serve',
+        'configs',
+        '--cache-dir=tmp/cache',
+        '--cache-enforce-integrity',
+        '-p',
+        String(port),
+        '--pprof-addr=',
+        '-t',
+        join(root, 'log'),
+      ],
       { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] },
     )
     let said = ''
