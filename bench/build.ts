@@ -1,6 +1,6 @@
 // How long a catalog image takes, from a directory to a tag that can be read: on docker-registry on loopback, with a base of 32 MB,
-// beside what others need for the same. `npm run bench:build -- [DIR] [RUNS]`, DIR a catalog; without it one of 15 MB is
-// generated. What is not on this machine is left out, and said.
+// beside what others need for the same. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, DIR a catalog; without it (or '')
+// one of 15 MB is generated. What is not on this machine is left out, and said.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ import { isOnPath } from '../test/is-on-path.ts'
 import { realRegistry } from '../test/registry/real-registry.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
-const [named = '', times = '5'] = process.argv.slice(2)
+const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
 const runs = Number(times)
 const folder = mkdtempSync(join(tmpdir(), 'bench-build-'))
 const catalog = join(folder, 'catalog')
@@ -52,7 +52,7 @@ const catalogBot = (...parameters: readonly string[]) =>
   command(process.execPath, join(import.meta.dirname, '../bin/catalog-bot.cjs'), ...parameters)
 
 try {
-  if (named === '') generateCatalog(catalog, 15)
+  if (named === '') generateCatalog(catalog, Number(megabytes))
   else cpSync(named, catalog, { recursive: true, mode: 0 })
   spawnSync('chmod', ['-R', 'u+w', catalog])
   cpSync(catalog, changed, { recursive: true })
