@@ -90,12 +90,14 @@ type Blob = Meta['value']
 function addPackage(packages: Map<string, CachedPackage>, value: Blob): void {
   const { decoded } = decode(packageType, value)
   const name = textOf(decoded, 'name')
-  const icon = iconOf(decoded)
+  // Bytes that are not there are null in the index, and an empty text in a CSV.
+  const icon = iconOf(decoded, 'null')
+  const inCsv = iconOf(decoded, '""')
   packages.set(name, {
     name,
     description: textOf(decoded, 'description'),
     icon,
-    iconInCsv: escapedAgain(icon === undefined ? '' : `,"icon":[${icon}]`),
+    iconInCsv: escapedAgain(inCsv === undefined ? '' : `,"icon":[${inCsv}]`),
     defaultChannel: textOf(decoded, 'defaultChannel'),
     channels: new Map(),
     bundles: new Map(),
@@ -103,12 +105,12 @@ function addPackage(packages: Map<string, CachedPackage>, value: Blob): void {
   })
 }
 
-function iconOf(decoded: Decoded): string | undefined {
+function iconOf(decoded: Decoded, nothing: string): string | undefined {
   const icon = decoded.fields.get('icon')
   if (typeof icon !== 'object' || !('fields' in icon)) return undefined
   const data = icon.fields.get('base64data')
   return marshalObject([
-    ['base64data', data instanceof Uint8Array ? `"${encodeBase64(data)}"` : 'null'],
+    ['base64data', data instanceof Uint8Array ? `"${encodeBase64(data)}"` : nothing],
     ['mediatype', marshalString(textOf(icon, 'mediatype'))],
   ])
 }

@@ -9,8 +9,8 @@ import { openGitHubApp, type GitHubApp } from '../../../../src/github/github-app
 import { rollbackWishes } from '../../../../src/app/jobs/publish/publication-state.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import { RegistryError } from '../../../../src/registry/registry-error.ts'
-import { openStore } from '../../../../src/store/store.ts'
 import { furnish, privateKey, secret, type Furnished } from '../../../sandbox/github/sample-world.ts'
+import { openMadeStore } from '../../../store/made-store.ts'
 import { clock as realClock } from '../../../store/sample-records.ts'
 import { base, config, entry, image, openPublishScene, type PublishScene } from './publish-scene.ts'
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
     clock: realClock,
     log: pino({ level: 'silent' }),
   })
-  store = await openStore({ clock: realClock })
+  store = await openMadeStore({ clock: realClock })
   directory = await mkdtemp(join(tmpdir(), 'publish-'))
 }, patience)
 afterEach(async () => {

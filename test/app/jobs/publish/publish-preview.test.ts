@@ -11,8 +11,8 @@ import type { CheckOutcome } from '../../../../src/checks/check.ts'
 import type { CommandRecord } from '../../../../src/gate/commands.ts'
 import { openGitHubApp, type GitHubApp } from '../../../../src/github/github-app.ts'
 import type { Store } from '../../../../src/ports/store.ts'
-import { openStore } from '../../../../src/store/store.ts'
 import { furnish, privateKey, secret, type Furnished } from '../../../sandbox/github/sample-world.ts'
+import { openMadeStore } from '../../../store/made-store.ts'
 import { clock as realClock } from '../../../store/sample-records.ts'
 import { config, entry, image, openPublishScene, type PublishScene } from './publish-scene.ts'
 
@@ -102,7 +102,7 @@ describe('the preview of a pull request', () => {
       clock: realClock,
       log: pino({ level: 'silent' }),
     })
-    store = await openStore({ clock: realClock })
+    store = await openMadeStore({ clock: realClock })
     directory = await mkdtemp(join(tmpdir(), 'preview-'))
     scene = await openPublishScene(it, app, store, directory, {
       '.github/catalog-bot.yml': config('    preview: {expires: 1d}\n'),

@@ -6,6 +6,7 @@ import { openMetrics } from '../../../../src/app/metrics.ts'
 import { readSettings } from '../../../../src/app/settings.ts'
 import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
+import { openTurns } from '../../../../src/app/jobs/turns.ts'
 import { publishPreview } from '../../../../src/app/jobs/publish/publish-preview.ts'
 import { doPublishOrder, type PublishRoom } from '../../../../src/app/publishing/do-publish-order.ts'
 import type { Publishing } from '../../../../src/app/publishing/open-publishing.ts'
@@ -120,6 +121,7 @@ export async function openPublishScene(
       publishing,
       loader: catalogLoader(loaded, store),
       looks: { look: () => Promise.reject(new Error('nobody looks here')), close: () => Promise.resolve() },
+      turns: openTurns(realClock),
       metrics: openMetrics(),
       clock: { ...realClock, now: () => now },
       log: pino({ level: 'silent' }),
