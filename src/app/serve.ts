@@ -30,6 +30,9 @@ import { systemClock } from '../examine/system-clock.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 import { openTurns } from './jobs/turns.ts'
 
+/** Milliseconds that images under way get when the App is told to end. */
+const publishGrace = 5_000
+
 export interface RunningApp {
   /** Where it listens, `http://127.0.0.1:3000`. */
   readonly address: string
@@ -143,11 +146,17 @@ export async function serve(
       await control?.close()
       await sweeper.stop()
       turns.close()
-      await worker.stop()
+      // A push over a slow line is taken up where it was by whoever comes next; a short one may come to its end.
+      const stopped = worker.stop()
+      const waited = new AbortController()
+      await Promise.race([stopped, clock.sleep(publishGrace, waited.signal)])
+      waited.abort()
+      await publishing.close()
+      await stopped
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await workplaces.close()
-      await Promise.all([pool.close(), looks.close(), registries.close(), publishing.close()])
+      await Promise.all([pool.close(), looks.close(), registries.close()])
       await store.close()
     },
   }

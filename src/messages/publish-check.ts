@@ -34,7 +34,7 @@ export type ToldPublication =
       readonly changeLines: readonly string[]
     }
   | { readonly kind: 'rolled-back'; readonly digest: string; readonly login: string }
-  /** `isLasting`: it was tried often enough that people should look. */
+  /** `isLasting`: it was tried often enough that people should look, and is not counted any more. */
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
@@ -129,7 +129,7 @@ function sayState(state: ToldPublication): string {
     case 'rolled-back':
       return `${code(state.login)} rolled it back to ${code(state.digest)}. It stays so until the catalog changes.`
     case 'failed':
-      return `**Not published**: ${plain(state.why)}. Tried ${state.attempts === 1 ? 'once' : `${state.attempts} times`}; the bot goes on trying.`
+      return `**Not published**: ${plain(state.why)}. ${state.isLasting ? 'The' : `Tried ${state.attempts === 1 ? 'once' : `${state.attempts} times`}; the`} bot goes on trying.`
     case 'refused':
       return `**Not published**: ${plain(state.why)}.`
   }

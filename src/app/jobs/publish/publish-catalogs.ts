@@ -72,7 +72,7 @@ async function publishAll(
       continue
     }
     if (!due) {
-      standings.push({ publication, state: await lookAfter(step), commit: tip.commit })
+      standings.push({ publication, state: await lookAfter(step), commit: tip.commit, wish })
       continue
     }
     const outcome = await publishOne(step)
@@ -80,7 +80,7 @@ async function publishAll(
       await showBegun({ publication, state: outcome.state, commit: tip.commit, by: outcome.by }, place)
       return { isSuperseded: true, standings }
     }
-    standings.push({ publication, state: outcome.state, commit: tip.commit })
+    standings.push({ publication, state: outcome.state, commit: tip.commit, wish })
   }
   return { isSuperseded: false, standings }
 }

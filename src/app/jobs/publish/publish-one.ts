@@ -84,7 +84,8 @@ export async function publishOne(step: Step): Promise<StepOutcome> {
   const { publication, tip, key, state, publishing, place } = step
   const { image, tags, settings, catalog } = publication
   const { app, forge, installation } = place
-  await step.onBegin(state)
+  // A retry changes nothing that is said before its end.
+  if (state.failure?.key !== key) await step.onBegin(state)
   const started = performance.now()
   let by: CommitSha | undefined
   const tag = historyTag(publication, tip.commit)

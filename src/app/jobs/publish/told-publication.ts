@@ -26,7 +26,9 @@ export function toldImage(standing: Standing): ToldImage {
 export function toldState({ current, failure, pinned }: PublicationState): ToldPublication {
   if (failure !== undefined) {
     const { why, attempts, isLasting, isRefused } = failure
-    return isRefused ? { kind: 'refused', why } : { kind: 'failed', why, attempts, isLasting }
+    return isRefused
+      ? { kind: 'refused', why }
+      : { kind: 'failed', why, attempts: isLasting ? 0 : attempts, isLasting }
   }
   if (pinned !== undefined) return { kind: 'rolled-back', digest: pinned.digest, login: pinned.login }
   if (current === undefined) return { kind: 'building' }

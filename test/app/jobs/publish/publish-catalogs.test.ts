@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openGitHubApp, type GitHubApp } from '../../../../src/github/github-app.ts'
+import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
 import { rollbackWishes } from '../../../../src/app/jobs/publish/publication-state.ts'
 import type { Store } from '../../../../src/ports/store.ts'
 import { RegistryError } from '../../../../src/registry/registry-error.ts'
@@ -190,7 +191,8 @@ describe('a registry that is down', () => {
     scene.pass(hour)
     const told = writes(scene)
     await scene.run()
-    expect(writes(scene) - told).toBeLessThanOrEqual(3)
+    // Nothing is news, so nothing is written.
+    expect(writes(scene)).toBe(told)
     expect(scene.issues()).toHaveLength(1)
 
     scene.registry.before = () => undefined
@@ -288,32 +290,28 @@ test('a process that is killed at any moment is taken up where it was, and every
   const { app: parts } = scene.place
   let left = Number.POSITIVE_INFINITY
   let calls = 0
-  const mortal = <Call extends (...args: never[]) => Promise<unknown>>(call: Call): Call =>
-    (async (...args: Parameters<Call>) => {
-      calls += 1
-      const answer = await call(...args)
-      // The work was done, and nobody heard of it.
-      if (left-- <= 0) throw new Error('killed')
-      return answer
-    }) as Call
-  const cut = {
-    ...scene,
-    place: {
-      ...scene.place,
-      forge: { ...scene.place.forge, perform: mortal(scene.place.forge.perform) },
-      app: {
-        ...parts,
-        store: { ...parts.store, writeState: mortal(parts.store.writeState) as never },
-        publishing: { ...parts.publishing, order: mortal(parts.publishing.order) },
+  const mortal = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
+    calls += 1
+    const answer = await work()
+    // The work was done, and nobody heard of it.
+    if (left-- <= 0) throw new Error('killed')
+    return answer
+  }
+  const { forge } = scene.place
+  const cut: typeof scene.place = {
+    ...scene.place,
+    forge: { ...forge, perform: (action) => mortal(() => forge.perform(action)) },
+    app: {
+      ...parts,
+      store: { ...parts.store, writeState: (...given) => mortal(() => parts.store.writeState(...given)) },
+      publishing: {
+        ...parts.publishing,
+        order: (...given) => mortal(() => parts.publishing.order(...given)),
       },
     },
   }
-  const { publishCatalogs } = await import('../../../../src/app/jobs/publish/publish-catalogs.ts')
   const run = () =>
-    publishCatalogs(
-      { kind: 'publish', installation: it.installation.id, repository: scene.place.forge.repository },
-      cut.place,
-    )
+    publishCatalogs({ kind: 'publish', installation: it.installation.id, repository: forge.repository }, cut)
   for (let at = 0; ; at += 1) {
     const { pull, commit } = await scene.land({ [catalog]: entry('alpha', `channel-${at}`) })
     left = at
