@@ -120,7 +120,11 @@ export async function openPublishScene(
       },
       publishing,
       loader: catalogLoader(loaded, store),
-      looks: { look: () => Promise.reject(new Error('nobody looks here')), close: () => Promise.resolve() },
+      looks: {
+        look: () => Promise.reject(new Error('nobody looks here')),
+        isSmall: () => true,
+        close: () => Promise.resolve(),
+      },
       turns: openTurns(realClock),
       metrics: openMetrics(),
       clock: { ...realClock, now: () => now },
