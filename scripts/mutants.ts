@@ -938,8 +938,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/workers/worker-pool.ts',
-        search: "takePlace(isForOneKey ? key : '')",
-        replace: "takePlace('')",
+        search: "const whose = isForOneKey ? key : ''",
+        replace: "const whose = ''",
       },
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
@@ -1404,6 +1404,19 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/app/edge/deliveries.test.ts', 'fill the room'],
+  },
+  {
+    number: 312,
+    bug: 'let a repository with many pull requests keep all others waiting',
+    edits: [
+      { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
+      {
+        file: 'src/store/fair-priority.ts',
+        search: 'isKnown ? known.priority - 1',
+        replace: 'isKnown ? known.priority',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'take turns'],
   },
   {
     number: 320,
