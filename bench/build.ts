@@ -14,6 +14,7 @@ import { openRegistry } from '../src/registry/open-registry.ts'
 import { loopbackRegistries } from '../src/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { realRegistry } from '../test/registry/real-registry.ts'
+import { builtCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
 const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
@@ -48,8 +49,9 @@ function command(program: string, ...parameters: readonly string[]): void {
   if (run.status !== 0) throw new Error(`${program} ${parameters.join(' ')}: ${run.stderr}`)
 }
 
-const catalogBot = (...parameters: readonly string[]) =>
-  command(process.execPath, join(import.meta.dirname, '../bin/catalog-bot.cjs'), ...parameters)
+/** As users install it. */
+const [start = '', ...started] = builtCommand(join(folder, 'package'))
+const catalogBot = (...parameters: readonly string[]) => command(start, ...started, ...parameters)
 
 try {
   if (named === '') generateCatalog(catalog, Number(megabytes))
@@ -127,7 +129,7 @@ async function againstRegistry(): Promise<void> {
     )
     console.log('others')
     await measureCrane(server.host, base)
-    await measureDockerfile(server.host, base, Math.min(cold, byCommand))
+    await measureDockerfile(server.host, Math.min(cold, byCommand))
   } finally {
     await publisher.close()
     await registry.close()
@@ -154,7 +156,7 @@ async function measureCrane(host: string, base: string): Promise<void> {
   })
 }
 
-async function measureDockerfile(host: string, base: string, ours: number): Promise<void> {
+async function measureDockerfile(host: string, ours: number): Promise<void> {
   if (isOnPath('buildah') && isOnPath('opm')) {
     catalogBotDockerfile()
     const theirs = await measured('  buildah bud with opm’s Dockerfile, and push', undefined, (index) => {
@@ -192,10 +194,7 @@ async function measureDockerfile(host: string, base: string, ours: number): Prom
 }
 
 function catalogBotDockerfile(): void {
-  const run = spawnSync(process.execPath, [
-    join(import.meta.dirname, '../bin/catalog-bot.cjs'),
-    ...['build', '--dockerfile', catalog],
-  ])
+  const run = spawnSync(start, [...started, 'build', '--dockerfile', catalog])
   writeFileSync(join(folder, 'catalog.Dockerfile'), run.stdout)
 }
 

@@ -211,7 +211,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         }),
         json({ schema: 'olm.channel', PACKAGE: 'foo', Name: 'stable', entries: [{ NAME: 'foo.v1.0.0' }] }),
         bundle('1.0.0', [
-          { type: 'n', value: [1e21, 1e-7, 100000000000000000000, -0.0, 1.1] } as object,
+          { type: 'n', value: [1e21, 1e-7, 100000000000000000000, -0.0, 1.1] },
           metadata({
             Provider: { name: 'a' },
             provider: { url: 'b' },
