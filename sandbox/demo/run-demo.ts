@@ -16,6 +16,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
     say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
   tell('starting a simulated GitHub and registry, with the catalog repository coast/operators')
+  let isGood = false
   const coast = await openDemoWorld({ directory, publishes: true })
   try {
     tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
@@ -69,12 +70,14 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
           `the bot             ${bot.address} (metrics at ${bot.address}/metrics)`,
           `the bot's log       ${join(directory, 'bot.log')}`,
         ])
-      if (good) await rm(directory, { recursive: true, force: true }).catch(() => undefined)
-      return good
+      isGood = good
     } finally {
       await bot.kill()
     }
   } finally {
     await coast.stop()
   }
+  // Not before the bot is gone: it goes on saying what it does, and its log is here.
+  if (isGood) await rm(directory, { recursive: true, force: true }).catch(() => undefined)
+  return isGood
 }
