@@ -5,7 +5,7 @@ import { bundleDocuments, bundleImage } from '../registry/bundle-image.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ImageContent } from '../registry/registry-image.ts'
 import type { Repo } from '../github/world.ts'
-import { configPath, furnishPublishing } from './published-images.ts'
+import { configPath, furnishPublishing } from './furnish-publishing.ts'
 import { openBotWorld, type BotWorld, type BotWorldOptions } from './bot-world.ts'
 
 export const repositoryName = 'coast/operators'

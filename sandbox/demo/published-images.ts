@@ -1,45 +1,15 @@
-// The demo's catalog images: what the configuration and the operator say of them, and how they are read back out of the
-// registry, as a cluster would.
+// The demo's catalog images, read back out of the registry as a cluster would, and compared with the branch.
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
 import { openPusher } from '../../src/image/open-pusher.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import type { Registry } from '../registry/registry.ts'
 import type { DemoWorld } from './demo-world.ts'
+import { publishedImage as image } from './furnish-publishing.ts'
 
-export const configPath = '.github/catalog-bot.yml'
-const image = 'coast/catalog'
-const base = 'coast/opm'
 const versions = ['v4.19', 'v4.20'] as const
-
-/** A base image in the registry, the configuration's section, and the operator's list in a file. */
-export function furnishPublishing(
-  registry: Registry,
-  directory: string,
-): { readonly config: string; readonly environment: Readonly<Record<string, string>> } {
-  const platforms = ['linux/amd64', 'linux/arm64']
-  registry.putImage(base, 'latest', { platforms, files: { 'bin/opm': 'a program' } })
-  const targets = join(directory, 'push-targets.yml')
-  writeFileSync(
-    targets,
-    `- github: coast/operators\n  push: [${registry.host}/${image}]\n  bases: [${registry.host}/${base}]\n`,
-  )
-  const config = [
-    '# Publish each catalog as an image.',
-    'publish:',
-    '  - catalog: catalogs/*',
-    `    repository: ${registry.host}/${image}`,
-    "    tags: ['v{version}']",
-    `    base: ${registry.host}/${base}:latest`,
-    '',
-  ].join('\n')
-  return { config, environment: { PUBLISH_TARGETS: targets } }
-}
 
 export interface ReadImages {
   readonly lines: readonly string[]

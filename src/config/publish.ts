@@ -3,7 +3,7 @@
 import { z } from 'zod'
 
 /** Tags of previews begin so, and no other tag of ours does: whoever may make previews moves no tag that users follow. */
-export const previewPrefix = /^pr-(?:\d|\{number\})/
+const previewPrefix = /^pr-(?:\d|\{number\})/
 
 const every = /^(?:off|[1-9][0-9]{0,3}[hd])$/
 const lasting = /^[1-9][0-9]{0,3}[hd]$/

@@ -38,7 +38,7 @@ export type ToldPublication =
   | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
   | { readonly kind: 'refused'; readonly why: string }
 
-export const publishCheckName = `${checkPrefix}publish`
+const publishCheckName = `${checkPrefix}publish`
 
 /** The check run on a commit. `notes`: what else a maintainer should know, sentences of our own. */
 export function publishCheck(told: readonly ToldImage[], notes: readonly string[] = []): ReportedCheck {
@@ -178,7 +178,7 @@ export function imageInCell({ image, tags }: Pick<ToldImage, 'image' | 'tags'>):
   return tags.map((tag) => codeInCell(`${image}:${tag}`)).join(', ')
 }
 
-export function sizeOf(bytes: number): string {
+function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }

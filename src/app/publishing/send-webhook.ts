@@ -18,7 +18,7 @@ export interface WebhookCall {
 }
 
 /** The text that is sent and its headers: exactly these bytes are signed. */
-export function signedRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'url'>): {
+function signedRequest({ secret, delivery, payload, now }: Omit<WebhookCall, 'url'>): {
   readonly body: string
   readonly headers: Readonly<Record<string, string>>
 } {
