@@ -56,7 +56,7 @@ describe('a catalog that is merged', () => {
       sweepSeconds: 2,
       validateTraffic: true,
       files: {
-        '.github/catalog-bot.yml': `${fixed}publish: [{catalog: catalogs/v4.20, repository: ${shop.host}/${image}, tags: [latest], base: '${shop.host}/coast/opm:latest'}]\n`,
+        '.github/catalog-bot.yml': `${fixed}publish: [{catalog: catalogs/v4.20, repository: ${shop.host}/${image}, tags: [latest], base: '${shop.host}/coast/opm:latest', preview: {}}]\n`,
       },
       environment: { PUBLISH_TARGETS: targets, PUBLISH_RETRY_SECONDS: '1' },
     })
@@ -100,6 +100,37 @@ describe('a catalog that is merged', () => {
     expect(said).not.toContain(secret)
     expect(said).not.toContain('robot:')
   })
+
+  test('can be tried before it is merged, and rolled back after, by a comment', async () => {
+    const former = (await read('latest'))?.digest
+    const story = stories.find(({ id }) => id === "stranger's update")
+    if (story === undefined) throw new Error('no story')
+    const { github } = world.coast
+    const open = await github.openPull(story.open(world.coast))
+    await until('it is reported on', () => commentOf(open) !== undefined, patience, world.log)
+    // A command is about what was shown before it was written, and GitHub's times are in seconds.
+    const shown = performance.now()
+    await until('a second has passed', () => performance.now() - shown > 1100, 5)
+    github.comment(open, 'bob', '/preview')
+    github.comment(open, 'bob', '/rollback')
+    const preview = `pr-${open.number}-v4.20`
+    await until('there is a preview', async () => (await read(preview)) !== undefined, patience, world.log)
+    expect((await read(preview))?.text('tidepool/catalog.yaml')).toContain('tidepool.v0.6.0')
+    // An owner of one package does not decide what all users get.
+    expect((await read('latest'))?.digest).toBe(former)
+    github.comment(open, 'harbormaster', '/rollback')
+    await until(
+      'it is rolled back, and said so',
+      async () =>
+        (await read('latest'))?.digest !== former &&
+        open.comments.some(({ body }) => body.includes('Rolled back:')),
+      patience,
+      world.log,
+    )
+    expect(await holds('latest', 'lighthouse.v1.2.0')).toBe(false)
+    await github.close(open)
+    await until('the preview is gone', async () => (await read(preview)) === undefined, patience, world.log)
+  }, 180_000)
 
   test('waits for a registry that is down, and is there when it is back', async () => {
     const back = shop.fail(({ kind }) => kind === 'upload' || kind === 'manifest', { status: 503 })
