@@ -13,7 +13,7 @@ export interface RegistryAuth {
 
 export interface Need {
   readonly repository: string
-  readonly action: 'pull' | 'push'
+  readonly action: 'pull' | 'push' | 'delete'
 }
 
 interface Grant {

@@ -185,7 +185,7 @@ export class Registry extends RegistryContent {
     if (kind === 'other') return problem(404, 'NAME_INVALID')
     // Object storage asks for no token: the address alone opens it.
     if (!path.startsWith('/storage/')) {
-      const action = method === 'GET' || method === 'HEAD' ? 'pull' : 'push'
+      const action = method === 'GET' || method === 'HEAD' ? 'pull' : method === 'DELETE' ? 'delete' : 'push'
       const denial = this.#guard.check(request, kind === 'ping' ? undefined : { repository, action })
       if (denial !== undefined)
         return problem(

@@ -72,6 +72,8 @@ describe('a catalog that is merged', () => {
   test('is an image that holds it, and the pull request says so', async () => {
     const [story] = stories
     if (story === undefined) throw new Error('no story')
+    // What the branch has before is published, too: it is what a rollback goes back to.
+    await until('there is an image', async () => (await read('latest')) !== undefined, patience, world.log)
     pull = await world.coast.github.openPull(story.open(world.coast))
     const told = { story, pull }
     await until('it lands', () => outcomeOf(told, [told], world.coast).landed, patience, world.log)

@@ -56,6 +56,8 @@ const publication = z.object({
   strayed: z.object({ tag: z.string(), to: z.string().nullable(), since: z.number() }).exactOptional(),
   /** When base and tags were last looked at. */
   lookedAt: z.number().exactOptional(),
+  /** The commit that was published before: what came since are the merges that `current` brought. */
+  since: commit.exactOptional(),
   /** Merged pull requests that wait for it. */
   pulls: z.array(z.number()).readonly(),
   /** Digests that the registry does not delete: it is not asked for them again. */

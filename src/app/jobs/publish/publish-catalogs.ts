@@ -11,7 +11,13 @@ import type { JobContext } from '../job-context.ts'
 import { contentKey } from './content-key.ts'
 import type { Publication } from './plan-publications.ts'
 import { isDue, isOpen, lookAfter, nextLook, publishOne, rollBack, type Step } from './publish-one.ts'
-import { noPublication, publications, rollbackWishes, type PublicationState } from './publication-state.ts'
+import {
+  noPublication,
+  publications,
+  rollbackWishes,
+  toldPulls,
+  type PublicationState,
+} from './publication-state.ts'
 import { readGround, tipOf, type Ground } from './read-ground.ts'
 import { removeOldImages } from './remove-old-images.ts'
 import { reportPublications, showBegun, type Standing } from './report-publications.ts'
@@ -23,6 +29,8 @@ type Publishing = JobContext<Jobs & State & Landings & Verdicts>
 const mostTurns = 5
 /** Seconds between two runs that only wait for a time. */
 const leastWait = 1
+/** Milliseconds within which a merge that is on the branch is on record, too, if the bot made it. */
+const recordTime = 3600_000
 
 export async function publishCatalogs(job: PublishJob, place: Publishing): Promise<void> {
   for (let turn = 1; turn <= mostTurns; turn += 1) {
@@ -53,7 +61,7 @@ async function publishAll(
     const known = (await store.readState(publications, forge.repository, publication.id)) ?? noPublication
     const wish = await store.readState(rollbackWishes, forge.repository, publication.id)
     const due = isDue(known, key, wish, app.clock.now())
-    const state = due ? await withPulls(publication, known, tip.commit, place) : known
+    const state = await withPulls(publication, known, due ? tip.commit : undefined, place)
     const step: Step = {
       publication,
       tip,
@@ -85,20 +93,31 @@ async function publishAll(
   return { isSuperseded: false, standings }
 }
 
-/** Notes the merged pull requests that wait for this image: those since the one that was published last. */
+/**
+ * Notes the merged pull requests that wait for this image, or were brought by it: the push of a merge can be published
+ * before it is on record that it was one.
+ */
 async function withPulls(
   { id, catalog }: Publication,
   state: PublicationState,
-  tip: CommitSha,
+  tip: CommitSha | undefined,
   { app, repository, forge }: Publishing,
 ): Promise<PublicationState> {
-  const from = state.current?.commit
-  const isAhead = from !== undefined && (await repository.contains(tip, from).catch(() => false))
-  const commits = isAhead ? await repository.firstParents(tip, from) : [tip]
+  const { current } = state
+  const isOld = current === undefined || app.clock.now() - current.at > recordTime
+  if (tip === undefined && isOld) return state
+  const to = tip ?? current?.commit
+  const from = tip === undefined ? state.since : current?.commit
+  if (to === undefined) return state
+  const isAhead = from !== undefined && (await repository.contains(to, from).catch(() => false))
+  const commits = isAhead ? await repository.firstParents(to, from) : [to]
   const landed = await app.store.landedPulls(forge.repository, commits)
   const concerned: number[] = []
-  for (const [commit, pull] of landed)
-    if (await touches(commit, catalog.root, repository)) concerned.push(pull)
+  for (const [commit, pull] of landed) {
+    const told = await app.store.readState(toldPulls, forge.repository, String(pull))
+    const isTold = told?.isShown === true && told.state === 'published'
+    if (!isTold && (await touches(commit, catalog.root, repository))) concerned.push(pull)
+  }
   const pulls = [...new Set([...state.pulls, ...concerned])].sort((a, b) => a - b).map(pullNumber)
   if (pulls.length === state.pulls.length) return state
   const next = { ...state, pulls }

@@ -127,7 +127,11 @@ export async function publishOne(step: Step): Promise<StepOutcome> {
         ? []
         : await changeForUsers(publication, before.current.commit, tip.tree, place),
   }
-  const next = await write(step, withCurrent(unpinned, made))
+  const since = before.current?.commit
+  const next = await write(step, {
+    ...withCurrent(unpinned, made),
+    ...(since !== undefined && since !== made.commit && { since }),
+  })
   app.log.info({ image, digest: made.digest, unchanged: made.unchanged, seconds: made.seconds }, 'published')
   app.metrics.published.inc({ outcome: made.unchanged ? 'unchanged' : 'published' })
   crashPoint('publish-recorded')

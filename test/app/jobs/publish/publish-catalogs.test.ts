@@ -111,6 +111,19 @@ describe('a merged catalog', () => {
     expect(scene.registry.at(`${image}:v4.18-${headOf(scene).slice(0, 12)}`)).toBe(second)
   }, 180_000)
 
+  test('is told of on its pull request, though the merge was on record only after it was published', async () => {
+    const scene = await begin()
+    await scene.run()
+    const { pull, commit } = await scene.land({ [catalog]: entry('alpha', 'fast') }, scene.run)
+    expect(scene.check(commit)).toMatchObject({ conclusion: 'success' })
+    expect(commentOf(pull)).toBeUndefined()
+    await scene.run()
+    expect(commentOf(pull)).toMatch(/### ✅ Merged and published/)
+    const before = writes(scene)
+    await scene.run()
+    expect(writes(scene)).toBe(before)
+  }, 180_000)
+
   test('of a branch that nobody serves is not published, whatever its own configuration says', async () => {
     const scene = await begin({ '.github/catalog-bot.yml': '' })
     await scene.push({ '.github/catalog-bot.yml': config() }, 'mallory')

@@ -50,7 +50,11 @@ export interface PublishScene {
   /** Pushes to the default branch; answers with the commit. */
   push(files: Record<string, string | null>, branch?: string): Promise<string>
   /** Merges a pull request, as the store will have it: opened, landed and on record. */
-  land(files: Record<string, string>): Promise<{ readonly pull: Pull; readonly commit: string }>
+  land(
+    files: Record<string, string>,
+    /** Happens when the branch has moved, and nothing of it is on record yet. */
+    meanwhile?: () => Promise<void>,
+  ): Promise<{ readonly pull: Pull; readonly commit: string }>
   run(): Promise<void>
   preview(pull: number): Promise<void>
   pass(seconds: number): void
@@ -142,10 +146,11 @@ export async function openPublishScene(
     store,
     asked,
     push,
-    async land(changes) {
+    async land(changes, meanwhile) {
       const pull = await it.github.openPull({ repository: full, author: 'alice', title: 'More', changes })
       const before = repo.known.get('refs/heads/main') ?? ''
       const commit = await push(changes)
+      await meanwhile?.()
       const landing = {
         repository,
         pull: pullNumber(pull.number),
