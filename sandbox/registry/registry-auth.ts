@@ -56,7 +56,7 @@ export class RegistryGuard {
     const asked =
       need === undefined
         ? ''
-        : `,scope="repository:${need.repository}:${need.action === 'push' ? 'pull,push' : 'pull'}"`
+        : `,scope="repository:${need.repository}:${need.action === 'push' ? 'pull,push' : need.action}"`
     const error = token === undefined ? '' : ',error="insufficient_scope"'
     const challenge = `Bearer realm="${this.#base()}/token",service="sandbox"${asked}${error}`
     return { status: 401, headers: { 'www-authenticate': challenge } }
