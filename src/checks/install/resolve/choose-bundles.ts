@@ -98,13 +98,19 @@ function inOrderOfChain(constraints: readonly Applied[]): readonly Applied[] {
   const take = (subject: string): void => {
     if (seen.has(subject)) return
     seen.add(subject)
-    for (const applied of bySubject.get(subject) ?? []) {
+    const its = bySubject.get(subject) ?? []
+    for (const applied of its.toSorted((a, b) => rank(a) - rank(b))) {
       ordered.add(applied)
       if (applied.constraint.kind === 'dependency') open.push(...applied.constraint.ids)
     }
   }
   for (const subject of open) take(subject)
   return [...ordered, ...constraints.filter((applied) => !ordered.has(applied))]
+}
+
+/** That something has to be there comes before what it needs. */
+function rank({ constraint }: Applied): number {
+  return constraint.kind === 'mandatory' ? 0 : 1
 }
 
 function hasDependency(its: readonly Applied[] | undefined): boolean {

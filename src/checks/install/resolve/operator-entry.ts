@@ -4,7 +4,7 @@ import type { BundleBlob, Catalog, ChannelEntry } from '../../../catalog/facts/c
 import { parseVersionRange, type VersionRange } from '../../../catalog/versions/version-range.ts'
 import { parseVersion, parseVersionTolerantly, type Version } from '../../../catalog/versions/version.ts'
 import type { Json } from '../../../go/json/json.ts'
-import { once } from '../../../findings/once.ts'
+import { once, oncePer } from '../../../findings/once.ts'
 import { textField } from '../../../go/json/json-fields.ts'
 import { channelOrder, type ChannelOrder } from './channel-order.ts'
 import { requirementOf, type Requirement } from './requirement.ts'
@@ -17,6 +17,7 @@ export interface PropertyValue {
 /** What an Operator says of itself, whether a catalog offers it or it is installed. */
 export interface OperatorFacts {
   readonly name: string
+  /** As OLM holds them: required APIs and packages of a catalog's bundle stand there twice. */
   readonly properties: readonly PropertyValue[]
   /** APIs of `olm.gvk`, by apiKey, as often as they are listed. */
   readonly provided: readonly string[]
@@ -143,6 +144,21 @@ export function installedEntry({
   readonly properties: readonly PropertyValue[]
 }): OperatorEntry {
   const parsed = parseVersion(version)
+  return inNamespace(name, packageName, parsed.ok ? parsed.value : undefined, operatorFacts(name, properties))
+}
+
+/** A catalog's entry once it is installed: OLM keeps its properties, and forgets its edges. */
+export const asInstalled = oncePer(
+  ({ name, package: packageName, version, facts }: OperatorEntry): OperatorEntry =>
+    inNamespace(name, packageName, version, facts),
+)
+
+function inNamespace(
+  name: string,
+  packageName: string,
+  version: Version | undefined,
+  facts: OperatorFacts,
+): OperatorEntry {
   return {
     catalog: undefined,
     package: packageName,
@@ -152,8 +168,8 @@ export function installedEntry({
     replaces: '',
     skips: [],
     skipRange: undefined,
-    version: parsed.ok ? parsed.value : { major: 0, minor: 0, patch: 0, prerelease: [], build: [] },
-    facts: operatorFacts(name, properties),
+    version: version ?? { major: 0, minor: 0, patch: 0, prerelease: [], build: [] },
+    facts,
   }
 }
 
@@ -163,10 +179,20 @@ export function apiKey(value: Json): string {
 }
 
 function factsOfBlob(blob: BundleBlob): OperatorFacts {
-  return operatorFacts(
-    blob.name,
-    blob.properties.filter(({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata'),
+  const own = blob.properties.filter(
+    ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
+  const facts = operatorFacts(blob.name, own)
+  return { ...facts, properties: [...own, ...own.flatMap(repeated)] }
+}
+
+/** opm serves requirements as dependencies too, and OLM makes properties of them again: a CEL rule sees both. */
+function repeated({ type, value }: PropertyValue): readonly PropertyValue[] {
+  const fields = (...names: readonly string[]) =>
+    Object.fromEntries(names.map((name) => [name, textField(value, name)]))
+  if (type === 'olm.gvk.required') return [{ type, value: fields('group', 'version', 'kind') }]
+  if (type === 'olm.package.required') return [{ type, value: fields('packageName', 'versionRange') }]
+  return []
 }
 
 function entryOf(

@@ -354,11 +354,12 @@ function atMostOne(
 }
 
 function notSatisfiable(constraints: readonly Applied[]): Resolution {
-  const chain = constraints.map(({ constraint }) => constraint.text)
+  const texts = constraints.map(({ constraint }) => constraint.text)
   return {
     kind: 'not satisfiable',
-    chain,
-    message: `constraints not satisfiable: ${chain.toSorted(compareText).join(', ')}`,
+    // A bundle says the same in each of its channels.
+    chain: [...new Set(texts)],
+    message: `constraints not satisfiable: ${texts.toSorted(compareText).join(', ')}`,
   }
 }
 
