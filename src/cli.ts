@@ -8,6 +8,7 @@ import type { DiffOptions } from './cli/diff.ts'
 import type { DoctorOptions } from './cli/doctor.ts'
 import type { GraphOptions } from './cli/graph.ts'
 import type { ImagesOptions } from './cli/images.ts'
+import type { InstallOptions } from './cli/install.ts'
 import type { LandingsOptions } from './cli/landings.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
 import type { RenderCatalogOptions } from './cli/render.ts'
@@ -173,6 +174,45 @@ program
   .addOption(outputs('text', 'json'))
   .action(async (dir: string, options: ImagesOptions) =>
     (await import('./cli/images.ts')).images(dir, options),
+  )
+
+program
+  .command('install')
+  .description('install a package without a cluster: what OLM would resolve, unpack and create')
+  .argument('<dir>', 'a directory of file-based catalogs')
+  .requiredOption('--package <name>', 'the package')
+  .addOption(
+    new Option('--channel <name...>', 'only these channels (default: the default channel)').conflicts(
+      'allChannels',
+    ),
+  )
+  .option('--all-channels', 'every channel of the package')
+  .option(
+    '--upgrade-from <dir>',
+    'the catalog as it was: upgrade its versions (default: those of the catalog)',
+  )
+  .option('--bundle <name=dir...>', "a bundle's content from a directory instead of its image")
+  .option(
+    '--with <target...>',
+    'it must install with olm-v0, olm-v1, rukpak-plain, rukpak-registry or rukpak-helm',
+  )
+  .option('--objects', 'print the objects that would be created too')
+  .option('--offline', 'contact no registry')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot install catalogs/v4.20 --package foo
+  catalog-bot install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20
+  catalog-bot install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0 olm-v1
+
+Without --with, a registry+v1 bundle must install with OLM v0, and any other with RukPak. Exit code: 0 if it installs, 1 if
+it does not, 2 if that could not be found out (an image cannot be read, for example) or the command could not run.`,
+  )
+  .action(async (dir: string, options: InstallOptions) =>
+    (await import('./cli/install.ts')).install(dir, options),
   )
 
 const bundle = program.command('bundle').description('a bundle, as an image or a directory')
