@@ -25,6 +25,8 @@ export interface ChannelResolution {
     | Failure
   /** One for each version that could be installed before. */
   readonly upgrades: readonly UpgradePath[]
+  /** Of those the ones that did not come to the head of the base either; without a base nobody knows. */
+  readonly stuckBefore: ReadonlySet<string>
   /** Versions that could not be installed before either, so that nobody can come from them. */
   readonly unreachable: readonly string[]
   readonly v1: V1Resolution
@@ -108,16 +110,22 @@ export class CatalogUnderTest {
   private upgradesIn(
     packageName: string,
     channel: string,
-  ): Pick<ChannelResolution, 'upgrades' | 'unreachable'> {
+  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore'> {
     const upgrades: UpgradePath[] = []
     const unreachable: string[] = []
+    const stuckBefore = new Set<string>()
+    const oldHead = headOf(this.baseEntries, packageName, channel)?.name
     const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
     for (const { name } of its?.entries ?? []) {
       const installed = this.baseWalk.install(packageName, channel, name)
-      if (installed.kind === 'installed') upgrades.push(this.walk.follow(installed.state))
-      else unreachable.push(name)
+      if (installed.kind !== 'installed') {
+        unreachable.push(name)
+        continue
+      }
+      upgrades.push(this.walk.follow(installed.state))
+      if (this.base && !endsAt(this.baseWalk.follow(installed.state), oldHead)) stuckBefore.add(name)
     }
-    return { upgrades, unreachable }
+    return { upgrades, unreachable, stuckBefore }
   }
 
   private bundleNamed(
@@ -126,6 +134,11 @@ export class CatalogUnderTest {
   ): BundleBlob | undefined {
     return bundles.find((bundle) => bundle.package === packageName && bundle.name === name)
   }
+}
+
+/** Whether the upgrades come to the head. */
+export function endsAt({ end }: UpgradePath, head: string | undefined): boolean {
+  return end.kind === 'settled' && end.at === head
 }
 
 function headOf(entries: CatalogEntries, packageName: string, channel: string): OperatorEntry | undefined {

@@ -1,7 +1,7 @@
 // The steps of an install that the catalog alone decides: its channel's graph, what is resolved, and what is upgraded.
 import { quote } from '../../../go/text.ts'
 import type { InstallStep, Remark } from '../install-report.ts'
-import type { ChannelResolution } from '../resolutions.ts'
+import { endsAt, type ChannelResolution } from '../resolutions.ts'
 import type { Resolution } from '../resolve/resolve.ts'
 import type { UpgradePath } from '../resolve/walk-upgrades.ts'
 import { targetsOf } from '../targets.ts'
@@ -68,10 +68,11 @@ export function upgradesStep({
   head,
   upgrades,
   unreachable,
+  stuckBefore,
   v1Upgrade,
   oldHead,
 }: ChannelResolution): InstallStep {
-  const arrived = upgrades.filter(({ end }) => end.kind === 'settled' && end.at === head)
+  const arrived = upgrades.filter((path) => endsAt(path, head))
   const hops = Math.max(0, ...arrived.map((path) => path.hops.length))
   const facts = [
     upgrades.length === 0
@@ -80,9 +81,12 @@ export function upgradesStep({
     ...(unreachable.length > 0 ? [`left out, for they cannot be installed: ${someOf(unreachable)}`] : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))
-  const remarks = [...Map.groupBy(stuck, ({ end }) => endKey(end)).values()].flatMap((paths) =>
-    stuckRemarks(paths, head),
-  )
+  const groups = Map.groupBy(stuck, ({ from, end }) => `${stuckBefore.has(from)} ${endKey(end)}`)
+  const remarks = [...groups.values()].flatMap((paths) => {
+    const found = stuckRemarks(paths, head)
+    if (!paths.every(({ from }) => stuckBefore.has(from))) return found
+    return found.map((remark) => ({ ...remark, kind: 'warning' as const, says: `${remark.says}, as before` }))
+  })
   if (v1Upgrade?.kind === 'refused' && oldHead)
     remarks.push({ kind: 'refused', says: `OLM v1, from ${oldHead.name}: ${v1Upgrade.message}`, targets: v1 })
   return step('upgrades', 'Every version that could be installed is upgraded to the head', facts, remarks)
