@@ -49,7 +49,7 @@ export function renderRegistry(bundle: RegistryV1, options: RenderOptions): Regi
   }
   const made = generators.flatMap((generate) => generate(generation))
   const refusals = made.filter(isRefusal)
-  return { objects: refusals.length > 0 ? [] : made.filter((one) => !isRefusal(one)), refusals }
+  return { objects: refusals.length > 0 ? [] : made.filter(isObject), refusals }
 }
 
 /** What OLM v1 refuses of an extension before its bundle is rendered. */
@@ -89,6 +89,10 @@ function additionalObjects({ bundle, installNamespace: namespace }: Generation):
       manifest: { ...object.manifest, metadata: { ...(isObject && metadata), namespace } },
     }
   })
+}
+
+function isObject(one: PlainObject | RenderRefusal): one is PlainObject {
+  return !isRefusal(one)
 }
 
 function isRefusal(one: PlainObject | RenderRefusal): one is RenderRefusal {
