@@ -14,8 +14,7 @@ import { typeOfKind, type WrittenType } from './schemas.ts'
 
 /**
  * What is wrong with the objects that the bundle brings. Sorted. Kinds and versions that Kubernetes does not have are
- * passed over: their schemas are on clusters only. Fields that `validateBundle` misses in a ClusterServiceVersion are left
- * to it.
+ * passed over: their schemas are on clusters only.
  */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
   const placeOf = objectPlaces(files)
@@ -47,12 +46,12 @@ function typeOf({ apiVersion, kind }: BundleObject): WrittenType | undefined {
   return typeOfKind(apiVersion, kind)
 }
 
-/** A ClusterServiceVersion without its own fields is the business of `missing-csv-field`; its objects' fields are not. */
+/** What rules of `validateBundle` tell of: `missing-csv-field`, `unparsable-related-image` and `broken-deployment`. */
+const toldElsewhere =
+  /^spec\.(?:displayName|install|install\.strategy|relatedImages\[\d+\]\.image|install\.spec\.deployments\[\d+\]\.name)$/
+
 function isToldElsewhere({ kind }: BundleObject, path: Path): boolean {
-  return (
-    kind === 'ClusterServiceVersion' &&
-    !(path.includes('deployments') && path.includes('spec') && path.length > 6)
-  )
+  return kind === 'ClusterServiceVersion' && toldElsewhere.test(fieldText(path))
 }
 
 /** `spec.versions[0].name`. */

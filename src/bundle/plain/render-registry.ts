@@ -66,6 +66,7 @@ export function refuseExtension(bundle: RegistryV1, options: RenderOptions): rea
     refusals.push({
       message: 'unsupported bundle: webhookDefinitions are not supported: certificate provider is nil',
       at: place('webhookdefinitions'),
+      isAboutOptions: true,
     })
   if (!csv.modes.some((mode) => mode !== 'MultiNamespace'))
     refusals.push({
