@@ -92,9 +92,8 @@ class Fitter {
     if (value.kind === 'null') return undefined
     if (path.length > maxDepth || this.values-- <= 0) return undefined
     if (typeof type === 'string') return this.scalar(type, value, path)
-    if ('fields' in type) return this.struct(type.fields, value, path)
-    if ('values' in type) return this.map(type.values, value, path)
-    return this.list(type[0], value, path)
+    if (isList(type)) return this.list(type[0], value, path)
+    return 'fields' in type ? this.struct(type.fields, value, path) : this.map(type.values, value, path)
   }
 
   private scalar(type: string, value: Value, path: Path): Json | undefined {
@@ -176,10 +175,15 @@ function unionOf(type: WrittenType): Union | undefined {
   return also && { schema: `${schema}Props`, also }
 }
 
+/** A list has methods, `values` among them: asking for names of fields is not enough. */
+function isList(type: WrittenType): type is readonly [WrittenType] {
+  return Array.isArray(type)
+}
+
 function zeroOf(type: WrittenType): Json {
   const resolved = resolveType(type)
   if (typeof resolved === 'string') return zeros[resolved] ?? null
-  return 'fields' in resolved ? {} : null
+  return !isList(resolved) && 'fields' in resolved ? {} : null
 }
 
 function textOf(value: Value): string | undefined {

@@ -42,7 +42,7 @@ export function resolveType(type: WrittenType): WrittenType {
 export const fieldsOf = oncePer(
   (fields: Readonly<Record<string, WrittenType>>): ReadonlyMap<string, Field> =>
     new Map(
-      Object.entries(fields).map(([name, type]) =>
+      Object.entries(fields).map(([name, type]): [string, Field] =>
         name.endsWith('*')
           ? [name.slice(0, -1), { type, isRequired: true }]
           : [name, { type, isRequired: false }],

@@ -43,9 +43,6 @@ interface Document {
   readonly end: number
 }
 
-/** A list of lists of lists is nobody's; each level costs a pass over what is in it. */
-const mostNested = 20
-
 export const readBundleObjects = oncePer((files: BundleFiles): BundleObjects => {
   const objects: BundleObject[] = []
   const unreadable: UnreadableFile[] = []
@@ -102,28 +99,34 @@ function jsonAt(text: string, at: number): { readonly value: Value; readonly end
   }
 }
 
+/** The objects of a document: itself, or the items of a list. Lists in lists are what they are. */
 function* objectsIn(file: string, { value, start, end }: Document): Generator<BundleObject> {
-  if (value.kind !== 'null') yield* unpacked(value, [], { apiVersion: '', kind: '' }, 0)
+  if (value.kind === 'null') return
+  if (value.kind !== 'map') throw new Unreadable('one of its documents is no object')
+  const whole = namedObject(value)
+  if (whole.kind === '') throw new Unreadable("Object 'Kind' is missing")
+  const items = valueAt(value, 'items')
+  if (items === undefined) yield { file, ...whole, document: { start, end }, path: [] }
+  else if (items.kind === 'list')
+    for (const [index, item] of items.items.entries()) {
+      if (item.kind !== 'map') throw new Unreadable('one of its items is no object')
+      const own = namedObject(item)
+      const inherited = own.kind === '' || own.apiVersion === ''
+      const ofList = { apiVersion: whole.apiVersion, kind: whole.kind.replace(/List$/, '') }
+      yield {
+        ...{ file, ...own, ...(inherited && ofList) },
+        ...{ document: { start, end }, path: ['items', index] },
+      }
+    }
+  else if (items.kind !== 'null') throw new Unreadable('its items are no list')
+}
 
-  function* unpacked(
-    inner: Value,
-    path: Path,
-    list: { readonly apiVersion: string; readonly kind: string },
-    depth: number,
-  ): Generator<BundleObject> {
-    if (inner.kind !== 'map') throw new Unreadable('one of its documents is no object')
-    const own = { apiVersion: scalar(inner, 'apiVersion'), kind: scalar(inner, 'kind') }
-    const of = own.kind === '' || own.apiVersion === '' ? list : own
-    if (of.kind === '') throw new Unreadable("Object 'Kind' is missing")
-    const items = valueAt(inner, 'items')
-    if (items === undefined || depth > mostNested) {
-      const name = scalar(valueAt(inner, 'metadata'), 'name')
-      yield { file, ...of, name, tree: inner, document: { start, end }, path }
-    } else if (items.kind === 'list') {
-      const ofItems = { apiVersion: of.apiVersion, kind: of.kind.replace(/List$/, '') }
-      for (const [index, item] of items.items.entries())
-        yield* unpacked(item, [...path, 'items', index], ofItems, depth + 1)
-    } else if (items.kind !== 'null') throw new Unreadable('its items are no list')
+function namedObject(tree: MapValue): Pick<BundleObject, 'apiVersion' | 'kind' | 'name' | 'tree'> {
+  return {
+    apiVersion: scalar(tree, 'apiVersion'),
+    kind: scalar(tree, 'kind'),
+    name: scalar(valueAt(tree, 'metadata'), 'name'),
+    tree,
   }
 }
 

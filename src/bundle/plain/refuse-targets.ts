@@ -13,6 +13,7 @@ export function refuseTargets(
   return {
     message: `invalid option(s): invalid target namespaces [${targets.join(' ')}]: ${problem}`,
     at: { file, path: ['spec', 'installModes'] },
+    isAboutOptions: true,
   }
 }
 

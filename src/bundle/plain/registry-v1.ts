@@ -181,9 +181,14 @@ function withProperties(csv: PlainObject, files: BundleFiles, refusals: RenderRe
     ...csv,
     manifest: {
       ...csv.manifest,
-      metadata: { ...metadata, annotations: { ...annotations, 'olm.properties': `[${texts.join(',')}]` } },
+      metadata: { ...metadata, annotations: { ...annotations, 'olm.properties': propertiesText(texts) } },
     },
   }
+}
+
+/** Go writes a list that was never made as null. */
+function propertiesText(texts: readonly string[]): string {
+  return texts.length === 0 ? 'null' : `[${texts.join(',')}]`
 }
 
 function isTree(value: unknown): value is Value {

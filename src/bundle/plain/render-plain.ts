@@ -102,7 +102,7 @@ function chartRendering(files: BundleFiles): Rendered {
 function untold(files: BundleFiles, refusals: readonly RenderRefusal[]): readonly Finding[] {
   const placeOf = bundlePlaces(files)
   return refusals
-    .filter(({ toldBy }) => toldBy === undefined)
+    .filter(({ toldBy, isAboutOptions }) => toldBy === undefined && isAboutOptions !== true)
     .map(({ message, at: place }) =>
       finding(refusedByOlmV1, place && placeOf(place.file, place.path), { reason: message }),
     )

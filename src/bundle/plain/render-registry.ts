@@ -49,7 +49,7 @@ export function renderRegistry(bundle: RegistryV1, options: RenderOptions): Regi
   }
   const made = generators.flatMap((generate) => generate(generation))
   const refusals = made.filter(isRefusal)
-  return { objects: refusals.length > 0 ? [] : made.filter((one) => !isRefusal(one)), refusals }
+  return { objects: refusals.length > 0 ? [] : made.filter(isObject), refusals }
 }
 
 /** What OLM v1 refuses of an extension before its bundle is rendered. */
@@ -66,6 +66,7 @@ export function refuseExtension(bundle: RegistryV1, options: RenderOptions): rea
     refusals.push({
       message: 'unsupported bundle: webhookDefinitions are not supported: certificate provider is nil',
       at: place('webhookdefinitions'),
+      isAboutOptions: true,
     })
   if (!csv.modes.some((mode) => mode !== 'MultiNamespace'))
     refusals.push({
@@ -89,6 +90,10 @@ function additionalObjects({ bundle, installNamespace: namespace }: Generation):
       manifest: { ...object.manifest, metadata: { ...(isObject && metadata), namespace } },
     }
   })
+}
+
+function isObject(one: PlainObject | RenderRefusal): one is PlainObject {
+  return !isRefusal(one)
 }
 
 function isRefusal(one: PlainObject | RenderRefusal): one is RenderRefusal {

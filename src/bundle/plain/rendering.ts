@@ -52,6 +52,8 @@ export interface RenderRefusal {
   readonly at?: { readonly file: string; readonly path: Path }
   /** The rule that tells of the same when the bundle is validated; absent where only installing it brings it up. */
   readonly toldBy?: string
+  /** It is about the namespaces that were asked for: with others the bundle may render. */
+  readonly isAboutOptions?: true
 }
 
 export interface Rendering {
@@ -61,7 +63,7 @@ export interface Rendering {
   readonly objects: readonly PlainObject[]
   /** Empty where the bundle renders. */
   readonly refusals: readonly RenderRefusal[]
-  /** The refusals of which no rule of `validateBundle` tells. */
+  /** The refusals of which no rule of `validateBundle` tells, without those that are about the options. */
   readonly findings: readonly Finding[]
   /** What could not be found out, as sentences: a chart is not rendered without Helm. Never a pass. */
   readonly open: readonly string[]
