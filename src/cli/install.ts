@@ -15,9 +15,9 @@ import { printable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
 import { eachOf } from '../examine/gather-answers.ts'
+import { answerOf } from '../registry/answer-of.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
-import { RegistryError, type RegistryErrorCode } from '../registry/registry-error.ts'
 import { exitWith, print, printJson } from './output.ts'
 import { filesBelow, withRegistry } from './pulled-bundles.ts'
 
@@ -125,19 +125,13 @@ async function pull(registry: RegistryClient, image: string): Promise<BundleCont
     const whole = await pullBundle(registry, image, { directories: [''] })
     return { kind: 'files', files: whole.files, labels }
   } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    const isCertain = certain.has(error.code)
-    return { kind: isCertain ? 'missing' : 'unknown', reason: error.message }
+    const answer = answerOf(error)
+    if (answer.kind === 'ok') throw error
+    // A private image and a missing one look alike, and what our own policy forbids says nothing of the image.
+    const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
+    return { kind: isOpen ? 'unknown' : 'missing', reason: answer.reason }
   }
 }
-
-/** What is true of the image whenever it is asked for. A private one and a missing one look alike: that is not certain. */
-const certain: ReadonlySet<RegistryErrorCode> = new Set([
-  'missing',
-  'malformed',
-  'unsupported',
-  'digest-mismatch',
-])
 
 /** `NAME=DIR`: a bundle's content from a directory. */
 function localBundles(named: readonly string[]): ReadonlyMap<string, BundleContent> {

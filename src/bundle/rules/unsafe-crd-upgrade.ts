@@ -1,6 +1,10 @@
 import { defineRule } from '../../findings/rule.ts'
 
-export const unsafeCrdUpgrade = defineRule<{ crd: string; problem: string }>({
+export const unsafeCrdUpgrade = defineRule<{
+  crd: string
+  problem: string
+  /** OLM v1 lets it happen. */ isSilent?: true
+}>({
   id: 'unsafe-crd-upgrade',
   check: 'images',
   judges: 'bundle',

@@ -28,6 +28,7 @@ export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readon
           finding(unsafeCrdUpgrade, undefined, {
             crd: crd.name,
             problem: 'it is no longer in the bundle, and OLM v1 deletes it with all of its objects',
+            isSilent: true,
           }),
         ]
       return [
@@ -36,8 +37,8 @@ export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readon
           path,
         })),
         ...unservedVersions(crd.manifest, successor.manifest),
-      ].map(({ problem, path }) =>
-        finding(unsafeCrdUpgrade, placeOf(successor.file, path), { crd: crd.name, problem }),
+      ].map(({ path, ...what }) =>
+        finding(unsafeCrdUpgrade, placeOf(successor.file, path), { crd: crd.name, ...what }),
       )
     })
     .sort(compareFindings)
@@ -68,7 +69,7 @@ function storedIn(crd: JsonObject): readonly string[] {
 function* unservedVersions(
   before: JsonObject,
   after: JsonObject,
-): Generator<{ readonly problem: string; readonly path: readonly string[] }> {
+): Generator<{ readonly problem: string; readonly path: readonly string[]; readonly isSilent: true }> {
   const served = (crd: JsonObject) =>
     listOf(at(crd, 'spec', 'versions'))
       .filter((version) => at(version, 'served') === true)
@@ -77,5 +78,5 @@ function* unservedVersions(
   const [stored] = storedIn(before)
   for (const name of served(before))
     if (!now.includes(name) && name !== stored)
-      yield { problem: `its version ${name} is no longer served`, path: ['spec', 'versions'] }
+      yield { problem: `its version ${name} is no longer served`, path: ['spec', 'versions'], isSilent: true }
 }

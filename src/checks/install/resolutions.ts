@@ -2,7 +2,8 @@
 // version that could be there, the set that comes along and why, and what OLM v1 would take. Pure.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { bundleVersion } from '../../change/package-blobs.ts'
-import { catalogEntries, type CatalogEntries, type OperatorEntry } from './resolve/operator-entry.ts'
+import { catalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
+import { type OperatorEntry } from './resolve/operator-entry.ts'
 import type { ChosenBundle, Resolution } from './resolve/resolve.ts'
 import { UpgradeWalk, type UpgradePath } from './resolve/walk-upgrades.ts'
 import { resolveV1, type V1Resolution } from './resolve-v1.ts'

@@ -1,6 +1,6 @@
 // Upgrades of a namespace, step by step, from one catalog to the next.
 import { describe, expect, test } from '@jest/globals'
-import { catalogEntries } from '../../../src/checks/install/resolve/operator-entry.ts'
+import { catalogEntries } from '../../../src/checks/install/resolve/catalog-entries.ts'
 import { UpgradeWalk } from '../../../src/checks/install/resolve/walk-upgrades.ts'
 import { catalogOf } from './resolve-problem.ts'
 import { writtenBlobs } from './written-catalog.ts'

@@ -1,7 +1,7 @@
 // The order in which OLM v0 prefers the entries of a channel: from its head down `replaces`, without what is skipped.
 // In words of OLM's own where it cannot tell one (OLM: resolver.go, sortChannel).
 import { quote } from '../../../go/text.ts'
-import type { OperatorEntry } from './operator-entry.ts'
+import { type OperatorEntry } from './operator-entry.ts'
 
 export type ChannelOrder =
   | { readonly ok: true; readonly entries: readonly OperatorEntry[] }

@@ -5,15 +5,7 @@ import { textField } from '../../../go/json/json-fields.ts'
 import { inRange, parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { celRule } from './cel-rule.ts'
 import { decodeConstraint, type DecodedConstraint } from './decode-constraint.ts'
-import { apiKey, ResolverError, type OperatorEntry, type PropertyValue } from './operator-entry.ts'
-
-export interface Requirement {
-  /** OLM's words for it: "providing an API with group: ..., version: ..., kind: ...". */
-  readonly text: string
-  /** What only bundles with it can fulfil, so that others need not be asked; absent where any might. */
-  readonly only?: { readonly api: string } | { readonly package: string }
-  isMetBy(entry: OperatorEntry): boolean
-}
+import { apiKey, ResolverError, type PropertyValue, type Requirement } from './operator-entry.ts'
 
 /** What a property requires; undefined for one that requires nothing. */
 export function requirementOf({ type, value }: PropertyValue): Requirement | undefined {

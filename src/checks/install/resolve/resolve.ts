@@ -4,15 +4,8 @@ import { inRange } from '../../../catalog/versions/version-range.ts'
 import { chooseBundles, type Applied, type Constraint, type Variable } from './choose-bundles.ts'
 import { Unanswerable } from './cel-rule.ts'
 import { channelOrder } from './channel-order.ts'
-import {
-  compareChannels,
-  compareText,
-  ResolverError,
-  type CatalogEntries,
-  type ChannelOfEntries,
-  type OperatorEntry,
-} from './operator-entry.ts'
-import type { Requirement } from './requirement.ts'
+import { compareChannels, type CatalogEntries, type ChannelOfEntries } from './catalog-entries.ts'
+import { compareText, ResolverError, type OperatorEntry, type Requirement } from './operator-entry.ts'
 
 /** A CatalogSource. All stand in one namespace, as they do for somebody who tries a catalog. */
 export interface CatalogSource {

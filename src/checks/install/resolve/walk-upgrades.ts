@@ -1,6 +1,8 @@
 // A namespace over time: what a Subscription installs first, and every step that OLM takes from there until nothing
 // changes any more. Each state is resolved once, however many versions lead through it. Knows no cluster.
-import { asInstalled, type CatalogEntries, type OperatorEntry } from './operator-entry.ts'
+import { type CatalogEntries } from './catalog-entries.ts'
+import { type OperatorEntry } from './operator-entry.ts'
+import { asInstalled } from './operator-facts.ts'
 import {
   resolve,
   type CatalogSource,

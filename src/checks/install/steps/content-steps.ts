@@ -118,7 +118,6 @@ const fatal: ReadonlySet<string> = new Set([
   'duplicate-crd',
   'invalid-csv-name',
   'several-csvs',
-  'several-documents-in-manifest',
   'undecodable-manifest',
   'unreadable-bundle',
   'unserved-owned-crd',
@@ -210,12 +209,15 @@ function crdsStep(root: OpenedBundle | undefined, before: OpenedBundle | undefin
         },
       ],
     )
-  const remarks = checkCrdUpgrade(before.content.files, root.content.files).flatMap((found) => {
-    const remark = remarkOf(root.blob, found, ['OLM v1'])
-    // OLM v1 refuses what OLM v0 lets happen.
-    return remark.kind === 'refused'
-      ? [remark, { ...remark, kind: 'warning' as const, targets: ['OLM v0' as const] }]
-      : [remark]
+  const remarks = checkCrdUpgrade(before.content.files, root.content.files).flatMap((found): Remark[] => {
+    const says = inWords(root.blob, found)
+    // What OLM v1 refuses, OLM v0 mostly lets happen.
+    return found.data?.['isSilent'] === true
+      ? [{ kind: 'warning', says, targets: all }]
+      : [
+          { kind: 'refused', says, targets: ['OLM v1'] },
+          { kind: 'warning', says, targets: ['OLM v0'] },
+        ]
   })
   return step('crds', title, [`from ${before.blob.name} to ${root.blob.name}`], remarks)
 }
