@@ -14,6 +14,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:pull': [],
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
+  'bench:install': ['--packages', '30', '--runs', '1'],
   'bench:strangers': [],
   'fuzz:reader': ['--seconds', '20'],
   'fuzz:archives': ['--seconds', '60'],

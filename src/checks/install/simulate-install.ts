@@ -5,10 +5,10 @@ import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
 import { detectFormat } from '../../bundle/bundle-format.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
-import { renderPlain } from '../../bundle/plain/render-plain.ts'
 import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
 import { worstOf } from './install-report.ts'
 import { provisionerChecklist } from './provisioner-checklist.ts'
+import { renderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
 import type { BundleContent, Tools } from './bundle-content.ts'
 import { contentSteps, type OpenedBundle } from './steps/content-steps.ts'
@@ -166,9 +166,7 @@ function acceptanceOf(
 }
 
 function objectsOf(content: BundleContent | undefined) {
-  return content?.kind === 'files'
-    ? renderPlain(content.files, { installNamespace: 'operators' }).objects
-    : []
+  return content?.kind === 'files' ? renderedBundle(content.files).objects : []
 }
 
 function catalogStep(refusal: string | undefined): InstallStep {

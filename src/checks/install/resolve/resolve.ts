@@ -1,11 +1,18 @@
 // OLM v0's resolution of one namespace: what its Subscriptions, its installed Operators and the catalogs it sees lead to.
 // The same problem that OLM's resolver gives its solver, in the same words (OLM: resolver.go, variable_types.go).
 import { inRange } from '../../../catalog/versions/version-range.ts'
+import { once, oncePer } from '../../../findings/once.ts'
 import { chooseBundles, type Applied, type Constraint, type Variable } from './choose-bundles.ts'
 import { Unanswerable } from './cel-rule.ts'
 import { channelOrder } from './channel-order.ts'
 import { compareChannels, type CatalogEntries, type ChannelOfEntries } from './catalog-entries.ts'
-import { compareText, ResolverError, type OperatorEntry, type Requirement } from './operator-entry.ts'
+import {
+  compareText,
+  ResolverError,
+  type OperatorEntry,
+  type OperatorFacts,
+  type Requirement,
+} from './operator-entry.ts'
 
 /** A CatalogSource. All stand in one namespace, as they do for somebody who tries a catalog. */
 export interface CatalogSource {
@@ -74,28 +81,67 @@ interface BundleVariable extends Variable {
   replaces: string
 }
 
+/** What holds for every namespace that sees the same catalogs. */
+class Reach {
+  /** Entries from which nothing can be reached that makes OLM give up. */
+  readonly sound = new Set<OperatorEntry>()
+  private readonly candidates = new Map<Requirement, Map<string, readonly OperatorEntry[]>>()
+
+  /** Entries of catalogs that meet a requirement, in the order in which the asking entry prefers them. */
+  candidatesFor(
+    requirement: Requirement,
+    { catalog = '' }: OperatorEntry,
+    find: () => readonly OperatorEntry[],
+  ): readonly OperatorEntry[] {
+    const byCatalog = this.candidates.get(requirement) ?? new Map<string, readonly OperatorEntry[]>()
+    this.candidates.set(requirement, byCatalog)
+    const known = byCatalog.get(catalog)
+    if (known) return known
+    const found = find()
+    byCatalog.set(catalog, found)
+    return found
+  }
+}
+
+const reachIn = oncePer((_catalogs: readonly CatalogSource[]) => new Reach())
+
+/** A Subscription's choice. */
+interface Wanted {
+  readonly subscription: Subscription
+  /** Those in front preferred; what is installed already comes last. */
+  readonly candidates: readonly OperatorEntry[]
+  readonly current: OperatorEntry | undefined
+}
+
 class Problem {
   private readonly namespace: Namespace
+  private readonly reach: Reach
   private readonly bundles = new Map<string, BundleVariable>()
   private readonly byEntry = new Map<OperatorEntry, BundleVariable>()
   private readonly subscribed: Variable[] = []
 
   constructor(namespace: Namespace) {
     this.namespace = namespace
+    this.reach = reachIn(namespace.catalogs)
   }
 
   resolve(): Resolution {
-    this.addBundles(this.namespace.installed.map(({ entry }) => entry))
-    const problems = this.namespace.subscriptions.flatMap((subscription) => {
+    const installed = this.namespace.installed.map(({ entry }) => entry)
+    this.refuseUnsound(installed)
+    const problems: string[] = []
+    const wanted: (Wanted | Variable)[] = []
+    for (const subscription of this.namespace.subscriptions)
       try {
-        this.subscribed.push(this.variableOf(subscription))
-        return []
+        wanted.push(this.wantedBy(subscription))
       } catch (error) {
-        if (error instanceof ResolverError) return [error.message]
-        throw error
+        if (!(error instanceof ResolverError)) throw error
+        problems.push(error.message)
       }
-    })
     if (problems.length > 0) throw new ResolverError(asOneError(problems))
+    const quick = this.chooseQuickly(wanted)
+    if (quick) return { kind: 'resolved', bundles: quick }
+    this.addBundles(installed)
+    for (const one of wanted) this.subscribed.push('candidates' in one ? this.variableOf(one) : one)
     const choice = chooseBundles([...this.subscribed, ...this.bundles.values(), ...this.invariants()])
     switch (choice.kind) {
       case 'chosen':
@@ -123,17 +169,29 @@ class Problem {
     })
   }
 
-  private variableOf(subscription: Subscription): Variable {
-    const id = `subscription:${subscription.name}`
-    const exists: Constraint = { kind: 'mandatory', text: `subscription ${subscription.name} exists` }
-    const found = this.offered(subscription)
-    if ('nothing' in found) return { id, constraints: [exists, { kind: 'prohibited', text: found.nothing }] }
+  /** What a Subscription can have; a variable that cannot be where it names what is not there. */
+  private wantedBy(subscription: Subscription): Wanted | Variable {
     const current = this.currentOf(subscription)
+    const found = this.offered(subscription, current)
+    if ('nothing' in found)
+      return {
+        id: `subscription:${subscription.name}`,
+        constraints: [exists(subscription), { kind: 'prohibited', text: found.nothing }],
+      }
     const preferred = found.channels.flatMap((entries) => orderOf(entries))
     const wanted = preferred.filter((entry) => !current || canReplace(entry, current))
-    const candidates = wanted.flatMap(({ name }) => this.addBundles(found.byName.get(name) ?? []))
+    const candidates = wanted.flatMap((entry) => {
+      const same = found.byName(entry.name)
+      return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
+    })
+    this.refuseUnsound(candidates)
+    return { subscription, candidates, current }
+  }
+
+  private variableOf({ subscription, candidates: entries, current }: Wanted): Variable {
+    const candidates = this.addBundles(entries)
     if (current)
-      for (const candidate of candidates) {
+      for (const candidate of new Set(candidates)) {
         candidate.replaces = current.name
         const conflict = idOf(current)
         candidate.constraints.push({
@@ -143,15 +201,93 @@ class Problem {
         })
       }
     const ids = [...candidates.map((candidate) => candidate.id), ...(current ? [idOf(current)] : [])]
-    return { id, constraints: [exists, subscriptionDependency(subscription.name, ids)] }
+    return {
+      id: `subscription:${subscription.name}`,
+      constraints: [exists(subscription), subscriptionDependency(subscription.name, ids)],
+    }
+  }
+
+  /**
+   * The preferred choices one after the other, as long as none is in the way of another: then they are what the solver
+   * would find. Undefined where it takes more than that.
+   */
+  private chooseQuickly(all: readonly (Wanted | Variable)[]): readonly ChosenBundle[] | undefined {
+    const wanted: Wanted[] = []
+    for (const one of all) {
+      if (!('candidates' in one)) return undefined
+      wanted.push(one)
+    }
+    const chosen = new Map<OperatorEntry, string>()
+    const taken = new Set<string>()
+    const replacing = new Map<OperatorEntry, OperatorEntry>()
+    for (const { candidates, current } of wanted)
+      if (current)
+        for (const candidate of candidates) {
+          // Of two Subscriptions with the same candidates each has its own conflict.
+          if (replacing.has(candidate)) return undefined
+          replacing.set(candidate, current)
+        }
+    const choices: (readonly OperatorEntry[])[] = []
+    let isOdd = false
+    const isFree = (entry: OperatorEntry): boolean => {
+      isOdd ||= !this.isCounted(entry)
+      if (entry.facts.isDeprecated) return false
+      const conflict = replacing.get(entry)
+      if (conflict && chosen.has(conflict)) return false
+      for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
+      const keys = keysOf(entry)
+      return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
+    }
+    const take = (entry: OperatorEntry): void => {
+      chosen.set(entry, replacing.get(entry)?.name ?? '')
+      for (const key of keysOf(entry)) taken.add(key)
+      for (const requirement of entry.facts.requirements()) {
+        const candidates = this.candidatesFor(requirement, entry)
+        choices.push(candidates)
+      }
+    }
+    for (const { candidates, current } of wanted)
+      choices.push(current ? [...candidates, current] : candidates)
+    for (const { entry, isSubscribed } of this.namespace.installed) {
+      if (isSubscribed) continue
+      if (!isFree(entry)) return undefined
+      take(entry)
+    }
+    for (const candidates of choices) {
+      if (candidates.some((candidate) => chosen.has(candidate))) continue
+      const found = candidates.find(isFree)
+      if (found === undefined) return undefined
+      take(found)
+    }
+    if (isOdd) return undefined
+    return [...chosen]
+      .filter(([entry]) => entry.catalog !== undefined)
+      .map(([entry, replaces]) => ({ entry, replaces }))
+  }
+
+  /** Throws where something can be reached from the entries that OLM cannot read or put in order. */
+  private refuseUnsound(entries: readonly OperatorEntry[]): void {
+    const { sound } = this.reach
+    const open = entries.filter((entry) => !sound.has(entry))
+    const seen = new Set<OperatorEntry>()
+    for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+      if (seen.has(entry) || sound.has(entry)) continue
+      seen.add(entry)
+      for (const requirement of entry.facts.requirements())
+        open.push(...this.candidatesFor(requirement, entry))
+    }
+    for (const entry of seen) if (entry.catalog !== undefined) sound.add(entry)
   }
 
   /** The entries that a Subscription names, by channel and by name, or why there are none. */
-  private offered(subscription: Subscription):
+  private offered(
+    subscription: Subscription,
+    current: OperatorEntry | undefined,
+  ):
     | { readonly nothing: string }
     | {
         readonly channels: readonly (ChannelOfEntries | readonly OperatorEntry[])[]
-        readonly byName: ReadonlyMap<string, readonly OperatorEntry[]>
+        readonly byName: (name: string) => readonly OperatorEntry[]
       } {
     const { name, catalog, channel, startingCsv } = subscription
     const source = this.namespace.catalogs.find(({ entries }) => entries.name === catalog)?.entries
@@ -167,15 +303,20 @@ class Problem {
     const channels = channel === '' ? ofPackage : ofPackage.filter((its) => its.name === channel)
     const inChannel = `in channel ${channel} of package ${subscription.package} in the catalog ${referenced}`
     if (channels.length === 0) return { nothing: `no operators found ${inChannel}` }
-    const startsWith = this.currentOf(subscription) ? '' : startingCsv
+    const startsWith = current ? '' : startingCsv
     if (startsWith === '') {
-      const entries = channels.flatMap((its) => its.entries)
-      return { channels, byName: Map.groupBy(entries, (entry) => entry.name) }
+      const byName = once(() =>
+        Map.groupBy(
+          channels.flatMap((its) => its.entries),
+          (entry) => entry.name,
+        ),
+      )
+      return { channels, byName: (named) => byName().get(named) ?? [] }
     }
     const named = channels.map(({ entries }) => entries.filter((entry) => entry.name === startsWith))
     if (named.every(({ length }) => length === 0))
       return { nothing: `no operators found with name ${startsWith} ${inChannel}` }
-    return { channels: named, byName: new Map([[startsWith, named.flat()]]) }
+    return { channels: named, byName: () => named.flat() }
   }
 
   private currentOf({ name, installedCsv }: Subscription): OperatorEntry | undefined {
@@ -228,8 +369,10 @@ class Problem {
     const found = installedInOrder(
       this.namespace.installed.map(({ entry }) => entry).filter((entry) => requirement.isMetBy(entry)),
     )
-    for (const { entries } of this.catalogsFor(asking)) found.push(...candidatesIn(entries, requirement))
-    return found
+    const offered = this.reach.candidatesFor(requirement, asking, () =>
+      this.catalogsFor(asking).flatMap(({ entries }) => candidatesIn(entries, requirement)),
+    )
+    return found.length === 0 ? offered : [...found, ...offered]
   }
 
   private catalogsFor({ catalog }: OperatorEntry): readonly CatalogSource[] {
@@ -244,8 +387,7 @@ class Problem {
     const byApi = new Map<string, string[]>()
     const byPackage = new Map<string, string[]>()
     for (const { id, entry } of this.bundles.values()) {
-      // OLM passes over what it cannot find again by name and channel.
-      if (id.split('/').length !== 4 || this.countOf(entry) !== 1) continue
+      if (!this.isCounted(entry)) continue
       for (const api of entry.facts.provided) addTo(byApi, api, id)
       for (const { name } of entry.facts.packages) addTo(byPackage, name, id)
     }
@@ -263,6 +405,11 @@ class Problem {
       )
   }
 
+  /** OLM passes over what it cannot find again by name and channel. */
+  private isCounted(entry: OperatorEntry): boolean {
+    return !entry.name.includes('/') && !entry.channel.includes('/') && this.countOf(entry) === 1
+  }
+
   private countOf({ catalog, name, channel }: OperatorEntry): number {
     if (catalog === undefined)
       return this.namespace.installed.filter(({ entry }) => entry.name === name).length
@@ -273,6 +420,17 @@ class Problem {
 
 /** Where the catalogs and Operators of a simulation stand. */
 const namespaceName = 'simulation'
+
+function exists({ name }: Subscription): Constraint {
+  return { kind: 'mandatory', text: `subscription ${name} exists` }
+}
+
+/** What only one bundle of a namespace can have. */
+const keysOf = (entry: OperatorEntry): readonly string[] => keysOfFacts(entry.facts)
+const keysOfFacts = oncePer((facts: OperatorFacts): readonly string[] => [
+  ...facts.provided.map((api) => `api ${api}`),
+  ...facts.packages.map(({ name }) => `package ${name}`),
+])
 
 function idOf({ catalog, channel, name }: OperatorEntry): string {
   return `${catalog ?? '@existing'}/${namespaceName}/${channel}/${name}`

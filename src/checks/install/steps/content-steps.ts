@@ -8,10 +8,10 @@ import { readRegistryBundle } from '../../../bundle/registry-bundle.ts'
 import { validateBundle } from '../../../bundle/validate-bundle.ts'
 import { checkExamples } from '../../../bundle/kubernetes/check-examples.ts'
 import { checkManifests } from '../../../bundle/kubernetes/check-manifests.ts'
-import { renderPlain } from '../../../bundle/plain/render-plain.ts'
 import { checkCrdUpgrade } from '../../../bundle/upgrade/check-crd-upgrade.ts'
 import type { Finding } from '../../../findings/finding.ts'
 import type { InstallStep, Remark } from '../install-report.ts'
+import { renderedBundle } from '../rendered-bundle.ts'
 import { rukPakRefusals } from '../rukpak-refusals.ts'
 import type { BundleContent, Tools } from '../bundle-content.ts'
 import { targets, targetsOf, type Target } from '../targets.ts'
@@ -42,7 +42,7 @@ export function contentSteps(
   const steps = [
     content,
     unpackingStep(readable, tools),
-    validationStep(readable, tools, format),
+    validationStep(readable, format),
     renderingStep(readable, root?.blob),
     schemasStep(readable, own),
     crdsStep(root, before),
@@ -77,7 +77,8 @@ function contentStep(opened: readonly OpenedBundle[], own: readonly Target[]): I
 function differences({ blob, content }: FilesOfBundle, own: readonly Target[]): readonly Remark[] {
   const { bundle } = readRegistryBundle(content.files)
   if (!bundle) return []
-  const { relatedImages = [], ...rendered } = renderBundle(bundle, blob.image)
+  // Whole manifests are not compared: catalogs may keep them in several ways.
+  const { relatedImages = [], ...rendered } = renderBundle({ ...bundle, objects: [] }, blob.image)
   return compareWithImage(blob, { ...rendered, relatedImages }, blob.image).map(
     ({ field, catalog, image, isIdentity }) => ({
       kind: isIdentity ? 'refused' : 'warning',
@@ -133,10 +134,11 @@ const toldElsewhere: ReadonlySet<string> = new Set([
   'oversized-bundle-content',
 ])
 
-function validationStep(readable: readonly FilesOfBundle[], tools: Tools, format: BundleFormat): InstallStep {
+function validationStep(readable: readonly FilesOfBundle[], format: BundleFormat): InstallStep {
   const own = targetsOf(format)
   const remarks = readable.flatMap(({ blob, content: { files, labels } }) =>
-    validateBundle(files, { packedSize: tools.packedSize, labels })
+    // Its size is told by the step that unpacks.
+    validateBundle(files, { labels })
       .findings.filter(({ rule, severity }) => severity === 'error' && !toldElsewhere.has(rule))
       .map((finding): Remark => {
         const says = inWords(blob, finding)
@@ -153,7 +155,7 @@ function renderingStep(readable: readonly FilesOfBundle[], root: BundleBlob | un
   const facts: string[] = []
   const remarks: Remark[] = []
   for (const { blob, content } of readable) {
-    const rendering = renderPlain(content.files, { installNamespace: 'operators' })
+    const rendering = renderedBundle(content.files)
     const own = rendering.format === undefined ? targets : targetsOf(rendering.format)
     const renderers = rendering.format === 'registry+v1' ? (['OLM v1'] as const) : own
     for (const { message } of rendering.refusals)
