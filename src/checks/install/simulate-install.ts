@@ -2,7 +2,7 @@
 // catalog and its bundles. Two halves: `planInstall` says which bundles must be opened, `judgeInstall` is told what is in
 // them. Never says that something installs where it could not find out.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
-import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
+import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import { detectFormat } from '../../bundle/bundle-format.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
@@ -22,6 +22,8 @@ export interface InstallRequest {
   readonly base?: Catalog | undefined
   readonly package: string
   readonly channels: readonly string[]
+  /** What opm makes of the catalog, where that is known already. */
+  readonly verdict?: Pick<CatalogVerdict, 'passed' | 'message'>
 }
 
 export interface InstallPlan {
@@ -45,7 +47,7 @@ export interface JudgeOptions extends Tools {
 export function planInstall(request: InstallRequest, underTest?: CatalogUnderTest): InstallPlan {
   const { catalog, base, package: packageName } = request
   const test = underTest ?? new CatalogUnderTest(catalog, base)
-  const verdict = validateCatalog(catalog, { profile: 'opm' })
+  const verdict = request.verdict ?? validateCatalog(catalog, { profile: 'opm' })
   const channels = request.channels.map((channel) => {
     const resolution = test.resolveChannel(packageName, channel)
     return { resolution, bundles: bundlesIn(resolution, test) }

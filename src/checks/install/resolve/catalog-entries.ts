@@ -1,11 +1,17 @@
 // A catalog as OLM's resolver sees it: one entry for each bundle in each channel. Plain lookups; chooses nothing.
-import type { BundleBlob, Catalog, ChannelEntry } from '../../../catalog/facts/catalog.ts'
+import type { BundleBlob, Catalog, ChannelBlob, ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import { parseVersionTolerantly } from '../../../catalog/versions/version.ts'
-import { once } from '../../../findings/once.ts'
+import { once, oncePer } from '../../../findings/once.ts'
 import { textField } from '../../../go/json/json-fields.ts'
 import { channelOrder, type ChannelOrder } from './channel-order.ts'
-import { compareText, type OperatorEntry, type OperatorFacts, type PropertyValue } from './operator-entry.ts'
+import {
+  apiKey,
+  compareText,
+  type OperatorEntry,
+  type OperatorFacts,
+  type PropertyValue,
+} from './operator-entry.ts'
 import { operatorFacts } from './operator-facts.ts'
 
 /** One channel's entries. `order` is from the head down; OLM gives up where it cannot tell one. */
@@ -34,31 +40,59 @@ export interface CatalogEntries {
   providersOf(api: string): readonly EntriesOfPackage[]
 }
 
+/** Packages are looked into when they are first asked for: a catalog has hundreds, and a change is about one. */
 export function catalogEntries(catalog: Catalog, name: string): CatalogEntries {
   const bundles = Map.groupBy(catalog.bundles, (bundle) => bundle.package)
   const channels = Map.groupBy(catalog.channels, (channel) => channel.package)
   const packages = new Map<string, EntriesOfPackage>()
   for (const { name: its, defaultChannel } of catalog.packages) {
     if (packages.has(its)) continue
-    const facts = new Map((bundles.get(its) ?? []).toReversed().map((blob) => [blob.name, factsOfBlob(blob)]))
-    const found = (channels.get(its) ?? []).map((blob): ChannelOfEntries => {
-      const isDefault = blob.name === defaultChannel
-      const entries = blob.entries.flatMap((entry) => {
-        const own = facts.get(entry.name)
-        return own ? [entryOf(name, its, blob.name, isDefault, entry, own)] : []
-      })
-      return { package: its, name: blob.name, isDefault, entries, order: once(() => channelOrder(entries)) }
+    const found = once(() =>
+      channelsOf(name, its, defaultChannel, channels.get(its) ?? [], bundles.get(its) ?? []),
+    )
+    packages.set(its, {
+      name: its,
+      defaultChannel,
+      get channels() {
+        return found()
+      },
     })
-    packages.set(its, { name: its, defaultChannel, channels: found.sort(compareChannels) })
   }
-  const counts = once(() => countsIn(packages.values()))
-  const providers = once(() => providersIn(packages.values()))
+  const counts = once(() => countsIn(catalog.channels, bundles))
+  const providers = once(() => providersIn(catalog.bundles))
   return {
     name,
     packages,
     countOf: (bundle, channel) => counts().get(`${channel}/${bundle}`) ?? 0,
-    providersOf: (api) => providers().get(api) ?? [],
+    providersOf: (api) => [...(providers().get(api) ?? [])].flatMap((its) => packages.get(its) ?? []),
   }
+}
+
+function channelsOf(
+  catalog: string,
+  packageName: string,
+  defaultChannel: string,
+  channels: readonly ChannelBlob[],
+  bundles: readonly BundleBlob[],
+): readonly ChannelOfEntries[] {
+  // Of several bundles of a name the first counts.
+  const facts = new Map(bundles.toReversed().map((blob) => [blob.name, factsOfBlob(blob)]))
+  return channels
+    .map((blob): ChannelOfEntries => {
+      const isDefault = blob.name === defaultChannel
+      const entries = blob.entries.flatMap((entry) => {
+        const own = facts.get(entry.name)
+        return own ? [entryOf(catalog, packageName, blob.name, isDefault, entry, own)] : []
+      })
+      return {
+        package: packageName,
+        name: blob.name,
+        isDefault,
+        entries,
+        order: once(() => channelOrder(entries)),
+      }
+    })
+    .sort(compareChannels)
 }
 
 /** The default channel first, then by package and name, as Go orders texts of these alphabets. */
@@ -70,13 +104,14 @@ export function compareChannels(
   return compareText(a.package, b.package) || compareText(a.name, b.name)
 }
 
-function factsOfBlob(blob: BundleBlob): OperatorFacts {
+/** The same blob stands on both sides of most changes. */
+const factsOfBlob = oncePer((blob: BundleBlob): OperatorFacts => {
   const own = blob.properties.filter(
     ({ type }) => type !== 'olm.bundle.object' && type !== 'olm.csv.metadata',
   )
   const facts = operatorFacts(blob.name, own)
   return { ...facts, properties: [...own, ...own.flatMap(repeated)] }
-}
+})
 
 /** opm serves requirements as dependencies too, and OLM makes properties of them again: a CEL rule sees both. */
 function repeated({ type, value }: PropertyValue): readonly PropertyValue[] {
@@ -112,24 +147,31 @@ function entryOf(
   }
 }
 
-function countsIn(packages: Iterable<EntriesOfPackage>): ReadonlyMap<string, number> {
+function countsIn(
+  channels: readonly ChannelBlob[],
+  bundles: ReadonlyMap<string, readonly BundleBlob[]>,
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { channels } of packages)
-    for (const { entries } of channels)
-      for (const { channel, name } of entries)
-        counts.set(`${channel}/${name}`, (counts.get(`${channel}/${name}`) ?? 0) + 1)
+  const names = new Map([...bundles].map(([its, blobs]) => [its, new Set(blobs.map(({ name }) => name))]))
+  for (const { package: its, name: channel, entries } of channels)
+    for (const { name } of entries) {
+      if (names.get(its)?.has(name) !== true) continue
+      const key = `${channel}/${name}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+    }
   return counts
 }
 
-function providersIn(packages: Iterable<EntriesOfPackage>): ReadonlyMap<string, readonly EntriesOfPackage[]> {
-  const providers = new Map<string, Set<EntriesOfPackage>>()
-  for (const its of packages)
-    for (const { entries } of its.channels)
-      for (const { facts } of entries)
-        for (const api of facts.provided) {
-          const known = providers.get(api)
-          if (known) known.add(its)
-          else providers.set(api, new Set([its]))
-        }
-  return new Map([...providers].map(([api, found]) => [api, [...found]]))
+/** Names of the packages that provide each API. */
+function providersIn(bundles: readonly BundleBlob[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const providers = new Map<string, Set<string>>()
+  for (const { package: its, properties } of bundles)
+    for (const { type, value } of properties) {
+      if (type !== 'olm.gvk') continue
+      const api = apiKey(value)
+      const known = providers.get(api)
+      if (known) known.add(its)
+      else providers.set(api, new Set([its]))
+    }
+  return providers
 }
