@@ -17,11 +17,10 @@ type Comparison = (before: JsonObject, after: JsonObject) => string | undefined
 const table: Readonly<Record<string, Comparison>> = {
   default: ({ default: before }, { default: after }) => {
     if (before === undefined && after !== undefined)
-      return `default added when there was none previously : ${quote(canonicalJson(after))}`
-    if (before !== undefined && after === undefined)
-      return `default value removed : ${quote(canonicalJson(before))}`
+      return `default added when there was none previously : ${quote(goText(after))}`
+    if (before !== undefined && after === undefined) return `default value removed : ${quote(goText(before))}`
     if (before === undefined || after === undefined) return undefined
-    const [old, now] = [canonicalJson(before), canonicalJson(after)]
+    const [old, now] = [goText(before), goText(after)]
     return old === now ? undefined : `default value changed : ${quote(old)} -> ${quote(now)}`
   },
   enum: (before, after) => {
@@ -93,11 +92,13 @@ function limits(kind: 'max' | 'min', fields: readonly string[]): Readonly<Record
     (field: string): Comparison =>
     (before, after) => {
       const [old, now] = [before[field], after[field]]
+      // The bounds of numbers are floats, and lengths are not.
+      const text = field === `${kind}imum` ? goFloat : String
       if (typeof now !== 'number') return undefined
       if (typeof old !== 'number')
-        return `${kind}imum constraint added when there was none previously : ${goFloat(now)}`
+        return `${kind}imum constraint added when there was none previously : ${text(now)}`
       if (kind === 'max' ? now >= old : now <= old) return undefined
-      return `${kind}imum ${kind === 'max' ? 'decreased' : 'increased'} : ${goFloat(old)} -> ${goFloat(now)}`
+      return `${kind}imum ${kind === 'max' ? 'decreased' : 'increased'} : ${text(old)} -> ${text(now)}`
     }
   return Object.fromEntries(fields.map((field) => [field, compare(field)]))
 }
@@ -107,8 +108,16 @@ function changedText(what: string, before: Json | undefined, after: Json | undef
   return old === now ? undefined : `${what} : ${quote(old)} -> ${quote(now)}`
 }
 
+/** As Go keeps it. */
+function goText(value: Json): string {
+  return canonicalJson(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 function enumOf(schema: JsonObject): readonly string[] {
-  return [...new Set(listOf(schema['enum']).map(canonicalJson))].sort()
+  return [...new Set(listOf(schema['enum']).map(goText))].sort()
 }
 
 /** Without what is only prose. */
