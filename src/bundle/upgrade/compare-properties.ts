@@ -10,6 +10,8 @@ export interface PropertyProblem {
   /** crdify's name of the comparison. */
   readonly name: string
   readonly message: string
+  /** Tells it from another problem of the same words: what the words leave out. */
+  readonly detail?: string
 }
 
 type Comparison = (before: JsonObject, after: JsonObject) => string | undefined
@@ -62,29 +64,43 @@ const handled = new Set([...Object.keys(table), 'description'])
 
 /** What changed for the worse; a change that no comparison knows counts as one. */
 export function compareProperties(before: JsonObject, after: JsonObject): readonly PropertyProblem[] {
-  const problems = Object.entries(table).flatMap(([name, compare]) => {
+  const problems = Object.entries(table).flatMap(([name, compare]): PropertyProblem[] => {
     const message = compare(before, after)
-    return message === undefined ? [] : [{ name, message }]
+    if (message === undefined) return []
+    const detail = name === 'oneOf' ? [alternativesOf(before), alternativesOf(after)] : undefined
+    return [{ name, message, ...(detail && { detail: canonicalJson(detail) }) }]
   })
   const [old, now] = [otherFields(before), otherFields(after)]
   const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])]
     .filter((field) => canonicalJson(old[field] ?? null) !== canonicalJson(now[field] ?? null))
     .sort()
   if (changed.length > 0)
-    problems.push({ name: 'unhandled', message: `unhandled changes found (${changed.join(', ')})` })
+    problems.push({
+      name: 'unhandled',
+      message: `unhandled changes found (${changed.join(', ')})`,
+      detail: canonicalJson([old, now]),
+    })
   return problems
 }
 
 function otherFields(schema: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(schema).filter(([field, value]) => !handled.has(field) && !isNothing(value)),
+    Object.entries(schema).filter(([field, value]) => !handled.has(field) && !isNothing(field, value)),
   )
 }
 
-function isNothing(value: Json): boolean {
+/** Flags that are off where they are absent. Of others, Go tells off from absent. */
+const flags = new Set([
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'uniqueItems',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+])
+
+function isNothing(field: string, value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0
-  if (typeof value === 'object' && value !== null) return false
-  return value === null || value === '' || value === false
+  return value === null || value === '' || (value === false && flags.has(field))
 }
 
 function limits(kind: 'max' | 'min', fields: readonly string[]): Readonly<Record<string, Comparison>> {
