@@ -55,7 +55,7 @@ function shortName(name: string): string {
 
 /** A schema in few letters: a text is the name of a definition, or of a type behind a colon. */
 function trimmed({ $ref, type, format, properties, required, items, additionalProperties }: Schema): unknown {
-  if ($ref?.endsWith(".api.resource.Quantity") === true) return ":quantity"
+  if ($ref?.endsWith('.api.resource.Quantity') === true) return ':quantity'
   if ($ref !== undefined) {
     const name = shortName($ref.replace('#/definitions/', ''))
     waiting.push(name)
@@ -84,7 +84,9 @@ writeFileSync(
 // Made by scripts/kubernetes-openapi.ts: run that for another release, never edit this. A text, so that it is read when
 // somebody asks for a schema and not before.
 /* prettier-ignore */
-export const openapi = ${JSON.stringify(text).replaceAll("'", "\\'").replace(/^"|"$/g, "'").replaceAll('\\"', '"')}
+${'export'} const openapi = ${JSON.stringify(text).replaceAll("'", "\\'").replace(/^"|"$/g, "'").replaceAll('\\"', '"')}
 `,
 )
-console.log(`${Object.keys(kinds).length} kinds, ${Object.keys(kept).length} definitions, ${text.length} bytes`)
+console.log(
+  `${Object.keys(kinds).length} kinds, ${Object.keys(kept).length} definitions, ${text.length} bytes`,
+)

@@ -938,8 +938,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/workers/worker-pool.ts',
-        search: "takePlace(isForOneKey ? key : '')",
-        replace: "takePlace('')",
+        search: "const whose = isForOneKey ? key : ''",
+        replace: "const whose = ''",
       },
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
@@ -1332,6 +1332,91 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/stories/second-github.test.ts', 'takes no push without them'],
+  },
+  {
+    number: 306,
+    bug: 'let large pull requests go on beside small ones',
+    edits: [
+      {
+        file: 'src/app/jobs/turns.ts',
+        search: '(light.size === 0 || !isPatient) && (heavy.isIn || hasRoom)',
+        replace: 'heavy.isIn || hasRoom',
+      },
+    ],
+    test: ['test/app/jobs/turns.test.ts', 'a heavy one waits'],
+  },
+  {
+    number: 307,
+    bug: 'let one account have as many small pull requests looked at at once as it opens',
+    edits: [
+      {
+        file: 'src/app/jobs/turns.ts',
+        search: "weight === 'light' && others < lightOfOne",
+        replace: "weight === 'light'",
+      },
+    ],
+    test: ['test/app/jobs/turns.test.ts', 'the third light one'],
+  },
+  {
+    number: 308,
+    bug: 'let large pull requests wait for small ones without end',
+    edits: [
+      {
+        file: 'src/app/jobs/turns.ts',
+        search: '      waiting.isPatient = false\n',
+        replace: '',
+      },
+    ],
+    test: ['test/app/jobs/turns.test.ts', 'delay a heavy one by so much'],
+  },
+  {
+    number: 309,
+    bug: 'pass over what lies between the frames of a layer in zstd',
+    edits: [
+      {
+        file: 'src/registry/unpack/zstd-frames.ts',
+        search: "    } else throw damaged('it goes on after its end')",
+        replace: '    } else break',
+      },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', 'a frame of zstd behind bytes'],
+  },
+  {
+    number: 310,
+    bug: 'take what others do to our comment for our own',
+    edits: [
+      {
+        file: 'src/app/edge/jobs-of-delivery.ts',
+        search: '    sender.id === comment.user?.id\n',
+        replace: '    true\n',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', 'our own comment'],
+  },
+  {
+    number: 311,
+    bug: 'let long bodies of strangers take the room of deliveries',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: "room === 'usual' && length > usualBody",
+        replace: 'length < 0',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', 'fill the room'],
+  },
+  {
+    number: 312,
+    bug: 'let a repository with many pull requests keep all others waiting',
+    edits: [
+      { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
+      {
+        file: 'src/store/fair-priority.ts',
+        search: 'isKnown ? known.priority - 1',
+        replace: 'isKnown ? known.priority',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'take turns'],
   },
 ]
 

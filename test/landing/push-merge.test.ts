@@ -63,6 +63,33 @@ describe('a push of the validated merge', () => {
   })
 })
 
+describe('a push whose checks GitHub expects on the merge, though nobody planned that', () => {
+  const rulesWith = (...names: string[]) =>
+    ({ checks: { required: names.map((name) => ({ name })), strict: false } }) as never
+
+  test('is made again with them there, and leaves no branch behind', async () => {
+    required()
+    const { permit } = await scene.examine()
+    expect(await scene.land(plainPush, { rules: rulesWith(...ownChecks) })).toEqual({
+      kind: 'landed',
+      commit: permit.landing.commit,
+    })
+    expect(scene.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
+      ['abandoned', plainPush],
+      ['landed', checksFirst],
+    ])
+    expect(scene.otherBranches()).toEqual([])
+  })
+
+  test('is not where others have to report: nothing would come', async () => {
+    required()
+    expect(await scene.land(plainPush, { rules: rulesWith(...ownChecks, 'ci') })).toMatchObject({
+      kind: 'refused',
+    })
+    expect(scene.intents).toHaveLength(1)
+  })
+})
+
 describe('a push with checks first', () => {
   test('puts our checks on the merge itself, lands it, and leaves no branch behind', async () => {
     required()

@@ -11,6 +11,7 @@ import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
+import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
 import { orderLook } from './order-look.ts'
@@ -46,7 +47,11 @@ const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
 type Looking = Required<PullMemory> & LandingStops & Cache
 
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>): Promise<Seen> {
+export async function lookAtPull(
+  snapshot: Snapshot,
+  place: JobContext<Looking>,
+  hints?: LookHints,
+): Promise<Seen> {
   const { app, forge } = place
   const { store } = app
   const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
@@ -56,11 +61,8 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
   const before = (await store.getCached(tooLargePulls, [key])).get(key)
   if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
 
-  const answer = await orderLook(snapshot, place, {
-    memory: store,
-    openPulls: () => forge.openPulls(),
-    size: forge.sizeOf?.(snapshot),
-  })
+  const openPulls = () => forge.openPulls()
+  const answer = await orderLook(snapshot, place, { memory: store, openPulls, hints })
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer

@@ -8,18 +8,17 @@ import {
   type LookMemory,
   type LookRequest,
 } from '../../examine/looks/look-order.ts'
-import type { AnswerLook } from '../../examine/looks/look-pool.ts'
+import type { AnswerLook, LookHints } from '../../examine/looks/look-pool.ts'
 import { GitError } from '../../git/git-error.ts'
 import type { Cache } from '../../ports/cache.ts'
-import type { OpenPull, PullSize } from '../../ports/forge.ts'
+import type { OpenPull } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 
 /** What a look is told of the past and of its neighbours. */
 export interface LookedUp {
   readonly memory: Required<LookMemory>
   readonly openPulls: () => Promise<readonly OpenPull[]>
-  /** What GitHub counts of it, by which it is queued. */
-  readonly size?: PullSize | undefined
+  readonly hints?: LookHints | undefined
 }
 
 /** Rejects with a GitError or StoreError. A mirror that proves corrupt is fetched anew by whoever comes next. */
@@ -31,7 +30,7 @@ export async function orderLook(
   const { dataDirectory, budget } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
   const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
-  const answer = await app.looks.look({ snapshot, mirror, facts, budget }, answersFrom(ask, told), told.size)
+  const answer = await app.looks.look({ snapshot, mirror, facts, budget }, answersFrom(ask, told), told.hints)
   if (answer.kind !== 'git-error') return answer
   if (answer.code === 'corrupt') repository.distrust?.()
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })

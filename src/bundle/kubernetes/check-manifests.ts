@@ -8,6 +8,8 @@ import type { Path } from '../bundle-places.ts'
 import { missingManifestField } from '../rules/missing-manifest-field.ts'
 import { mistypedManifestField } from '../rules/mistyped-manifest-field.ts'
 import { unknownManifestField } from '../rules/unknown-manifest-field.ts'
+import { detectFormat } from '../bundle-format.ts'
+import { readAsFarAsPossible } from '../registry-bundle.ts'
 import { csvType } from './csv-type.ts'
 import { fitInto } from './fit.ts'
 import { typeOfKind, type WrittenType } from './schemas.ts'
@@ -18,6 +20,7 @@ import { typeOfKind, type WrittenType } from './schemas.ts'
  */
 export function checkManifests(files: BundleFiles): readonly Finding[] {
   const placeOf = objectPlaces(files)
+  const refused = refusedByOpm(files)
   return readBundleObjects(files)
     .objects.flatMap((object) => {
       const type = typeOf(object)
@@ -29,6 +32,7 @@ export function checkManifests(files: BundleFiles): readonly Finding[] {
           case 'unknown':
             return [finding(unknownManifestField, placeOf(object, path), data)]
           case 'type':
+            if (refused.has(placeText(object.file, path))) return []
             return [finding(mistypedManifestField, placeOf(object, path), { ...data, wanted, found })]
           case 'missing':
             return isToldElsewhere(object, path)
@@ -52,6 +56,20 @@ const toldElsewhere =
 
 function isToldElsewhere({ kind }: BundleObject, path: Path): boolean {
   return kind === 'ClusterServiceVersion' && toldElsewhere.test(fieldText(path))
+}
+
+/** The fields of which `unreadable-bundle` tells: opm refuses some values of a wrong type, too. */
+function refusedByOpm(files: BundleFiles): ReadonlySet<string> {
+  if (detectFormat(files) !== 'registry+v1') return new Set()
+  return new Set(
+    readAsFarAsPossible(files).refusals.flatMap(({ at }) => (at ? [placeText(at.file, at.path)] : [])),
+  )
+}
+
+/** Without the indices of lists, and with every spelling alike: that is as exact as opm is. */
+function placeText(file: string, path: Path): string {
+  const names = path.filter((step) => typeof step === 'string')
+  return `${file} ${names.join('.').toLowerCase()}`
 }
 
 /** `spec.versions[0].name`. */

@@ -113,6 +113,7 @@ function* objectsIn(file: string, { value, start, end }: Document): Generator<Bu
       const own = namedObject(item)
       const inherited = own.kind === '' || own.apiVersion === ''
       const ofList = { apiVersion: whole.apiVersion, kind: whole.kind.replace(/List$/, '') }
+      if (inherited && ofList.kind === '') throw new Unreadable("Object 'Kind' is missing")
       yield {
         ...{ file, ...own, ...(inherited && ofList) },
         ...{ document: { start, end }, path: ['items', index] },

@@ -83,6 +83,7 @@ interface Comparison {
   readonly location: string
   readonly name: string
   readonly message: string
+  readonly detail?: string
   readonly path: Path
 }
 
@@ -111,17 +112,20 @@ function problemOf(
 /** Versions that are served beside one another hold the same objects, unless a webhook converts them. */
 function* compareServed(before: JsonObject, after: JsonObject): Generator<CrdProblem> {
   if (at(after, 'spec', 'conversion', 'strategy') === 'Webhook') return
-  const known = new Set([...servedPairs(before)].map(({ message }) => message))
-  for (const problem of servedPairs(after)) if (!known.has(problem.message)) yield problem
+  const known = new Set([...servedPairs(before)].map(({ key }) => key))
+  for (const { key, ...problem } of servedPairs(after)) if (!known.has(key)) yield problem
 }
 
-function* servedPairs(crd: JsonObject): Generator<CrdProblem> {
+function* servedPairs(crd: JsonObject): Generator<CrdProblem & { readonly key: string }> {
   const served = [...versionsOf(crd)]
     .filter(([, { isServed }]) => isServed)
     .sort(([a], [b]) => compareKubeVersions(a, b))
   for (const [at, [older, { schema }]] of served.entries())
     for (const [newer, { schema: next, index }] of served.slice(at + 1))
-      for (const one of compareVersions(schema, next)) yield problemOf(`${older} -> ${newer}`, one, index)
+      for (const one of compareVersions(schema, next)) {
+        const problem = problemOf(`${older} -> ${newer}`, one, index)
+        yield { ...problem, key: `${problem.message} ${one.detail ?? ''}` }
+      }
 }
 
 /** Kubernetes' order of versions: v1 above v1beta1 above v1alpha1, and what is none of these below, backwards. */

@@ -10,6 +10,8 @@ export interface PropertyProblem {
   /** crdify's name of the comparison. */
   readonly name: string
   readonly message: string
+  /** Tells it from another problem of the same words: what the words leave out. */
+  readonly detail?: string
 }
 
 type Comparison = (before: JsonObject, after: JsonObject) => string | undefined
@@ -17,11 +19,10 @@ type Comparison = (before: JsonObject, after: JsonObject) => string | undefined
 const table: Readonly<Record<string, Comparison>> = {
   default: ({ default: before }, { default: after }) => {
     if (before === undefined && after !== undefined)
-      return `default added when there was none previously : ${quote(canonicalJson(after))}`
-    if (before !== undefined && after === undefined)
-      return `default value removed : ${quote(canonicalJson(before))}`
+      return `default added when there was none previously : ${quote(goText(after))}`
+    if (before !== undefined && after === undefined) return `default value removed : ${quote(goText(before))}`
     if (before === undefined || after === undefined) return undefined
-    const [old, now] = [canonicalJson(before), canonicalJson(after)]
+    const [old, now] = [goText(before), goText(after)]
     return old === now ? undefined : `default value changed : ${quote(old)} -> ${quote(now)}`
   },
   enum: (before, after) => {
@@ -63,29 +64,43 @@ const handled = new Set([...Object.keys(table), 'description'])
 
 /** What changed for the worse; a change that no comparison knows counts as one. */
 export function compareProperties(before: JsonObject, after: JsonObject): readonly PropertyProblem[] {
-  const problems = Object.entries(table).flatMap(([name, compare]) => {
+  const problems = Object.entries(table).flatMap(([name, compare]): PropertyProblem[] => {
     const message = compare(before, after)
-    return message === undefined ? [] : [{ name, message }]
+    if (message === undefined) return []
+    const detail = name === 'oneOf' ? [alternativesOf(before), alternativesOf(after)] : undefined
+    return [{ name, message, ...(detail && { detail: canonicalJson(detail) }) }]
   })
   const [old, now] = [otherFields(before), otherFields(after)]
   const changed = [...new Set([...Object.keys(old), ...Object.keys(now)])]
     .filter((field) => canonicalJson(old[field] ?? null) !== canonicalJson(now[field] ?? null))
     .sort()
   if (changed.length > 0)
-    problems.push({ name: 'unhandled', message: `unhandled changes found (${changed.join(', ')})` })
+    problems.push({
+      name: 'unhandled',
+      message: `unhandled changes found (${changed.join(', ')})`,
+      detail: canonicalJson([old, now]),
+    })
   return problems
 }
 
 function otherFields(schema: JsonObject): JsonObject {
   return Object.fromEntries(
-    Object.entries(schema).filter(([field, value]) => !handled.has(field) && !isNothing(value)),
+    Object.entries(schema).filter(([field, value]) => !handled.has(field) && !isNothing(field, value)),
   )
 }
 
-function isNothing(value: Json): boolean {
+/** Flags that are off where they are absent. Of others, Go tells off from absent. */
+const flags = new Set([
+  'exclusiveMaximum',
+  'exclusiveMinimum',
+  'uniqueItems',
+  'x-kubernetes-embedded-resource',
+  'x-kubernetes-int-or-string',
+])
+
+function isNothing(field: string, value: Json): boolean {
   if (Array.isArray(value)) return value.length === 0
-  if (typeof value === 'object' && value !== null) return false
-  return value === null || value === '' || value === false
+  return value === null || value === '' || (value === false && flags.has(field))
 }
 
 function limits(kind: 'max' | 'min', fields: readonly string[]): Readonly<Record<string, Comparison>> {
@@ -93,11 +108,13 @@ function limits(kind: 'max' | 'min', fields: readonly string[]): Readonly<Record
     (field: string): Comparison =>
     (before, after) => {
       const [old, now] = [before[field], after[field]]
+      // The bounds of numbers are floats, and lengths are not.
+      const text = field === `${kind}imum` ? goFloat : String
       if (typeof now !== 'number') return undefined
       if (typeof old !== 'number')
-        return `${kind}imum constraint added when there was none previously : ${goFloat(now)}`
+        return `${kind}imum constraint added when there was none previously : ${text(now)}`
       if (kind === 'max' ? now >= old : now <= old) return undefined
-      return `${kind}imum ${kind === 'max' ? 'decreased' : 'increased'} : ${goFloat(old)} -> ${goFloat(now)}`
+      return `${kind}imum ${kind === 'max' ? 'decreased' : 'increased'} : ${text(old)} -> ${text(now)}`
     }
   return Object.fromEntries(fields.map((field) => [field, compare(field)]))
 }
@@ -107,8 +124,16 @@ function changedText(what: string, before: Json | undefined, after: Json | undef
   return old === now ? undefined : `${what} : ${quote(old)} -> ${quote(now)}`
 }
 
+/** As Go keeps it. */
+function goText(value: Json): string {
+  return canonicalJson(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}
+
 function enumOf(schema: JsonObject): readonly string[] {
-  return [...new Set(listOf(schema['enum']).map(canonicalJson))].sort()
+  return [...new Set(listOf(schema['enum']).map(goText))].sort()
 }
 
 /** Without what is only prose. */

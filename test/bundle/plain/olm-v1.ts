@@ -51,16 +51,17 @@ export function difference(ours: Json | undefined, theirs: Json | undefined, pat
   }
   // A quantity that is no pointer is printed where it is zero; there is one such in a pod.
   if (ours === undefined && theirs === '0' && path.endsWith('.resourceFieldRef.divisor')) return undefined
-  if (
-    ours === theirs ||
-    (isNothing(ours) && isNothing(theirs) && (ours === undefined || theirs === undefined))
-  )
+  if (ours === theirs || (isNothing(ours) && isNothing(theirs) && (isAbsent(ours) || isAbsent(theirs))))
     return undefined
   return `${path}: ours ${text(ours)}, theirs ${text(theirs)}`
 }
 
 function isObject(value: Json | undefined): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isAbsent(value: Json | undefined): boolean {
+  return value === undefined || value === null
 }
 
 function isNothing(value: Json | undefined): boolean {
