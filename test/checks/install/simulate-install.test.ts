@@ -5,9 +5,9 @@ import type { ChannelInstall } from '../../../src/checks/install/install-report.
 import { judgeInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
 import type { Target } from '../../../src/checks/install/targets.ts'
 import { unpackBundle } from '../../../src/checks/install/unpack-bundle.ts'
-import type { Json } from '../../../src/go/json/json.ts'
 import { describeInstall } from '../../../src/messages/describe-install.ts'
 import { catalogOf } from './resolve-problem.ts'
+import { smallBundle } from './small-bundle.ts'
 import { writtenBlobs } from './written-catalog.ts'
 
 const chain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
@@ -198,59 +198,6 @@ function remarks(install: ChannelInstall): string {
   return install.steps.flatMap((step) => step.remarks.map(({ says }) => says)).join('\n')
 }
 
-/** A small registry+v1 bundle. */
-function files(
-  csvName: string,
-  packageName: string,
-  spec: Readonly<Record<string, Json>> = {},
-): BundleContent {
-  const labels = { app: 'foo' }
-  const version = csvName.replace(/^.*\.v/, '')
-  const csv = {
-    apiVersion: 'operators.coreos.com/v1alpha1',
-    kind: 'ClusterServiceVersion',
-    metadata: { name: csvName },
-    spec: {
-      displayName: 'Foo',
-      version,
-      installModes: [{ type: 'AllNamespaces', supported: true }],
-      install: {
-        strategy: 'deployment',
-        spec: {
-          deployments: [
-            {
-              name: 'foo',
-              spec: {
-                selector: { matchLabels: labels },
-                template: {
-                  metadata: { labels },
-                  spec: {
-                    containers: [{ name: 'foo', image: `registry.example/${packageName}:${version}` }],
-                  },
-                },
-              },
-            },
-          ],
-        },
-      },
-      ...spec,
-    },
-  }
-  const key = (name: string) => `operators.operatorframework.io.bundle.${name}.v1`
-  const annotations = {
-    [key('mediatype')]: 'registry+v1',
-    [key('manifests')]: 'manifests/',
-    [key('metadata')]: 'metadata/',
-    [key('package')]: packageName,
-    [key('channels')]: 'stable',
-  }
-  const encode = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
-  return {
-    kind: 'files',
-    labels: {},
-    files: new Map([
-      ['manifests/csv.yaml', encode(csv)],
-      ['metadata/annotations.yaml', encode({ annotations })],
-    ]),
-  }
+function files(...of: Parameters<typeof smallBundle>): BundleContent {
+  return { kind: 'files', labels: {}, files: smallBundle(...of) }
 }
