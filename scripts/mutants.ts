@@ -28,6 +28,7 @@ const agreed = 'test/checks/ownership/agreed-changes.test.ts'
 const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
+const installs = 'test/checks/install/simulate-install.test.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -1417,6 +1418,66 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/store/embedded.test.ts', 'take turns'],
+  },
+  {
+    number: 320,
+    bug: 'say that a package installs though its bundle could not be read',
+    edits: [
+      {
+        file: 'src/checks/install/simulate-install.ts',
+        search: "const open = because('unknown')",
+        replace: 'const open: string[] = []',
+      },
+    ],
+    test: [installs, 'never says yes'],
+  },
+  {
+    number: 321,
+    bug: 'pass over that OLM takes an older version than the head',
+    edits: [
+      {
+        file: 'src/checks/install/steps/resolution-steps.ts',
+        search: 'fresh.root.name === head',
+        replace: "fresh.root.name !== ''",
+      },
+    ],
+    test: [installs, 'older version without a word'],
+  },
+  {
+    number: 322,
+    bug: 'install what a channel skips',
+    edits: [
+      {
+        file: 'src/checks/install/resolve/channel-order.ts',
+        search: 'if (!skipped.has(entry.name)) chain',
+        replace: 'chain',
+      },
+    ],
+    test: ['test/checks/install/resolve.test.ts', 'what is skipped is no provider'],
+  },
+  {
+    number: 323,
+    bug: 'install two Operators that provide the same API',
+    edits: [
+      {
+        file: 'src/checks/install/resolve/resolve.ts',
+        search: '!keys.some((key) => taken.has(key))',
+        replace: 'true',
+      },
+    ],
+    test: ['test/checks/install/resolve.test.ts', 'the same API are not installed together'],
+  },
+  {
+    number: 324,
+    bug: 'take another bundle than the catalog names for the right one',
+    edits: [
+      {
+        file: 'src/checks/install/steps/content-steps.ts',
+        search: "isIdentity ? 'refused' : 'warning'",
+        replace: "'warning'",
+      },
+    ],
+    test: [installs, 'another one than the catalog says'],
   },
 ]
 
