@@ -231,7 +231,7 @@ function subdomainProblems(name: string): readonly string[] {
     problems.push(
       "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
     )
-  if (new TextEncoder().encode(name).length > 253) problems.push('must be no more than 253 bytes')
+  if (new TextEncoder().encode(name).length > 253) problems.push('must be no more than 253 characters')
   return problems
 }
 

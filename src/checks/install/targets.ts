@@ -4,7 +4,7 @@ import type { BundleFormat } from '../../bundle/bundle-files.ts'
 export const targets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
 export type Target = (typeof targets)[number]
 
-export const formatOf: Readonly<Record<Target, BundleFormat>> = {
+const formatOf: Readonly<Record<Target, BundleFormat>> = {
   'OLM v0': 'registry+v1',
   'OLM v1': 'registry+v1',
   'RukPak plain': 'plain+v0',

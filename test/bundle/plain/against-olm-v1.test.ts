@@ -106,7 +106,10 @@ describeWhereBuilt('beside OLM v1', () => {
     const answers = askOlmV1(pairs.map(([old, next]) => ({ old: [old], new: [next] })))
     const wrong = pairs.flatMap(([old, next], index) => {
       const ours = compareCrds(old, next, ['v1']).map(({ message }) => comparable(message))
-      const theirs = (answers[index]?.error ?? '').split('\n').flatMap(theirMessage)
+      const theirs = (answers[index]?.error ?? '')
+        .split('\n')
+        .flatMap(theirMessage)
+        .filter((message) => ours.includes(message) || !isByChance(message))
       const [a, b] = [[...new Set(ours)].sort(), [...new Set(theirs)].sort()]
       const only = (these: readonly string[], those: readonly string[]) =>
         these.filter((one) => !those.includes(one))
@@ -120,6 +123,14 @@ describeWhereBuilt('beside OLM v1', () => {
 function theirMessage(line: string): readonly string[] {
   const message = line.replace(/^validating upgrade for CRD "[^"]*": /, '')
   return message === '' ? [] : [comparable(message)]
+}
+
+/**
+ * OLM v1 knows an old problem between two versions by its words, and those have names in whatever order: with several it
+ * may not know it again.
+ */
+function isByChance(message: string): boolean {
+  return / -> .*new required fields: \[\S+ \S/.test(message)
 }
 
 /** Go prints schemas as its structs, lists of names in any order, and what changed in a notation of its own. */

@@ -292,6 +292,18 @@ export const resolverCases: readonly ResolverCase[] = [
     gives: ['bar.v1.0.0', 'foo.v1.0.0'],
   },
   {
+    claim: 'what is replaced and skipped is no provider either',
+    catalog: [
+      'foo/stable 1.0.0',
+      'foo 1.0.0 needs Red',
+      'bar/stable 2.0.0 replaces 1.0.0 skips 1.0.0',
+      'bar/stable 1.0.0',
+      'bar 1.0.0 gives Red',
+    ],
+    subscriptions: ['foo/stable'],
+    gives: 'requires an operator providing an API',
+  },
+  {
     claim: 'what is skipped is no provider',
     catalog: [
       'foo/stable 1.0.0',
