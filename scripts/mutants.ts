@@ -1478,6 +1478,8 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: [installs, 'another one than the catalog says'],
+  },
+  {
     number: 371,
     bug: 'lift permissions to all namespaces without the right to list them',
     edits: [
