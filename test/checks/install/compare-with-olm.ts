@@ -104,7 +104,14 @@ function compare(problem: RandomProblem, ours: Resolution, { refused, error, set
       ...(anyChannel ? [] : [replaces === '' ? entry.replaces : replaces, entry.channel]),
     ].join(' '),
   )
-  if (shownSet.toSorted().join('\n') !== ourSet.toSorted().join('\n')) return 'differ: in the set'
+  if (shownSet.toSorted().join('\n') !== ourSet.toSorted().join('\n')) {
+    const names = ours.bundles.map(({ entry }) => `${entry.catalog} ${entry.name}`)
+    const theirNames = (set ?? []).map(({ catalog, name }) => `${catalog} ${name}`)
+    // A choice that OLM's search has gone back over keeps its place at the end: no candidate is preferred any more.
+    return names.toSorted().join() === theirNames.toSorted().join()
+      ? 'explained: the same bundles, of a channel that OLM forgot to prefer'
+      : 'differ: in the set'
+  }
   return shownSet.length === 0
     ? 'agree: nothing new'
     : `agree: the same set of ${Math.min(shownSet.length, 4)}`

@@ -48,7 +48,11 @@ export function chooseBundles(variables: readonly Variable[]): Choice {
   return chooseCarefully(formula)
 }
 
-/** Asks before each step whether it still leads to a set in which all holds. */
+/**
+ * Asks before each step whether it still leads to a set in which all holds. OLM goes back instead, and a choice that it has
+ * gone back over is not made anew: its solver then takes any candidate that will do, now and then another than the
+ * preferred one. That cannot be foretold, and the preferred one is what is said here.
+ */
 function chooseCarefully(formula: Formula): Choice {
   const solver = formula.solver()
   const first = solver.solve(formula.anchors.map(holds))
