@@ -1,45 +1,9 @@
-// A bundle in a channel as OLM's gRPC API knows it (`api.Bundle`), and how opm makes one of a catalog's blobs.
-// Pure data under the names of the protocol.
+// How opm makes an `api.Bundle` of a catalog's blobs: the bundle's own, its line in the channel, and its package's.
 import type { ModelChannel, ModelEntry, ModelPackage } from '../model/model.ts'
+import type { ApiBundle } from './api-types.ts'
 import type { ServedBundle } from './served-bundle.ts'
 import { stubCsv } from './stub-csv.ts'
 import type { ServedPackage } from './served-package.ts'
-
-export interface ApiBundle {
-  readonly csvName: string
-  readonly packageName: string
-  readonly channelName: string
-  /** The ClusterServiceVersion as JSON; empty where the catalog holds none. */
-  readonly csvJson: string
-  /** The manifests as JSON. */
-  readonly object: readonly string[]
-  readonly bundlePath: string
-  readonly providedApis: readonly GroupVersionKind[]
-  readonly requiredApis: readonly GroupVersionKind[]
-  readonly version: string
-  readonly skipRange: string
-  readonly dependencies: readonly TypedValue[]
-  readonly properties: readonly TypedValue[]
-  readonly replaces: string
-  readonly skips: readonly string[]
-  readonly deprecation?: Deprecation
-}
-
-export interface GroupVersionKind {
-  readonly group: string
-  readonly version: string
-  readonly kind: string
-}
-
-/** A property or a dependency; its value is JSON as text. */
-export interface TypedValue {
-  readonly type: string
-  readonly value: string
-}
-
-export interface Deprecation {
-  readonly message: string
-}
 
 /** What is known of one bundle in one channel. */
 export interface BundleInChannel {

@@ -1,6 +1,6 @@
 // The package index and bundles as the JSON that opm keeps in its cache, byte for byte.
 import { goList, goMap, goStruct, goText, unlessEmpty, unlessNone } from '../../go/json/go-object.ts'
-import type { ApiBundle, Deprecation, GroupVersionKind, TypedValue } from './api-bundle.ts'
+import type { ApiBundle, Deprecation, GroupVersionKind, TypedValue } from './api-types.ts'
 import type { IndexedBundle, IndexedChannel, PackageIndex } from './package-index.ts'
 import { base64 } from './stub-csv.ts'
 

@@ -3,7 +3,7 @@
 import { upgradeGraph } from '../graph/upgrade-graph.ts'
 import type { ModelPackage } from '../model/model.ts'
 import { compareBytes } from '../../go/text.ts'
-import type { Deprecation } from './api-bundle.ts'
+import type { Deprecation } from './api-types.ts'
 import type { ServedChannel, ServedPackage } from './served-package.ts'
 
 /** By name, in the order of their bytes; so are channels and bundles below. */

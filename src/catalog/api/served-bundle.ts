@@ -12,7 +12,7 @@ import { trimLeadingSpace } from '../../go/yaml/chunks.ts'
 import { bundleType } from '../load/blob-types.ts'
 import { readBundleObject, readManifest } from '../load/bundle-object.ts'
 import { propertyTypes } from '../load/property-types.ts'
-import type { GroupVersionKind, TypedValue } from './api-bundle.ts'
+import type { GroupVersionKind, TypedValue } from './api-types.ts'
 
 export interface ServedBundle {
   readonly package: string

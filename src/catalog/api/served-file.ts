@@ -6,7 +6,7 @@ import { documentsOf } from '../load/documents.ts'
 import type { Meta } from '../load/meta.ts'
 import { quote } from '../../go/text.ts'
 import { jsonText } from '../../go/json/json-text.ts'
-import type { GroupVersionKind } from './api-bundle.ts'
+import type { GroupVersionKind } from './api-types.ts'
 import { longestJson, readServedBundle } from './served-bundle.ts'
 import {
   readServedChannel,
