@@ -11,6 +11,7 @@ import type { ImagesOptions } from './cli/images.ts'
 import type { LandingsOptions } from './cli/landings.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
 import type { RenderCatalogOptions } from './cli/render.ts'
+import type { ServeCatalogOptions } from './cli/serve-catalog.ts'
 import type { ValidateOptions } from './cli/validate.ts'
 import { version } from './cli/version.ts'
 
@@ -247,6 +248,30 @@ nothing to resume; 2 if the command could not run.`,
   )
   .action(async (verb: string, options: LandingsOptions) =>
     (await import('./cli/landings.ts')).landings(verb, options),
+  )
+
+program
+  .command('serve-catalog')
+  .description('serve a catalog to OLM: its gRPC API, as opm serve does, and the HTTP API of catalogd')
+  .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
+  .option('-p, --port <n>', 'the port of the gRPC API; 0 takes any that is free', '50051')
+  .option('--http-port <n>', 'the port of the HTTP API; 0 takes any that is free', '8080')
+  .option('--host <address>', 'the address to listen on; 0.0.0.0 is all of them', '127.0.0.1')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot serve-catalog catalogs/v4.20
+  catalog-bot serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0
+  curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
+  grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
+
+The catalog is read once, at the start. SIGTERM ends it when the calls that are under way have their answers. Exit code: 0
+if it was told to stop, 1 if opm would not serve the catalog, 2 if the command could not run.`,
+  )
+  .action(async (catalog: string, options: ServeCatalogOptions) =>
+    (await import('./cli/serve-catalog.ts')).serveCatalog(catalog, options),
   )
 
 program
