@@ -64,6 +64,8 @@ export interface Pushed {
   /** Of the last manifest. */
   readonly digest: string
   readonly blobs: Readonly<Record<BlobOutcome, number>>
+  /** Whether the registry said that it lists the last manifest with those that refer to its subject. */
+  readonly subjectTaken: boolean
 }
 
 export type BlobOutcome = 'present' | 'mounted' | 'uploaded'
@@ -247,7 +249,7 @@ export function openPusher(options: PusherOptions): Pusher {
       body: bytes,
     })
     checkDigest(reply, digest, errand.endpoint)
-    return digest
+    return { digest, subjectTaken: reply.headers.get('oci-subject') !== undefined }
   }
 
   /** What the registry itself answers for a tag now. */
@@ -274,9 +276,9 @@ export function openPusher(options: PusherOptions): Pusher {
         await inOrderOf(distinct.values(), 4, async (blob) => {
           outcomes[await pushBlob(errand, blob)] += 1
         })
-        let digest = ''
-        for (const manifest of manifests)
-          digest = await putManifest(errand, digestOf(manifest.bytes), manifest)
+        let put = { digest: '', subjectTaken: false }
+        for (const manifest of manifests) put = await putManifest(errand, digestOf(manifest.bytes), manifest)
+        const { digest } = put
         const top = manifests.at(-1) as ManifestToPush
         for (const tag of tags) {
           await putManifest(errand, tag, top)
@@ -287,7 +289,7 @@ export function openPusher(options: PusherOptions): Pusher {
               `${host} has ${found} behind the tag ${tag} right after it was set to ${digest}`,
             )
         }
-        return { digest, blobs: outcomes }
+        return { ...put, blobs: outcomes }
       } catch (error) {
         throw asPushError(error, `${host}/${repository}`)
       }

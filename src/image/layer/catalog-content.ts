@@ -37,9 +37,7 @@ export function catalogContent(files: readonly CatalogFile[], hasCache: boolean)
   const cache = writeCache(documents)
   // A catalog without a cache is served all the same: opm makes its own, and would fail there.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
-  const archive = [
-    ...tarTree(catalog, catalogModes, (path, kind) => inFolder(catalogFolder, path, kind)),
-  ]
+  const archive = [...tarTree(catalog, catalogModes, (path, kind) => inFolder(catalogFolder, path, kind))]
   const counted = { packages: cache.packages, bundles: cache.bundles }
   if (!hasCache) return { archive: [...archive, endOfTar()], ...counted }
   const digest = cacheDigest(catalog, catalogModes, cache.files)
@@ -105,7 +103,8 @@ function checkPaths(files: readonly CatalogFile[]): void {
     if (parts.some((part) => part.startsWith('.wh.'))) refuse(path, 'the name is a whiteout in an image')
     if (Buffer.byteLength(path) > longestPath) refuse(path, 'its path is too long')
     if (parts.some((part) => Buffer.byteLength(part) > longestName)) refuse(path, 'its name is too long')
-    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) directories.add(path.slice(0, at))
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      directories.add(path.slice(0, at))
   }
   for (const path of paths) if (directories.has(path)) refuse(path, 'it is a file and a directory')
 }

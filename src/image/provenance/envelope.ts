@@ -57,8 +57,5 @@ export function openEnvelope(
 
 /** DSSE's "pre-authentication encoding": the type is signed with the statement. */
 function toSign(type: string, payload: Uint8Array): Uint8Array {
-  return Buffer.concat([
-    Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `),
-    payload,
-  ])
+  return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
 }

@@ -66,23 +66,22 @@ const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r
 /** SHA-256 for all but Ed25519, which hashes by itself: as sigstore's LoadVerifier with cosign's choice. */
 function algorithmOf(key: KeyObject): 'sha256' | null {
   const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {}
-  switch (key.asymmetricKeyType) {
-    case 'ed25519':
-      return null
-    case 'ec':
-      if (curves.has(namedCurve)) return 'sha256'
-      throw new KeyError('the key lies on a curve that cosign does not know')
-    case 'rsa':
-      if ((modulusLength ?? 0) >= shortestRsa) return 'sha256'
-      throw new KeyError(`an RSA key of less than ${shortestRsa} bits is too weak`)
-    default:
-      throw new KeyError('the key is of a kind that cosign does not know')
+  const kind = key.asymmetricKeyType
+  if (kind === 'ed25519') return null
+  if (kind === 'ec') {
+    if (curves.has(namedCurve)) return 'sha256'
+    throw new KeyError('the key lies on a curve that cosign does not know')
   }
+  if (kind !== 'rsa') throw new KeyError('the key is of a kind that cosign does not know')
+  if ((modulusLength ?? 0) >= shortestRsa) return 'sha256'
+  throw new KeyError(`an RSA key of less than ${shortestRsa} bits is too weak`)
 }
 
 function readPem(pem: string): { readonly label: string; readonly body: Uint8Array } {
   const found =
-    /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(pem)
+    /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(
+      pem,
+    )
   if (!found?.groups) throw new KeyError('the file holds no key in PEM, or more than one')
   const { label = '', body = '' } = found.groups
   return { label, body: Buffer.from(body, 'base64') }

@@ -68,7 +68,8 @@ export function payloadProblem(payload: Uint8Array, image: SignedImage): string 
   const digest = signed?.['docker-manifest-digest']
   if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`
   const name = identity?.['docker-reference'] ?? ''
-  if (repositoryOf(name) !== repositoryOf(image.repository)) return `it signs ${name === '' ? 'no name' : name}`
+  if (repositoryOf(name) !== repositoryOf(image.repository))
+    return `it signs ${name === '' ? 'no name' : name}`
   return undefined
 }
 

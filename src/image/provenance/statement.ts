@@ -6,8 +6,8 @@ import type { SignedImage } from './simple-signing.ts'
 
 export const provenanceType = 'https://slsa.dev/provenance/v1'
 const statementType = 'https://in-toto.io/Statement/v1'
-/** What the parameters below mean stands there. */
-export const buildType = 'https://github.com/operator-framework/catalog-bot/blob/main/docs/publishing.md#build-type'
+/** Names the meaning of the parameters below; it stands in docs/publishing.md. */
+export const buildType = 'urn:catalog-bot:catalog-image:v1'
 
 /** What is known of one build. Times in milliseconds. */
 export interface BuildRecord {
@@ -123,7 +123,9 @@ function provenanceOf(predicate: unknown): Provenance {
   const sources = (Array.isArray(dependencies) ? dependencies : []).flatMap((one: unknown) => {
     const [uri, digest] = [at(one, 'uri'), at(one, 'digest')]
     if (typeof uri !== 'string') return []
-    const [first] = typeof digest === 'object' && digest !== null ? Object.values(digest) : []
+    const digests: readonly unknown[] =
+      typeof digest === 'object' && digest !== null ? Object.values(digest) : []
+    const [first] = digests
     return [typeof first === 'string' ? `${uri}@${first}` : uri]
   })
   return { ...(typeof builder === 'string' && { builder }), sources }
