@@ -170,11 +170,16 @@ properties:
   value: {data: ${base64('{kind: ClusterServiceVersion, metadata: {name: flow}}')}}
 `
 
+/** Its files by path. */
+export const oddCatalog: Readonly<Record<string, string>> = {
+  'packages.yaml': packages,
+  'sub/metadata.yaml': metadata,
+  'sub/manifests.json': manifests,
+  'z.yml': rest,
+}
+
 /** Writes it below `dir`. */
 export function writeOddCatalog(dir: string): void {
   mkdirSync(join(dir, 'sub'), { recursive: true })
-  writeFileSync(join(dir, 'packages.yaml'), packages)
-  writeFileSync(join(dir, 'sub', 'metadata.yaml'), metadata)
-  writeFileSync(join(dir, 'sub', 'manifests.json'), manifests)
-  writeFileSync(join(dir, 'z.yml'), rest)
+  for (const [path, text] of Object.entries(oddCatalog)) writeFileSync(join(dir, path), text)
 }
