@@ -19,9 +19,9 @@ export async function attachReferrer(
   const { reference } = parseImageReference(name)
   if (!reference) throw new RegistryError('malformed', `${name} is no repository`)
   const { host, repository } = reference
-  const { digest, subjectTaken } = await pusher.push({ host, repository, blobs, manifests: [manifest], tags })
-  if (subjectTaken) return { digest }
+  const { digest, subject } = await pusher.push({ host, repository, blobs, manifests: [manifest], tags })
   const said = JSON.parse(new TextDecoder().decode(manifest.bytes)) as AttachedManifest
+  if (subject === said.subject.digest) return { digest }
   const entry = {
     mediaType: manifest.mediaType,
     digest,

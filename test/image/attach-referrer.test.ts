@@ -70,7 +70,7 @@ describe('a registry without a list of referrers', () => {
       async push(order) {
         // The first index is written over by somebody who had not seen it.
         if (order.tags.includes(referrersTag(subject.digest)) && ++pushes === 1)
-          return { digest: '', subjectTaken: false, blobs: { present: 0, mounted: 0, uploaded: 0 } }
+          return { digest: '', blobs: { present: 0, mounted: 0, uploaded: 0 } }
         return pusher.push(order)
       },
     }
@@ -87,7 +87,7 @@ describe('a registry without a list of referrers', () => {
 
 test('a registry that takes the subject lists it by itself: no tag is written', async () => {
   const taking: Pick<Pusher, 'push'> = {
-    push: async (order) => ({ ...(await pusher.push(order)), subjectTaken: true }),
+    push: async (order) => ({ ...(await pusher.push(order)), subject: subject.digest }),
   }
   await attachReferrer(taking, registry, bill('{}'))
   await expect(listed()).rejects.toMatchObject({ code: 'missing' })
