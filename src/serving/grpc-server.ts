@@ -1,7 +1,9 @@
 // The gRPC API of one catalog: what `opm serve` offers, with its answers. Reads no catalog and keeps nothing of a request.
 import {
+  logVerbosity,
   Server,
   ServerCredentials,
+  setLogVerbosity,
   status,
   type Metadata,
   type handleServerStreamingCall,
@@ -35,6 +37,8 @@ export async function openGrpcServer(
   catalog: ServedCatalog,
   { host, port }: { readonly host: string; readonly port: number },
 ): Promise<GrpcServer> {
+  // What goes wrong is told to who called; the library would print it as well.
+  setLogVerbosity(logVerbosity.NONE)
   const server = new Server({
     'grpc.max_receive_message_length': longestRequest,
     'grpc.max_concurrent_streams': mostCalls,

@@ -87,13 +87,12 @@ function* symbolsIn(namespace: protobuf.NamespaceBase): Generator<string> {
 }
 
 interface Descriptor {
-  readonly name: string
+  name: string
   typeName?: string
   readonly field?: readonly Descriptor[]
   readonly nestedType?: readonly Descriptor[]
 }
 
-/** protobufjs names types as they are written; readers want them in full. */
 function describe({ file, dependencies }: Protocol, namespace: protobuf.NamespaceBase): Uint8Array {
   const types: Descriptor[] = []
   const services: unknown[] = []
@@ -113,6 +112,7 @@ function describe({ file, dependencies }: Protocol, namespace: protobuf.Namespac
   return descriptor.FileDescriptorProto.encode(whole).finish()
 }
 
+/** protobufjs names types as they are written, and a map's entries by its field; readers want protoc's own names. */
 function describeType(type: protobuf.Type): Descriptor {
   const described = type.toDescriptor('proto3') as unknown as Descriptor
   for (const field of described.field ?? []) {
@@ -121,7 +121,9 @@ function describeType(type: protobuf.Type): Descriptor {
       const entry = (described.nestedType ?? []).find(({ name }) => name === field.typeName)
       for (const part of entry?.field ?? [])
         if (part.name === 'value' && known.resolvedType) part.typeName = known.resolvedType.fullName
-      field.typeName = `${type.fullName}.${field.typeName}`
+      const name = `${field.name.replace(/^./, (first) => first.toUpperCase())}Entry`
+      if (entry) entry.name = name
+      field.typeName = `${type.fullName}.${name}`
     } else if (known?.resolvedType) field.typeName = known.resolvedType.fullName
   }
   return described

@@ -3,6 +3,7 @@
 import { decode, structsOf, textOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { jsonText } from '../../go/json/json-text.ts'
+import { quote } from '../../go/text.ts'
 import type { Value } from '../../go/tree.ts'
 import { valueAt } from '../../go/tree.ts'
 import { decodeLikeGo, decodeStrictly } from '../../go/utf8.ts'
@@ -43,6 +44,8 @@ export type ServedBundleReading =
   | { readonly ok: false; readonly error: string }
 
 const bulky: ReadonlySet<string> = new Set(['olm.bundle.object', 'olm.csv.metadata'])
+/** opm's words for a manifest that no protocol buffer can hold. */
+const notText = 'string field contains invalid UTF-8'
 const csvKind = 'ClusterServiceVersion'
 
 /** Aliases can make a short text into an endless one. */
@@ -62,7 +65,10 @@ export function readServedBundle(blob: Value): ServedBundleReading {
     return { ok: false, error }
   }
   const objects = readObjects(ofType('olm.bundle.object'))
-  if (!objects.ok) return objects
+  if (!objects.ok) {
+    const { error } = objects
+    return { ok: false, error: `store bundle ${quote(textOf(decoded, 'name'))}: ${error}` }
+  }
   const [identity] = ofType('olm.package')
   return {
     ok: true,
@@ -129,7 +135,7 @@ function readObjects(
   for (const value of values) {
     const { data, problem, summary } = readBundleObject(value, previous)
     const object = problem === undefined ? objectJson(data()) : undefined
-    if (object === undefined) return { ok: false, error: problem ?? 'string field contains invalid UTF-8' }
+    if (object === undefined) return { ok: false, error: problem ?? notText }
     objects.push(object)
     previous = data
     if (csv === '' && (summary.kind || kindInYaml(object)) === csvKind) csv = object

@@ -137,7 +137,7 @@ defaultChannel: c
       bundle(
         `{type: olm.bundle.object, value: {data: ${Buffer.from('{"a":"\xff"}', 'latin1').toString('base64')}}}`,
       ),
-      'build package index: process package "p": string field contains invalid UTF-8',
+      'build package index: process package "p": store bundle "p.v1.0.0": string field contains invalid UTF-8',
     ],
     [
       'with a custom blob whose schema is no plain name',
