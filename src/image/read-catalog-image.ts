@@ -135,11 +135,13 @@ function differencesOf(
 ): ReadBack['differences'] {
   const found = new Map(there.map(({ path, bytes }) => [path, bytes]))
   const asked = new Map(wanted.map(({ path, bytes }) => [path, bytes]))
-  return [...new Set([...found.keys(), ...asked.keys()])].sort(compareWalk).flatMap((path): ReadBack['differences'] => {
-    const is = found.get(path)
-    const should = asked.get(path)
-    if (is === undefined) return [{ path, kind: 'missing' }]
-    if (should === undefined) return [{ path, kind: 'unexpected' }]
-    return Buffer.compare(is, should) === 0 ? [] : [{ path, kind: 'different' }]
-  })
+  return [...new Set([...found.keys(), ...asked.keys()])]
+    .sort(compareWalk)
+    .flatMap((path): ReadBack['differences'] => {
+      const is = found.get(path)
+      const should = asked.get(path)
+      if (is === undefined) return [{ path, kind: 'missing' }]
+      if (should === undefined) return [{ path, kind: 'unexpected' }]
+      return Buffer.compare(is, should) === 0 ? [] : [{ path, kind: 'different' }]
+    })
 }

@@ -23,8 +23,8 @@ export async function gzipPieces(pieces: readonly Uint8Array[]): Promise<Buffer>
   const counts = new Map<Uint8Array, number>()
   for (const piece of pieces)
     if (piece.length >= worthSharing) counts.set(piece, (counts.get(piece) ?? 0) + 1)
-  const shared = new Map<Uint8Array, Promise<Uint8Array> | Uint8Array>()
-  const parts: (Promise<Uint8Array> | Uint8Array)[] = []
+  const shared = new Map<Uint8Array, Promise<Uint8Array>>()
+  const parts: Promise<Uint8Array>[] = []
   let run: Uint8Array[] = []
   let length = 0
   const endRun = () => {
@@ -60,6 +60,6 @@ export async function gzipPieces(pieces: readonly Uint8Array[]): Promise<Buffer>
   return Buffer.concat([header, ...(await Promise.all(parts)), lastBlock, trailer])
 }
 
-function deflated(bytes: Uint8Array): Promise<Uint8Array> | Uint8Array {
+async function deflated(bytes: Uint8Array): Promise<Uint8Array> {
   return bytes.length < worthAThread ? deflateRawSync(bytes, options) : inThread(bytes, options)
 }
