@@ -13,7 +13,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js'
 import * as queries from '../catalog/api/registry-queries.ts'
-import { componentProblem } from '../catalog/api/served-file.ts'
+import { componentProblem } from '../catalog/api/custom-blobs.ts'
 import type { ServedCatalog } from '../catalog/api/served-catalog.ts'
 import type { Json } from '../go/json/json.ts'
 import { openReflection } from './reflection.ts'

@@ -1,41 +1,42 @@
 // How opm makes an `api.Bundle` of a catalog's blobs: the bundle's own, its line in the channel, and its package's.
-import type { ModelChannel, ModelEntry, ModelPackage } from '../model/model.ts'
+import { joinedParts, type JsonParts } from '../../go/json/json-parts.ts'
 import type { ApiBundle } from './api-types.ts'
-import type { ServedBundle } from './served-bundle.ts'
+import type { BundleContent } from './bundle-content.ts'
+import type { IndexedBundle, IndexedPackage } from './package-index.ts'
 import { stubCsv } from './stub-csv.ts'
-import type { ServedPackage } from './served-package.ts'
 
-/** What is known of one bundle in one channel. */
-export interface BundleInChannel {
-  readonly package: ModelPackage
-  readonly channel: ModelChannel
-  readonly entry: ModelEntry
+export interface Manifests {
+  readonly objects: readonly JsonParts[]
+  /** The ClusterServiceVersion: one of the objects, unless it is made up beside others. */
+  readonly csv?: JsonParts
 }
 
-/** The bundle as opm serves it in that channel, and keeps it in its cache. */
-export function apiBundle(
-  { package: parent, channel, entry: { entry, bundle } }: BundleInChannel,
-  content: ServedBundle,
-  ofPackage: ServedPackage | undefined,
-): ApiBundle {
-  const { manifests } = content
-  const stub = manifests.csv === '' ? stubCsv(entry.name, content, ofPackage) : undefined
-  const csvJson = stub ?? manifests.csv
+/** Those that the bundle's blob holds, or the one that opm makes of its olm.csv.metadata. The same in every channel. */
+export function manifestsOf(content: BundleContent, of: IndexedPackage): Manifests {
+  const objects = content.objects.map((json): JsonParts => [json])
+  const csv = objects[content.csv] ?? stubCsv(content, of)
+  if (!csv) return { objects }
+  return { csv, objects: objects.length === 0 ? [csv] : objects }
+}
+
+/** The bundle as opm serves it in that channel. */
+export function apiBundle(content: BundleContent, of: IndexedPackage, line: IndexedBundle): ApiBundle {
+  const { csv, objects } = manifestsOf(content, of)
   return {
-    csvName: entry.name,
-    packageName: parent.blob.name,
-    channelName: channel.name,
-    csvJson,
-    object: manifests.objects.length === 0 && stub !== undefined ? [stub] : manifests.objects,
+    csvName: line.name,
+    packageName: line.package,
+    channelName: line.channel,
+    csvJson: csv ? joinedParts(csv) : '',
+    object: objects.map(joinedParts),
     bundlePath: content.image,
     providedApis: content.providedApis,
     requiredApis: content.requiredApis,
     version: content.version,
-    skipRange: entry.skipRange,
+    skipRange: line.skipRange,
     dependencies: content.dependencies,
     properties: content.properties,
-    replaces: entry.replaces,
-    skips: entry.skips,
-    ...(bundle?.deprecation && { deprecation: { message: bundle.deprecation.entry.message } }),
+    replaces: line.replaces,
+    skips: line.skips ?? [],
+    ...(line.deprecation && { deprecation: line.deprecation }),
   }
 }

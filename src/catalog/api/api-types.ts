@@ -35,3 +35,8 @@ export interface TypedValue {
 export interface Deprecation {
   readonly message: string
 }
+
+export interface RelatedImage {
+  readonly name: string
+  readonly image: string
+}

@@ -1,10 +1,9 @@
 // The packages of a catalog as opm's server knows them: each channel's head, and the edges of each entry. opm keeps it
 // as `packages.json` in its cache. Made of a catalog that opm accepts.
-import { upgradeGraph } from '../graph/upgrade-graph.ts'
-import type { ModelPackage } from '../model/model.ts'
 import { compareBytes } from '../../go/text.ts'
+import { upgradeGraph } from '../graph/upgrade-graph.ts'
 import type { Deprecation } from './api-types.ts'
-import type { ServedChannel, ServedPackage } from './served-package.ts'
+import type { ChannelBlob, Icon, IndexBlobs } from './index-blobs.ts'
 
 /** By name, in the order of their bytes; so are channels and bundles below. */
 export type PackageIndex = ReadonlyMap<string, IndexedPackage>
@@ -12,7 +11,7 @@ export type PackageIndex = ReadonlyMap<string, IndexedPackage>
 export interface IndexedPackage {
   readonly name: string
   readonly description: string
-  readonly icon?: NonNullable<ServedPackage['icon']>
+  readonly icon?: Icon
   readonly defaultChannel: string
   readonly channels: ReadonlyMap<string, IndexedChannel>
   readonly deprecation?: Deprecation
@@ -25,6 +24,7 @@ export interface IndexedChannel {
   readonly deprecation?: Deprecation
 }
 
+/** A bundle in a channel. What opm does not keep in `packages.json`, its range and deprecation, it keeps with the bundle. */
 export interface IndexedBundle {
   readonly package: string
   readonly channel: string
@@ -32,50 +32,47 @@ export interface IndexedBundle {
   readonly replaces: string
   /** Null where none are written: Go writes an empty list in another way. */
   readonly skips: readonly string[] | null
+  readonly skipRange: string
+  readonly deprecation?: Deprecation
 }
 
-export function packageIndex(
-  packages: ReadonlyMap<string, ModelPackage>,
-  contentOf: (name: string) => ServedPackage | undefined,
-  channelsOf: (name: string) => readonly ServedChannel[],
-): PackageIndex {
-  return byName(packages, (parent, name): IndexedPackage => {
-    const icon = contentOf(name)?.icon
-    const written = new Map(channelsOf(name).map((channel) => [channel.name, channel.withSkips]))
-    return {
-      name,
-      description: parent.blob.description,
-      ...(icon && { icon }),
-      defaultChannel: parent.blob.defaultChannel,
-      channels: byName(parent.channels, (channel): IndexedChannel => {
-        const entries = [...channel.entries.values()].map(({ entry }) => entry)
-        const withSkips = written.get(channel.name)
-        return {
-          name: channel.name,
-          head: upgradeGraph(entries).heads[0] ?? '',
-          bundles: byName(channel.entries, ({ entry }) => ({
-            package: name,
-            channel: channel.name,
-            name: entry.name,
-            replaces: entry.replaces,
-            skips: withSkips?.has(entry.name) === true ? entry.skips : null,
-          })),
-          ...deprecated(channel.deprecation),
-        }
-      }),
-      ...deprecated(parent.deprecation),
-    }
+export function packageIndex({ packages, channels, deprecations }: IndexBlobs): PackageIndex {
+  const deprecated = new Map(
+    deprecations.map((one) => [key(one.package, one.schema, one.name), { message: one.message }]),
+  )
+  const deprecationOf = (...of: readonly string[]): { deprecation?: Deprecation } => {
+    const deprecation = deprecated.get(key(...of))
+    return deprecation ? { deprecation } : {}
+  }
+  const ofPackage = Map.groupBy(channels, (channel) => channel.package)
+  const indexed = (channel: ChannelBlob): IndexedChannel => ({
+    name: channel.name,
+    head:
+      upgradeGraph(channel.entries.map((entry) => ({ ...entry, skips: entry.skips ?? [] }))).heads[0] ?? '',
+    bundles: byName(
+      channel.entries.map((entry) => ({
+        ...entry,
+        package: channel.package,
+        channel: channel.name,
+        ...deprecationOf(channel.package, 'olm.bundle', entry.name),
+      })),
+    ),
+    ...deprecationOf(channel.package, 'olm.channel', channel.name),
   })
+  return byName(
+    packages.map((one) => ({
+      ...one,
+      channels: byName((ofPackage.get(one.name) ?? []).map(indexed)),
+      ...deprecationOf(one.name, 'olm.package', ''),
+    })),
+  )
 }
 
-function deprecated(deprecation: ModelPackage['deprecation']): { deprecation?: Deprecation } {
-  return deprecation ? { deprecation: { message: deprecation.entry.message } } : {}
+function key(...parts: readonly string[]): string {
+  return JSON.stringify(parts)
 }
 
-function byName<From, To>(
-  from: ReadonlyMap<string, From>,
-  change: (value: From, name: string) => To,
-): ReadonlyMap<string, To> {
-  const sorted = [...from].sort(([a], [b]) => compareBytes(a, b))
-  return new Map(sorted.map(([name, value]) => [name, change(value, name)]))
+function byName<Named extends { readonly name: string }>(all: readonly Named[]): ReadonlyMap<string, Named> {
+  const sorted = [...all].sort((a, b) => compareBytes(a.name, b.name))
+  return new Map(sorted.map((one) => [one.name, one]))
 }

@@ -2,20 +2,15 @@
 // channel, and every blob. Holds the blobs as bytes and reads a bundle when it is asked for one.
 import { assemble } from '../facts/assemble.ts'
 import type { Catalog } from '../facts/catalog.ts'
-import { FindingList } from '../../findings/finding-list.ts'
-import { quote, sortedByBytes } from '../../go/text.ts'
+import { sortedByBytes } from '../../go/text.ts'
 import { compareWalk } from '../../go/walk-order.ts'
 import { documentsOf } from '../load/documents.ts'
-import { convert } from '../model/convert.ts'
-import { defaultRuleSet } from '../model/rule-set.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
-import type { ModelPackage } from '../model/model.ts'
 import { apiBundle } from './api-bundle.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'
+import { problemInPackage, readBundleContent, type BundleContent } from './bundle-content.ts'
 import { packageIndex, type PackageIndex } from './package-index.ts'
-import { readServedBundle, type ServedBundle } from './served-bundle.ts'
 import type { BundleLine, ServedBlob, ServedFile } from './served-file.ts'
-import type { ServedPackage } from './served-package.ts'
 
 export interface ServedCatalog {
   readonly index: PackageIndex
@@ -23,8 +18,6 @@ export interface ServedCatalog {
   readonly blobs: readonly ServedBlob[]
   /** Undefined where the channel has no such entry. */
   bundle(key: BundleKey): ApiBundle | undefined
-  /** Every bundle in every channel: those of one package one after another, each blob read once. */
-  bundles(): Generator<ApiBundle>
   /** Without reading the bundle's blob. */
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[]
 }
@@ -46,48 +39,29 @@ export function servedCatalog(
 ): ServedCatalogReading {
   const walked = [...files].sort((a, b) => compareWalk(a.path, b.path))
   const catalog = assemble(walked.map(({ path, file }) => ({ path, facts: file.facts })))
-  const error = problemOf(
-    catalog,
-    walked.map(({ file }) => file),
-  )
-  if (error !== undefined) return { ok: false, error }
-  const { packages } = convert(catalog, defaultRuleSet, new FindingList())
-  return {
-    ok: true,
-    value: new LinkedCatalog(
-      packages,
-      walked.map(({ file }) => file),
-    ),
-  }
+  const read = walked.map(({ file }) => file)
+  const error = problemOf(catalog, read)
+  return error === undefined ? { ok: true, value: new LinkedCatalog(read) } : { ok: false, error }
 }
 
-/** opm looks at each package alone, and at the custom blobs while it reads. */
+/** opm looks at each package alone. */
 function problemOf(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
   const [loadError] = catalog.loadErrors
   if (loadError) return loadError.message
   for (const [name, ofPackage] of byPackage(catalog)) {
     const { message } = validateAsOpm(ofPackage)
-    if (message !== undefined) return inPackage(name, message)
+    if (message !== undefined) return problemInPackage(name, message)
   }
-  for (const { problem } of files)
-    if (problem)
-      return problem.message.startsWith('invalid custom schema meta')
-        ? problem.message
-        : inPackage(problem.package, problem.message)
-  return undefined
-}
-
-function inPackage(name: string, message: string): string {
-  return `build package index: process package ${quote(name)}: ${message}`
+  return files.find(({ problem }) => problem !== undefined)?.problem
 }
 
 /** The catalog cut into its packages, by name, whether or not a blob declares them. */
 function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
   const groups = {
-    packages: grouped(catalog.packages, ({ name }) => name),
-    channels: grouped(catalog.channels, (blob) => blob.package),
-    bundles: grouped(catalog.bundles, (blob) => blob.package),
-    deprecations: grouped(catalog.deprecations, (blob) => blob.package),
+    packages: Map.groupBy(catalog.packages, ({ name }) => name),
+    channels: Map.groupBy(catalog.channels, (blob) => blob.package),
+    bundles: Map.groupBy(catalog.bundles, (blob) => blob.package),
+    deprecations: Map.groupBy(catalog.deprecations, (blob) => blob.package),
   }
   const names = new Set(Object.values(groups).flatMap((group) => [...group.keys()]))
   return sortedByBytes(names).map((name) => [
@@ -102,71 +76,38 @@ function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
   ])
 }
 
-function grouped<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const group = groups.get(key(item))
-    if (group) group.push(item)
-    else groups.set(key(item), [item])
-  }
-  return groups
-}
-
 class LinkedCatalog implements ServedCatalog {
   readonly index: PackageIndex
   readonly blobs: readonly ServedBlob[]
-  private readonly packages: ReadonlyMap<string, ModelPackage>
-  private readonly contents = new Map<string, ServedPackage>()
   private readonly lines = new Map<string, Map<string, BundleLine>>()
 
-  constructor(packages: ReadonlyMap<string, ModelPackage>, files: readonly ServedFile[]) {
-    this.packages = packages
+  constructor(files: readonly ServedFile[]) {
     this.blobs = files.flatMap(({ blobs }) => blobs)
-    for (const file of files) for (const one of file.packages) this.contents.set(one.name, one)
+    this.index = packageIndex({
+      packages: files.flatMap(({ packages }) => packages),
+      channels: files.flatMap(({ channels }) => channels),
+      deprecations: files.flatMap(({ deprecations }) => deprecations),
+    })
     for (const line of files.flatMap(({ bundles }) => bundles)) {
       const ofPackage = this.lines.get(line.package) ?? new Map<string, BundleLine>()
       this.lines.set(line.package, ofPackage.set(line.name, line))
     }
-    const channels = grouped(
-      files.flatMap((file) => file.channels),
-      (channel) => channel.package,
-    )
-    this.index = packageIndex(
-      packages,
-      (name) => this.contents.get(name),
-      (packageName) => channels.get(packageName) ?? [],
-    )
   }
 
-  bundle({ package: packageName, channel: channelName, name }: BundleKey): ApiBundle | undefined {
-    const parent = this.packages.get(packageName)
-    const channel = parent?.channels.get(channelName)
-    const entry = channel?.entries.get(name)
-    if (!parent || !channel || !entry) return undefined
-    const content = this.read(packageName, name)
-    return content && apiBundle({ package: parent, channel, entry }, content, this.contents.get(packageName))
-  }
-
-  *bundles(): Generator<ApiBundle> {
-    for (const [packageName, parent] of this.packages)
-      for (const name of this.lines.get(packageName)?.keys() ?? []) {
-        const content = this.read(packageName, name)
-        for (const channel of parent.channels.values()) {
-          const entry = channel.entries.get(name)
-          if (entry && content)
-            yield apiBundle({ package: parent, channel, entry }, content, this.contents.get(packageName))
-        }
-      }
+  bundle({ package: packageName, channel, name }: BundleKey): ApiBundle | undefined {
+    const parent = this.index.get(packageName)
+    const line = parent?.channels.get(channel)?.bundles.get(name)
+    const content = line && this.read(packageName, name)
+    return parent && content && apiBundle(content, parent, line)
   }
 
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[] {
     return this.lines.get(packageName)?.get(bundle)?.providedApis ?? []
   }
 
-  private read(packageName: string, name: string): ServedBundle | undefined {
+  private read(packageName: string, name: string): BundleContent | undefined {
     const line = this.lines.get(packageName)?.get(name)?.blob.line
     const [document] = line ? documentsOf(line) : []
-    const read = document?.meta && readServedBundle(document.meta.value)
-    return read?.ok === true ? read.value : undefined
+    return document?.meta && readBundleContent(document.meta.value)
   }
 }
