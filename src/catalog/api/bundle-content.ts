@@ -155,7 +155,26 @@ function objectJson(data: Uint8Array): string {
 /** opm reads the texts as YAML once more: not all JSON is YAML, and braces around what is no JSON may be. */
 function isCsv(object: string, kind: string): boolean {
   if ((kind !== '' && kind !== csvKind) || !object.isWellFormed()) return false
+  if (kind === csvKind && isPlainJson(object)) return true
   const read = readYaml(decodeYaml(new TextEncoder().encode(object)))
   const found = read.ok ? valueAt(read.value, 'kind') : undefined
   return found?.kind === 'string' && found.value === csvKind
+}
+
+/**
+ * JSON that YAML may read otherwise, or not at all: tabs, characters and halves of pairs that it refuses, keys that are
+ * merged, long (beyond 1024 bytes), or on another line than their colon.
+ */
+const perhapsNoYaml =
+  /[\t\x7f-\x9f\ufeff\ufffe\uffff]|\\u[dD][89a-fA-F]|"<<"|"\s*[\r\n]\s*:|[{,\s]"(?:[^"\\]|\\.){256,}"\s*:/
+
+/** What it surely is to a reader of YAML too: far cheaper to see than by reading it. */
+function isPlainJson(object: string): boolean {
+  if (perhapsNoYaml.test(object)) return false
+  try {
+    JSON.parse(object)
+    return true
+  } catch {
+    return false
+  }
 }

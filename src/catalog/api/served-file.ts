@@ -1,6 +1,7 @@
 // One catalog file as it is served: its facts, and every blob as the JSON line that opm makes of it. What is small and
 // asked for often is read from the blobs at once, the rest when somebody asks (served-catalog.ts).
 import type { FileFacts } from '../facts/catalog.ts'
+import { quote } from '../../go/text.ts'
 import { readFile } from '../load/read-file.ts'
 import { documentsOf } from '../load/documents.ts'
 import type { Meta } from '../load/meta.ts'
@@ -72,7 +73,7 @@ function addBlob(meta: Meta, into: Drafted): string | undefined {
     const { package: parent, name: its, objects, providedApis } = readBundleContent(value)
     // Unlike its cache, the protocol has no place for bytes that are no text.
     if (!objects.every((json) => json.isWellFormed()))
-      throw new NotServed('string field contains invalid UTF-8')
+      throw new NotServed(`store bundle ${quote(its)}: string field contains invalid UTF-8`)
     into.bundles.push({ package: parent, name: its, blob, providedApis })
     return undefined
   } catch (error) {
