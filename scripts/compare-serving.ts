@@ -113,7 +113,7 @@ function* callsFor(catalog: ServedCatalog): Generator<Call> {
       const successors = new Map<string, Set<string>>([['no-such-bundle', new Set()]])
       for (const { name, replaces, skips } of bundles.values()) {
         yield { service, method: 'GetBundle', request: { ...at, csvName: name } }
-        for (const before of [name, replaces, ...(skips ?? [])]) {
+        for (const before of [name, replaces, ...skips]) {
           const of = successors.get(before) ?? new Set()
           if (before !== name || replaces === name) of.add(name)
           successors.set(before, of)

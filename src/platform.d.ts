@@ -24,14 +24,3 @@ declare class URL {
   readonly password: string
   readonly href: string
 }
-
-/** A machine of numbers, without any door to the outside unless it is given one. */
-declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array<ArrayBuffer>)
-  }
-  class Instance {
-    constructor(module: Module)
-    readonly exports: Readonly<Record<string, unknown>>
-  }
-}

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../examine/system-clock.ts'
 import { printable } from '../findings/printable.ts'
-import { attachReferrer } from '../image/attach-referrer.ts'
+import { attach } from '../image/attach.ts'
 import { openPusher } from '../image/open-pusher.ts'
 import { signatureFor } from '../image/provenance/provenance-attachments.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
@@ -29,7 +29,7 @@ export async function sign(name: string, options: SignOptions): Promise<void> {
       const { host, repository } = reference
       const subject = { host, repository, digest, mediaType, size: bytes.length }
       const attachment = await signatureFor(registry, subject, key)
-      if (attachment) await attachReferrer(pusher, registry, attachment)
+      if (attachment) await attach(registry, pusher, attachment)
       return { digest, isNew: attachment !== undefined }
     })
     const what = signed.isNew ? 'Signed' : 'Signed already'

@@ -24,6 +24,12 @@ const code = Uint8Array.of(
 const room = 16 * 65_536
 const offsetBasis = 0xcbf29ce484222325n
 
+/** As much of the platform's as is used here: the types of platforms do not agree on where it is declared. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
 interface Exports {
   readonly m: { readonly buffer: ArrayBuffer }
   readonly fnv: (hash: bigint, at: number, end: number) => bigint
@@ -36,7 +42,7 @@ export class Fnv64a {
   private hash = offsetBasis
 
   update(bytes: Uint8Array): void {
-    compiled ??= new WebAssembly.Instance(new WebAssembly.Module(code)).exports as unknown as Exports
+    compiled ??= new WebAssembly.Instance(new WebAssembly.Module(code)).exports as Exports
     const memory = new Uint8Array(compiled.m.buffer)
     for (let at = 0; at < bytes.length; at += room) {
       const piece = bytes.subarray(at, at + room)

@@ -147,7 +147,6 @@ describe('a list that is long', () => {
       ...catalog,
       index: catalog.index,
       blobs: catalog.blobs,
-      bundles: () => catalog.bundles(),
       providedApis: () => [],
       bundle(key) {
         read++

@@ -10,12 +10,11 @@ import { convert } from '../model/convert.ts'
 import { defaultRuleSet } from '../model/rule-set.ts'
 import { validateAsOpm } from '../model/validate-as-opm.ts'
 import type { ModelPackage } from '../model/model.ts'
-import { apiBundle } from './api-bundle.ts'
+import { apiBundle, type BundlePackage, type Pieces } from '../cache/api-bundle.ts'
+import { LongTexts } from '../cache/escaped-json.ts'
 import type { ApiBundle, GroupVersionKind } from './api-types.ts'
 import { packageIndex, type PackageIndex } from './package-index.ts'
-import { readServedBundle, type ServedBundle } from './served-bundle.ts'
 import type { BundleLine, ServedBlob, ServedFile } from './served-file.ts'
-import type { ServedPackage } from './served-package.ts'
 
 export interface ServedCatalog {
   readonly index: PackageIndex
@@ -23,8 +22,6 @@ export interface ServedCatalog {
   readonly blobs: readonly ServedBlob[]
   /** Undefined where the channel has no such entry. */
   bundle(key: BundleKey): ApiBundle | undefined
-  /** Every bundle in every channel: those of one package one after another, each blob read once. */
-  bundles(): Generator<ApiBundle>
   /** Without reading the bundle's blob. */
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[]
 }
@@ -116,57 +113,59 @@ class LinkedCatalog implements ServedCatalog {
   readonly index: PackageIndex
   readonly blobs: readonly ServedBlob[]
   private readonly packages: ReadonlyMap<string, ModelPackage>
-  private readonly contents = new Map<string, ServedPackage>()
+  private readonly ofPackages: ReadonlyMap<string, BundlePackage>
   private readonly lines = new Map<string, Map<string, BundleLine>>()
 
   constructor(packages: ReadonlyMap<string, ModelPackage>, files: readonly ServedFile[]) {
     this.packages = packages
+    this.index = packageIndex(packages)
     this.blobs = files.flatMap(({ blobs }) => blobs)
-    for (const file of files) for (const one of file.packages) this.contents.set(one.name, one)
+    this.ofPackages = new Map(files.flatMap((file) => file.packages.map((one) => [one.name, one])))
     for (const line of files.flatMap(({ bundles }) => bundles)) {
       const ofPackage = this.lines.get(line.package) ?? new Map<string, BundleLine>()
       this.lines.set(line.package, ofPackage.set(line.name, line))
     }
-    const channels = grouped(
-      files.flatMap((file) => file.channels),
-      (channel) => channel.package,
-    )
-    this.index = packageIndex(
-      packages,
-      (name) => this.contents.get(name),
-      (packageName) => channels.get(packageName) ?? [],
-    )
   }
 
-  bundle({ package: packageName, channel: channelName, name }: BundleKey): ApiBundle | undefined {
-    const parent = this.packages.get(packageName)
-    const channel = parent?.channels.get(channelName)
-    const entry = channel?.entries.get(name)
-    if (!parent || !channel || !entry) return undefined
-    const content = this.read(packageName, name)
-    return content && apiBundle({ package: parent, channel, entry }, content, this.contents.get(packageName))
-  }
-
-  *bundles(): Generator<ApiBundle> {
-    for (const [packageName, parent] of this.packages)
-      for (const name of this.lines.get(packageName)?.keys() ?? []) {
-        const content = this.read(packageName, name)
-        for (const channel of parent.channels.values()) {
-          const entry = channel.entries.get(name)
-          if (entry && content)
-            yield apiBundle({ package: parent, channel, entry }, content, this.contents.get(packageName))
-        }
-      }
+  bundle({ package: packageName, channel, name }: BundleKey): ApiBundle | undefined {
+    const found = this.packages.get(packageName)?.channels.get(channel)?.entries.get(name)
+    const line = this.lines.get(packageName)?.get(name)
+    const of = this.ofPackages.get(packageName)
+    if (!found || !line || !of) return undefined
+    const [document] = documentsOf(line.blob.line)
+    const made = document?.meta && apiBundle(document.meta.value, of, new LongTexts())
+    if (made?.ok !== true) throw new Error(`the bundle ${name} was read, and cannot be read again`)
+    const { replaces, skips, skipRange } = found.entry
+    const message = found.bundle?.deprecation?.entry.message
+    const deprecation = message === undefined ? undefined : JSON.stringify({ message })
+    return bundleOf(made.value.inChannel({ channel, replaces, skips, skipRange, deprecation }))
   }
 
   providedApis(packageName: string, bundle: string): readonly GroupVersionKind[] {
     return this.lines.get(packageName)?.get(bundle)?.providedApis ?? []
   }
+}
 
-  private read(packageName: string, name: string): ServedBundle | undefined {
-    const line = this.lines.get(packageName)?.get(name)?.blob.line
-    const [document] = line ? documentsOf(line) : []
-    const read = document?.meta && readServedBundle(document.meta.value)
-    return read?.ok === true ? read.value : undefined
-  }
+const nothing: ApiBundle = {
+  csvName: '',
+  packageName: '',
+  channelName: '',
+  csvJson: '',
+  object: [],
+  bundlePath: '',
+  providedApis: [],
+  requiredApis: [],
+  version: '',
+  skipRange: '',
+  dependencies: [],
+  properties: [],
+  replaces: '',
+  skips: [],
+}
+
+/** opm reads its bundles from this text as well: what the text leaves out is empty. */
+function bundleOf(pieces: Pieces): ApiBundle {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const text = pieces.map((piece) => decoder.decode(piece)).join('')
+  return { ...nothing, ...(JSON.parse(text) as Partial<ApiBundle>) }
 }

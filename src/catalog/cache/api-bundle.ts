@@ -12,13 +12,14 @@ import { bundleType } from '../load/blob-types.ts'
 import { readBundleObject, readManifest } from '../load/bundle-object.ts'
 import { propertyTypes } from '../load/property-types.ts'
 import { csvOfMetadata } from './csv-of-metadata.ts'
+import type { LongTexts } from './escaped-json.ts'
 
 /** What a bundle's text takes from its package. */
 export interface BundlePackage {
   readonly name: string
   readonly description: string
-  /** As JSON; undefined where it has none. */
-  readonly icon: string | undefined
+  /** What stands in each bundle's CSV for the package's icon, as it stands there; empty where it has none. */
+  readonly iconInCsv: Uint8Array
 }
 
 /** What a bundle's text takes from a channel, beside the channel's name. */
@@ -46,9 +47,10 @@ export type ApiBundleResult =
 
 const encoder = new TextEncoder()
 const comma = encoder.encode(',')
+const quote = encoder.encode('"')
 
 /** Makes the API's bundle of an `olm.bundle` blob that opm loads. */
-export function apiBundle(blob: Value, of: BundlePackage): ApiBundleResult {
+export function apiBundle(blob: Value, of: BundlePackage, texts: LongTexts): ApiBundleResult {
   const { decoded } = decode(bundleType, blob)
   const name = textOf(decoded, 'name')
   const properties = readProperties(decoded)
@@ -65,18 +67,17 @@ export function apiBundle(blob: Value, of: BundlePackage): ApiBundleResult {
   let objects = manifests.map(({ quoted }) => quoted)
   const [made] = metadata
   if (csv === undefined && made) {
-    const text = csvOfMetadata(typed(made), {
+    const around = {
       name,
       version,
       relatedImages: structsOf(decoded, 'relatedImages').map((image) => ({
         name: textOf(image, 'name'),
         image: textOf(image, 'image'),
       })),
-      icon: of.icon,
       packageDescription: of.description,
-    })
-    // Whatever HTML could be in it is escaped already.
-    csv = encoder.encode(JSON.stringify(text))
+      icon: of.iconInCsv,
+    }
+    csv = [quote, ...csvOfMetadata(typed(made), around, texts), quote]
     if (objects.length === 0) objects = [csv]
   }
   const identityText = `{${field('csvName', marshalText(name))}${field('packageName', marshalText(of.name))}`
@@ -107,7 +108,7 @@ export function apiBundle(blob: Value, of: BundlePackage): ApiBundleResult {
         // The last comma is the one too many.
         return joined([
           head,
-          ...(csv === undefined ? [] : ['"csvJson":', csv, comma]),
+          ...(csv === undefined ? [] : ['"csvJson":', ...csv, comma]),
           ...(objects.length === 0 ? [] : ['"object":[', ...separated(objects), '],']),
           `${tail.slice(0, -1)}}`,
         ])
@@ -121,8 +122,8 @@ function field(key: string, json: string | undefined): string {
   return json === undefined ? '' : `"${key}":${json},`
 }
 
-function separated(pieces: readonly Uint8Array[]): readonly Uint8Array[] {
-  return pieces.flatMap((piece, index) => (index === 0 ? [piece] : [comma, piece]))
+function separated(texts: readonly Pieces[]): Pieces {
+  return texts.flatMap((pieces, index) => (index === 0 ? pieces : [comma, ...pieces]))
 }
 
 function joined(pieces: readonly (string | Uint8Array)[]): Pieces {
@@ -192,7 +193,7 @@ function typeAndValue(type: string, value: string): string {
 
 interface Manifest {
   /** The manifest's JSON as a JSON string. */
-  readonly quoted: Uint8Array
+  readonly quoted: Pieces
   readonly isCsv: boolean
 }
 
@@ -207,16 +208,22 @@ function readManifests(properties: readonly Property[]): readonly Manifest[] {
 
 function manifestOf(data: Uint8Array): Manifest {
   const text = decodeStrictly(data)
-  if (text === undefined) return { quoted: encoder.encode(marshalBroken(data)), isCsv: false }
+  if (text === undefined) return { quoted: [encoder.encode(marshalBroken(data))], isCsv: false }
   const read = readManifest(data)
   const value = typeof read === 'string' ? undefined : read.value
   // What begins with a brace is passed on as it is, be it JSON or not.
   const json = trimLeadingSpace(text).startsWith('{')
     ? text
     : jsonText(value ?? nothing, { escapeHtml: true, exactNumbers: true })
-  const kind = valueAt(value, 'kind')
+  const kind = value ? valueAt(value, 'kind') : kindInYaml(json)
   const isCsv = kind?.kind === 'string' && kind.value === 'ClusterServiceVersion' && isYaml(json)
-  return { quoted: encoder.encode(marshalString(json)), isCsv }
+  return { quoted: [encoder.encode(marshalString(json))], isCsv }
+}
+
+/** Braces around what is no JSON may be a mapping in YAML, which is how opm reads them here. */
+function kindInYaml(text: string): Value | undefined {
+  const read = readYaml(decodeYaml(encoder.encode(text)))
+  return read.ok ? valueAt(read.value, 'kind') : undefined
 }
 
 /** JSON that is no YAML: tabs outside of texts, halves of surrogate pairs, characters that go-yaml refuses. */

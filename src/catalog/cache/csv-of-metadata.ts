@@ -2,70 +2,90 @@
 // property says, in the fields and the order of the operator API's Go types, and a stub where it says nothing.
 import { structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
+import { fitsAsItStands } from '../../go/decode/fitting.ts'
 import { jsonText, sortedEntries } from '../../go/json/json-text.ts'
 import { marshalList, marshalObject, marshalString, marshalText } from '../../go/json/marshal.ts'
+import type { Value } from '../../go/tree.ts'
 import type { WritableBundle } from '../write/writable.ts'
+import { EscapedJson, type LongTexts } from './escaped-json.ts'
 
 /** What of the package and of the blob goes into it. */
 export interface CsvSurroundings {
   readonly name: string
   readonly version: string
   readonly relatedImages: WritableBundle['relatedImages']
-  /** The package's icon as JSON; undefined where it has none. */
-  readonly icon: string | undefined
   readonly packageDescription: string
+  /** The field with the package's icon, a comma before it, escaped as it stands in the CSV; empty where it has none. */
+  readonly icon: Uint8Array
 }
 
 type Field = readonly [string, string | undefined]
 
-export function csvOfMetadata(metadata: Decoded, around: CsvSurroundings): string {
-  const text = (field: string): Field => [field, marshalText(textOf(metadata, field))]
-  const list = (field: string, each: (item: Decoded) => string): Field => [
-    field,
-    marshalList(structsOf(metadata, field).map(each)),
-  ]
+/** The CSV's JSON as the inside of a JSON text. */
+export function csvOfMetadata(
+  metadata: Decoded,
+  around: CsvSurroundings,
+  texts: LongTexts,
+): readonly Uint8Array[] {
+  const out = new EscapedJson(texts)
+  out.open('{')
+  out.field('kind', '"ClusterServiceVersion"')
+  out.field('apiVersion', '"operators.coreos.com/v1alpha1"')
+  out.key('"metadata"')
+  out.open('{')
+  out.field('name', marshalText(around.name))
+  writeMap(out, metadata, 'labels')
+  writeMap(out, metadata, 'annotations')
+  out.close('}')
+  out.key('"spec"')
+  out.open('{')
+  writeSpec(out, metadata, around)
+  out.close('}')
+  out.field('status', '{"cleanup":{}}')
+  out.close('}')
+  return out.done()
+}
+
+function writeSpec(out: EscapedJson, metadata: Decoded, around: CsvSurroundings): void {
   const description = textOf(metadata, 'description')
-  return marshalObject([
-    ['kind', '"ClusterServiceVersion"'],
-    ['apiVersion', '"operators.coreos.com/v1alpha1"'],
-    [
-      'metadata',
-      marshalObject([
-        ['name', marshalText(around.name)],
-        ['labels', textMap(metadata, 'labels')],
-        ['annotations', textMap(metadata, 'annotations')],
-      ]),
-    ],
-    [
-      'spec',
-      marshalObject([
-        // Without a strategy OLM's package server writes into a map that is not there.
-        ['install', '{"strategy":"deployment","spec":{"deployments":null}}'],
-        ['version', marshalString(around.version)],
-        text('maturity'),
-        ['customresourcedefinitions', definitions(metadata, 'crdDescriptions', crd)],
-        ['apiservicedefinitions', definitions(metadata, 'apiServiceDefinitions', apiService)],
-        list('nativeAPIs', (api) => always(api, 'group', 'version', 'kind')),
-        text('minKubeVersion'),
-        ['displayName', marshalString(textOf(metadata, 'displayName'))],
-        ['description', marshalText(description === '' ? around.packageDescription : description)],
-        ['keywords', texts(metadata, 'keywords')],
-        list('maintainers', (person) => present(person, 'name', 'email')),
-        ['provider', provider(metadata)],
-        list('links', (link) => present(link, 'name', 'url')),
-        ['icon', around.icon === undefined ? undefined : `[${around.icon}]`],
-        list('installModes', (mode) =>
-          marshalObject([
-            ['type', marshalString(textOf(mode, 'type'))],
-            ['supported', String(mode.fields.get('supported') === true)],
-          ]),
-        ),
-        ['cleanup', '{"enabled":false}'],
-        ['relatedImages', marshalList((around.relatedImages ?? []).map(relatedImage))],
-      ]),
-    ],
-    ['status', '{"cleanup":{}}'],
-  ])
+  const text = (field: string): void => out.field(field, marshalText(textOf(metadata, field)))
+  // Without a strategy OLM's package server writes into a map that is not there.
+  out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
+  out.field('version', marshalString(around.version))
+  text('maturity')
+  out.field('customresourcedefinitions', definitions(metadata, 'crdDescriptions', crd))
+  out.field('apiservicedefinitions', definitions(metadata, 'apiServiceDefinitions', apiService))
+  out.field(...structs(metadata, 'nativeAPIs', gvk))
+  text('minKubeVersion')
+  out.field('displayName', marshalString(textOf(metadata, 'displayName')))
+  writeText(out, 'description', description === '' ? around.packageDescription : description)
+  out.field('keywords', texts(metadata, 'keywords'))
+  out.field(...structs(metadata, 'maintainers', maintainer))
+  out.field('provider', provider(metadata))
+  out.field(...structs(metadata, 'links', link))
+  out.share(around.icon)
+  out.field(...structs(metadata, 'installModes', installMode))
+  out.field('cleanup', '{"enabled":false}')
+  out.field('relatedImages', marshalList((around.relatedImages ?? []).map(relatedImage)))
+}
+
+function writeText(out: EscapedJson, name: string, text: string): void {
+  if (text === '') return
+  out.key(`"${name}"`)
+  out.string(text)
+}
+
+/** null is an empty text, as Go reads it into a map of texts. */
+function writeMap(out: EscapedJson, metadata: Decoded, name: string): void {
+  const found = metadata.sources.get(name)
+  if (found?.kind !== 'map' || found.entries.length === 0) return
+  out.key(`"${name}"`)
+  out.open('{')
+  for (const { key, value } of sortedEntries(found.entries)) {
+    out.key(marshalString(key))
+    out.string(value.kind === 'string' ? value.value : '')
+  }
+  out.close('}')
 }
 
 function relatedImage({ name, image }: { readonly name: string; readonly image: string }): string {
@@ -78,10 +98,56 @@ function relatedImage({ name, image }: { readonly name: string; readonly image: 
 function definitions(metadata: Decoded, field: string, each: (item: Decoded) => string): string {
   const found = metadata.fields.get(field)
   if (typeof found !== 'object' || !('fields' in found)) return '{}'
+  return remembered(found, found.at, each, () =>
+    marshalObject([structs(found, 'owned', each), structs(found, 'required', each)]),
+  )
+}
+
+/** A list of structs, each remembered, and the list as a whole. */
+function structs(of: Decoded, field: string, each: (item: Decoded) => string): Field {
+  const source = of.sources.get(field)
+  if (!source) return [field, undefined]
+  const list = remembered(of, source, each, () => {
+    const items = structsOf(of, field).map((item) => remembered(item, item.at, each, () => each(item)))
+    return marshalList(items) ?? ''
+  })
+  return [field, list === '' ? undefined : list]
+}
+
+/**
+ * The versions of an Operator say nearly the same of themselves. What the reader saw to be a text that stands in the file
+ * before is not read again: it is known what was written of it.
+ */
+function remembered(owner: Decoded, value: Value, by: object, write: () => string): string {
+  const memo = value.kind === 'map' || value.kind === 'list' ? value.memo : undefined
+  if (!fitsAsItStands(owner)) return write()
+  if (memo?.marshalled?.by === by) return memo.marshalled.text
+  const text = write()
+  if (memo) memo.marshalled = { by, text }
+  return text
+}
+
+function gvk(item: Decoded): string {
+  return always(item, 'group', 'version', 'kind')
+}
+
+function maintainer(item: Decoded): string {
+  return present(item, 'name', 'email')
+}
+
+function link(item: Decoded): string {
+  return present(item, 'name', 'url')
+}
+
+function installMode(item: Decoded): string {
   return marshalObject([
-    ['owned', marshalList(structsOf(found, 'owned').map(each))],
-    ['required', marshalList(structsOf(found, 'required').map(each))],
+    ['type', marshalString(textOf(item, 'type'))],
+    ['supported', String(item.fields.get('supported') === true)],
   ])
+}
+
+function resource(item: Decoded): string {
+  return always(item, 'name', 'kind', 'version')
 }
 
 function crd(item: Decoded): string {
@@ -99,14 +165,11 @@ function apiService(item: Decoded): string {
 }
 
 function described(item: Decoded): Field[] {
-  const descriptors = (field: string): Field => [field, marshalList(structsOf(item, field).map(descriptor))]
+  const descriptors = (field: string): Field => structs(item, field, descriptor)
   return [
     ['displayName', marshalText(textOf(item, 'displayName'))],
     ['description', marshalText(textOf(item, 'description'))],
-    [
-      'resources',
-      marshalList(structsOf(item, 'resources').map((resource) => always(resource, 'name', 'kind', 'version'))),
-    ],
+    structs(item, 'resources', resource),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
     descriptors('actionDescriptors'),
@@ -142,15 +205,9 @@ function present(item: Decoded, ...names: readonly string[]): string {
 }
 
 function texts(item: Decoded, field: string): string | undefined {
-  return marshalList(textsOf(item, field).map(marshalString))
-}
-
-/** null is an empty text, as Go reads it into a map of texts. */
-function textMap(metadata: Decoded, field: string): string | undefined {
-  const found = metadata.sources.get(field)
-  if (found?.kind !== 'map' || found.entries.length === 0) return undefined
-  const pairs = sortedEntries(found.entries).map(
-    ({ key, value }) => `${marshalString(key)}:${value.kind === 'string' ? marshalString(value.value) : '""'}`,
-  )
-  return `{${pairs.join(',')}}`
+  const source = item.sources.get(field)
+  const list =
+    source &&
+    remembered(item, source, texts, () => marshalList(textsOf(item, field).map(marshalString)) ?? '')
+  return list === '' ? undefined : list
 }

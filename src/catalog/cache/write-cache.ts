@@ -1,5 +1,6 @@
 // The cache that `opm serve` starts from, in opm's JSON format, file for file and byte for byte as `opm serve --cache-only`
 // writes it (opm v1.73, pkg/cache): an index of the packages, a file for each bundle in each channel, one for each custom blob.
+import { encodeBase64 } from '../../go/base64.ts'
 import { decode, structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { Fnv64a } from '../../go/fnv.ts'
@@ -9,6 +10,7 @@ import { compareBytes, quote } from '../../go/text.ts'
 import { channelType, deprecationType, packageType } from '../load/blob-types.ts'
 import type { Meta } from '../load/meta.ts'
 import { apiBundle, type ApiBundle, type BundlePackage, type Pieces } from './api-bundle.ts'
+import { escapedAgain, LongTexts } from './escaped-json.ts'
 
 export interface CacheFile {
   /** Below `cache/`. */
@@ -28,6 +30,8 @@ export type CacheResult =
   | { readonly ok: false; readonly error: string }
 
 interface CachedPackage extends BundlePackage {
+  /** As JSON; undefined where it has none. */
+  readonly icon: string | undefined
   readonly defaultChannel: string
   readonly channels: Map<string, CachedChannel>
   readonly bundles: Map<string, ApiBundle>
@@ -59,9 +63,10 @@ const component = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 export function writeCache(documents: readonly Meta[]): CacheResult {
   const packages = new Map<string, CachedPackage>()
   const files = new Map<string, Pieces>()
+  const texts = new LongTexts()
   for (const { schema, value } of documents) if (schema === 'olm.package') addPackage(packages, value)
   for (const meta of documents) {
-    const error = addBlob(packages, files, meta)
+    const error = addBlob({ packages, files, texts }, meta)
     if (error !== undefined) return { ok: false, error }
   }
   const sorted = [...packages.values()].sort((a, b) => compareBytes(a.name, b.name))
@@ -84,10 +89,9 @@ type Blob = Meta['value']
 
 function addPackage(packages: Map<string, CachedPackage>, value: Blob): void {
   const { decoded } = decode(packageType, value)
-  const name = textOf(decoded, 'name')
-  packages.set(name, {
-    name,
-    description: textOf(decoded, 'description'),
+  const of = bundlePackage(value)
+  packages.set(of.name, {
+    ...of,
     icon: iconOf(decoded),
     defaultChannel: textOf(decoded, 'defaultChannel'),
     channels: new Map(),
@@ -96,26 +100,35 @@ function addPackage(packages: Map<string, CachedPackage>, value: Blob): void {
   })
 }
 
+/** What the bundles of a package take from its `olm.package` blob. */
+export function bundlePackage(value: Blob): BundlePackage {
+  const { decoded } = decode(packageType, value)
+  const icon = iconOf(decoded)
+  return {
+    name: textOf(decoded, 'name'),
+    description: textOf(decoded, 'description'),
+    iconInCsv: escapedAgain(icon === undefined ? '' : `,"icon":[${icon}]`),
+  }
+}
+
 function iconOf(decoded: Decoded): string | undefined {
   const icon = decoded.fields.get('icon')
   if (typeof icon !== 'object' || !('fields' in icon)) return undefined
   const data = icon.fields.get('base64data')
   return marshalObject([
-    ['base64data', data instanceof Uint8Array ? `"${base64(data)}"` : 'null'],
+    ['base64data', data instanceof Uint8Array ? `"${encodeBase64(data)}"` : 'null'],
     ['mediatype', marshalString(textOf(icon, 'mediatype'))],
   ])
 }
 
-function base64(data: Uint8Array): string {
-  let binary = ''
-  for (let at = 0; at < data.length; at += 8192)
-    binary += String.fromCharCode(...data.subarray(at, at + 8192))
-  return btoa(binary)
+interface Draft {
+  readonly packages: ReadonlyMap<string, CachedPackage>
+  readonly files: Map<string, Pieces>
+  readonly texts: LongTexts
 }
 
 function addBlob(
-  packages: ReadonlyMap<string, CachedPackage>,
-  files: Map<string, Pieces>,
+  { packages, files, texts }: Draft,
   { schema, package: of, value }: Meta,
 ): string | undefined {
   switch (schema) {
@@ -139,7 +152,7 @@ function addBlob(
     case 'olm.bundle': {
       const parent = packages.get(of)
       if (!parent) return undefined
-      const made = apiBundle(value, parent)
+      const made = apiBundle(value, parent, texts)
       if (!made.ok) return `build package index: process package ${quote(of)}: ${made.error}`
       parent.bundles.set(made.value.name, made.value)
       return undefined
@@ -205,7 +218,9 @@ function addBundleFiles(files: Map<string, Pieces>, of: CachedPackage): string |
 function nameProblem(name: string): string | undefined {
   if (name.includes('/')) return 'the name has a slash in it'
   if (name.includes('\0')) return 'the name has a NUL in it'
-  return encoder.encode(name).length > longestName ? `the name is longer than ${longestName} bytes` : undefined
+  return encoder.encode(name).length > longestName
+    ? `the name is longer than ${longestName} bytes`
+    : undefined
 }
 
 function packageIndex(packages: readonly CachedPackage[]): string {

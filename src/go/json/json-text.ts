@@ -79,8 +79,7 @@ function scalarText(value: Exclude<Value, { kind: 'list' | 'map' }>, options: Te
   }
 }
 
-/** A text as JSON. */
-export function jsonString(text: string, escapeHtml: boolean): string {
+function jsonString(text: string, escapeHtml: boolean): string {
   if (!(escapeHtml ? needsHtmlEscape : needsEscape).test(text)) return `"${text}"`
   const pattern = escapeHtml ? /["\\\u0000-\u001f\u2028\u2029<>&]/g : /["\\\u0000-\u001f\u2028\u2029]/g
   return `"${text.replace(pattern, escapeCharacter)}"`

@@ -18,7 +18,8 @@ function escaped(character: string): string {
 /** An object of fields that are written already; undefined ones are left out. */
 export function marshalObject(fields: Iterable<readonly [key: string, json: string | undefined]>): string {
   let text = ''
-  for (const [key, json] of fields) if (json !== undefined) text += `${text === '' ? '' : ','}"${key}":${json}`
+  for (const [key, json] of fields)
+    if (json !== undefined) text += `${text === '' ? '' : ','}"${key}":${json}`
   return `{${text}}`
 }
 

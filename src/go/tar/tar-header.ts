@@ -101,7 +101,8 @@ function octal(header: Uint8Array, at: number, width: number, value: number): vo
 }
 
 function splitName(name: string): { readonly prefix: string; readonly name: string } | undefined {
-  const most = name.length > prefixSize + 1 ? prefixSize + 1 : name.endsWith('/') ? name.length - 1 : name.length
+  const most =
+    name.length > prefixSize + 1 ? prefixSize + 1 : name.endsWith('/') ? name.length - 1 : name.length
   const slash = name.slice(0, most).lastIndexOf('/')
   const rest = name.slice(slash + 1)
   if (slash <= 0 || rest === '' || rest.length > nameSize || slash > prefixSize) return undefined

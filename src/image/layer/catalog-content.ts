@@ -17,7 +17,7 @@ export const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
 /** As `ADD` leaves what a checkout with the usual umask has; whatever the files have on this machine. */
-const catalogModes = { directory: 0o755, file: 0o644 }
+export const catalogModes = { directory: 0o755, file: 0o644 }
 /** That of every system's folder for temporary files. */
 const temporaryMode = 0o1777
 

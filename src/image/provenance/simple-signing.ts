@@ -1,7 +1,7 @@
 // What a cosign signature says ("simple signing"): which digest was signed, and under which name. Making it, and judging
 // one that was found. Pure; whether somebody signed it is the key's to say (signing-key.ts).
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
-import { goStruct, goText } from '../../go/json/go-object.ts'
+import { marshalObject, marshalString } from '../../go/json/marshal.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
 
@@ -17,13 +17,13 @@ export interface SignedImage {
 
 /** The bytes to sign: those that cosign signs for the same image. */
 export function signedPayload({ repository, digest }: SignedImage): Uint8Array {
-  const critical = goStruct([
-    ['identity', goStruct([['docker-reference', goText(repository)]])],
-    ['image', goStruct([['docker-manifest-digest', goText(digest)]])],
-    ['type', goText(claimType)],
+  const critical = marshalObject([
+    ['identity', marshalObject([['docker-reference', marshalString(repository)]])],
+    ['image', marshalObject([['docker-manifest-digest', marshalString(digest)]])],
+    ['type', marshalString(claimType)],
   ])
   return new TextEncoder().encode(
-    goStruct([
+    marshalObject([
       ['critical', critical],
       ['optional', 'null'],
     ]),

@@ -66,7 +66,7 @@ const described = (seed: string) => ({ digest: sha256Of(Buffer.from(seed)), size
 async function newKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
   const { privateKey } =
     type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519')
-  return openSigningKey(privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  return openSigningKey(String(privateKey.export({ format: 'pem', type: 'pkcs8' })))
 }
 
 let key: SigningKey

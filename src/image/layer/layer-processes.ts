@@ -1,0 +1,43 @@
+// The processes in which layers are packed: one for each, since a catalog fills it, and two at once at most.
+import { extname } from 'node:path'
+import { WorkerFault } from '../../workers/worker-fault.ts'
+import { openWorkerPool } from '../../workers/worker-pool.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
+import { ImageError } from '../image-error.ts'
+import type { LayerAnswer } from './layer-process.ts'
+import type { LayerOrder, PackedLayer } from './pack-layer.ts'
+
+const script = new URL(`./layer-process${extname(import.meta.url)}`, import.meta.url)
+
+// Public catalogs have up to 200 MB, and what is read of them takes several times as much.
+const packers = openWorkerPool<LayerOrder, LayerAnswer>({
+  script,
+  heap: 2048,
+  processes: 2,
+  mostWaiting: 20,
+  mostOrders: 1,
+  longestRest: 1000,
+})
+
+/** Longer than any catalog takes: one of 200 MB is packed in under a minute. */
+const longest = 300_000
+
+/** Rejects with an ImageError for a catalog that is refused, or that takes too much. */
+export async function packInProcess(order: LayerOrder): Promise<PackedLayer> {
+  let answer: LayerAnswer
+  try {
+    answer = await packers.run(order, longest)
+  } catch (error) {
+    if (!(error instanceof WorkerFault)) throw error
+    if (error.code === 'too-much-memory')
+      throw new ImageError('invalid-catalog', 'the catalog takes too much memory to be read', error)
+    if (error.code === 'failed')
+      throw new Error(`packing the catalog failed: ${error.message}`, { cause: error })
+    // Busy or ended from outside: nothing is said of the catalog by that, and it is tried again.
+    throw new RegistryError('timeout', `packing the catalog was ended early: ${error.message}`, {
+      cause: error,
+    })
+  }
+  if ('refused' in answer) throw new ImageError(answer.refused.code, answer.refused.message)
+  return answer.layer
+}
