@@ -36,7 +36,7 @@ interface Call {
 }
 
 /** Reads a directory as the command does. Throws where opm would not serve it. */
-export function readDirectory(dir: string): ServedCatalog {
+function readDirectory(dir: string): ServedCatalog {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   const read = servedCatalog(
@@ -221,7 +221,7 @@ interface RunningOpm {
 }
 
 /** `opm serve` of a directory, once it listens. */
-export async function startOpm(dir: string): Promise<RunningOpm> {
+async function startOpm(dir: string): Promise<RunningOpm> {
   const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
   const port = await freePort()
   const child = spawn(

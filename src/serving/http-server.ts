@@ -58,7 +58,7 @@ function closeServer(server: Server, patience: number): Promise<void> {
 }
 
 /** Answers one request. */
-export function catalogHandler(
+function catalogHandler(
   blobs: readonly ServedBlob[],
   modified: number,
 ): (request: IncomingMessage, response: ServerResponse) => void {

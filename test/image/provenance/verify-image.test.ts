@@ -226,6 +226,18 @@ describe('a signature does not count', () => {
     expect(await verifyImage(registry, child, key.verifier)).toMatchObject({ signatures: 0 })
   })
 
+  test('whose payload is gone, and that takes nothing from the one beside it', async () => {
+    const { registry, subject } = world((image) => [signedBy(key, claim(image))])
+    const tag = cosignTag(subject.digest, 'sig')
+    const { bytes } = await registry.fetchManifest({ tag })
+    const { layers, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { layers: object[] }
+    registry.put({ ...rest, layers: [{ ...layers[0], ...described('gone') }, ...layers] }, tag)
+    expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
+      signatures: 1,
+      refused: ['its payload cannot be had: there is no such blob'],
+    })
+  })
+
   test('behind a tag that holds an index, or more layers than cosign reads: that is no answer at all', async () => {
     const registry = new HeldRegistry()
     const subject = registry.put(image('the image'), 'v1')
