@@ -1137,9 +1137,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: "await forge.perform({ kind: 'put-check', head: commit, run })",
-        replace:
-          "await forge.perform({ kind: 'put-check', head: options.checks.length ? (await options.repository.parentsOf(commit))[1]! : commit, run })",
+        search: 'await putChecks(forge, commit, checks)',
+        replace: 'await putChecks(forge, (await options.repository.parentsOf(commit))[1]!, checks)',
       },
     ],
     test: ['test/landing/push-merge.test.ts', 'puts our checks on the merge itself'],
@@ -1162,7 +1161,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: 'await options.merging.removeStaged(stagingBranch(permit.landing)).catch(() => undefined)',
+        search: 'await options.merging.removeStaged(temporaryBranch(permit.landing)).catch(() => undefined)',
         replace: '',
       },
     ],

@@ -17,12 +17,14 @@ export interface DeliveryEdge {
   readonly store: Deliveries
   /** The current secret first, then the one before it, if any. */
   readonly secrets: readonly string[]
+  /** Our own: what it wrote is no news to us. Absent: everything is. */
+  readonly appId?: number | undefined
   /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
-export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
+export function deliveryHandler({ store, secrets, appId, onAccepted }: DeliveryEdge) {
   const room = { left: mostUnverified }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
@@ -52,7 +54,7 @@ export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
     if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
     const outcome = await store.accept(
       { guid, event, body },
-      jobsOfDelivery(event, payload),
+      jobsOfDelivery(event, payload, appId),
       pushOfDelivery(event, payload),
     )
     return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)
