@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
 import { Argument, Command, Option } from 'commander'
+import type { BuildOptions, RebaseOptions } from './cli/build.ts'
 import type { BundleOptions } from './cli/bundle.ts'
 import type { CheckOptions } from './cli/check.ts'
 import type { DemoOptions } from './cli/demo.ts'
@@ -230,6 +231,74 @@ bundles or whole catalogs, is printed. As with opm, the output is not validated:
   )
   .action(async (sources: string[], options: RenderCatalogOptions) =>
     (await import('./cli/render.ts')).render(sources, options),
+  )
+
+const opmImage = 'quay.io/operator-framework/opm:latest'
+
+/** What building and rebasing have in common: a base, and where the image goes. */
+const imageCommand = (name: string) =>
+  program
+    .command(name)
+    .option('-t, --tag <image...>', 'the names of the image: REGISTRY/REPOSITORY:TAG')
+    .option('--push', 'push it; credentials are those of docker and podman')
+    .option('--dry-run', 'say what a push would change, and write nothing')
+    .option('--oci-layout <dir>', 'write it to a directory as an OCI image layout')
+    .option(
+      '--platform <platform...>',
+      'only these platforms, such as linux/amd64 (default: all of the base)',
+    )
+    .option('--annotation <key=value...>', 'annotations: where the image comes from')
+    .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+    .addOption(outputs('text', 'json'))
+
+imageCommand('build')
+  .description('build a catalog image without a container engine, and push it')
+  .argument('<source>', 'a directory of a file-based catalog, or a composite list')
+  .option('-i, --base-image <image>', 'the image with opm in it, or scratch', opmImage)
+  .option('-l, --extra-labels <key=value...>', 'labels of the image')
+  .option('--no-serve-cache', 'leave out the cache: opm builds one at each start')
+  .option('--uncompressed', 'do not compress the layer')
+  .addOption(
+    new Option('--format <format>', 'the format of the documents').choices(['oci', 'docker']).default('oci'),
+  )
+  .option('--created <time>', 'the time in the image (default: SOURCE_DATE_EPOCH, or 1970)')
+  .option('--force', 'push also if nothing has changed')
+  .option('--dockerfile', 'print the Dockerfile of `opm generate dockerfile` instead, and stop')
+  .option('-b, --builder-image <image>', 'the Dockerfile: the image of the build stage', opmImage)
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot build catalog -t quay.io/org/catalog:v4.20 quay.io/org/catalog:latest --push
+  catalog-bot build catalog -i scratch --oci-layout image
+  catalog-bot build composite.yaml --dry-run
+
+The same catalog on the same base gives the same digest. If the tags hold the same content already, nothing is pushed. A
+composite list is a YAML file with name, repo, tag, and references with a name and an image each. docs/publishing.md tells
+more. Exit code: 0; 1 if opm would not serve the catalog; 2 if the command could not run.`,
+  )
+  .action(async (source: string, options: BuildOptions) =>
+    (await import('./cli/build.ts')).build(source, options),
+  )
+
+imageCommand('rebase')
+  .description('put a published catalog image on a new base, its catalog unchanged')
+  .argument('<image>', 'the catalog image; it gets the tags, or keeps its own')
+  .requiredOption('-i, --base-image <image>', 'the new base')
+  .option(
+    '-l, --extra-labels <key=value...>',
+    'the labels that it was built with (default: asked of the old base)',
+  )
+  .addHelpText(
+    'after',
+    `
+Example:
+  catalog-bot rebase quay.io/org/catalog:v4.20 -i quay.io/operator-framework/opm:v1.73.0 --push
+
+Exit code: 0; 2 if the command could not run.`,
+  )
+  .action(async (image: string, options: RebaseOptions) =>
+    (await import('./cli/build.ts')).rebase(image, options),
   )
 
 program

@@ -76,7 +76,7 @@ export async function treeOf(
   }
   const entries = (document['manifests'] as readonly Document[]).filter(isLinuxImage)
   const chosen = wanted(
-    entries.map((entry) => ({ entry, platform: platformText(entry['platform'] as unknown as Platform) })),
+    entries.map((entry) => ({ entry, platform: platformText(entry['platform'] as Platform) })),
     platforms,
     text(reference),
     code,

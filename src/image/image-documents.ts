@@ -180,7 +180,7 @@ export function contentDigest(
   images: readonly { readonly platform: Document | undefined; readonly manifest: Document }[],
 ): string {
   const lines = images.map(({ platform, manifest }) => {
-    const config = manifest['config'] as unknown as Descriptor
+    const config = manifest['config'] as Descriptor
     const layers = manifest['layers'] as readonly Descriptor[]
     const told = Object.entries(platform ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
     return JSON.stringify([told, config.mediaType, config.digest, layers.map(({ mediaType }) => mediaType)])

@@ -2,6 +2,7 @@
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
+import { RegistryError } from '../registry/registry-error.ts'
 import { onBase, settingsOf } from './assemble-image.ts'
 import {
   fetchTree,
@@ -33,16 +34,20 @@ export async function rebase(
   ])
   refuseCatalogs(base)
   const [first] = image.images
-  if (!first || !image.images.every(isOurs)) throw refused(order, 'it was not built by catalog-bot')
+  if (!first || first.labels[catalogLabel] !== '/configs')
+    throw refused(order, 'it is no catalog image such as `catalog-bot build` makes')
   const diffId = first.diffIds.at(-1) ?? ''
   const descriptor = first.manifest.layers.at(-1)
   if (!descriptor || image.images.some(({ diffIds }) => diffIds.at(-1) !== diffId))
     throw refused(order, 'its platforms have different catalogs')
   if (first.diffIds.length === 1) throw refused(order, 'it was built without a base')
+  // Whose history says it has our layer on top; of others the base that they name is looked at.
+  const isOurs = image.images.every(saysItIsOurs)
+  const old = order.labels && isOurs ? undefined : await oldBase(registry, order, image, first, signal)
   const settings = settingsOf({
     ...kindOf(descriptor, order),
     cache: hasCache(first),
-    labels: order.labels ?? (await labelsOf(registry, order, image, first, signal)),
+    labels: order.labels ?? labelsOf(first, old),
     annotations: order.annotations ?? ownAnnotations(image),
     created: String(first.config['created']),
   })
@@ -55,10 +60,9 @@ export async function rebase(
   return onBase(base, registry, layer, settings)
 }
 
-/** The top layer is known by the last entry of the history. */
-function isOurs({ config, labels }: FetchedImage): boolean {
+function saysItIsOurs({ config }: FetchedImage): boolean {
   const history = (config['history'] ?? []) as readonly Document[]
-  return history.at(-1)?.['created_by'] === madeBy && labels[catalogLabel] === '/configs'
+  return history.at(-1)?.['created_by'] === madeBy
 }
 
 function kindOf(layer: Descriptor, order: RebaseOrder): { format: Format; compression: Compression } {
@@ -82,34 +86,39 @@ function ownAnnotations({ top }: FetchedTree): Readonly<Record<string, string>> 
   return own
 }
 
-/** What the image says and its old base does not; the base is looked at by the digest that was noted. */
-async function labelsOf(
+/** What the image says and its old base does not. */
+function labelsOf(first: FetchedImage, old: FetchedImage | undefined): Readonly<Record<string, string>> {
+  const own = Object.entries(first.labels).filter(
+    ([label, value]) => label !== catalogLabel && old?.labels[label] !== value,
+  )
+  return Object.fromEntries(own)
+}
+
+/** The base below, by the digest that was noted: everything but the image's top layer. */
+async function oldBase(
   registry: RegistryClient,
   order: RebaseOrder,
   { top }: FetchedTree,
   first: FetchedImage,
   signal: AbortSignalLike | undefined,
-): Promise<Readonly<Record<string, string>>> {
+): Promise<FetchedImage> {
   const annotations = (top['annotations'] ?? {}) as Readonly<Record<string, string>>
   const name = annotations[baseNameAnnotation]
   const digest = annotations[baseDigestAnnotation]
   if (name === undefined || digest === undefined)
-    throw refused(order, 'it does not say what its base was, so its labels have to be named')
+    throw refused(order, 'it does not say what its base was: build it anew')
   let old: FetchedTree
   try {
     old = await fetchTree(registry, `${withoutTag(name)}@${digest}`, 'base', undefined, signal)
   } catch (cause) {
-    throw refused(order, `its old base ${name} is not there any more, so its labels have to be named`, cause)
+    if (cause instanceof RegistryError && cause.retryable) throw cause
+    throw refused(order, `its old base ${name} is not there any more: build it anew`, cause)
   }
   const under = old.images.find(({ platform }) => platform === first.platform)
   const isPrefix = under?.diffIds.every((diffId, at) => first.diffIds[at] === diffId) ?? false
   if (!under || !isPrefix || under.diffIds.length + 1 !== first.diffIds.length)
     throw refused(order, `it does not lie on the base that it names, ${name}`)
-  return Object.fromEntries(
-    Object.entries(first.labels).filter(
-      ([label, value]) => label !== catalogLabel && under.labels[label] !== value,
-    ),
-  )
+  return under
 }
 
 function withoutTag(name: string): string {

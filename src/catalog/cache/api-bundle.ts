@@ -3,6 +3,7 @@ import { decode, structsOf, textOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { blobText, jsonText } from '../../go/json/json-text.ts'
 import { marshalList, marshalObject, marshalString, marshalText } from '../../go/json/marshal.ts'
+import type { Piece } from '../../go/tar/pieces.ts'
 import { valueAt, type Value } from '../../go/tree.ts'
 import { characterWidth, decodeStrictly } from '../../go/utf8.ts'
 import { decodeYaml } from '../../go/yaml/encoding.ts'
@@ -31,8 +32,8 @@ export interface BundleEntry {
   readonly deprecation: string | undefined
 }
 
-/** A text in pieces. Those that are large are the same object wherever they occur. */
-export type Pieces = readonly Uint8Array[]
+/** A text in pieces. What is in several files is the same object in each. */
+export type Pieces = readonly Piece[]
 
 export interface ApiBundle {
   readonly name: string
@@ -87,10 +88,10 @@ export function apiBundle(blob: Value, of: BundlePackage, texts: LongTexts): Api
     field('requiredApis', marshalList(properties.filter(isOf('olm.gvk.required')).map(kindOf))),
     field('version', marshalText(version)),
   ].join('')
-  const described = [
-    field('dependencies', marshalList(properties.flatMap(dependencyOf))),
-    field('properties', marshalList(properties.flatMap(propertyOf))),
-  ].join('')
+  const described = encoder.encode(
+    field('dependencies', marshalList(properties.flatMap(dependencyOf))) +
+      field('properties', marshalList(properties.flatMap(propertyOf))),
+  )
   return {
     ok: true,
     value: {
@@ -98,20 +99,19 @@ export function apiBundle(blob: Value, of: BundlePackage, texts: LongTexts): Api
       inChannel({ channel, replaces, skips, skipRange, deprecation }) {
         const head = identityText + field('channelName', marshalText(channel))
         const tail = [
-          apis,
-          field('skipRange', marshalText(skipRange)),
-          described,
           field('replaces', marshalText(replaces)),
           field('skips', marshalList(skips.map(marshalString))),
           field('deprecation', deprecation),
         ].join('')
-        // The last comma is the one too many.
-        return joined([
+        const text = [
           head,
-          ...(csv === undefined ? [] : ['"csvJson":', ...csv, comma]),
+          ...(csv === undefined ? [] : ['"csvJson":', csv, comma]),
           ...(objects.length === 0 ? [] : ['"object":[', ...separated(objects), '],']),
-          `${tail.slice(0, -1)}}`,
-        ])
+          apis + field('skipRange', marshalText(skipRange)),
+        ]
+        // The last comma is the one too many; every bundle has properties.
+        if (tail === '') return joined([...text, described.subarray(0, -1), '}'])
+        return joined([...text, described, `${tail.slice(0, -1)}}`])
       },
     },
   }
@@ -123,10 +123,10 @@ function field(key: string, json: string | undefined): string {
 }
 
 function separated(texts: readonly Pieces[]): Pieces {
-  return texts.flatMap((pieces, index) => (index === 0 ? pieces : [comma, ...pieces]))
+  return texts.flatMap((pieces, index) => (index === 0 ? [pieces] : [comma, pieces]))
 }
 
-function joined(pieces: readonly (string | Uint8Array)[]): Pieces {
+function joined(pieces: readonly (string | Piece)[]): Pieces {
   return pieces.map((piece) => (typeof piece === 'string' ? encoder.encode(piece) : piece))
 }
 

@@ -7,10 +7,15 @@ import { mediaTypes, parseManifest } from '../../../src/registry/manifest.ts'
 import { cosignTag, sha256Of, type Subject } from '../../../src/image/provenance/artifacts.ts'
 import { provenanceAttachments, signatureFor } from '../../../src/image/provenance/provenance-attachments.ts'
 import { signedEnvelope } from '../../../src/image/provenance/envelope.ts'
-import { openSigningKey, type SigningKey } from '../../../src/image/provenance/signing-key.ts'
+import {
+  openSigningKey,
+  openVerifyingKey,
+  type SigningKey,
+} from '../../../src/image/provenance/signing-key.ts'
 import { payloadProblem, signedPayload } from '../../../src/image/provenance/simple-signing.ts'
 import { provenanceStatement, readProvenance } from '../../../src/image/provenance/statement.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
+import { cosignPub } from './cosign-key.ts'
 
 const host = 'quay.io'
 const repository = 'org/catalog'
@@ -126,6 +131,19 @@ describe('a signature counts', () => {
       signatures: 1,
       refused: [],
     })
+  })
+  test('that cosign v2.4.3 made, whose bytes we would sign for the same image', async () => {
+    const digest = 'sha256:3daf716c5b81ef21c57f180077a0ea3816fe03f3c4883bfdf78733cfe3bf822e'
+    const payload = Buffer.from(
+      `{"critical":{"identity":{"docker-reference":"quay.io/org/catalog"},"image":{"docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`,
+    )
+    const signature = Buffer.from(
+      'MEYCIQCwbPwqBRtmAU/gJhEfVYhtb3VeVNbnps9Jkoaz7ehEkAIhAImgtZ+eRiKZzR2ri0guVwcS10Rhp9oNJSsJeBUHxqKV',
+      'base64',
+    )
+    expect(Buffer.from(signedPayload({ repository: name, digest })).equals(payload)).toBe(true)
+    expect(openVerifyingKey(cosignPub).verifies(payload, signature)).toBe(true)
+    expect(payloadProblem(payload, { repository: name, digest })).toBeUndefined()
   })
   test('whatever stands beside it: others may sign the same image', async () => {
     const forge = (subject: Subject) => [
