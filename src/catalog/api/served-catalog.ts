@@ -4,6 +4,7 @@ import { assemble } from '../facts/assemble.ts'
 import type { Catalog } from '../facts/catalog.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { quote, sortedByBytes } from '../../go/text.ts'
+import { joinedPieces } from '../../go/tar/pieces.ts'
 import { compareWalk } from '../../go/walk-order.ts'
 import { documentsOf } from '../load/documents.ts'
 import { convert } from '../model/convert.ts'
@@ -165,7 +166,6 @@ const nothing: ApiBundle = {
 
 /** opm reads its bundles from this text as well: what the text leaves out is empty. */
 function bundleOf(pieces: Pieces): ApiBundle {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  const text = pieces.map((piece) => decoder.decode(piece)).join('')
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(joinedPieces(pieces))
   return { ...nothing, ...(JSON.parse(text) as Partial<ApiBundle>) }
 }
