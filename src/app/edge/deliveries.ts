@@ -8,8 +8,10 @@ import { pushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
 const maxBody = 25 * 1024 * 1024
-/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest. */
-const mostUnverified = 8 * maxBody
+/** Nearly every delivery is shorter: those that are keep room of their own, whoever sends how many long ones. */
+const usualBody = 1024 * 1024
+/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest, and 64 usual ones. */
+const mostUnverified = { long: 8 * maxBody, usual: 64 * usualBody } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
@@ -25,7 +27,7 @@ export interface DeliveryEdge {
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
 export function deliveryHandler({ store, secrets, appId, onAccepted }: DeliveryEdge) {
-  const room = { left: mostUnverified }
+  const rooms: Rooms = { ...mostUnverified }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
@@ -38,7 +40,7 @@ export function deliveryHandler({ store, secrets, appId, onAccepted }: DeliveryE
       onAccepted(outcome, label, performance.now() - started)
       return true
     }
-    const body = await readBody(request, room)
+    const body = await readBody(request, rooms)
     if (body === 'too-large') return answer(413, 'the delivery is too large', 'refused')
     if (body === 'crowded') return answer(503, 'too many deliveries at once: send it again', 'refused')
     if (
@@ -74,23 +76,29 @@ export function isSigned(
   )
 }
 
+/** Bytes that are left. */
+type Rooms = Record<keyof typeof mostUnverified, number>
+
 /** The whole body, unless it is longer than GitHub ever sends, or others' bodies have taken the room. */
-async function readBody(
-  request: IncomingMessage,
-  room: { left: number },
-): Promise<Buffer | 'too-large' | 'crowded'> {
+async function readBody(request: IncomingMessage, rooms: Rooms): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0
+  let room: keyof Rooms = 'usual'
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length
-      room.left -= chunk.length
+      rooms[room] -= chunk.length
       if (length > maxBody) return 'too-large'
-      if (room.left < 0) return 'crowded'
+      if (room === 'usual' && length > usualBody) {
+        rooms.usual += length
+        rooms.long -= length
+        room = 'long'
+      }
+      if (rooms[room] < 0) return 'crowded'
       chunks.push(chunk)
     }
   } finally {
-    room.left += length
+    rooms[room] += length
   }
   return Buffer.concat(chunks)
 }

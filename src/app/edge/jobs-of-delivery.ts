@@ -9,7 +9,7 @@ import type { Job } from '../../ports/store.ts'
 const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
 const installation = z.object({ id: z.number().int().positive() })
 const pull = z.object({ number: z.number().int().positive() })
-const account = z.object({ id: z.number() })
+const account = z.object({ id: z.number(), type: z.string().optional() })
 const about = { repository, installation }
 
 const payloads = {
@@ -147,7 +147,8 @@ function isOurs(
     (action === 'created' || action === 'edited') &&
     appId !== undefined &&
     comment?.performed_via_github_app?.id === appId &&
-    sender !== undefined &&
+    // A person may write by way of our App.
+    sender?.type === 'Bot' &&
     sender.id === comment.user?.id
   )
 }

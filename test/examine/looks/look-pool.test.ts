@@ -153,7 +153,9 @@ describe('a pull request of a stranger', () => {
       ),
     )
     await begun.promise
-    expect((await pool.look(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind).toBe('seen')
+    expect((await pool.look(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind).toBe(
+      'seen',
+    )
     expect((await pool.look(order(small), answer)).kind).toBe('seen')
     // None of them had to give way for that, and begin anew.
     expect(begins).toBeLessThanOrEqual(2)
