@@ -1,6 +1,6 @@
 // How long a catalog image takes, from a directory to a tag that can be read: on docker-registry on loopback, with a base of 32 MB,
-// beside what others need for the same. `npm run bench:build -- [DIR] [RUNS]`, DIR a catalog; without it one of 15 MB is
-// generated. What is not on this machine is left out, and said.
+// beside what others need for the same. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, DIR a catalog; without it (or '')
+// one of 15 MB is generated. What is not on this machine is left out, and said.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -14,9 +14,10 @@ import { openRegistry } from '../src/registry/open-registry.ts'
 import { loopbackRegistries } from '../src/registry/transport/egress-policy.ts'
 import { isOnPath } from '../test/is-on-path.ts'
 import { realRegistry } from '../test/registry/real-registry.ts'
+import { builtCommand } from './built-command.ts'
 import { generateCatalog } from './generated-catalog.ts'
 
-const [named = '', times = '5'] = process.argv.slice(2)
+const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
 const runs = Number(times)
 const folder = mkdtempSync(join(tmpdir(), 'bench-build-'))
 const catalog = join(folder, 'catalog')
@@ -48,11 +49,12 @@ function command(program: string, ...parameters: readonly string[]): void {
   if (run.status !== 0) throw new Error(`${program} ${parameters.join(' ')}: ${run.stderr}`)
 }
 
-const catalogBot = (...parameters: readonly string[]) =>
-  command(process.execPath, join(import.meta.dirname, '../bin/catalog-bot.cjs'), ...parameters)
+/** As users install it. */
+const [start = '', ...started] = builtCommand(join(folder, 'package'))
+const catalogBot = (...parameters: readonly string[]) => command(start, ...started, ...parameters)
 
 try {
-  if (named === '') generateCatalog(catalog, 15)
+  if (named === '') generateCatalog(catalog, Number(megabytes))
   else cpSync(named, catalog, { recursive: true, mode: 0 })
   spawnSync('chmod', ['-R', 'u+w', catalog])
   cpSync(catalog, changed, { recursive: true })
@@ -127,7 +129,7 @@ async function againstRegistry(): Promise<void> {
     )
     console.log('others')
     await measureCrane(server.host, base)
-    await measureDockerfile(server.host, base, Math.min(cold, byCommand))
+    await measureDockerfile(server.host, Math.min(cold, byCommand))
   } finally {
     await publisher.close()
     await registry.close()
@@ -154,7 +156,7 @@ async function measureCrane(host: string, base: string): Promise<void> {
   })
 }
 
-async function measureDockerfile(host: string, base: string, ours: number): Promise<void> {
+async function measureDockerfile(host: string, ours: number): Promise<void> {
   if (isOnPath('buildah') && isOnPath('opm')) {
     catalogBotDockerfile()
     const theirs = await measured('  buildah bud with opm’s Dockerfile, and push', undefined, (index) => {
@@ -192,10 +194,7 @@ async function measureDockerfile(host: string, base: string, ours: number): Prom
 }
 
 function catalogBotDockerfile(): void {
-  const run = spawnSync(process.execPath, [
-    join(import.meta.dirname, '../bin/catalog-bot.cjs'),
-    ...['build', '--dockerfile', catalog],
-  ])
+  const run = spawnSync(start, [...started, 'build', '--dockerfile', catalog])
   writeFileSync(join(folder, 'catalog.Dockerfile'), run.stdout)
 }
 

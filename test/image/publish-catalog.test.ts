@@ -1,13 +1,16 @@
 // Catalog images against docker-registry, with skopeo and opm looking at what came out. One registry and one base for all.
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer, request } from 'node:http'
 import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { CatalogPublisher } from '../../src/image/catalog-publisher.ts'
+import { compositeFiles, parseCompositeList } from '../../src/image/composite.ts'
 import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
 import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
+import { readCatalogFolder } from '../../src/image/read-catalog-folder.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
@@ -276,6 +279,71 @@ withRegistry('a catalog image', () => {
     expect(list.manifest).toMatchObject({ kind: 'index', manifests: [{}, { digest: second.digest }] })
   })
 
+  test('is the same from other folders, other days, other rights, and another process', async () => {
+    const order = { base, labels: { a: 'b' } }
+    const here = await publisher.build({ ...order, files: smallCatalog() })
+    const other = await folder()
+    for (const { path, bytes } of smallCatalog()) {
+      await mkdir(dirname(join(other, path)), { recursive: true, mode: 0o700 })
+      await writeFile(join(other, path), bytes, { mode: 0o600 })
+      await utimes(join(other, path), 1, 2)
+    }
+    const apart = openCatalogPublisher({ registry, pusher })
+    const there = await apart.build({ ...order, files: await readCatalogFolder(other) })
+    expect(there.digest).toBe(here.digest)
+    await symlink('foo/catalog.yaml', join(other, 'link.yaml'))
+    await expect(readCatalogFolder(other)).rejects.toMatchObject({
+      message: expect.stringContaining('is a link'),
+    })
+    const broken = [{ path: 'catalog.yaml', bytes: Buffer.from('schema: olm.package\nname: foo\n') }]
+    await expect(apart.build({ ...order, files: broken })).rejects.toMatchObject({
+      code: 'invalid-catalog',
+      message: expect.stringContaining('invalid package "foo"'),
+    })
+  })
+
+  test('arrives through a registry that fails, and lines that break', async () => {
+    const failing = await unreliable(server.host)
+    const egress = loopbackRegistries(failing.host)
+    const reader = openRegistry({ clock: handClock(), egress })
+    const writer = openPusher({ clock: handClock(), egress, credentials: [] })
+    const through = openCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
+    const files = smallCatalog({ description: 'faults' })
+    const order = { files, base: `${failing.host}/base/opm:1` }
+    const published = await through.publish(order, { repository: `${failing.host}/org/faults`, tags: ['v1'] })
+    expect(failing.faults()).toBeGreaterThan(5)
+    await expect(publisher.verify(at('org/faults'), files)).resolves.toMatchObject({
+      isSame: true,
+      digest: published.digest,
+    })
+    await through.close()
+    await reader.close()
+    await failing.close()
+  })
+
+  test('of a composite list is what its images hold, each in a folder of its own', async () => {
+    await publisher.publish({ files: smallCatalog(), base: 'scratch' }, target('org/part'))
+    const list = parseCompositeList(
+      Buffer.from(
+        `name: all\nrepo: ${server.host}/org/composite\ntag: v1\nreferences:\n- name: foo\n  image: ${at('org/part')}\n`,
+      ),
+    )
+    expect(list).toMatchObject({ name: 'all', repository: `${server.host}/org/composite`, tag: 'v1' })
+    const files = await compositeFiles(registry, list)
+    expect(files.map(({ path }) => path)).toEqual(['foo/index.yaml'])
+    await publisher.publish({ files, base }, { repository: list.repository ?? '', tags: [list.tag ?? ''] })
+    const { files: found } = await publisher.read(at('org/composite'))
+    const [index] = found
+    expect(Buffer.from(index?.bytes ?? []).toString()).toMatch(
+      /^\{\n {4}"schema": "olm.package",\n {4}"name": "foo"/,
+    )
+    const notOne = parseCompositeList(Buffer.from(`name: all\nreferences:\n- name: base\n  image: ${base}\n`))
+    await expect(compositeFiles(registry, notOne)).rejects.toMatchObject({
+      code: 'invalid-catalog',
+      message: expect.stringMatching(/^base: .* is not a bundle/),
+    })
+  })
+
   test.each([
     ['with an uncompressed layer', { compression: 'none' }],
     ['in Docker’s format', { format: 'docker' }],
@@ -344,6 +412,47 @@ withRegistry('a catalog image', () => {
 })
 
 const emptyDigest = 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+
+/** The registry behind a line on which the first request of each kind fails: with a 500, or by breaking in the middle. */
+async function unreliable(host: string) {
+  const seen = new Set<string>()
+  let faults = 0
+  const proxy = createHttpServer((incoming, outgoing) => {
+    const kind = `${incoming.method} ${(incoming.url ?? '').replace(/sha256:[0-9a-f]+/, '').replace(/uploads\/.*/, 'uploads')}`
+    if (!seen.has(kind)) {
+      seen.add(kind)
+      faults += 1
+      if (incoming.method === 'PUT' && kind.includes('uploads'))
+        return void incoming.once('data', () => incoming.socket.destroy())
+      incoming.resume()
+      return void outgoing.writeHead(500, { 'content-type': 'text/plain' }).end('try again')
+    }
+    const [name, port] = host.split(':')
+    const { host: own, ...headers } = incoming.headers
+    const passed = request(
+      {
+        host: name,
+        port,
+        method: incoming.method,
+        path: incoming.url,
+        headers: { ...headers, host: own ?? '' },
+      },
+      (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 500, reply.headers)
+        reply.pipe(outgoing)
+      },
+    )
+    passed.on('error', () => outgoing.destroy())
+    incoming.pipe(passed)
+  })
+  await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
+  const { port } = proxy.address() as AddressInfo
+  return {
+    host: `127.0.0.1:${port}`,
+    faults: () => faults,
+    close: () => new Promise((done) => (proxy.closeAllConnections(), proxy.close(done))),
+  }
+}
 
 async function freePort(): Promise<number> {
   const server = createServer()

@@ -92,7 +92,8 @@ function addPackage(packages: Map<string, CachedPackage>, value: Blob): void {
   const of = bundlePackage(value)
   packages.set(of.name, {
     ...of,
-    icon: iconOf(decoded),
+    // Bytes that are not there are null in the index, and an empty text in a CSV.
+    icon: iconOf(decoded, 'null'),
     defaultChannel: textOf(decoded, 'defaultChannel'),
     channels: new Map(),
     bundles: new Map(),
@@ -103,7 +104,7 @@ function addPackage(packages: Map<string, CachedPackage>, value: Blob): void {
 /** What the bundles of a package take from its `olm.package` blob. */
 export function bundlePackage(value: Blob): BundlePackage {
   const { decoded } = decode(packageType, value)
-  const icon = iconOf(decoded)
+  const icon = iconOf(decoded, '""')
   return {
     name: textOf(decoded, 'name'),
     description: textOf(decoded, 'description'),
@@ -111,12 +112,12 @@ export function bundlePackage(value: Blob): BundlePackage {
   }
 }
 
-function iconOf(decoded: Decoded): string | undefined {
+function iconOf(decoded: Decoded, nothing: string): string | undefined {
   const icon = decoded.fields.get('icon')
   if (typeof icon !== 'object' || !('fields' in icon)) return undefined
   const data = icon.fields.get('base64data')
   return marshalObject([
-    ['base64data', data instanceof Uint8Array ? `"${encodeBase64(data)}"` : 'null'],
+    ['base64data', data instanceof Uint8Array ? `"${encodeBase64(data)}"` : nothing],
     ['mediatype', marshalString(textOf(icon, 'mediatype'))],
   ])
 }

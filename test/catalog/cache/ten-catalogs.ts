@@ -15,7 +15,7 @@ function bundle(version: string, more: readonly object[] = [], blob: object = {}
     schema: 'olm.bundle',
     name: `foo.v${version}`,
     package: 'foo',
-    image: `quay.io/o/foo:v${version}`,
+    image: `quay.io/o/foo:v${version.replace('+', '-')}`,
     properties,
     ...blob,
   })
@@ -39,9 +39,9 @@ const metadata = (value: object) => ({ type: 'olm.csv.metadata', value })
 
 export const tenCatalogs: readonly CachedCatalog[] = [
   {
-    why: 'the least that there can be; the digest begins with a zero',
-    files: { 'catalog.json': catalog({ description: 'ZERO' }, [one], bundle('1.0.0')) },
-    digest: '@@0',
+    why: 'the least that there can be; the digest begins with zeros',
+    files: { 'catalog.json': catalog({ description: 'the seed is 263' }, [one], bundle('1.0.0')) },
+    digest: '003957a53ad1934d',
   },
   {
     why: 'channels that share bundles, skips that are empty or missing, a skipRange, dependencies',
@@ -63,7 +63,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         ]),
       ),
     },
-    digest: '@@1',
+    digest: 'd9c96dae7494dc06',
   },
   {
     why: 'a stub CSV with everything that csv.metadata can say',
@@ -111,7 +111,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         ),
       ),
     },
-    digest: '@@2',
+    digest: '22f5a4f6d4d405ce',
   },
   {
     why: 'manifests in JSON and in YAML, one of them the CSV',
@@ -128,7 +128,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         ]),
       ),
     },
-    digest: '@@3',
+    digest: '4d72b96b84b10aa0',
   },
   {
     why: 'CSVs that a reader of YAML cannot read, and one that follows',
@@ -143,7 +143,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         ]),
       ),
     },
-    digest: '@@4',
+    digest: '31e448d2efea8dcc',
   },
   {
     why: 'a manifest with bytes that are no characters, and both kinds of description',
@@ -159,7 +159,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         ]),
       ),
     },
-    digest: '@@5',
+    digest: '4a86924f3eb093fa',
   },
   {
     why: 'deprecations of all three kinds',
@@ -180,7 +180,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         }),
       ),
     },
-    digest: '@@6',
+    digest: '69b35ecded103665',
   },
   {
     why: 'custom blobs, of a package and of none, twice the same, and files that opm ignores',
@@ -197,7 +197,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
       'a/notes.txt': 'not a catalog: [',
       empty: '{"schema":"other"}',
     },
-    digest: '@@7',
+    digest: '6b18a51bba9100a0',
   },
   {
     why: 'keys in other cases, fields in two spellings, numbers and pictures as they come',
@@ -222,7 +222,7 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         ]),
       ].join('\n'),
     },
-    digest: '@@8',
+    digest: 'b7b34dd78853d109',
   },
   {
     why: 'two packages, long names, a version with everything',
@@ -247,6 +247,6 @@ export const tenCatalogs: readonly CachedCatalog[] = [
         }),
       ].join('\n'),
     },
-    digest: '@@9',
+    digest: '0e98d0d350ab357e',
   },
 ]
