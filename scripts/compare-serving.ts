@@ -11,6 +11,8 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { readServedFile } from '../src/catalog/api/served-file.ts'
 import { servedCatalog, type ServedCatalog } from '../src/catalog/api/served-catalog.ts'
 import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
+import { canonicalText } from '../src/go/json/canonical-text.ts'
+import type { Json } from '../src/go/json/json.ts'
 import { openGrpcServer } from '../src/serving/grpc-server.ts'
 import { serviceOf, type Message } from '../src/serving/services.ts'
 
@@ -208,9 +210,10 @@ function serviceOfCached(name: string): ReturnType<typeof serviceOf> {
   return known
 }
 
+/** Go writes the fields of a Struct in any order. */
 function sorted(answers: readonly Message[]): readonly Message[] {
   return answers
-    .map((answer) => ({ answer, text: JSON.stringify(answer) }))
+    .map((answer) => ({ answer, text: canonicalText(answer as Json) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
     .map(({ answer }) => answer)
 }
