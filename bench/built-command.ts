@@ -2,12 +2,19 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 
+/** Where a build for several benches lies, for those that a process starts. */
+export const builtAlready = 'CATALOG_BOT_BUILT'
+
 /** The command line as users install it, built into a folder that must not be there yet: what starts it. */
 export function builtCommand(folder: string): string[] {
+  const already = process.env[builtAlready]
+  if (already !== undefined) return startOf(already)
   const root = join(import.meta.dirname, '..')
   execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts', 'build.ts'), join(folder, 'dist')])
   for (const part of ['bin', 'package.json'])
     cpSync(join(root, part), join(folder, part), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  return [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]
+  return startOf(folder)
 }
+
+const startOf = (folder: string) => [process.execPath, join(folder, 'bin', 'catalog-bot.cjs')]

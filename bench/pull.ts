@@ -1,18 +1,23 @@
 // One package's update on a real catalog repository, end to end: start of the bot, first verdict, landing, and the
-// second verdict when everything is known already. `npm run bench:pull -- [DIR]`, DIR with `catalogs/v4.20` and
-// `operators/kube-green`; without it a generated repository of three catalogs of 20 MB.
+// second verdict when everything is known already. `npm run bench:pull -- [--megabytes N] [DIR]`, DIR with `catalogs/v4.20` and
+// `operators/kube-green`; without it a generated repository of three catalogs of N MB, 20 unless told.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
 import { generateRepository } from './generated-repository.ts'
 import { openRealWorld } from '../test/stories/real-catalog.ts'
 
 const directory = await mkdtemp(join(tmpdir(), 'bench-pull-'))
-const source = process.argv[2] ?? join(directory, 'generated')
-if (process.argv[2] === undefined)
-  generateRepository(source, { catalogs: ['v4.16', 'v4.20', 'v4.21'], megabytes: 20 })
+const { values, positionals } = parseArgs({
+  options: { megabytes: { type: 'string', default: '20' } },
+  allowPositionals: true,
+})
+const [source = join(directory, 'generated')] = positionals
+if (positionals.length === 0)
+  generateRepository(source, { catalogs: ['v4.16', 'v4.20', 'v4.21'], megabytes: Number(values.megabytes) })
 const world = await openRealWorld(source, directory)
 const say = (what: string, milliseconds: number) =>
   process.stdout.write(`${what.padEnd(58)} ${milliseconds.toFixed(0).padStart(6)} ms\n`)
@@ -44,7 +49,7 @@ try {
   await pause(3000)
   durations.length = 0
   const third = await world.github.openPull(world.update('v4.16'))
-  await timed('a 20 MB catalog, first time: opened to landed', () => third.merged !== null)
+  await timed('another big catalog, first time: opened to landed', () => third.merged !== null)
   await pause(3000)
   durations.length = 0
   const fourth = await world.github.openPull(world.again('v4.16'))

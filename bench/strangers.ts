@@ -1,14 +1,21 @@
 // Ten pull requests of strangers made to keep the bot busy, all open at once, and a harmless one after them: how long it
-// takes until that is merged, how long /healthz takes meanwhile, and what memory all processes take together.
-// usage: npm run bench:strangers
+// takes until that is merged, how long /healthz takes meanwhile, what memory all processes take together, and what of the
+// processor: the steadier figure where others work on the same machine.
+// usage: npm run bench:strangers [-- --after SECONDS]; so long it goes on looking after that merge, 20 unless told.
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
 import { startBot } from '../sandbox/demo/bot-process.ts'
 import { openDemoWorld, repositoryName } from '../sandbox/demo/demo-world.ts'
 import { stories } from '../sandbox/demo/stories.ts'
+import { commitTree, git, gitBytes } from '../sandbox/github/git/git-store.ts'
+
+const { values } = parseArgs({ options: { after: { type: 'string', default: '20' } } })
+const after = Number(values.after)
 
 const numbered = (count: number, line: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => line(at)).join('')
@@ -20,11 +27,10 @@ const catalog = 'catalogs/v4.20'
 const hostile: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'owner files of 16,000 keys': Object.fromEntries(
     numbered(6, (at) => `${catalog}/lighthouse/d${at}/OWNERS `)
-      .trim()
+      .concat(`${catalog}/lighthouse/CATALOG_OWNERS`)
       .split(' ')
       .map((path) => [path, keys]),
   ),
-  'catalog owners of 16,000 keys': { [`${catalog}/lighthouse/CATALOG_OWNERS`]: keys },
   'an owner file of 1,500 logins': { 'operators/newcomer/ci.yaml': logins },
   'a reference list of 40,000 keys': {
     'catalogs.yaml': numbered(40_000, (at) => `key${at}: b\n`),
@@ -49,8 +55,27 @@ const hostile: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '3,000 comments': { 'README.md': 'hello\n' },
 }
 
-/** Megabytes resident of a process and all that it started. */
-function memoryOf(root: number): number {
+/** A commit on the base's tip whose nine new tree objects stand for a billion paths, which nobody may list. */
+async function billionPaths(path: string, tip: string): Promise<string> {
+  const make = async (entries: readonly string[]) =>
+    (await gitBytes(path, ['mktree'], [Buffer.from(entries.join(''))])).toString().trim()
+  let tree = (await gitBytes(path, ['hash-object', '-w', '--stdin'], [Buffer.from('x')])).toString().trim()
+  for (let level = 0; level < 9; level += 1) {
+    const kind = level === 0 ? '100644 blob' : '040000 tree'
+    tree = await make(Array.from({ length: 10 }, (_, at) => `${kind} ${tree}\tn${at}\n`))
+  }
+  const top = await make([await git(path, 'ls-tree', tip), `040000 tree ${tree}\tbomb\n`])
+  return commitTree(path, top, [tip], 'Nine trees', { name: 'mallory', email: 'mallory@example.com', at: 0 })
+}
+
+interface Usage {
+  /** Megabytes resident of the bot's process and of all that it started. */
+  readonly memory: number
+  /** Seconds of the processor that these, and what they started and ended since, have used so far. */
+  readonly processor: number
+}
+
+function usageOf(root: number): Usage {
   const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,rss='], { encoding: 'utf8' })
     .trim()
     .split('\n')
@@ -60,8 +85,27 @@ function memoryOf(root: number): number {
     before = ours.size
     for (const [pid, parent] of rows) if (ours.has(parent)) ours.add(pid)
   }
-  return rows.reduce((sum, [pid, , size]) => sum + (ours.has(pid) ? size / 1024 : 0), 0)
+  let [memory, processor] = [0, 0]
+  for (const [pid, , size] of rows) {
+    if (!ours.has(pid)) continue
+    memory += size / 1024
+    processor += timesOf(pid).reduce((sum, seconds) => sum + seconds, 0)
+  }
+  return { memory, processor }
 }
+
+/** User and system time of a process, and of those of its own that ended: seconds, as Linux counts them. */
+function timesOf(pid: number): readonly number[] {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+    return fields.slice(11, 15).map((ticks) => Number(ticks) / 100)
+  } catch {
+    return []
+  }
+}
+
+/** The sandbox: this process, and the git that it runs. */
+const ownSeconds = () => timesOf(process.pid).reduce((sum, seconds) => sum + seconds, 0)
 
 const directory = await mkdtemp(join(tmpdir(), 'strangers-'))
 const coast = await openDemoWorld({ directory })
@@ -80,7 +124,7 @@ const health = (async () => {
 })()
 const memory = (async () => {
   while (!isOver) {
-    most = Math.max(most, memoryOf(bot.process.pid ?? 0))
+    most = Math.max(most, usageOf(bot.process.pid ?? 0).memory)
     await pause(250)
   }
 })()
@@ -97,12 +141,20 @@ try {
     if (title === '3,000 comments')
       for (let count = 0; count < 3000; count += 1) coast.github.comment(pull, 'mallory', `/approve ${count}`)
   }
+  const tip = await git(coast.repository.path, 'rev-parse', 'refs/heads/main')
+  const title = 'nine trees for a billion paths'
+  const commit = await billionPaths(coast.repository.path, tip.trim())
+  pulls.push({
+    title,
+    pull: await coast.github.openPull({ repository: repositoryName, author: 'mallory', title, commit }),
+  })
   const good = stories.find(({ id }) => id === 'good update')
   if (!good) throw new Error('the demo has no good update')
   const harmless = await coast.github.openPull(good.open(coast))
   // All at once, as one hostile minute.
   coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
   slowest = 0
+  const before = { bot: usageOf(bot.process.pid ?? 0).processor, own: ownSeconds() }
   const started = performance.now()
   const send = async (number: number) =>
     coast.github.comment(
@@ -114,14 +166,17 @@ try {
   await send(harmless.number)
   while (harmless.merged === null && performance.now() - started < 300_000) await pause(20)
   const merged = performance.now() - started
+  const used = usageOf(bot.process.pid ?? 0).processor - before.bot
+  const seconds = (count: number) => `${count.toFixed(1)} s`
   process.stdout.write(
-    `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${(merged / 1000).toFixed(1)} s\n` +
+    `${pulls.length} hostile pull requests open; a harmless one ${harmless.merged !== null ? 'merged' : 'NOT merged'} after ${seconds(merged / 1000)}\n` +
+      `processor time until then: the bot ${seconds(used)}, the sandbox's GitHub ${seconds(ownSeconds() - before.own)}; load ${loadavg()[0]?.toFixed(1)} of ${availableParallelism()} processors\n` +
       `/healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
   )
   if (harmless.merged === null) process.exitCode = 1
-  await pause(20_000)
+  await pause(after * 1000)
   process.stdout.write(
-    `20 s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
+    `${after} s later: /healthz took ${slowest.toFixed(0)} ms at most; all processes ${most.toFixed(0)} MB at most\n`,
   )
 } finally {
   isOver = true

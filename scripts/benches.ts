@@ -1,8 +1,11 @@
 // Runs every bench by its npm script, as small as it goes: whether it starts and ends well on this machine, not how fast
 // anything is. `npm run benches`; exit 1 names the first that fails. A bench without a line here fails, too.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { builtAlready, builtCommand } from '../bench/built-command.ts'
+import { startStepTimes } from './step-times.mjs'
 
 const root = join(import.meta.dirname, '..')
 
@@ -11,24 +14,31 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:validate': ['--runs', '1', '--growth', '2'],
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
   'bench:registry': ['--quick'],
-  'bench:pull': [],
+  'bench:pull': ['--megabytes', '2'],
+  'bench:build': ['', '1', '2'],
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
-  'bench:strangers': [],
-  'fuzz:reader': ['--seconds', '20'],
+  'bench:strangers': ['--after', '1'],
+  'fuzz:reader': ['--seconds', '5'],
   'fuzz:archives': ['--seconds', '60'],
 }
+
+const scratch = mkdtempSync(join(tmpdir(), 'benches-'))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+const built = join(scratch, 'package')
+builtCommand(built)
 
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   scripts: Record<string, string>
 }
+const times = startStepTimes()
 for (const script of Object.keys(scripts).filter((name) => /^(bench|fuzz):/.test(name))) {
   const parameters = small[script]
   if (parameters === undefined) throw new Error(`scripts/benches.ts does not say how ${script} is kept short`)
   console.log(`\n-- npm run ${script} -- ${parameters.join(' ')}`)
-  const started = performance.now()
   const { status, signal } = spawnSync('npm', ['run', '--silent', script, '--', ...parameters], {
     cwd: root,
+    env: { ...process.env, [builtAlready]: built },
     stdio: 'inherit',
   })
   if (script === 'fuzz:archives' && status === 2)
@@ -37,5 +47,6 @@ for (const script of Object.keys(scripts).filter((name) => /^(bench|fuzz):/.test
     console.error(`${script} ended with ${signal ?? status}`)
     process.exit(1)
   }
-  console.log(`   ${((performance.now() - started) / 1000).toFixed(0)} s`)
+  times.end(script)
 }
+console.log(`\n${times.table()}`)

@@ -11,6 +11,8 @@ import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
 import { readServedFile } from '../src/catalog/api/served-file.ts'
 import { servedCatalog, type ServedCatalog } from '../src/catalog/api/served-catalog.ts'
 import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
+import { canonicalText } from '../src/go/json/canonical-text.ts'
+import type { Json } from '../src/go/json/json.ts'
 import { openGrpcServer } from '../src/serving/grpc-server.ts'
 import { serviceOf, type Message } from '../src/serving/services.ts'
 
@@ -36,7 +38,7 @@ interface Call {
 }
 
 /** Reads a directory as the command does. Throws where opm would not serve it. */
-export function readDirectory(dir: string): ServedCatalog {
+function readDirectory(dir: string): ServedCatalog {
   const directory = openCatalogDirectory(dir)
   if (directory.kind !== 'files') throw new Error(directory.message)
   const read = servedCatalog(
@@ -113,7 +115,7 @@ function* callsFor(catalog: ServedCatalog): Generator<Call> {
       const successors = new Map<string, Set<string>>([['no-such-bundle', new Set()]])
       for (const { name, replaces, skips } of bundles.values()) {
         yield { service, method: 'GetBundle', request: { ...at, csvName: name } }
-        for (const before of [name, replaces, ...(skips ?? [])]) {
+        for (const before of [name, replaces, ...skips]) {
           const of = successors.get(before) ?? new Set()
           if (before !== name || replaces === name) of.add(name)
           successors.set(before, of)
@@ -208,9 +210,10 @@ function serviceOfCached(name: string): ReturnType<typeof serviceOf> {
   return known
 }
 
+/** Go writes the fields of a Struct in any order. */
 function sorted(answers: readonly Message[]): readonly Message[] {
   return answers
-    .map((answer) => ({ answer, text: JSON.stringify(answer) }))
+    .map((answer) => ({ answer, text: canonicalText(answer as Json) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
     .map(({ answer }) => answer)
 }
@@ -221,7 +224,7 @@ interface RunningOpm {
 }
 
 /** `opm serve` of a directory, once it listens. */
-export async function startOpm(dir: string): Promise<RunningOpm> {
+async function startOpm(dir: string): Promise<RunningOpm> {
   const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
   const port = await freePort()
   const child = spawn(

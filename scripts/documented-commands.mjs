@@ -26,6 +26,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { startStepTimes } from './step-times.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -133,7 +134,10 @@ function problemsOfProse(line, scripts) {
 export function partsOf(command, scripts) {
   const name = /^npm (?:run ([\w:-]+)|(test))$/.exec(command)
   const script = name && scripts[name[1] ?? name[2]]
-  const parts = script?.split(' && ') ?? []
+  const steps = /^node scripts\/run-steps\.mjs (.+)$/.exec(script ?? '')
+  const parts = steps
+    ? steps[1].split(' ').map((step) => (step === 'test' ? 'npm test' : `npm run ${step}`))
+    : (script?.split(' && ') ?? [])
   const isComposite = parts.length > 0 && parts.every((part) => /^npm (run [\w:-]+|test)$/.test(part))
   return isComposite ? parts.flatMap((part) => partsOf(part, scripts)) : [command]
 }
@@ -174,6 +178,7 @@ async function main(argv) {
   const scratch = mkdtempSync(join(tmpdir(), 'documented-'))
   try {
     const finished = new Set(done && existsSync(done) ? readFileSync(done, 'utf8').split('\0') : [])
+    const times = startStepTimes()
     const counts = { run: 0, before: 0, later: 0, notRun: [] }
     const places = placesIn(scratch)
     for (const one of found.flatMap(({ commands }) => commands)) {
@@ -195,6 +200,7 @@ async function main(argv) {
         else {
           console.log(`\n-- ${where}: ${command}`)
           await run(command, places[one.place](), one)
+          times.end(command.split('\n')[0])
           counts.run++
           // `npm ci && npm test` has run both.
           for (const part of [command, ...command.split(' && ')]) {
@@ -210,6 +216,7 @@ async function main(argv) {
       counts.before && `${counts.before} before`,
       counts.later && `${counts.later} left for later`,
     ]
+    console.log(`\n${times.table()}`)
     console.log(
       `\ndocumented commands: ${[`${counts.run} run`, ...others.filter(Boolean)].join(', ')}${left}`,
     )

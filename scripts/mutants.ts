@@ -1137,9 +1137,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: "await forge.perform({ kind: 'put-check', head: commit, run })",
-        replace:
-          "await forge.perform({ kind: 'put-check', head: options.checks.length ? (await options.repository.parentsOf(commit))[1]! : commit, run })",
+        search: 'await putChecks(forge, commit, checks)',
+        replace: 'await putChecks(forge, (await options.repository.parentsOf(commit))[1]!, checks)',
       },
     ],
     test: ['test/landing/push-merge.test.ts', 'puts our checks on the merge itself'],
@@ -1162,7 +1161,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: 'await options.merging.removeStaged(stagingBranch(permit.landing)).catch(() => undefined)',
+        search: 'await options.merging.removeStaged(temporaryBranch(permit.landing)).catch(() => undefined)',
         replace: '',
       },
     ],
@@ -1335,7 +1334,79 @@ export const mutants: readonly Mutant[] = [
     test: ['test/stories/second-github.test.ts', 'takes no push without them'],
   },
   {
-    number: 320,
+    number: 306,
+    bug: 'let large pull requests go on beside small ones',
+    edits: [
+      {
+        file: 'src/app/jobs/turns.ts',
+        search: '(light.size === 0 || !isPatient) && (heavy.isIn || hasRoom)',
+        replace: 'heavy.isIn || hasRoom',
+      },
+    ],
+    test: ['test/app/jobs/turns.test.ts', 'a heavy one waits'],
+  },
+  {
+    number: 307,
+    bug: 'let one account have as many small pull requests looked at at once as it opens',
+    edits: [
+      {
+        file: 'src/app/jobs/turns.ts',
+        search: "weight === 'light' && others < lightOfOne",
+        replace: "weight === 'light'",
+      },
+    ],
+    test: ['test/app/jobs/turns.test.ts', 'the third light one'],
+  },
+  {
+    number: 308,
+    bug: 'let large pull requests wait for small ones without end',
+    edits: [
+      {
+        file: 'src/app/jobs/turns.ts',
+        search: '      waiting.isPatient = false\n',
+        replace: '',
+      },
+    ],
+    test: ['test/app/jobs/turns.test.ts', 'delay a heavy one by so much'],
+  },
+  {
+    number: 309,
+    bug: 'pass over what lies between the frames of a layer in zstd',
+    edits: [
+      {
+        file: 'src/registry/unpack/zstd-frames.ts',
+        search: "    } else throw damaged('it goes on after its end')",
+        replace: '    } else break',
+      },
+    ],
+    test: ['test/registry/hidden-in-archives.test.ts', 'a frame of zstd behind bytes'],
+  },
+  {
+    number: 310,
+    bug: 'take what others do to our comment for our own',
+    edits: [
+      {
+        file: 'src/app/edge/jobs-of-delivery.ts',
+        search: '    sender.id === comment.user?.id\n',
+        replace: '    true\n',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', 'our own comment'],
+  },
+  {
+    number: 311,
+    bug: 'let long bodies of strangers take the room of deliveries',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: "room === 'usual' && length > usualBody",
+        replace: 'length < 0',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', 'fill the room'],
+  },
+  {
+    number: 340,
     bug: 'take a signature of another digest for one of this image',
     edits: [
       {
@@ -1347,7 +1418,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/provenance/verify-image.test.ts', 'of another digest|below an index'],
   },
   {
-    number: 321,
+    number: 341,
     bug: 'take a signature for another repository for one of this',
     edits: [
       {
@@ -1359,7 +1430,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/provenance/verify-image.test.ts', 'of another repository'],
   },
   {
-    number: 322,
+    number: 342,
     bug: 'count a signature without asking the key',
     edits: [
       {
@@ -1371,7 +1442,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/provenance/verify-image.test.ts', 'by another key'],
   },
   {
-    number: 323,
+    number: 343,
     bug: 'believe an attestation that the key did not sign',
     edits: [
       {
@@ -1383,7 +1454,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
   },
   {
-    number: 324,
+    number: 344,
     bug: 'believe an attestation about another image',
     edits: [
       {
@@ -1395,7 +1466,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
   },
   {
-    number: 325,
+    number: 345,
     bug: 'verify with the public part of whatever key is in the file',
     edits: [
       {
@@ -1407,7 +1478,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/provenance/signing-key.test.ts', 'verifies nothing'],
   },
   {
-    number: 326,
+    number: 346,
     bug: 'take a signature with a certificate, which cosign would judge by other rules',
     edits: [
       {

@@ -2,7 +2,7 @@
 // alone. Whoever may write into the folder may use it; nothing listens on the network.
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
-import { join, relative, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { manageStops, stopsRequest } from '../landing/manage-stops.ts'
 import type { LandingStops } from '../ports/landing-stops.ts'
@@ -72,6 +72,3 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
     return undefined
   }
 }
-
-/** Where the embedded database lies in the data folder. */
-export const storeFolder = (dataDirectory: string): string => join(dataDirectory, 'store')

@@ -15,17 +15,19 @@ import type { Store } from '../ports/store.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
-import { openControlSocket, storeFolder } from './control-socket.ts'
+import { openControlSocket } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
+import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openMetrics } from './metrics.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
-import type { Credentials, Settings } from './settings.ts'
+import { storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
+import { openTurns } from './jobs/turns.ts'
 
 export interface RunningApp {
   /** Where it listens, `http://127.0.0.1:3000`. */
@@ -66,13 +68,15 @@ export async function serve(
   })
   const loader = catalogLoader(pool, store)
   const looks = openLookPool(settings.budget, settings.concurrency)
-  const app: App<Store> = { settings, store, registries, loader, looks, metrics, clock, log }
+  const turns = openTurns(clock)
+  const app: App<Store> = { settings, store, registries, loader, looks, turns, metrics, clock, log }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(
     await requestHandler(github, {
       deliveries: deliveryHandler({
         store,
+        appId: credentials.appId,
         secrets: [
           credentials.webhookSecret,
           ...(credentials.previousWebhookSecret === undefined ? [] : [credentials.previousWebhookSecret]),
@@ -99,6 +103,7 @@ export async function serve(
           metrics.jobs.observe({ kind: done.kind, outcome }, milliseconds / 1000),
       }),
     settings.concurrency,
+    () => turns.waiting,
   )
   const sweeper = startSweeper({
     app,
@@ -116,11 +121,13 @@ export async function serve(
   const { port } = server.address() as AddressInfo
   const address = `http://${settings.host === '0.0.0.0' ? '127.0.0.1' : settings.host}:${port}`
   log.info({ address }, 'listening')
+  keepCompiled()
   return {
     address,
     async close() {
       await control?.close()
       await sweeper.stop()
+      turns.close()
       await worker.stop()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

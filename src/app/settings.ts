@@ -1,5 +1,6 @@
 // The operator's settings, from the environment: everything that is not the repository's to say. Read once at start.
 import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { z } from 'zod'
 import { usualBudget, type LookBudget } from '../examine/looks/look-budget.ts'
 
@@ -166,3 +167,6 @@ function readPrivateKey(values: z.output<typeof schema>): string | undefined {
     throw new SettingsError('PRIVATE_KEY_PATH names a file that does not exist')
   return readFileSync(values.PRIVATE_KEY_PATH, 'utf8')
 }
+
+/** Where the embedded database lies in the data folder. */
+export const storeFolder = (dataDirectory: string): string => join(dataDirectory, 'store')

@@ -8,7 +8,6 @@ import { readSettings, type Settings } from '../app/settings.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { parseConfig, type Config } from '../config/config.ts'
 import { systemClock } from '../examine/system-clock.ts'
-import { checkIds } from '../findings/checks.ts'
 import { chooseLandingMethod } from '../gate/choose-landing-method.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
@@ -18,8 +17,9 @@ import { openForge } from '../github/forge.ts'
 import { openGitHubApp } from '../github/github-app.ts'
 import { readBranchRules } from '../github/read-branch-rules.ts'
 import { landingPlanAsText } from '../messages/landing-plan.ts'
-import { checkPrefix } from '../messages/report.ts'
+import { ownChecks } from '../messages/report.ts'
 import { exitWith, print, printJson, say } from './output.ts'
+import { parseRepository } from './parse-repository.ts'
 
 export interface DoctorOptions {
   readonly repository: string
@@ -42,7 +42,6 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const repository = parseRepository(options.repository)
   const config = await readConfigFile(options.config)
   const { app, rules, permissions } = await diagnose(options, repository, readSettings(process.env))
-  const ownChecks = checkIds.map((id) => `${checkPrefix}${id}`)
   const plan = chooseLandingMethod({ rules, wanted: config.merge.method, permissions, app, ownChecks })
   const rulesets = recommendedRulesets(rules.branch, app, ownChecks)
   if (options.rulesets !== undefined) await writeRulesets(options.rulesets, rulesets)
@@ -50,12 +49,6 @@ export async function doctor(options: DoctorOptions): Promise<void> {
     printJson({ repository: options.repository, app, rules, permissions, plan, rulesets })
   else print(landingPlanAsText(rules.branch, plan))
   exitWith(plan.method !== undefined && plan.missing.length === 0 ? 0 : 1)
-}
-
-function parseRepository(text: string): RepositoryName {
-  const [owner, name, ...more] = text.split('/')
-  if (!owner || !name || more.length > 0) throw new Error('--repository must be OWNER/NAME')
-  return { owner, name }
 }
 
 async function readConfigFile(path: string | undefined): Promise<Config> {

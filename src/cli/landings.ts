@@ -2,7 +2,8 @@
 import { existsSync } from 'node:fs'
 import { request } from 'node:http'
 import { userInfo } from 'node:os'
-import { controlSocketPath, storeFolder } from '../app/control-socket.ts'
+import { controlSocketPath } from '../app/control-socket.ts'
+import { storeFolder } from '../app/settings.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import { printable } from '../findings/printable.ts'
 import { sayAuthor, sayStop, type LandingStop } from '../gate/landing-stop.ts'
@@ -10,6 +11,7 @@ import { manageStops, type StopsAnswer, type StopsRequest } from '../landing/man
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { exitWith, print, printJson, say } from './output.ts'
+import { parseRepository } from './parse-repository.ts'
 
 export interface LandingsOptions {
   readonly repository?: string
@@ -29,7 +31,7 @@ export async function landings(verb: string, options: LandingsOptions): Promise<
 }
 
 function wantedOf(verb: string, options: LandingsOptions): StopsRequest {
-  const repository = options.repository === undefined ? undefined : repositoryOf(options.repository)
+  const repository = options.repository === undefined ? undefined : parseRepository(options.repository)
   if (verb === 'list') return { verb, ...(repository && { repository }) }
   if (verb !== 'stop' && verb !== 'resume')
     throw new Error(`landings can stop and resume, and not ${JSON.stringify(verb)}`)
@@ -37,12 +39,6 @@ function wantedOf(verb: string, options: LandingsOptions): StopsRequest {
   const { branch, reason = '', audit = false } = options
   const order = { repository, ...(branch !== undefined && { branch }), reason, user: userInfo().username }
   return verb === 'stop' ? { verb, ...order } : { verb, ...order, audit }
-}
-
-function repositoryOf(text: string) {
-  const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
-  if (owner === undefined || name === undefined) throw new Error(`${JSON.stringify(text)} is not OWNER/NAME`)
-  return { owner, name }
 }
 
 async function ask(wanted: StopsRequest): Promise<StopsAnswer> {

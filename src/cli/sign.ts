@@ -3,8 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { systemClock } from '../examine/system-clock.ts'
 import { printable } from '../findings/printable.ts'
-import { attachReferrer } from '../image/attach-referrer.ts'
+import { attach } from '../image/attach.ts'
 import { openPusher } from '../image/open-pusher.ts'
+import { subjectOf } from '../image/provenance/artifacts.ts'
 import { signatureFor } from '../image/provenance/provenance-attachments.ts'
 import { openSigningKey } from '../image/provenance/signing-key.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
@@ -25,12 +26,10 @@ export async function sign(name: string, options: SignOptions): Promise<void> {
   const pusher = openPusher({ clock: systemClock, credentials, egress })
   try {
     const signed = await withRegistry(options.insecureRegistry, async (registry) => {
-      const { digest, mediaType, bytes } = await registry.fetchManifest(reference)
-      const { host, repository } = reference
-      const subject = { host, repository, digest, mediaType, size: bytes.length }
+      const subject = await subjectOf(registry, reference)
       const attachment = await signatureFor(registry, subject, key)
-      if (attachment) await attachReferrer(pusher, registry, attachment)
-      return { digest, isNew: attachment !== undefined }
+      if (attachment) await attach(registry, pusher, attachment)
+      return { digest: subject.digest, isNew: attachment !== undefined }
     })
     const what = signed.isNew ? 'Signed' : 'Signed already'
     print(printable(`${what}: ${reference.host}/${reference.repository}@${signed.digest}`))

@@ -10,6 +10,7 @@ import type { ShownHead } from '../gate/commands.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { DescribedChange, PullMemory } from '../ports/pull-memory.ts'
 import type { Repository } from '../ports/repository.ts'
+import { once } from '../findings/once.ts'
 
 /** A change under the id by which comments and memory call it. */
 export function describedChange(covers: Coverage): DescribedChange {
@@ -46,7 +47,8 @@ export async function agreedChanges(options: AgreedOptions): Promise<ReadonlyMap
   const fresh = reviews.filter(({ id }) => !known.has(id))
   if (fresh.length > 0) {
     const bound = new Map<number, string>()
-    for (const review of fresh) bound.set(review.id, await changeShownTo(review, options))
+    const page = once(() => githubsPage(options))
+    for (const review of fresh) bound.set(review.id, await changeShownTo(review, page, options))
     known = await memory.firstSeenApprovals(repository, pull, bound)
   }
   const ids = new Map(reviews.flatMap(({ id }) => [[id, known.get(id) ?? ''] as const]))
@@ -60,7 +62,11 @@ export async function agreedChanges(options: AgreedOptions): Promise<ReadonlyMap
 }
 
 /** The id of the change that a reviewer saw: as our comment had said it, or else as GitHub showed it. */
-async function changeShownTo(review: Review, options: AgreedOptions): Promise<string> {
+async function changeShownTo(
+  review: Review,
+  page: () => Promise<Coverage | undefined>,
+  options: AgreedOptions,
+): Promise<string> {
   const { snapshot, epoch, now, shown, memory } = options
   const { repository, pull, head } = snapshot
   // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
@@ -69,28 +75,21 @@ async function changeShownTo(review: Review, options: AgreedOptions): Promise<st
     .toSorted((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
     .at(-1)
   if (last?.change !== undefined && last.head === head && last.epoch === epoch) return last.change
-  const page = await githubsPage(options)
-  const saw = page !== undefined && hasSameFiles(now.covers, page) ? now : describedChange(page ?? new Map())
+  const files = await page()
+  const saw =
+    files !== undefined && hasSameFiles(now.covers, files) ? now : describedChange(files ?? new Map())
   await memory.keepChange?.(repository, pull, saw)
   return saw.id
 }
 
-const pages = new WeakMap<Snapshot, Promise<Coverage | undefined>>()
-
-/** What GitHub's page of a pull request shows of its files; undefined where that cannot be told. */
-function githubsPage(options: AgreedOptions): Promise<Coverage | undefined> {
-  const known = pages.get(options.snapshot) ?? readPage(options)
-  pages.set(options.snapshot, known)
-  return known
-}
-
 /**
+ * What GitHub's page of a pull request shows of its files; undefined where that cannot be told.
  * GitHub compares the head with the commit where it last met the base branch, as that was when the head was pushed
  * (https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/proposing-changes-to-your-work-with-pull-requests/about-comparing-branches-in-pull-requests).
  * Only one such commit, the same then and now, tells what everybody saw who has looked since. One that a merge brought
  * into the base may have come after the review: then nothing is known.
  */
-async function readPage({ snapshot, repository }: AgreedOptions): Promise<Coverage | undefined> {
+async function githubsPage({ snapshot, repository }: AgreedOptions): Promise<Coverage | undefined> {
   const { base, head, shownBase } = snapshot
   if (shownBase === undefined) return undefined
   const [met, ...others] = await repository.mergeBases(base, head)

@@ -4,7 +4,7 @@
 import type { BranchRules, MergeMethod } from './branch-rules.ts'
 import { conditionsOf, doubtsOf, fasterWays } from './landing-advice.ts'
 import type { LandingMethod, LandingPlan } from './landing-method.ts'
-import { allows, comparesTrees, demandsOf, listed } from './landing-demands.ts'
+import { allows, comparesTrees, demandsOf, listed, mustBeUpToDate } from './landing-demands.ts'
 import type { Demands, LandingInput, WantedMethod } from './landing-demands.ts'
 
 export function chooseLandingMethod(input: LandingInput): LandingPlan {
@@ -104,7 +104,7 @@ function mergedByGitHub(
 ): Choice {
   if (!methods.includes(method)) return none(notAllowed(rules, method))
   // Behind its base GitHub expects all checks anew, however green they are.
-  if (isStrict(rules) && pull?.containsBase === false)
+  if (mustBeUpToDate(rules) && pull?.containsBase === false)
     return none(
       `the pull request is behind its base, GitHub must merge it (${why}), and the branch demands that it is up to date: update it, or switch that demand off`,
     )
@@ -114,9 +114,6 @@ function mergedByGitHub(
     missing: [],
   }
 }
-
-/** GitHub: the setting has no effect without a required check. */
-const isStrict = ({ checks }: BranchRules): boolean => checks.strict && checks.required.length > 0
 
 function notAllowed(rules: BranchRules, method: MergeMethod): string {
   const fault = !rules.mergeMethods.includes(method)

@@ -13,6 +13,7 @@ import { loginOf } from '../checks/ownership/principal.ts'
 import { questionKey } from '../checks/questions.ts'
 import type { Answers, Question, Unknown } from '../checks/questions.ts'
 import type { StopKind } from './landing-stop.ts'
+import { once } from '../findings/once.ts'
 
 /** A head that our comment named, in its epoch. */
 export interface ShownHead {
@@ -121,7 +122,7 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
   if (snapshot.state !== 'open') return { decisions, open: [] }
-  const authorisation = lazily(() => authorisationFor(input.check, answers))
+  const authorisation = once(() => authorisationFor(input.check, answers))
   const given = new Map(input.recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
     const { author } = comment
@@ -436,9 +437,4 @@ export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
     record.covers !== undefined &&
     isAgreedTo(coverage(check), record.covers)
   )
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
 }

@@ -1,7 +1,7 @@
 // What maintainers are told beside the method: what GitHub wants of each pull request, what would be faster or more
 // exact, and what is not known. Clauses without a full stop; src/messages/landing-plan.ts makes pages of them.
 import type { BranchRules } from './branch-rules.ts'
-import { allows, comparesTrees, listed, namesOf } from './landing-demands.ts'
+import { allows, comparesTrees, listed, mustBeUpToDate, namesOf } from './landing-demands.ts'
 import type { Demands, LandingInput } from './landing-demands.ts'
 import type { LandingMethod } from './landing-method.ts'
 import { temporaryBranchPattern } from './temporary-branch.ts'
@@ -20,7 +20,7 @@ export function conditionsOf(
       : []),
     ...(foreign.length > 0 ? [`${namesOf(foreign)} must be green on ${place}`] : []),
     ...(rules.signatures ? ['every commit must have a verified signature'] : []),
-    ...(rules.checks.strict && rules.checks.required.length > 0 && method?.kind === 'github-merge'
+    ...(mustBeUpToDate(rules) && method?.kind === 'github-merge'
       ? ['its head must be up to date with the branch']
       : []),
     ...(rules.workflows ? ['the workflows that the branch requires must be green'] : []),
@@ -58,10 +58,10 @@ export function fasterWays(
 ): string[] {
   const { rules } = input
   return [
-    ...recommendedRulesets(input, method),
+    ...missingRulesets(input, method),
     ...(rules.mergeQueue ? queueWays(rules) : []),
     ...(method?.kind === 'github-merge' ? waysToPush(input, demands) : []),
-    ...(!rules.mergeQueue && rules.checks.strict && rules.checks.required.length > 0
+    ...(!rules.mergeQueue && mustBeUpToDate(rules)
       ? [
           'switch off that branches must be up to date: each merge is validated against the tip anyway, and people need not update theirs',
         ]
@@ -74,8 +74,8 @@ export function fasterWays(
   ]
 }
 
-/** A: nobody but the App moves the branch. B: nothing moves it without our checks. Both are in ruleset-files.ts. */
-function recommendedRulesets(
+/** A: nobody but the App moves the branch. B: nothing moves it without our checks. Both are in recommended-rulesets.ts. */
+function missingRulesets(
   { rules, app, ownChecks }: LandingInput,
   method: LandingMethod | undefined,
 ): string[] {

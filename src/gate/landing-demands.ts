@@ -83,6 +83,10 @@ export function demandsOf(input: LandingInput): Demands {
   }
 }
 
+/** Whether a head must contain the tip of its base. GitHub: the setting has no effect without a required check. */
+export const mustBeUpToDate = ({ checks }: BranchRules): boolean =>
+  checks.strict && checks.required.length > 0
+
 /** Whether GitHub compares the tree of a pushed merge with that of its own. */
 export const comparesTrees = ({ pullRequest }: BranchRules): boolean =>
   pullRequest !== undefined && (pullRequest.dismissesStale || pullRequest.lastPushApproval)

@@ -1,4 +1,5 @@
 // A stop: nothing is merged into a branch until it ends. Who ordered it, why, and when it ends. Pure; kept by the store.
+import { isoTime } from '../findings/iso-time.ts'
 import type { CommitSha, PullNumber, UserId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 
@@ -88,23 +89,9 @@ export function sayStop({ branch, kind, reason, by, since }: LandingStop): strin
   }
 }
 
-/** `2026-11-22 10:00 UTC`. Counted here, for this floor knows no clock: years begin in March, so that leap days end them. */
-function sayTime(milliseconds: number): string {
-  const minutes = Math.floor(milliseconds / 60_000)
-  const days = Math.floor(minutes / 1440) + 719_468
-  const era = Math.floor(days / 146_097)
-  const ofEra = days - era * 146_097
-  const year = Math.floor(
-    (ofEra - Math.floor(ofEra / 1460) + Math.floor(ofEra / 36_524) - Math.floor(ofEra / 146_096)) / 365,
-  )
-  const ofYear = ofEra - (365 * year + Math.floor(year / 4) - Math.floor(year / 100))
-  const month = Math.floor((5 * ofYear + 2) / 153)
-  const day = ofYear - Math.floor((153 * month + 2) / 5) + 1
-  const two = (number: number) => String(number).padStart(2, '0')
-  const date = `${year + era * 400 + (month >= 10 ? 1 : 0)}-${two(month >= 10 ? month - 9 : month + 3)}-${two(day)}`
-  const ofDay = ((minutes % 1440) + 1440) % 1440
-  return `${date} ${two(Math.floor(ofDay / 60))}:${two(ofDay % 60)} UTC`
-}
+/** `2026-11-22 10:00 UTC`. */
+const sayTime = (milliseconds: number): string =>
+  `${isoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
 
 export function sayAuthor(by: StopAuthor): string {
   switch (by.kind) {

@@ -3,7 +3,7 @@
 // puts the permit's commit on a temporary branch of ours.
 import { commitSha } from '../change/ids.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
-import { stagingBranch } from '../gate/staging-branch.ts'
+import { temporaryBranch } from '../gate/temporary-branch.ts'
 import type { CommitSha } from '../change/ids.ts'
 import type { LandResult, RefusedPush, StageResult } from '../ports/repository.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -45,7 +45,7 @@ export async function land(options: LandOptions, permit: MergePermit, as?: Commi
 export async function stage(options: LandOptions, permit: MergePermit): Promise<StageResult> {
   const landing = checkPermit(options, permit)
   await checkCommit(options, landing, landing.commit)
-  const ref = branchRef(stagingBranch(landing))
+  const ref = branchRef(temporaryBranch(landing))
   // The branch has our name and nothing of value: a leftover of an earlier landing may be overwritten.
   const output = await push(options, '--force', `${landing.commit}:${ref}`)
   // '*': a new branch; '+': thrown over to another commit.

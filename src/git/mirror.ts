@@ -103,7 +103,10 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
   const git = localGit({ directory, timeout: timeouts.local, signal, staysInGroup })
   const local: LocalGit = (args, more) => noticing(git(args, more))
   const reader = openObjectReader({ directory, timeout: timeouts.local, staysInGroup })
-  const objects: Objects = { read: (id, limit) => noticing(reader.read(id, limit)) }
+  const objects: Objects = {
+    read: (id, limit) => noticing(reader.read(id, limit)),
+    tipOf: (ref) => noticing(reader.tipOf(ref)),
+  }
   const diff = rememberedDiffs(local, mostPaths)
   const { repository } = options
   const lanes = openFetchLanes()
@@ -114,7 +117,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
 
   const isHere = async (branch: string): Promise<boolean> => {
     try {
-      if ((await readRef(local, keptBranchRef(branch))) === undefined) return false
+      if ((await readRef(objects, keptBranchRef(branch))) === undefined) return false
       begun.add(branch)
       return true
     } catch (error) {
@@ -137,7 +140,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
         isDamaged = false
         begun.clear()
       }
-      if ((await readRef(local, keptBranchRef(branch))) !== undefined) return false
+      if ((await readRef(objects, keptBranchRef(branch))) !== undefined) return false
       await bring(stopping, branch)
       return true
     })
@@ -179,10 +182,10 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     fetchTestMerge: async (pull) => {
       if (staysInGroup) throw guestError()
       await lanes.run((stopping) => fetchTestMerge(fetching(stopping), pull))
-      return readRef(local, keptTestMergeRef(pull))
+      return readRef(objects, keptTestMergeRef(pull))
     },
-    tip: async (branch) => readRef(local, keptBranchRef(branch)),
-    pullHead: async (pull) => readRef(local, keptPullRef(pull)),
+    tip: async (branch) => readRef(objects, keptBranchRef(branch)),
+    pullHead: async (pull) => readRef(objects, keptPullRef(pull)),
     merge: async (base, head, message) =>
       mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
@@ -249,12 +252,7 @@ async function discard(directory: string): Promise<void> {
   await rm(aside, { recursive: true, force: true })
 }
 
-async function readRef(git: LocalGit, ref: string): Promise<CommitSha | undefined> {
-  const { stdout, code } = await git(
-    ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
-    {
-      answers: [0, 1],
-    },
-  )
-  return code === 0 ? commitSha(stdout.toString('latin1').trim()) : undefined
+async function readRef(objects: Objects, ref: string): Promise<CommitSha | undefined> {
+  const id = await objects.tipOf(ref)
+  return id === undefined ? undefined : commitSha(id)
 }

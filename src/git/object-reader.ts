@@ -21,6 +21,11 @@ export interface Objects {
    * without an answer. `id` must be a checked object id: it becomes a line of input.
    */
   read(id: string, limit: number): Promise<StoredObject>
+  /**
+   * The commit that a ref of ours stands at now; undefined where there is no such ref. Rejects as `read` does. `ref` must be a
+   * checked name: it becomes a part of a line of input.
+   */
+  tipOf(ref: string): Promise<string | undefined>
 }
 
 export interface ObjectReader extends Objects {
@@ -32,13 +37,17 @@ export interface ObjectReader extends Objects {
 }
 
 interface Header {
+  readonly id: string
   readonly type: string
   readonly size: number
 }
 
 interface Request {
+  /** As it is asked for: an object id, or a ref's commit. */
   readonly id: string
-  readonly limit: number
+  /** Called with what an object is, before anything of it is read. True: its contents are wanted. */
+  readonly onInfo: (header: Header) => boolean
+  readonly onMissing: () => void
   readonly resolve: (object: StoredObject) => void
   readonly reject: (error: GitError) => void
   attempts: number
@@ -75,7 +84,22 @@ export function openObjectReader(options: ReaderOptions): ObjectReader {
 
   return {
     read: (id, limit) =>
-      new Promise((resolve, reject) => submit({ id, limit, resolve, reject, attempts: 0 })),
+      new Promise((resolve, reject) => {
+        const onMissing = () => reject(new GitError('missing', `object ${id} is not here`))
+        const onInfo = ({ size }: Header) => {
+          if (size <= limit) return true
+          reject(new GitError('too-large', `object ${id} has ${size} bytes, more than ${limit}`))
+          return false
+        }
+        submit({ id, onInfo, onMissing, resolve, reject, attempts: 0 })
+      }),
+    tipOf: (ref) =>
+      new Promise((resolve, reject) => {
+        const onInfo = ({ id }: Header) => (resolve(id), false)
+        const onMissing = () => resolve(undefined)
+        const id = `${ref}^{commit}`
+        submit({ id, onInfo, onMissing, resolve: () => undefined, reject, attempts: 0 })
+      }),
     restart: () => worker?.stop(new GitError('failed', 'cat-file: the mirror is made anew')),
     close: () => {
       closed = true
@@ -148,23 +172,16 @@ function startWorker(
     if (!next) return stop(new GitError('failed', 'cat-file answered what nobody asked'))
     if (line === `${next.request.id} missing`) {
       expected.shift()
-      return next.request.reject(new GitError('missing', `object ${next.request.id} is not here`))
+      return next.request.onMissing()
     }
-    const { type, size } = parseHeader(line, next.request.id)
+    const found = parseHeader(line, next.request.id)
     if (next.step === 'contents') {
       // One byte more: the line feed after the content.
-      body = { type, bytes: Buffer.allocUnsafe(size + 1), filled: 0 }
+      body = { type: found.type, bytes: Buffer.allocUnsafe(found.size + 1), filled: 0 }
       return
     }
     expected.shift()
-    if (size > next.request.limit)
-      next.request.reject(
-        new GitError(
-          'too-large',
-          `object ${next.request.id} has ${size} bytes, more than ${next.request.limit}`,
-        ),
-      )
-    else ask(next.request, 'contents')
+    if (next.request.onInfo(found)) ask(next.request, 'contents')
   }
   const consume = (chunk: Buffer): void => {
     let at = 0
@@ -225,11 +242,13 @@ function startWorker(
   }
 }
 
-function parseHeader(line: string, id: string): Header {
-  const match = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line)
-  if (match?.[1] !== id)
-    throw new GitError('corrupt', `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${id}`, {
+function parseHeader(line: string, asked: string): Header {
+  const [, id = '', type = '', size = ''] = /^([0-9a-f]+) ([a-z]+) (\d+)$/.exec(line) ?? []
+  // What is asked for by a name is answered by its id.
+  const isIt = id === asked || (id !== '' && asked.startsWith('refs/') && type === 'commit')
+  if (!isIt)
+    throw new GitError('corrupt', `cat-file answered ${JSON.stringify(line.slice(0, 100))} for ${asked}`, {
       retryable: true,
     })
-  return { type: match[2] ?? '', size: Number(match[3]) }
+  return { id, type, size: Number(size) }
 }

@@ -1,16 +1,8 @@
 // GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
 import { commitSha, pullNumber, userId, type CommitSha, type PullNumber } from '../change/ids.ts'
-import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
+import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
-import type {
-  Action,
-  CheckRun,
-  Forge,
-  ForgeQuestion,
-  Present,
-  PullSize,
-  WorkflowRun,
-} from '../ports/forge.ts'
+import type { Action, CheckRun, Forge, ForgeQuestion, Present, WorkflowRun } from '../ports/forge.ts'
 import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
@@ -144,7 +136,6 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     }
   }
 
-  const sizes = new WeakMap<Snapshot, PullSize>()
   return {
     repository,
     readSnapshot: (pull, options) =>
@@ -152,10 +143,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         appId,
         memory: acting.comments,
         most: acting.mostComments,
-        onSize: (snapshot, size) => sizes.set(snapshot, size),
         ...options,
       }),
-    sizeOf: (snapshot) => sizes.get(snapshot),
     openPulls: () =>
       asking('list the open pull requests', async () => {
         const pulls = await octokit.paginate(octokit.rest.pulls.list, {

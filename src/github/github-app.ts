@@ -8,6 +8,7 @@ import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
 import { sendApiVersion } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
+import { plainAnswers } from './plain-answers.ts'
 
 export type Octokit = ProbotOctokit
 
@@ -74,6 +75,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     userAgent: 'catalog-bot',
     // One more try for reads: what fails longer is taken again by the queue, which waits better.
     retry: { retries: 1 },
+    request: { ...(given.request as object | undefined), ...plainAnswers },
     throttle:
       options.throttle === false
         ? { enabled: false }

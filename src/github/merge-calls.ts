@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
-import { readStagingBranch, stagingBranch } from '../gate/staging-branch.ts'
+import { readTemporaryBranch, temporaryBranch } from '../gate/temporary-branch.ts'
 import type { Answer, Merging, QueuedPull, RefusalWords } from '../ports/merging.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
@@ -87,7 +87,7 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
       })
     },
     moveStaged: async (permit, commit) => {
-      const ref = `heads/${stagingBranch(landingOf(permit))}`
+      const ref = `heads/${temporaryBranch(landingOf(permit))}`
       await asking('move a temporary branch', () =>
         octokit.rest.git.updateRef({ ...target, ref, sha: commit, force: true }),
       )
@@ -102,7 +102,7 @@ export function openMerging(octokit: Octokit, repository: RepositoryName): Mergi
         }))
       }),
     removeStaged: async (branch) => {
-      if (readStagingBranch(branch) === undefined) throw new TypeError(`not a temporary branch: ${branch}`)
+      if (readTemporaryBranch(branch) === undefined) throw new TypeError(`not a temporary branch: ${branch}`)
       try {
         await octokit.rest.git.deleteRef({ ...target, ref: `heads/${branch}` })
       } catch (error) {

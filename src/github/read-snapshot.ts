@@ -3,7 +3,7 @@
 import { commitSha, pullNumber, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName, Review, Snapshot } from '../change/snapshot.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { PullSize } from '../ports/forge.ts'
+import type { Counted, PullSize } from '../ports/forge.ts'
 import type { CommentMemory } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson, type Account } from './person.ts'
@@ -22,15 +22,15 @@ export interface ReadOptions {
   readonly anew?: boolean | undefined
   /** More comments, or reviews, are not read. */
   readonly most?: number | undefined
-  /** Hears how large the pull request is, with its snapshot. */
-  readonly onSize?: ((snapshot: Snapshot, size: PullSize) => void) | undefined
+  /** Hears how large the pull request is before the rest is read, and is waited for. */
+  readonly onCounted?: ((counted: Counted) => Promise<void>) | undefined
 }
 
 export async function readSnapshot(
   octokit: Octokit,
   repository: RepositoryName,
   pull: PullNumber,
-  { appId = 0, memory, anew = false, most = Infinity, onSize }: ReadOptions = {},
+  { appId = 0, memory, anew = false, most = Infinity, onCounted }: ReadOptions = {},
 ): Promise<Snapshot | null> {
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
@@ -38,6 +38,8 @@ export async function readSnapshot(
     for (let attempt = 0; attempt < attempts; attempt++) {
       const before = await readPull(octokit, target, pull)
       if (before === null) return null
+      // However long that takes: all that is read afterwards is held against `before`.
+      if (attempt === 0) await onCounted?.({ author: toPerson(before.user), size: sizeOf(before) })
       const isTalkative = commentsOf(before) > most
       const [reviews, comments, base] = await Promise.all([
         readReviews(octokit, { ...target, pull_number: pull }, most),
@@ -75,9 +77,6 @@ export async function readSnapshot(
         ...(excess !== undefined && { excess }),
         stacked: 'stack' in after && after.stack !== null && after.stack !== undefined,
       }
-      const { changed_files: files, additions, deletions } = after
-      if ([files, additions, deletions].every(Number.isSafeInteger))
-        onSize?.(snapshot, { files, lines: additions + deletions })
       return snapshot
     }
   } catch (error) {
@@ -116,6 +115,18 @@ function toReview(review: {
       typeof review.commit_id === 'string' && review.commit_id !== '' ? commitSha(review.commit_id) : null,
     submittedAt: review.submitted_at ?? '',
   }
+}
+
+function sizeOf(pull: {
+  changed_files: number
+  additions: number
+  deletions: number
+  comments: number
+}): PullSize | undefined {
+  const { changed_files: files, additions, deletions, comments } = pull
+  return [files, additions, deletions, comments].every(Number.isSafeInteger)
+    ? { files, lines: additions + deletions, comments }
+    : undefined
 }
 
 /** A pull request that a list shows has no such number. */

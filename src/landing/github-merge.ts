@@ -1,5 +1,6 @@
 // Landing by GitHub's own merge, where a push cannot work. GitHub pins the head and not the base, and makes the commit
 // itself: what it made is read afterwards, and held against what was validated (read-landed.ts).
+import { mustBeUpToDate } from '../gate/landing-demands.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
 import type { MergeText } from '../ports/merging.ts'
 import { crashPoint } from './crash-point.ts'
@@ -10,13 +11,13 @@ type GitHubMerge = Extract<LandingMethod, { kind: 'github-merge' }>
 export async function prepareGitHubMerge(step: Step, method: GitHubMerge): Promise<Prepared> {
   const { permit, options, rules } = step
   const { base, head, commit } = permit.landing
-  if (rules?.checks.strict === true && !(await options.repository.contains(head, base)))
+  if (rules !== undefined && mustBeUpToDate(rules) && !(await options.repository.contains(head, base)))
     return {
       kind: 'refused',
       reason: 'the branch takes only pull requests that contain its newest commit: update this one',
       scope: 'pull',
     }
-  const text = options.text ?? splitMessage(await options.repository.messageOf(commit))
+  const text = splitMessage(await options.repository.messageOf(commit))
   return { kind: 'ready', method, commit, act: () => merge(step, method, text) }
 }
 

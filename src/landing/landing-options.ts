@@ -6,7 +6,7 @@ import type { Examination } from '../examine/examine.ts'
 import type { Refusal } from './classify-refusal.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { CheckRun, Forge } from '../ports/forge.ts'
-import type { Merging, MergeText, RefusalWords } from '../ports/merging.ts'
+import type { Merging, RefusalWords } from '../ports/merging.ts'
 import type { Repository } from '../ports/repository.ts'
 import type { Intent } from '../ports/landings.ts'
 import type { Store } from '../ports/store.ts'
@@ -71,8 +71,6 @@ export interface LandOptions extends SettleOptions {
   readonly plan: () => Promise<Planned>
   /** Our check runs for this pull request, as they stand on its head: where rules want them on the merge, they are put there. */
   readonly checks: readonly CheckRun[]
-  /** For a merge that GitHub makes; the validated merge's own message where it is absent. */
-  readonly text?: MergeText | undefined
 }
 
 /** What the permit was made out for. */

@@ -3,10 +3,12 @@
 // on a temporary branch until then.
 import type { CommitSha } from '../change/ids.ts'
 import type { SignedCommit } from '../ports/merging.ts'
+import { comparesTrees } from '../gate/landing-demands.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
-import { stagingBranch } from '../gate/staging-branch.ts'
+import { temporaryBranch } from '../gate/temporary-branch.ts'
 import { compareTestMerge } from './compare-test-merge.ts'
 import { crashPoint } from './crash-point.ts'
+import { putChecks } from './put-checks.ts'
 import { noteStaging } from './remove-staged.ts'
 import type { Acted, Prepared, Step } from './ready.ts'
 import type { RefusedLanding } from './landing-options.ts'
@@ -20,10 +22,7 @@ const firstPause = 250
 export async function preparePush(step: Step, method: Push): Promise<Prepared> {
   const { permit, options, rules } = step
   const { landing } = permit
-  const isCompared =
-    step.plan.needsGitHubsTree ??
-    (rules?.pullRequest !== undefined &&
-      (rules.pullRequest.dismissesStale || rules.pullRequest.lastPushApproval))
+  const isCompared = step.plan.needsGitHubsTree ?? (rules !== undefined && comparesTrees(rules))
   const other = isCompared ? await compareTestMerge(landing, options.repository) : undefined
   if (other !== undefined) return other
   let { commit } = landing
@@ -47,7 +46,7 @@ export async function preparePush(step: Step, method: Push): Promise<Prepared> {
         }
       commit = twin.commit
     }
-    if (method.checksFirst) await putChecks(step, commit)
+    if (method.checksFirst) await putOurChecks(step, commit)
   }
   return { kind: 'ready', method, commit, act: () => push(step, method, commit) }
 }
@@ -67,19 +66,17 @@ async function signedTwin({ permit, options }: Step): Promise<SignedCommit> {
   const twin = await merging.sign(permit, await repository.messageOf(landing.commit))
   if (twin.unverified !== undefined) return twin
   await merging.moveStaged(permit, twin.commit)
-  await repository.fetch(stagingBranch(landing))
+  await repository.fetch(temporaryBranch(landing))
   crashPoint('signed')
   return twin
 }
 
 /** Our check runs, on the very commit that is to be pushed. */
-async function putChecks({ options }: Step, commit: CommitSha): Promise<void> {
+async function putOurChecks({ options }: Step, commit: CommitSha): Promise<void> {
   const { forge, checks } = options
   if (checks.length === 0 || checks.some(({ conclusion }) => conclusion !== 'success'))
     throw new Error('a permit was given though not all of our checks have passed')
-  const shown = new Map((await forge.checksOn(commit)).map(({ name, digest }) => [name, digest]))
-  for (const run of checks)
-    if (shown.get(run.name) !== run.digest) await forge.perform({ kind: 'put-check', head: commit, run })
+  await putChecks(forge, commit, checks)
   crashPoint('checks-put')
 }
 
@@ -123,5 +120,5 @@ function refusal(
 export async function tidyUp({ plan: { method }, permit, options }: Step): Promise<void> {
   if (method?.kind !== 'push' || !isStaged(method)) return
   crashPoint('before-tidying')
-  await options.merging.removeStaged(stagingBranch(permit.landing)).catch(() => undefined)
+  await options.merging.removeStaged(temporaryBranch(permit.landing)).catch(() => undefined)
 }

@@ -1,8 +1,7 @@
 // Temporary branches that an ended process left on GitHub are removed by the sweep. Looked for at once where a landing
 // has made one since the last time that none was found, and now and then everywhere.
 import type { RepositoryName } from '../change/snapshot.ts'
-import { readStagingBranch } from '../gate/staging-branch.ts'
-import { temporaryBranches } from '../gate/temporary-branch.ts'
+import { readTemporaryBranch, temporaryBranches } from '../gate/temporary-branch.ts'
 import { defineCache, type Cache } from '../ports/cache.ts'
 import type { Merging } from '../ports/merging.ts'
 import type { Leases } from '../ports/leases.ts'
@@ -35,7 +34,7 @@ export async function removeLeftStaged(
   if ((await store.getCached(space, [keyOf(name)])).get(keyOf(name)) === 'clean') return
   const left = await merging.branchesBelow(temporaryBranches)
   for (const { name: branch } of left) {
-    const landing = readStagingBranch(branch)
+    const landing = readTemporaryBranch(branch)
     if (landing === undefined) continue
     const lease = await store.acquireLease(leaseName(name, landing.baseRef), leaseSeconds)
     if (lease === undefined) continue

@@ -5,6 +5,7 @@ import {
   type MissingImage,
   type MissingImageKind,
 } from '../checks/images/missing-images.ts'
+import { isoTime } from '../findings/iso-time.ts'
 import { code, plain } from './escape.ts'
 import { mention } from './report.ts'
 
@@ -142,9 +143,7 @@ function packageHeading(name: string, { owners, mentionOwners }: MissingImagesOp
 }
 
 function describe({ reference, kind, reason, since, places }: MissingReference, packageName: string): string {
-  // Arithmetic on a time that was handed over: no clock is read.
-  // oxlint-disable-next-line no-restricted-globals
-  const day = new Date(since).toISOString().slice(0, 10)
+  const day = isoTime(since).slice(0, 10)
   const here = places.filter((place) => place.package === packageName)
   const lines = here.slice(0, maxPlaces).map((place) => `  - ${describePlace(place)}`)
   if (here.length > maxPlaces) lines.push(`  - … and ${count(here.length - maxPlaces, 'more place')}`)

@@ -15,6 +15,9 @@ export const commentMarker = '<!-- catalog-bot:report -->'
 /** Prefix of every check run's name. */
 export const checkPrefix = 'catalog-bot / '
 
+/** The names of the checks that every pull request gets. */
+export const ownChecks: readonly string[] = checkIds.map((id) => `${checkPrefix}${id}`)
+
 const maxAnnotations = 150
 const maxShownFindings = 20
 const maxMentions = 5

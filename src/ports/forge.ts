@@ -1,7 +1,7 @@
 // GitHub in our own words: one read, one way to act. Octokit's types never pass this port. Merging is not here:
 // landing goes through Repository.land() alone.
 import type { CommitSha, PullNumber, TreeSha, UserId } from '../change/ids.ts'
-import type { RepositoryName, Snapshot } from '../change/snapshot.ts'
+import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
@@ -109,6 +109,14 @@ export interface PullSize {
   readonly files: number
   /** Added and removed. */
   readonly lines: number
+  readonly comments: number
+}
+
+/** What one request tells of a pull request before anything else of it is read. */
+export interface Counted {
+  readonly author: Person | null
+  /** Undefined where GitHub gives no numbers. */
+  readonly size: PullSize | undefined
 }
 
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
@@ -117,10 +125,12 @@ export interface Forge {
   /**
    * All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist.
    * `anew`: what was remembered of comments does not count; a landing rests on nothing that is only remembered.
+   * `onCounted` hears how large it is, once, and is waited for before the rest is read.
    */
-  readSnapshot(pull: PullNumber, options?: { readonly anew?: boolean }): Promise<Snapshot | null>
-  /** How large the pull request of a snapshot that was read here is. Absent: nobody told. */
-  sizeOf?(snapshot: Snapshot): PullSize | undefined
+  readSnapshot(
+    pull: PullNumber,
+    options?: { readonly anew?: boolean; readonly onCounted?: (counted: Counted) => Promise<void> },
+  ): Promise<Snapshot | null>
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>

@@ -38,7 +38,12 @@ export interface Work {
   /**
    * Works off jobs until `stop()`: one job at a time per key (repository and pull, or repository and branch), at most
    * `concurrency` at once. A handler that rejects is retried with back-off; a process that dies leaves its jobs to be
-   * taken again. An equal job that arrives while one runs runs once more after it.
+   * taken again. An equal job that arrives while one runs runs once more after it. `waiting`: how many of those that run
+   * only wait for others of them, and take no place.
    */
-  work(handler: (job: Job) => Promise<void>, concurrency: number): Promise<{ stop(): Promise<void> }>
+  work(
+    handler: (job: Job) => Promise<void>,
+    concurrency: number,
+    waiting?: () => number,
+  ): Promise<{ stop(): Promise<void> }>
 }

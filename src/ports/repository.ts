@@ -93,7 +93,7 @@ export interface Repository {
    */
   land(permit: MergePermit, as?: CommitSha): Promise<LandResult>
   /**
-   * Puts `permit.landing.commit` on the landing's own temporary branch (gate/staging-branch.ts), whatever was there, so
+   * Puts `permit.landing.commit` on the landing's own temporary branch (gate/temporary-branch.ts), whatever was there, so
    * that checks can be reported on it. Changes no other branch.
    */
   stage(permit: MergePermit): Promise<StageResult>

@@ -1,6 +1,7 @@
 // JSON that all readers read alike, by a shape that names the fields. Go takes a key for a field whatever its case, and of
 // several the last; others take the first, or the exact one: two images behind one digest. Such documents are refused.
 import { RegistryError } from './registry-error.ts'
+import { oncePer } from '../findings/once.ts'
 
 /** What a document may say. `any` is what nobody here reads; null counts as absent everywhere, as it does for Go. */
 export type Shape =
@@ -149,16 +150,10 @@ interface Field {
   readonly shape: Shape
 }
 
-const folded = new WeakMap<object, ReadonlyMap<string, Field>>()
-
-function foldedFields(fields: Readonly<Record<string, Shape>>): ReadonlyMap<string, Field> {
-  let found = folded.get(fields)
-  if (!found) {
-    found = new Map(Object.entries(fields).map(([name, shape]) => [foldedKey(name), { name, shape }]))
-    folded.set(fields, found)
-  }
-  return found
-}
+const foldedFields = oncePer(
+  (fields: Readonly<Record<string, Shape>>): ReadonlyMap<string, Field> =>
+    new Map(Object.entries(fields).map(([name, shape]) => [foldedKey(name), { name, shape }])),
+)
 
 function named(key: string): string {
   return JSON.stringify(key.length > 100 ? `${key.slice(0, 100)}…` : key)

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable, pipeline } from 'node:stream'
 import type { ServedBlob } from '../catalog/api/served-file.ts'
 import { judgeConditions } from './http-conditions.ts'
 
@@ -57,12 +58,13 @@ function closeServer(server: Server, patience: number): Promise<void> {
 }
 
 /** Answers one request. */
-export function catalogHandler(
+function catalogHandler(
   blobs: readonly ServedBlob[],
   modified: number,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const whole = Buffer.concat(blobs.map(({ line }) => line))
-  const etag = `"${createHash('sha256').update(whole).digest('hex')}"`
+  const hash = createHash('sha256')
+  for (const { line } of blobs) hash.update(line)
+  const etag = `"${hash.digest('hex')}"`
   const lastModified = new Date(modified).toUTCString()
 
   return (request, response) => {
@@ -85,10 +87,12 @@ export function catalogHandler(
     // Who keeps the content by its tag needs no date beside it (RFC 9110, 15.4.5).
     if (verdict !== 304) response.setHeader('Last-Modified', lastModified)
     if (verdict !== 200) return void response.writeHead(verdict).end()
-    const isFiltered = Object.keys(filter).length > 0
-    const content = isFiltered ? Buffer.concat(linesOf(blobs, filter)) : whole
-    response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': content.length })
-    response.end(request.method === 'HEAD' ? undefined : content)
+    const lines = linesOf(blobs, filter)
+    const length = lines.reduce((sum, line) => sum + line.length, 0)
+    response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': length })
+    if (request.method === 'HEAD') return void response.end()
+    // As fast as the client reads; one that goes away ends it.
+    pipeline(Readable.from(lines), response, () => {})
   }
 }
 

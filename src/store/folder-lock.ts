@@ -35,8 +35,13 @@ function tryLock(directory: string): (() => void) | undefined {
     return () => held.close()
   } catch (error) {
     file?.close()
-    if (error instanceof Error && 'errcode' in error && error.errcode === busy) return undefined
+    if (isBusy(error)) return undefined
     const words = error instanceof Error ? error.message : String(error)
     throw new StoreError('failed', `the data folder cannot be locked: ${words}`, error)
   }
+}
+
+/** Not by its class: what Node throws under a test runner is an error of another realm. */
+function isBusy(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'errcode' in error && error.errcode === busy
 }

@@ -13,6 +13,7 @@ import { PgBoss } from 'pg-boss'
 import type { Job } from '../ports/jobs.ts'
 import { jobsInside, type Database, type Transaction } from './database.ts'
 import { repositoryKey } from './landings.ts'
+import { storableText } from './storable-text.ts'
 import { asStoreError } from './store-error.ts'
 
 const jobSchema = 'catalog_bot_jobs'
@@ -197,6 +198,5 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
 
 function words(error: unknown): string {
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  // pg-boss keeps it as jsonb, which takes neither.
-  return text.replaceAll('\0', '').toWellFormed().slice(0, 2000)
+  return storableText(text).slice(0, 2000)
 }

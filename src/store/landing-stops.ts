@@ -6,6 +6,7 @@ import type { LandingStops, ParkedPull } from '../ports/landing-stops.ts'
 import type { Database, Sql } from './database.ts'
 import { repositoryKey } from './landings.ts'
 import { schema } from './migrations.ts'
+import { storableText } from './storable-text.ts'
 
 interface StopRow {
   readonly branch: string
@@ -65,7 +66,7 @@ export function openLandingStops(database: Database): LandingStops {
             repository.name,
             branch,
             kind,
-            clean(reason),
+            storableText(reason),
             JSON.stringify(by),
             pull ?? null,
             commit ?? null,
@@ -140,7 +141,7 @@ export function openLandingStops(database: Database): LandingStops {
          VALUES ($1, $2, $3, $4, $5, $6)
          ON CONFLICT (repository, pull) DO UPDATE SET
            reason = excluded.reason, state = excluded.state, times = excluded.times, try_again_at = excluded.try_again_at, parked_at = clock_timestamp()`,
-        [repositoryKey(repository), pull, clean(reason), state, times, tryAgainAt],
+        [repositoryKey(repository), pull, storableText(reason), state, times, tryAgainAt],
       )
     },
 
@@ -211,13 +212,16 @@ async function record(
   await sql.query(
     `INSERT INTO ${schema}.stop_event (repository, branch, step, kind, reason, made_by, comment)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [key, branch, step, kind, clean(reason), JSON.stringify(by), by.kind === 'person' ? by.comment : null],
+    [
+      key,
+      branch,
+      step,
+      kind,
+      storableText(reason),
+      JSON.stringify(by),
+      by.kind === 'person' ? by.comment : null,
+    ],
   )
-}
-
-/** Postgres takes neither NUL nor half surrogates. */
-function clean(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed()
 }
 
 function placed(branch: string): Pick<StopPlace, 'branch'> {

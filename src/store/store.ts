@@ -110,9 +110,9 @@ async function build(
       worker?.wake()
     },
 
-    work: async (handler, concurrency) => {
+    work: async (handler, concurrency, waiting) => {
       if (worker) throw new StoreError('failed', 'jobs are being worked off already')
-      const started = startWorker({ jobs, clock, handler, concurrency, problem })
+      const started = startWorker({ jobs, clock, handler, concurrency, waiting, problem })
       worker = started
       return {
         stop: async () => {

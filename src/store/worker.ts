@@ -16,6 +16,8 @@ const beat = 3000
 const patience = 250
 /** Times as many jobs as there are places, at once. */
 const mostBeside = 10
+/** Jobs at once, with those that only wait: each of them is some kilobytes of memory. */
+const mostAtAll = 2000
 /** Seconds of silence after which a job is taken to be a dead process's: five beats, for a process that is only busy. */
 const silence = 15
 
@@ -31,11 +33,20 @@ export interface WorkerOptions {
   readonly clock: Clock
   readonly handler: (job: Job) => Promise<void>
   readonly concurrency: number
+  /** How many of those that run only wait for others of them. */
+  readonly waiting?: (() => number) | undefined
   /** Hears of handlers that reject and of databases that do not answer. The job waits again in any case. */
   readonly problem: (error: unknown, job?: Job) => void
 }
 
-export function startWorker({ jobs, clock, handler, concurrency, problem }: WorkerOptions): Worker {
+export function startWorker({
+  jobs,
+  clock,
+  handler,
+  concurrency,
+  waiting = () => 0,
+  problem,
+}: WorkerOptions): Worker {
   const running = new Map<string, { taken: Taken; since: number; done: Promise<void> }>()
   const stopping = new AbortController()
   const { signal } = stopping
@@ -70,7 +81,8 @@ export function startWorker({ jobs, clock, handler, concurrency, problem }: Work
     const inPlace = [...running.values()].filter(
       ({ taken, since }) => taken.job.kind !== 'pull' || since > soon,
     ).length
-    return Math.min(concurrency - inPlace, concurrency * mostBeside - running.size)
+    const atWork = running.size - waiting()
+    return Math.min(concurrency - inPlace, concurrency * mostBeside - atWork, mostAtAll - running.size)
   }
 
   const loop = async (): Promise<void> => {

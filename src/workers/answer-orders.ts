@@ -1,6 +1,8 @@
 // A worker's end of its channel: an order in, its answer or the words of its failure out. The process ends with the one
 // that started it. While it works it may call back for what only the other side can say.
 
+import { keepCompiled } from './keep-compiled.ts'
+
 export type WorkerReply<Answer> =
   | { readonly answer: Answer }
   | { readonly failure: string }
@@ -18,6 +20,8 @@ export type CallBack = (request: unknown) => Promise<unknown>
 export function answerOrders<Order, Answer>(
   work: (order: Order, call: CallBack) => Answer | Promise<Answer>,
 ): void {
+  // Now: nothing that a stranger wrote has been read yet.
+  keepCompiled()
   const send = (reply: WorkerReply<Answer>) => process.send?.(reply)
   const calls = new Map<number, PromiseWithResolvers<unknown>>()
   let last = 0

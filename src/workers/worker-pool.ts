@@ -28,6 +28,11 @@ export interface WorkerPoolOptions<Answer> extends WorkerKind {
   readonly isForOneKey?: boolean
   /** Whether a process may take another order after this answer, for which it used so much of the processor. */
   readonly staysFit?: (answer: Answer, milliseconds: number) => boolean
+  /**
+   * Milliseconds that an order waits for a process that is there, before another one is started: a start costs more of the
+   * processor than most orders. Default: it does not wait.
+   */
+  readonly growsAfter?: number
   /** Times that an order is tried, each in a new process: a machine may have been busy with something else. */
   readonly mostTries?: number
   /**
@@ -58,12 +63,15 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     mostTries = 1,
     displacedAfter,
     isForOneKey = false,
+    growsAfter = 0,
     staysFit = () => true,
   } = options
   const places = new Set<Place<Order, Answer>>()
   /** The last that worked is the first to work again, so that the others may end. */
   const resting: Place<Order, Answer>[] = []
   const atWork = new Set<Place<Order, Answer>>()
+  /** Orders that wait for a process of their key, in turn. */
+  const hoping = new Set<{ readonly key: string; readonly over: () => void }>()
   const queue: { readonly turn: PromiseWithResolvers<void>; readonly key: string }[] = []
   /** Orders under way, by key. */
   const underWay = new Map<string, number>()
@@ -118,6 +126,28 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     return used === undefined ? passed : Math.max(used - usedBefore, passed / 4)
   }
 
+  /** Until a process of this key is free, or none is at work any more, or so long. */
+  async function hope(key: string): Promise<void> {
+    const over = Promise.withResolvers<void>()
+    const one = { key, over: over.resolve }
+    hoping.add(one)
+    const clock = setTimeout(over.resolve, growsAfter)
+    await over.promise
+    clearTimeout(clock)
+    hoping.delete(one)
+    if (closed) throw closedFault()
+  }
+
+  const restingFor = (key: string) => resting.filter((place) => place.key === key).length
+  const isOneAtWork = (key: string) => [...atWork].some((place) => place.key === key)
+
+  function encourage(key: string): void {
+    const those = [...hoping].filter((one) => one.key === key)
+    // Each free one is for the first; where there is none and none to hope for, they need their own.
+    const free = restingFor(key)
+    for (const { over } of free > 0 || isOneAtWork(key) ? those.slice(0, free) : those) over()
+  }
+
   function takePlace(key: string): Place<Order, Answer> {
     for (;;) {
       const at = resting.findLastIndex((place) => place.key === key)
@@ -156,7 +186,9 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
     callBack: CallBack | undefined,
     key: string,
   ): Promise<Answer> {
-    const place = takePlace(isForOneKey ? key : '')
+    const whose = isForOneKey ? key : ''
+    if (growsAfter > 0 && restingFor(whose) === 0 && isOneAtWork(whose)) await hope(whose)
+    const place = takePlace(whose)
     place.since = performance.now()
     place.usedBefore = place.worker.used() ?? 0
     atWork.add(place)
@@ -172,6 +204,8 @@ export function openWorkerPool<Order, Answer>(options: WorkerPoolOptions<Answer>
       atWork.delete(place)
       dismiss(place)
       throw error
+    } finally {
+      encourage(place.key)
     }
   }
 

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import pino from 'pino'
-import { openControlSocket, storeFolder } from '../../src/app/control-socket.ts'
+import { openControlSocket } from '../../src/app/control-socket.ts'
+import { storeFolder } from '../../src/app/settings.ts'
 import { openStore } from '../../src/store/store.ts'
+import { placeMadeStore } from '../store/made-store.ts'
 import { clock } from '../store/sample-records.ts'
 import { catalogBotIn } from './command.ts'
 
@@ -19,7 +21,9 @@ test('stop, list and resume through a running App and without one', async () => 
     code: 2,
     err: expect.stringContaining('there is no store in data'),
   })
-  const store = await openStore({ dataDirectory: storeFolder(join(folder, 'data')), clock })
+  const dataDirectory = storeFolder(join(folder, 'data'))
+  await placeMadeStore(dataDirectory)
+  const store = await openStore({ dataDirectory, clock })
   const unanswered = await landings()
   const socket = await openControlSocket(join(folder, 'data'), { store, log: pino({ level: 'silent' }) })
   try {

@@ -50,7 +50,9 @@ export function makeOrigin(directory: string): Origin {
     if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr.toString()}`)
     return stdout.toString().trim()
   }
-  execFileSync('git', ['init', '--quiet', '--bare', '--initial-branch=main', directory], { env: environment })
+  execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', directory], {
+    env: environment,
+  })
   let clock = 1_700_000_000
 
   const importCommit = (lines: readonly Buffer[], parents: readonly CommitSha[], options: CommitOptions) => {

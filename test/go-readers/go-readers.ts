@@ -14,6 +14,8 @@ export interface GoAnswer {
 }
 
 export interface GoReaders {
+  /** Whether layers in zstd can be compared: the module for that could be had. */
+  readonly readsZstd: boolean
   unpack(layers: readonly Uint8Array[]): Promise<GoAnswer>
   read(kind: 'manifest' | 'index' | 'config', document: Uint8Array): Promise<GoAnswer>
   close(): Promise<void>
@@ -29,17 +31,20 @@ export function goCommand(): string | undefined {
 export function openGoReaders(go: string): GoReaders {
   const directory = mkdtempSync(join(tmpdir(), 'go-readers-'))
   const program = join(directory, 'go-readers')
-  const built = spawnSync(go, ['build', '-o', program, '.'], {
-    cwd: fileURLToPath(new URL('.', import.meta.url)),
-    encoding: 'utf8',
-    env: {
-      GOCACHE: join(directory, 'cache'),
-      ...process.env,
-      GOTOOLCHAIN: 'local',
-      CGO_ENABLED: '0',
-      GOFLAGS: '',
-    },
-  })
+  const build = (...tags: readonly string[]) =>
+    spawnSync(go, ['build', ...tags, '-o', program, '.'], {
+      cwd: fileURLToPath(new URL('.', import.meta.url)),
+      encoding: 'utf8',
+      env: {
+        GOCACHE: join(directory, 'cache'),
+        ...process.env,
+        GOTOOLCHAIN: 'local',
+        CGO_ENABLED: '0',
+        GOFLAGS: '',
+      },
+    })
+  const readsZstd = build('-tags', 'zstd').status === 0
+  const built = readsZstd ? { status: 0, stderr: '' } : build()
   if (built.status !== 0) {
     rmSync(directory, { recursive: true })
     throw new Error(`the Go readers could not be built: ${built.stderr}`)
@@ -59,6 +64,7 @@ export function openGoReaders(go: string): GoReaders {
     })
   const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
   return {
+    readsZstd,
     unpack: (layers) => ask({ Layers: layers.map(base64) }),
     read: (kind, document) => ask({ Kind: kind, Document: base64(document) }),
     async close() {

@@ -51,7 +51,9 @@ func decompressed(layer []byte) (io.Reader, error) {
 		return gzip.NewReader(bytes.NewReader(layer))
 	case begins("BZh"):
 		return bzip2.NewReader(bytes.NewReader(layer)), nil
-	case begins("\xfd7zXZ\x00"), begins("\x28\xb5\x2f\xfd"):
+	case begins("\x28\xb5\x2f\xfd"):
+		return unzstd(layer)
+	case begins("\xfd7zXZ\x00"):
 		return nil, errors.New("a compression that the standard library does not have")
 	}
 	return bytes.NewReader(layer), nil

@@ -109,16 +109,6 @@ describe('an order', () => {
       )
     await expect(open().push(order())).rejects.toMatchObject({ code: 'digest-mismatch' })
   })
-  test('a registry says whether it lists the manifest with those that refer to its subject', async () => {
-    expect(await open().push(order())).not.toHaveProperty('subject')
-    registry.script = ({ method, path }, response) =>
-      void (
-        method === 'PUT' &&
-        path.includes('/manifests/') &&
-        response.setHeader('oci-subject', sha256('the subject'))
-      )
-    expect(await open().push(order())).toMatchObject({ subject: sha256('the subject') })
-  })
   test('a tag that does not hold what was put there is a failure', async () => {
     const other = Buffer.from(JSON.stringify({ schemaVersion: 2 }))
     registry.script = ({ method }, response) => void (method === 'GET' && response.writeHead(200).end(other))

@@ -5,6 +5,7 @@ import type { JobContext } from '../../src/app/jobs/job-context.ts'
 import { readSettings } from '../../src/app/settings.ts'
 import { pullNumber } from '../../src/change/ids.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
+import { openTurns } from '../../src/app/jobs/turns.ts'
 import type { LookOrder } from '../../src/examine/looks/look-order.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
@@ -75,6 +76,7 @@ function place(): JobContext<Store> {
       told: { changeLines: [], commandLines: [] },
       gate: aGateInput({ snapshot: order.snapshot, ...found(order) }),
     }),
+    isSmall: () => true,
     close: async () => undefined,
   }
   return {
@@ -91,6 +93,7 @@ function place(): JobContext<Store> {
         close: async () => undefined,
       },
       looks,
+      turns: openTurns(scene.clock),
       clock: scene.clock,
       log: pino({ level: 'silent' }),
     } as unknown as JobContext<Store>['app'],

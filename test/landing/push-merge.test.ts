@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { readStagingBranch, stagingBranch } from '../../src/gate/staging-branch.ts'
+import { readTemporaryBranch, temporaryBranch } from '../../src/gate/temporary-branch.ts'
 import { landPull } from '../../src/landing/land-pull.ts'
 import { pullNumber } from '../../src/change/ids.ts'
 import { checksRule, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
@@ -60,6 +60,33 @@ describe('a push of the validated merge', () => {
     })
     expect(scene.tip()).toBe(before)
     expect(scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned'])
+  })
+})
+
+describe('a push whose checks GitHub expects on the merge, though nobody planned that', () => {
+  const rulesWith = (...names: string[]) =>
+    ({ checks: { required: names.map((name) => ({ name })), strict: false } }) as never
+
+  test('is made again with them there, and leaves no branch behind', async () => {
+    required()
+    const { permit } = await scene.examine()
+    expect(await scene.land(plainPush, { rules: rulesWith(...ownChecks) })).toEqual({
+      kind: 'landed',
+      commit: permit.landing.commit,
+    })
+    expect(scene.intents.map(({ outcome, method }) => [outcome, method])).toEqual([
+      ['abandoned', plainPush],
+      ['landed', checksFirst],
+    ])
+    expect(scene.otherBranches()).toEqual([])
+  })
+
+  test('is not where others have to report: nothing would come', async () => {
+    required()
+    expect(await scene.land(plainPush, { rules: rulesWith(...ownChecks, 'ci') })).toMatchObject({
+      kind: 'refused',
+    })
+    expect(scene.intents).toHaveLength(1)
   })
 })
 
@@ -269,8 +296,11 @@ describe('where approvals count only for the merge that GitHub would make', () =
 
 test('the branch for a landing tells what it was made for, and no other branch is taken for one', async () => {
   for (const baseRef of ['main', 'release/v4.18', 'a%2Fb', 'ä'])
-    expect(readStagingBranch(stagingBranch({ pull: pullNumber(7), baseRef }))).toEqual({ pull: 7, baseRef })
-  expect(stagingBranch({ pull: pullNumber(7), baseRef: 'release/v4.18' })).not.toMatch(/tmp-.*\//)
+    expect(readTemporaryBranch(temporaryBranch({ pull: pullNumber(7), baseRef }))).toEqual({
+      pull: 7,
+      baseRef,
+    })
+  expect(temporaryBranch({ pull: pullNumber(7), baseRef: 'release/v4.18' })).not.toMatch(/tmp-.*\//)
   for (const branch of [
     'main',
     'catalog-bot/tmp-',
@@ -279,5 +309,5 @@ test('the branch for a landing tells what it was made for, and no other branch i
     'catalog-bot/tmp-x-main',
     'catalog-bot/tmp-1-a/b',
   ])
-    expect(readStagingBranch(branch)).toBeUndefined()
+    expect(readTemporaryBranch(branch)).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 // Archives that hold one thing for us and another one for Go, and so for opm: each is refused, and says why. The samples
 // stand for the classes that bench/fuzz-archives.ts tries at random.
 import { createHash } from 'node:crypto'
-import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { constants, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from '@jest/globals'
 import { unpackLayers } from '../../src/registry/unpack/unpack-layers.ts'
 import { pax, tar, tarOf, type TarPart } from './tar-writer.ts'
@@ -167,6 +167,14 @@ describe('compression', () => {
     )
     return Buffer.concat([head, Buffer.alloc(8), packed.subarray(10)])
   }
+  const zstdCompressedNothing = zstdCompressSync(Buffer.alloc(0))
+  /** With a checksum that is not that of its content, or with these flags. */
+  const summed = (flags: number) => {
+    const frame = zstdCompressSync(archive, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+    if (flags === 0) frame[frame.length - 1] = (frame.at(-1) ?? 0) ^ 1
+    else frame[4] = (frame[4] ?? 0) | flags
+    return frame
+  }
   test.each<[string, Buffer, RegExp]>([
     ['a member behind zeros', Buffer.concat([gzipSync(archive), Buffer.alloc(4), hidden]), /after its end/],
     ['a gzip stream that is a tar archive', twoInOne(), /one archive to those who unpack gzip/],
@@ -174,6 +182,23 @@ describe('compression', () => {
       'a part in front that only some readers skip',
       Buffer.concat([Buffer.from([0x50, 0x2a, 0x4d, 0x18, 0, 0, 0, 0]), zstdCompressSync(archive)]),
       /only some readers skip/,
+    ],
+    [
+      'a frame of zstd behind bytes that are none',
+      Buffer.concat([zstdCompressSync(archive), Buffer.alloc(8), zstdCompressSync(archive)]),
+      /after its end/,
+    ],
+    ['a frame of zstd that is cut off', zstdCompressSync(archive).subarray(0, -1), /cut off/],
+    ['a frame of zstd whose checksum is another', summed(0), /damaged/],
+    ['a bit of zstd that nobody uses', summed(0x10), /not used/],
+    ['a frame of zstd for a dictionary', summed(0x01), /dictionary|damaged/],
+    [
+      'more frames of zstd than anybody makes',
+      Buffer.concat([
+        zstdCompressSync(archive),
+        ...Array.from({ length: 50_000 }, () => zstdCompressedNothing),
+      ]),
+      /50000 frames/,
     ],
     ['bzip2', Buffer.concat([Buffer.from('BZh9'), archive]), /bzip2/],
     ['xz', Buffer.concat([Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0]), archive]), /bzip2 or xz/],

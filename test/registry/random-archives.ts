@@ -2,6 +2,7 @@
 // for different things; some bytes damaged. What we make of them and what Go makes is compared (bench/fuzz-archives.ts).
 import { gzipSync } from 'node:zlib'
 import type { Random } from '../go/fast/mutated-documents.ts'
+import { packed, randomFrames, type Frame, type Packing } from './random-frames.ts'
 import { checkSum, pax, tar, type TarPart } from './tar-writer.ts'
 
 export interface RandomLayer {
@@ -11,8 +12,11 @@ export interface RandomLayer {
   /** Places and values of bytes that are changed; the header's sum is made right again where the third is true. */
   readonly damage: readonly (readonly [number, number, boolean])[]
   readonly cut: number
-  /** Compressed in so many members; 0 leaves it as it is. */
-  readonly members: number
+  readonly packing: Packing | 'none'
+  /** What it is compressed in. */
+  readonly frames: readonly Frame[]
+  /** Places, from behind, and values of bytes that are changed once all is packed. */
+  readonly packedDamage: readonly (readonly [number, number])[]
   /** Behind the compressed bytes. */
   readonly rest: Uint8Array
 }
@@ -123,6 +127,7 @@ function randomLayer(random: Random, wildness: number): RandomLayer {
   const isOdd = (share = 1) => random.below(100) < wildness * share
   const parts = Array.from({ length: 1 + random.below(5) }, () => randomParts(random, isOdd)).flat()
   const length = parts.length * 700
+  const packing = random.pick(['none', 'none', 'none', 'gzip', 'zstd', 'zstd'] as const)
   return {
     parts,
     ending: isOdd(0.5) ? random.pick(endings)() : Buffer.alloc(1024),
@@ -148,7 +153,12 @@ function randomLayer(random: Random, wildness: number): RandomLayer {
       random.below(4) !== 0,
     ]),
     cut: isOdd(0.3) ? random.below(1500) : 0,
-    members: random.below(3) === 0 ? 1 + random.below(3) : 0,
+    packing,
+    frames: packing === 'none' ? [] : randomFrames(random, packing, isOdd),
+    packedDamage: Array.from({ length: isOdd(0.3) ? 1 : 0 }, () => [
+      1 + random.below(300),
+      random.below(256),
+    ]),
     rest: isOdd(0.3)
       ? random.pick([Buffer.alloc(9), Buffer.from('rest'), gzipSync(Buffer.alloc(512))])
       : Buffer.alloc(0),
@@ -280,10 +290,8 @@ export function packedLayer(layer: RandomLayer): { readonly archive: Buffer; rea
       header.write(`${checkSum(header).toString(8).padStart(6, '0')}\0 `, 148)
   }
   archive = archive.subarray(0, Math.max(archive.length - layer.cut, 0))
-  if (layer.members === 0) return { archive, bytes: Buffer.concat([archive, layer.rest]) }
-  const step = Math.ceil(archive.length / layer.members) || 1
-  const members: Buffer[] = []
-  for (let at = 0; at < archive.length || at === 0; at += step)
-    members.push(gzipSync(archive.subarray(at, at + step), { level: 1 }))
-  return { archive, bytes: Buffer.concat([...members, layer.rest]) }
+  const { packing, frames, packedDamage, rest } = layer
+  const bytes = Buffer.concat([packing === 'none' ? archive : packed(archive, packing, frames), rest])
+  for (const [behind, value] of packedDamage) if (behind <= bytes.length) bytes[bytes.length - behind] = value
+  return { archive, bytes }
 }

@@ -7,6 +7,7 @@ const scripts = {
   lint: 'oxlint',
   types: 'tsc',
   check: 'npm run lint && npm run types && npm test',
+  timed: 'node scripts/run-steps.mjs lint types test',
 }
 const read = (text: string) => findCommands('PAGE.md', text, scripts)
 const commandsOf = (text: string) => read(text).commands.map(({ command }) => command)
@@ -67,6 +68,7 @@ describe('a page', () => {
 
 test('a script that only runs others is run when those are', () => {
   expect(partsOf('npm run check', scripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
+  expect(partsOf('npm run timed', scripts)).toEqual(['npm run lint', 'npm run types', 'npm test'])
   expect(partsOf('npm run lint', scripts)).toEqual(['npm run lint'])
   expect(partsOf('npm ci && npm test', scripts)).toEqual(['npm ci && npm test'])
 })

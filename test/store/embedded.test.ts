@@ -11,9 +11,9 @@ import { openStore } from '../../src/store/store.ts'
 import { startChild } from './child.ts'
 import { storeContract } from './contract.ts'
 import { databaseProcesses, isAlive } from './database-processes.ts'
+import { placeMadeStore } from './made-store.ts'
 import { clock, delivery, pullJob, until } from './sample-records.ts'
 
-// Making a database takes seconds, copying one does not.
 const root = mkdtempSync(join(tmpdir(), 'catalog-bot-store-'))
 const made = join(root, 'made')
 let folders = 0
@@ -22,9 +22,7 @@ const folder = (...deep: string[]) => {
   cpSync(made, path, { recursive: true })
   return path
 }
-beforeAll(async () => {
-  await (await openStore({ dataDirectory: made, clock })).close()
-}, 180_000)
+beforeAll(() => placeMadeStore(made), 180_000)
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 storeContract('embedded, in a folder', {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { openStore } from '../../src/store/store.ts'
+import { openMadeStore } from './made-store.ts'
 import { query, startPostgres } from './postgres-server.ts'
 import { pullMemoryContract } from './pull-memory-contract.ts'
 import { clock } from './sample-records.ts'
@@ -13,7 +14,7 @@ afterAll(async () => postgres?.remove())
 describe('the embedded store', () => {
   let opened: Store
   beforeAll(async () => {
-    opened = await openStore({ clock })
+    opened = await openMadeStore({ clock })
   }, 180_000)
   afterAll(() => opened.close())
   pullMemoryContract(() => opened)

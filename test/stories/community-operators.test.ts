@@ -4,10 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { startBot } from '../../sandbox/demo/bot-process.ts'
 import { sharedPath } from '../shared.ts'
 import { openRealWorld } from './real-catalog.ts'
-import { until } from './world.ts'
+import { startStoryBot, until } from './world.ts'
 
 const source = sharedPath('community-operators')
 const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
@@ -38,7 +37,7 @@ const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
     const directory = await mkdtemp(join(tmpdir(), 'real-'))
     const world = await openRealWorld(source ?? '', directory)
     const log: string[] = []
-    const bot = await startBot({ environment: world.environment, onLog: (line) => log.push(line) })
+    const bot = await startStoryBot({ environment: world.environment, onLog: (line) => log.push(line) })
     try {
       world.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
       const pull = await world.github.openPull(world.update('v4.20'))

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pino from 'pino'
+import { openTurns } from '../../src/app/jobs/turns.ts'
 import type { App } from '../../src/app/jobs/job-context.ts'
 import { runJob } from '../../src/app/jobs/run-job.ts'
 import { openMetrics } from '../../src/app/metrics.ts'
@@ -22,7 +23,7 @@ import { openGitHubApp } from '../../src/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
-import { openStore } from '../../src/store/store.ts'
+import { openMadeStore } from '../store/made-store.ts'
 import { openDemoWorld, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
 import { commentOf } from '../../sandbox/demo/outcome.ts'
 import { stories } from '../../sandbox/demo/stories.ts'
@@ -48,7 +49,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
   const settings = readSettings({ ...coast.environment, SCAN_SECONDS: '3600', SECOND_LOOK_SECONDS: '60' })
   if (settings.credentials === undefined) throw new Error('no credentials')
   const log = pino({ level: 'silent' })
-  const real = await openStore({ clock: realClock })
+  const real = await openMadeStore({ clock: realClock })
 
   let cache = openMemoryCache(clock)
   let held = 0
@@ -105,6 +106,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     store,
     registries,
     looks,
+    turns: openTurns(clock),
     clock,
     log,
     loader: catalogLoader(pool, store),

@@ -1,13 +1,13 @@
 // The landing table with the bot: every row from the open pull request to the merge, by a way that GitHub takes, or to the
 // words that people read, and on from there once somebody has mended what they say. One App, a repository a row.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { atTheWorstMoment } from './landing-table/at-the-worst-moment.ts'
 import type { Merged, Waits, Way } from './landing-table/row.ts'
 import { rulesAlone } from './landing-table/rules-alone.ts'
 import { rulesTogether } from './landing-table/rules-together.ts'
 import { gitIn, openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
-import { until } from './world.ts'
+import { startStoryBot, until } from './world.ts'
 
 const rows = [...rulesAlone, ...rulesTogether, ...atTheWorstMoment]
 
@@ -33,7 +33,7 @@ describe('every way onto a branch', () => {
   beforeAll(async () => {
     ground = await openTableGround()
     runner = setInterval(runOnTemporary, 100)
-    bot = await startBot({
+    bot = await startStoryBot({
       environment: { ...ground.environment, SWEEP_SECONDS: '30' },
       onLog: (line) => log.push(line),
     })

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
-import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { publishImages, readFixture } from '../../sandbox/demo/demo-world.ts'
 import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
 import { apiVersion } from '../../src/github/api-version.ts'
 import { ownChecks } from './landing-table/row.ts'
 import { startSecondGitHub, tokenOf, type SecondGitHub } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
-import { until } from './world.ts'
+import { startStoryBot, until } from './world.ts'
 
 const repository = 'coast/operators'
 const permissions = {
@@ -104,8 +104,14 @@ describe('at a GitHub that others wrote', () => {
     })
     await github.git.create(repository)
     await pushFiles(github, { repository, login: 'harbormaster', branch: 'main', files })
+    await as('harbormaster', 'PUT', `${repository}/branches/main/protection`, {
+      required_status_checks: { strict: false, contexts: ownChecks },
+      enforce_admins: true,
+      required_pull_request_reviews: null,
+      restrictions: null,
+    })
     for (const login of ['alice', 'carol', 'mallory']) await as(login, 'POST', `${repository}/forks`, {})
-    bot = await startBot({
+    bot = await startStoryBot({
       environment: {
         APP_ID: String(github.appId),
         PRIVATE_KEY: github.privateKey,
@@ -176,12 +182,6 @@ describe('at a GitHub that others wrote', () => {
   test('a branch that requires our checks takes no push without them, and our merge with them on itself', async () => {
     const path = 'catalogs/v4.20/foghorn/catalog.yaml'
     const opened = () => openPull('carol', 'foghorn-2.2.0', ...newVersion('foghorn', '2.2.0', '2.1.0'))
-    await as('harbormaster', 'PUT', `${repository}/branches/main/protection`, {
-      required_status_checks: { strict: false, contexts: ownChecks },
-      enforce_admins: true,
-      required_pull_request_reviews: null,
-      restrictions: null,
-    })
     const pushed = { repository, login: 'harbormaster', branch: 'main', from: 'main', files: { [path]: '' } }
     await expect(pushFiles(github, pushed)).rejects.toThrow('Protected branch update failed')
     const { number, head } = await opened()

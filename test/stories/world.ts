@@ -1,10 +1,14 @@
 // The demo's coast with a bot process beside it, for stories.
+import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startBot, type BotProcess } from '../../sandbox/demo/bot-process.ts'
+import { storeFolder } from '../../src/app/settings.ts'
+import { startBot, type BotOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { openDemoWorld, type DemoWorld, type DemoWorldOptions } from '../../sandbox/demo/demo-world.ts'
+import { placeMadeStore } from '../store/made-store.ts'
+import { keptCompiled } from '../kept-compiled.ts'
 import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
 
 export interface StoryWorld {
@@ -41,7 +45,7 @@ export async function openStoryWorld({
       return running
     },
     async start(environment = {}) {
-      running = await startBot({
+      running = await startStoryBot({
         environment: { ...coast.environment, ...options.environment, ...environment },
         onLog: (line) => log.push(line),
       })
@@ -54,6 +58,13 @@ export async function openStoryWorld({
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** A bot whose store, when it has none yet, is a made one. */
+export async function startStoryBot(options: BotOptions): Promise<BotProcess> {
+  const store = storeFolder(options.environment['DATA_DIR'] ?? '')
+  if (!existsSync(store)) await placeMadeStore(store)
+  return startBot({ ...options, environment: { CATALOG_BOT_CACHE: keptCompiled, ...options.environment } })
 }
 
 /** Waits until something holds; fails with `what` and the end of the log after so many seconds. */

@@ -176,6 +176,25 @@ describe('processes', () => {
     expect(await first).not.toBe(second)
   })
 
+  test('are not started while one that is there may soon be free', async () => {
+    open({ processes: 4, growsAfter: ample })
+    const pids = await Promise.all([pid(), pid(), pid()])
+    expect(new Set(pids).size).toBe(1)
+    // One that ends is no hope.
+    const dies = run(dying(9)).catch(() => undefined)
+    const other = await pid()
+    await dies
+    expect(other).not.toBe(pids[0])
+  })
+
+  test('are started when that takes long', async () => {
+    open({ processes: 2, growsAfter: 1 })
+    const busy = run({ kind: 'spin' }).catch(() => undefined)
+    expect(await pid()).toBeGreaterThan(0)
+    await pool.close()
+    await busy
+  })
+
   test('take the orders that wait in their turn', async () => {
     const answered: unknown[] = []
     const orders = [1, 2, 3, 4].map((value) =>

@@ -1,4 +1,5 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
+import { isCountable } from '../git/countable.ts'
 import { git, mergeBase } from '../git/git-store.ts'
 import { verificationOf } from '../signing.ts'
 import { accountByLogin, timestampOf } from '../world.ts'
@@ -117,19 +118,10 @@ export function shortCommitView(commit: CommitData): Payload {
 
 /** A commit of a push: short, with the paths it touched. */
 export async function pushedCommitView(world: World, repo: Repo, commit: CommitData): Promise<Payload> {
-  const touched = await git(
-    repo.path,
-    'diff-tree',
-    '-r',
-    '-m',
-    '--first-parent',
-    '--root',
-    '--no-commit-id',
-    '--name-status',
-    '-z',
-    '--no-renames',
-    commit.sha,
-  )
+  const options = ['-r', '-m', '--first-parent', '--root', '--no-commit-id', '--name-status', '-z']
+  const touched = (await isCountable(repo.path, commit.sha))
+    ? await git(repo.path, 'diff-tree', ...options, '--no-renames', commit.sha)
+    : ''
   const words = touched.split('\0')
   const paths = (status: string): string[] =>
     words.filter((_, at) => at % 2 === 1 && words[at - 1] === status)
@@ -156,6 +148,7 @@ const patchLimit = 3000
 
 /** The changed files between two commits, three-dot and with renames detected, as GitHub lists a pull request's. */
 export async function readFiles(world: World, repo: Repo, base: string, head: string): Promise<Payload[]> {
+  if (!(await isCountable(repo.path, head))) return []
   const from = await mergeBase(repo.path, base, head)
   const start = from ?? (await git(repo.path, 'hash-object', '-t', 'tree', '--stdin')).trim()
   const diff = (...args: string[]): Promise<string> =>

@@ -1,4 +1,5 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
+import { isCountable } from '../git/countable.ts'
 import { git, mergeBase } from '../git/git-store.ts'
 import type {
   Account,
@@ -118,9 +119,11 @@ async function countsOf(pull: Pull): Promise<Counts> {
     mergeBase(path, pull.baseSha, pull.headSha),
     git(path, 'rev-list', '--count', `${pull.baseSha}..${pull.headSha}`),
   ])
-  const lines = (await git(path, 'diff', '-M', '--numstat', base ?? pull.baseSha, pull.headSha, '--'))
-    .split('\n')
-    .filter(Boolean)
+  const lines = (await isCountable(path, pull.headSha))
+    ? (await git(path, 'diff', '-M', '--numstat', base ?? pull.baseSha, pull.headSha, '--'))
+        .split('\n')
+        .filter(Boolean)
+    : []
   const sum = (column: number): number =>
     lines.reduce((total, line) => total + (Number(line.split('\t')[column]) || 0), 0)
   const counts = {

@@ -8,8 +8,10 @@ import { pushOfDelivery } from './push-of-delivery.ts'
 
 /** GitHub caps payloads at 25 MB. */
 const maxBody = 25 * 1024 * 1024
-/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest. */
-const mostUnverified = 8 * maxBody
+/** Nearly every delivery is shorter: those that are keep room of their own, whoever sends how many long ones. */
+const usualBody = 1024 * 1024
+/** Bytes of all bodies together that lie here before it is known who sent them: eight of the largest, and 64 usual ones. */
+const mostUnverified = { long: 8 * maxBody, usual: 64 * usualBody } as const
 
 export const deliveryPath = '/api/github/webhooks'
 
@@ -17,13 +19,15 @@ export interface DeliveryEdge {
   readonly store: Deliveries
   /** The current secret first, then the one before it, if any. */
   readonly secrets: readonly string[]
+  /** Our own: what it wrote is no news to us. Absent: everything is. */
+  readonly appId?: number | undefined
   /** `event` is one of a closed list: nothing that anybody can write into an unsigned header (labelOfEvent). */
   readonly onAccepted: (outcome: 'new' | 'duplicate' | 'refused', event: string, milliseconds: number) => void
 }
 
 /** A handler in Probot's form: true when it has answered, false when the request is not a delivery. */
-export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
-  const room = { left: mostUnverified }
+export function deliveryHandler({ store, secrets, appId, onAccepted }: DeliveryEdge) {
+  const rooms: Rooms = { ...mostUnverified }
   return async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     if (request.method !== 'POST' || request.url?.split('?')[0] !== deliveryPath) return false
     const started = performance.now()
@@ -36,7 +40,7 @@ export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
       onAccepted(outcome, label, performance.now() - started)
       return true
     }
-    const body = await readBody(request, room)
+    const body = await readBody(request, rooms)
     if (body === 'too-large') return answer(413, 'the delivery is too large', 'refused')
     if (body === 'crowded') return answer(503, 'too many deliveries at once: send it again', 'refused')
     if (
@@ -52,7 +56,7 @@ export function deliveryHandler({ store, secrets, onAccepted }: DeliveryEdge) {
     if (payload === undefined) return answer(400, 'the body is not JSON', 'refused')
     const outcome = await store.accept(
       { guid, event, body },
-      jobsOfDelivery(event, payload),
+      jobsOfDelivery(event, payload, appId),
       pushOfDelivery(event, payload),
     )
     return answer(202, outcome === 'new' ? 'accepted' : 'known', outcome)
@@ -72,23 +76,29 @@ export function isSigned(
   )
 }
 
+/** Bytes that are left. */
+type Rooms = Record<keyof typeof mostUnverified, number>
+
 /** The whole body, unless it is longer than GitHub ever sends, or others' bodies have taken the room. */
-async function readBody(
-  request: IncomingMessage,
-  room: { left: number },
-): Promise<Buffer | 'too-large' | 'crowded'> {
+async function readBody(request: IncomingMessage, rooms: Rooms): Promise<Buffer | 'too-large' | 'crowded'> {
   const chunks: Buffer[] = []
   let length = 0
+  let room: keyof Rooms = 'usual'
   try {
     for await (const chunk of request as AsyncIterable<Buffer>) {
       length += chunk.length
-      room.left -= chunk.length
+      rooms[room] -= chunk.length
       if (length > maxBody) return 'too-large'
-      if (room.left < 0) return 'crowded'
+      if (room === 'usual' && length > usualBody) {
+        rooms.usual += length
+        rooms.long -= length
+        room = 'long'
+      }
+      if (rooms[room] < 0) return 'crowded'
       chunks.push(chunk)
     }
   } finally {
-    room.left += length
+    rooms[room] += length
   }
   return Buffer.concat(chunks)
 }

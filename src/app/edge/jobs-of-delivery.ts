@@ -1,14 +1,15 @@
 // Which jobs a delivery causes. A delivery is a hint (T41): all it can do is make the bot look again, so
 // nothing of it is believed but which repository and which pull request or branch to look at.
-import { temporaryBranches } from '../../gate/temporary-branch.ts'
 import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'
+import { queueBranches, temporaryBranches } from '../../gate/temporary-branch.ts'
 import { checkPrefix } from '../../messages/report.ts'
 import type { Job } from '../../ports/store.ts'
 
 const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
 const installation = z.object({ id: z.number().int().positive() })
 const pull = z.object({ number: z.number().int().positive() })
+const account = z.object({ id: z.number(), type: z.string().optional() })
 const about = { repository, installation }
 
 const payloads = {
@@ -18,6 +19,10 @@ const payloads = {
     ...about,
     action: z.string(),
     issue: pull.extend({ pull_request: z.unknown().optional() }),
+    comment: z
+      .object({ user: account.nullish(), performed_via_github_app: z.object({ id: z.number() }).nullish() })
+      .optional(),
+    sender: account.optional(),
   }),
   check_run: z.object({
     ...about,
@@ -62,7 +67,7 @@ const pullActions = new Set([
 ])
 
 /** The jobs of one delivery; none for events that change nothing for us or whose payload is not as GitHub sends it. */
-export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] {
+export function jobsOfDelivery(event: string, payload: unknown, appId?: number): readonly Job[] {
   switch (event) {
     case 'pull_request': {
       const value = payloads.pull_request.safeParse(payload).data
@@ -74,7 +79,9 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
     }
     case 'issue_comment': {
       const value = payloads.issue_comment.safeParse(payload).data
-      return value && value.issue.pull_request !== undefined ? [pullJob(value, value.issue)] : []
+      return value && value.issue.pull_request !== undefined && !isOurs(value, appId)
+        ? [pullJob(value, value.issue)]
+        : []
     }
     case 'check_run': {
       const value = payloads.check_run.safeParse(payload).data
@@ -128,9 +135,27 @@ export function jobsOfDelivery(event: string, payload: unknown): readonly Job[] 
   }
 }
 
+/**
+ * That our App wrote its own comment, or wrote it anew: nothing that it does not know, and a second look at each pull request
+ * where it is taken for news. What others do to our comment is news.
+ */
+function isOurs(
+  { action, comment, sender }: z.infer<typeof payloads.issue_comment>,
+  appId: number | undefined,
+): boolean {
+  return (
+    (action === 'created' || action === 'edited') &&
+    appId !== undefined &&
+    comment?.performed_via_github_app?.id === appId &&
+    // A person may write by way of our App.
+    sender?.type === 'Bot' &&
+    sender.id === comment.user?.id
+  )
+}
+
 /** Branches on which merges wait, ours and those of GitHub's merge queue: nothing is published from them. */
 const isPassing = (branch: string): boolean =>
-  branch.startsWith(temporaryBranches) || branch.startsWith('gh-readonly-queue/')
+  branch.startsWith(temporaryBranches) || branch.startsWith(queueBranches)
 
 interface About {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }

@@ -25,7 +25,9 @@ import { requestReviews } from './request-reviews.ts'
 import { noteQueue } from './queued-branches.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
+import type { Forge, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
+import type { Turn } from './turns.ts'
 
 /** Seconds after which a landing that met another one is tried again. */
 const busySeconds = 2
@@ -36,16 +38,30 @@ export async function examinePull(
   job: Extract<Job, { kind: 'pull' }>,
   place: JobContext<Store>,
 ): Promise<void> {
+  const turn = place.app.turns.begin()
+  try {
+    await examineInTurn(job, place, turn)
+  } finally {
+    turn.end()
+  }
+}
+
+async function examineInTurn(
+  job: Extract<Job, { kind: 'pull' }>,
+  place: JobContext<Store>,
+  turn: Turn,
+): Promise<void> {
   const { store } = place.app
   crashPoint('job-taken')
   for (let attempt = 0; attempt < landingAttempts; attempt++) {
-    const examination = await look(job.pull, place)
+    const examination = await look(job.pull, place, turn)
     if (examination === undefined) return
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
     await store.recordVerdict(recordOf(examination, place.app.clock.now()))
     crashPoint('verdict-recorded')
     if (!(await answerCommands(examination, place))) continue
+    await turn.giveWay()
     await report(examination, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
@@ -98,15 +114,24 @@ export async function examinePull(
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: JobContext<Store>): Promise<Seen | undefined> {
+async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Promise<Seen | undefined> {
   const { forge, app } = place
-  const snapshot = await forge.readSnapshot(pull)
+  let size: PullSize | undefined
+  const snapshot = await forge.readSnapshot(pull, {
+    onCounted: async ({ author, size: counted }) => {
+      size = counted
+      const isSmall = app.looks.isSmall({ repository: forge.repository, pull, author }, size)
+      turn.weigh(isSmall ? 'light' : 'heavy', whoseOf(author, forge))
+      await turn.giveWay()
+    },
+  })
   if (snapshot === null) return undefined
   if (snapshot.state !== 'open') {
     await finishClosed(snapshot, place)
     return undefined
   }
   if (!(await isServed(snapshot.baseRef, place))) return undefined
+  await turn.giveWay()
   const fetched = await fetchAgreeing(snapshot, place)
   if (fetched === undefined) {
     await app.store.enqueue(
@@ -115,14 +140,23 @@ async function look(pull: PullNumber, place: JobContext<Store>): Promise<Seen | 
     )
     return undefined
   }
+  await turn.giveWay()
   const started = performance.now()
-  const examination = await lookAtPull(fetched, place)
+  const examination = await lookAtPull(fetched, place, {
+    size,
+    onLong: () => turn.weigh('heavy', whoseOf(fetched.author, forge)),
+  })
   const examined = Math.round(performance.now() - started)
   app.log.info(
     { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },
     'examined',
   )
   return examination
+}
+
+/** Of one repository's pull requests, those of one account wait for one another. */
+function whoseOf(author: Snapshot['author'], { repository }: Forge): string {
+  return `${repository.owner}/${repository.name} ${author?.id ?? 'nobody'}`.toLowerCase()
 }
 
 /** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */

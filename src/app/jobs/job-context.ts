@@ -9,6 +9,7 @@ import type { LookPool } from '../../examine/looks/look-pool.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
 import type { Settings } from '../settings.ts'
+import type { Turns } from './turns.ts'
 
 /** `Ports`: what is used of the store, which has them all; nothing, where it is not said. */
 export interface App<Ports = unknown> {
@@ -17,6 +18,7 @@ export interface App<Ports = unknown> {
   readonly registries: Registries
   readonly loader: CatalogLoader
   readonly looks: LookPool
+  readonly turns: Turns
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger

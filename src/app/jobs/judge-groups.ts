@@ -2,8 +2,10 @@
 // merge of them makes, each of them must be mergeable by itself, and the whole must be valid. Our checks on the group's
 // commit then say so, and GitHub lands the group or lets it go.
 import type { CommitSha } from '../../change/ids.ts'
+import { queueBranches } from '../../gate/temporary-branch.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { judgedGroup, recordJudgedGroup } from '../../landing/judged-groups.ts'
+import { putChecks } from '../../landing/put-checks.ts'
 import { groupChecks, type GroupVerdict } from '../../messages/group-checks.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { QueuedPull } from '../../ports/merging.ts'
@@ -17,8 +19,6 @@ import type { JobContext } from './job-context.ts'
 
 type GroupJob = Extract<Job, { kind: 'group' }>
 
-/** Below this GitHub keeps the groups of a branch's queue. */
-const groupBranches = (branch: string) => `gh-readonly-queue/${branch}/`
 /** What nobody answers for so long is told as a failure: a queue that waits for us lets nobody else pass. */
 const patienceMilliseconds = 10 * 60_000
 const askAgainSeconds = 5
@@ -36,7 +36,7 @@ export async function judgeGroups(job: GroupJob, place: JobContext<Store>): Prom
   const queue = await merging.queueOf(job.branch)
   await noteQueue(job.repository, job.branch, queue.length > 0, app.store)
   if (!queue.some(({ group }) => group !== undefined)) return
-  const branches = await merging.branchesBelow(groupBranches(job.branch))
+  const branches = await merging.branchesBelow(`${queueBranches}${job.branch}/`)
   await repository.fetch(job.branch)
   const base = await repository.tip(job.branch)
   if (base === undefined) return
@@ -84,9 +84,7 @@ async function judge(group: Group, job: GroupJob, place: JobContext<Store>): Pro
     )
     crashPoint('group-judged')
   }
-  const shown = new Map((await forge.checksOn(group.head)).map(({ name, digest }) => [name, digest]))
-  for (const run of groupChecks(told).map(withDigest))
-    if (shown.get(run.name) !== run.digest) await forge.perform({ kind: 'put-check', head: group.head, run })
+  await putChecks(forge, group.head, groupChecks(told).map(withDigest))
   return told.kind !== 'waiting'
 }
 

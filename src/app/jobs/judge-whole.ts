@@ -1,14 +1,13 @@
 // Looks at the tree of several pull requests together, as if one had made all of it. Who may make each of them is their own
 // matter, judged for each; what they make together must be valid.
-import { join, resolve } from 'node:path'
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { CheckId } from '../../findings/checks.ts'
-import { answerQuestions } from '../../examine/gather-answers.ts'
-import { memoryCalls, type LookMemory, type LookRequest } from '../../examine/looks/look-order.ts'
-import { GitError } from '../../git/git-error.ts'
+import { forgetfulMemory } from '../../examine/forgetful.ts'
+import type { LookMemory } from '../../examine/looks/look-order.ts'
 import type { Store } from '../../ports/store.ts'
 import type { JobContext } from './job-context.ts'
+import { orderLook } from './order-look.ts'
 
 export type WholeVerdict =
   { readonly kind: 'valid' } | { readonly kind: 'invalid' | 'unknown'; readonly reasons: readonly string[] }
@@ -30,7 +29,7 @@ export async function judgeWhole(
   { pull, base, head, baseRef }: Whole,
   place: JobContext<Store>,
 ): Promise<WholeVerdict> {
-  const { app, forge, mirror } = place
+  const { forge } = place
   const snapshot: Snapshot = {
     repository: forge.repository,
     pull,
@@ -47,17 +46,9 @@ export async function judgeWhole(
     comments: [],
     stacked: false,
   }
-  const facts = join(resolve(app.settings.dataDirectory), 'facts')
-  const order = { snapshot, mirror, facts, budget: app.settings.budget }
-  const answer = await app.looks.look(order, answersFor(place))
-  switch (answer.kind) {
-    case 'too-large':
-      return { kind: 'invalid', reasons: [`together they are too large to check: ${answer.why}`] }
-    case 'git-error':
-      throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
-    case 'seen':
-      break
-  }
+  const answer = await orderLook(snapshot, place, { memory: noPast, openPulls: () => Promise.resolve([]) })
+  if (answer.kind === 'too-large')
+    return { kind: 'invalid', reasons: [`together they are too large to check: ${answer.why}`] }
   const outcomes = answer.gate.outcomes.filter(({ check }) => !ofEach.includes(check))
   if (outcomes.length === 0) return { kind: 'invalid', reasons: ['together they cannot be checked'] }
   const errors = outcomes.flatMap(({ check, findings }) =>
@@ -73,26 +64,12 @@ export async function judgeWhole(
 }
 
 /** No memory: nothing of this look is a pull request's past. */
-const nothing: Readonly<Record<keyof LookMemory, (args: readonly unknown[]) => unknown>> = {
-  observe: () => 0,
-  shownHeads: () => [],
-  commands: () => [],
-  firstSeenReviews: () => new Map(),
-  firstSeenApprovals: () => new Map(),
-  keepChange: () => undefined,
-  keptChanges: () => new Map(),
-  firstSeenAccounts: (args) => args[1],
-  pushersOf: () => [],
-  hasSeenPushes: () => false,
-  recentCommands: () => new Map(),
-}
-
-function answersFor({ app, forge }: JobContext<Store>) {
-  const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
-  return async (request: LookRequest): Promise<unknown> => {
-    if (request.kind === 'ask') return ask(request.question)
-    if (request.kind === 'open-pulls') return []
-    if (!Object.hasOwn(memoryCalls, request.name)) throw new Error(`a look does not ask for ${request.name}`)
-    return nothing[request.name](request.args)
-  }
+const noPast: Required<LookMemory> = {
+  ...forgetfulMemory,
+  firstSeenApprovals: () => Promise.resolve(new Map()),
+  keepChange: () => Promise.resolve(),
+  keptChanges: () => Promise.resolve(new Map()),
+  pushersOf: () => Promise.resolve([]),
+  hasSeenPushes: () => Promise.resolve(false),
+  recentCommands: () => Promise.resolve(new Map()),
 }

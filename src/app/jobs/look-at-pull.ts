@@ -1,23 +1,20 @@
 // One look at a pull request, done by another process and within its budget. What turned out too large is remembered, and
 // not looked at again until it, its base branch or the configuration is another.
 import { createHash } from 'node:crypto'
-import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
 import { decide, refuseTooLarge } from '../../gate/decide.ts'
 import type { Verdict } from '../../gate/verdict.ts'
-import { GitError } from '../../git/git-error.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
 import type { Examination } from '../../examine/examine.ts'
-import { answerQuestions } from '../../examine/gather-answers.ts'
-import { memoryCalls, type LookRequest } from '../../examine/looks/look-order.ts'
-import type { AnswerLook } from '../../examine/looks/look-pool.ts'
+import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
+import { orderLook } from './order-look.ts'
 import { whatKeepsBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
@@ -50,9 +47,13 @@ const tooLargePulls = defineCache<z.infer<typeof tooLargePull>>('too large', {
 type Looking = Required<PullMemory> & LandingStops & Cache
 
 /** Rejects with a GitError or StoreError. */
-export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>): Promise<Seen> {
-  const { app, forge, repository, mirror } = place
-  const { store, settings } = app
+export async function lookAtPull(
+  snapshot: Snapshot,
+  place: JobContext<Looking>,
+  hints?: LookHints,
+): Promise<Seen> {
+  const { app, forge } = place
+  const { store } = app
   const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
   const configDigest = await digestOfConfig(snapshot, place)
   if (snapshot.excess !== undefined) return tooLarge(snapshot, configDigest, snapshot.excess, place)
@@ -60,16 +61,8 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
   const before = (await store.getCached(tooLargePulls, [key])).get(key)
   if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
 
-  const answer = await app.looks.look(
-    {
-      snapshot,
-      mirror,
-      facts: join(resolve(settings.dataDirectory), 'facts'),
-      budget: settings.budget,
-    },
-    answersFor(place),
-    forge.sizeOf?.(snapshot),
-  )
+  const openPulls = () => forge.openPulls()
+  const answer = await orderLook(snapshot, place, { memory: store, openPulls, hints })
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer
@@ -81,9 +74,6 @@ export async function lookAtPull(snapshot: Snapshot, place: JobContext<Looking>)
       await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
       return tooLarge(snapshot, configDigest, answer.why, place)
     }
-    case 'git-error':
-      if (answer.code === 'corrupt') repository.distrust?.()
-      throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
   }
 }
 
@@ -117,19 +107,5 @@ async function tooLarge(
     commands: [],
     told: { changeLines: [], commandLines: [] },
     verdict: refuseTooLarge({ snapshot, configDigest }, why),
-  }
-}
-
-type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
-
-/** What a process that looks may ask: the world, and the memory's readings. */
-function answersFor({ app, forge }: JobContext<Looking>): AnswerLook {
-  const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
-  return async (request: LookRequest) => {
-    if (request.kind === 'ask') return ask(request.question)
-    if (request.kind === 'open-pulls') return forge.openPulls()
-    if (!Object.hasOwn(memoryCalls, request.name)) throw new Error(`a look does not ask for ${request.name}`)
-    const readings: Readonly<Record<string, unknown>> = app.store as never
-    return (readings[request.name] as Reading).apply(app.store, request.args)
   }
 }

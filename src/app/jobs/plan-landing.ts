@@ -5,10 +5,9 @@ import { readConfig } from '../../examine/read-config.ts'
 import { chooseLandingMethod } from '../../gate/choose-landing-method.ts'
 import type { LandingInput } from '../../gate/landing-demands.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
-import { checkIds } from '../../findings/checks.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Planned } from '../../landing/landing-options.ts'
-import { checkPrefix } from '../../messages/report.ts'
+import { ownChecks } from '../../messages/report.ts'
 import { noteQueue } from './queued-branches.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -24,7 +23,7 @@ export async function planLanding(landing: Landing, place: JobContext<Cache>): P
     wanted: config.merge.method,
     permissions,
     app: app.settings.credentials?.appId ?? 0,
-    ownChecks: checkIds.map((id) => `${checkPrefix}${id}`),
+    ownChecks,
   }
   const changes = await repository.diff(await repository.treeOf(landing.base), landing.tree)
   const plan = chooseLandingMethod({

@@ -2,6 +2,7 @@
 // twice changes nothing (I18).
 import { createHash } from 'node:crypto'
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
+import { missingChecks } from '../../landing/put-checks.ts'
 import type { Report, ReportedCheck } from '../../messages/report.ts'
 import type { Action, CheckRun, Forge, Present } from '../../ports/forge.ts'
 
@@ -12,11 +13,11 @@ function missingActions(
   pull: PullNumber,
   head: CommitSha,
 ): readonly Action[] {
-  const shown = new Map(present.checks.map((check) => [check.name, check.digest]))
-  const checks = report.checks
-    .map(withDigest)
-    .filter((run) => shown.get(run.name) !== run.digest)
-    .map((run): Action => ({ kind: 'put-check', head, run }))
+  const checks = missingChecks(report.checks.map(withDigest), present.checks).map((run): Action => ({
+    kind: 'put-check',
+    head,
+    run,
+  }))
   return present.comment?.body === report.comment
     ? checks
     : [...checks, { kind: 'put-comment', pull, body: report.comment }]

@@ -100,17 +100,20 @@ export async function forgetRefusals(
 }
 
 /**
- * Branches that GitHub refuses and whose rules are others now: one merge is tried at once. What cannot be read changes
- * nothing, for the time goes on.
+ * Reads the rules of branches that GitHub refuses, and of `others`, anew. Where they are others than at the refusal, one
+ * merge is tried at once. What cannot be read changes nothing, for the time goes on.
  */
 export async function retryWhereRulesChanged(
   stops: readonly LandingStop[],
+  others: readonly string[],
   place: JobContext<LandingStops & Cache>,
 ): Promise<void> {
-  for (const { kind, repository, branch, rules } of stops) {
-    if (kind !== 'refused' || branch === undefined || rules === undefined) continue
-    const now = await nameOfRules(branch, place, { fresh: true })
-    if (now !== undefined && now !== rules) await place.app.store.retryLandings({ repository, branch })
+  const refused = stops.filter(({ kind, branch, rules }) => kind === 'refused' && branch && rules)
+  for (const name of new Set([...refused.flatMap(({ branch }) => branch ?? []), ...others])) {
+    const now = await nameOfRules(name, place, { fresh: true })
+    if (now === undefined) continue
+    for (const { repository, branch, rules } of refused)
+      if (branch === name && rules !== now) await place.app.store.retryLandings({ repository, branch })
   }
 }
 

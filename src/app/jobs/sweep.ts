@@ -11,7 +11,7 @@ import type { State } from '../../ports/state.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { removeLeftStaged } from '../../landing/remove-staged.ts'
 import { queuedBranches } from './queued-branches.ts'
-import { haveRulesChanged, retryWhereRulesChanged } from './refused-pull.ts'
+import { retryWhereRulesChanged } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
 import type { App, JobContext } from './job-context.ts'
 
@@ -57,12 +57,11 @@ export async function sweepRepository(
     sweptPulls,
     pulls.map(({ pull }) => keyOf(pull)),
   )
-  await retryWhereRulesChanged(await app.store.landingStops(job.repository), place)
-  const stops = await app.store.landingStops(job.repository)
   const parked = new Set(await app.store.parkedPulls(job.repository))
   // Also what one pull request was refused for may be gone with a rule.
   const waiting = pulls.filter(({ pull }) => parked.has(pull)).map(({ baseRef }) => baseRef)
-  for (const branch of new Set(waiting)) await haveRulesChanged(branch, place)
+  await retryWhereRulesChanged(await app.store.landingStops(job.repository), waiting, place)
+  const stops = await app.store.landingStops(job.repository)
   const changed = new Map<string, string>()
   for (const { pull, head, baseRef, updatedAt } of pulls) {
     const state = `${head} ${tips.get(baseRef)} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`

@@ -14,6 +14,7 @@ import type { Landings } from '../../ports/landings.ts'
 import type { Leases } from '../../ports/leases.ts'
 import { defineState, type State } from '../../ports/state.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
+import { putChecks } from '../../landing/put-checks.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/lease-name.ts'
 import { rememberTrees } from '../../examine/remember-trees.ts'
@@ -234,11 +235,7 @@ async function show(
   state: RebuildState,
   { forge }: JobContext,
 ): Promise<void> {
-  const run = withDigest(rebuildCheck(catalogs, state))
-  const shown = (await forge.checksOn(commit)).some(
-    ({ name, digest }) => name === run.name && digest === run.digest,
-  )
-  if (!shown) await forge.perform({ kind: 'put-check', head: commit, run })
+  await putChecks(forge, commit, [withDigest(rebuildCheck(catalogs, state))])
 }
 
 type Branch = Pick<Extract<Job, { kind: 'branch' }>, 'repository' | 'branch'>

@@ -36,7 +36,7 @@ export function apiBundle(content: BundleContent, of: IndexedPackage, line: Inde
     dependencies: content.dependencies,
     properties: content.properties,
     replaces: line.replaces,
-    skips: line.skips ?? [],
+    skips: line.skips,
     ...(line.deprecation && { deprecation: line.deprecation }),
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '../../go/json/marshal.ts'
 import { manifestsOf, type Manifests } from './api-bundle.ts'
 import type { Deprecation, GroupVersionKind, TypedValue } from './api-types.ts'
+import type { Piece } from '../../go/tar/pieces.ts'
 import type { BundleContent } from './bundle-content.ts'
 import type { Pieces, SharedPieces } from './shared-pieces.ts'
 import type { IndexedBundle, IndexedChannel, IndexedPackage, PackageIndex } from './package-index.ts'
@@ -57,7 +58,7 @@ function entryText(bundle: IndexedBundle): string {
     ['channel', marshalString(bundle.channel)],
     ['name', marshalString(bundle.name)],
     ['replaces', marshalString(bundle.replaces)],
-    ['skips', bundle.skips === null ? 'null' : marshalList(bundle.skips.map(marshalString))],
+    ['skips', bundle.hasSkips ? marshalList(bundle.skips.map(marshalString)) : 'null'],
   ])
 }
 
@@ -65,8 +66,8 @@ function inIndex(deprecation: Deprecation | undefined): string | undefined {
   return deprecation && marshalObject([['message', marshalString(deprecation.message)]])
 }
 
-/** What stands in an object: JSON, or the pieces of it; undefined is a field that `omitempty` leaves out. */
-type Field = readonly [name: string, json: string | Pieces | undefined]
+/** What stands in an object: JSON, or a piece of it; undefined is a field that `omitempty` leaves out. */
+type Field = readonly [name: string, json: string | Piece | undefined]
 
 /** `PACKAGE_CHANNEL_BUNDLE.json` for any channel that the bundle is in: all but its line there is written once. */
 export function bundlePieces(
@@ -85,10 +86,10 @@ export function bundlePieces(
     ['requiredApis', unlessNone(content.requiredApis.map(groupVersionKind))],
     ['version', unlessEmpty(content.version)],
   ]
-  const described: readonly Field[] = [
-    ['dependencies', unlessNone(content.dependencies.map(typedValue))],
-    ['properties', unlessNone(content.properties.map(typedValue))],
-  ]
+  const dependencies = unlessNone(content.dependencies.map(typedValue))
+  const properties = content.properties.map(typedValue)
+  // A piece of its own: the same in all channels, and longer than the rest.
+  const propertiesPiece = properties.length === 0 ? undefined : encoder.encode(marshalList(properties))
   return ({ channel, replaces, skips, skipRange, deprecation }) =>
     objectPieces([
       ...identity,
@@ -96,9 +97,10 @@ export function bundlePieces(
       ...manifests,
       ...apis,
       ['skipRange', unlessEmpty(skipRange)],
-      ...described,
+      ['dependencies', dependencies],
+      ['properties', propertiesPiece],
       ['replaces', unlessEmpty(replaces)],
-      ['skips', unlessNone((skips ?? []).map(marshalString))],
+      ['skips', unlessNone(skips.map(marshalString))],
       ['deprecation', deprecation && marshalObject([['message', unlessEmpty(deprecation.message)]])],
     ])
 }
@@ -111,7 +113,7 @@ function manifestFields({ csv, objects }: Manifests, shared: SharedPieces): read
     quoted.set(json, pieces)
     return pieces
   }
-  const items = objects.flatMap((json, at) => [at === 0 ? openList : comma, ...quotedOf(json)])
+  const items = objects.flatMap((json, at) => [at === 0 ? openList : comma, quotedOf(json)])
   return [
     ['csvJson', csv && quotedOf(csv)],
     ['object', items.length === 0 ? undefined : [...items, closeList]],
@@ -126,7 +128,7 @@ const [openList, comma, closeList] = ['[', ',', ']'].map((text) => encoder.encod
 ]
 
 function objectPieces(fields: readonly Field[]): Pieces {
-  const pieces: Uint8Array[] = []
+  const pieces: Piece[] = []
   let pending = ''
   let separator = '{'
   for (const [name, json] of fields) {
@@ -135,7 +137,7 @@ function objectPieces(fields: readonly Field[]): Pieces {
     separator = ','
     if (typeof json === 'string') pending += json
     else {
-      pieces.push(encoder.encode(pending), ...json)
+      pieces.push(encoder.encode(pending), json)
       pending = ''
     }
   }

@@ -33,8 +33,9 @@ export interface ChannelBlob {
   readonly entries: readonly {
     readonly name: string
     readonly replaces: string
-    /** Null where none are written. */
-    readonly skips: readonly string[] | null
+    readonly skips: readonly string[]
+    /** Whether a list of them is written at all: Go writes one that is empty in another way. */
+    readonly hasSkips: boolean
     readonly skipRange: string
   }[]
 }
@@ -80,7 +81,8 @@ function readChannel(value: Value): ChannelBlob {
     entries: structsOf(decoded, 'entries').map((entry) => ({
       name: textOf(entry, 'name'),
       replaces: textOf(entry, 'replaces'),
-      skips: Array.isArray(entry.fields.get('skips')) ? textsOf(entry, 'skips') : null,
+      skips: textsOf(entry, 'skips'),
+      hasSkips: Array.isArray(entry.fields.get('skips')),
       skipRange: textOf(entry, 'skipRange'),
     })),
   }

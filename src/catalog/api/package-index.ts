@@ -30,8 +30,9 @@ export interface IndexedBundle {
   readonly channel: string
   readonly name: string
   readonly replaces: string
-  /** Null where none are written: Go writes an empty list in another way. */
-  readonly skips: readonly string[] | null
+  readonly skips: readonly string[]
+  /** Whether a list of them is written at all. */
+  readonly hasSkips: boolean
   readonly skipRange: string
   readonly deprecation?: Deprecation
 }
@@ -47,8 +48,7 @@ export function packageIndex({ packages, channels, deprecations }: IndexBlobs): 
   const ofPackage = Map.groupBy(channels, (channel) => channel.package)
   const indexed = (channel: ChannelBlob): IndexedChannel => ({
     name: channel.name,
-    head:
-      upgradeGraph(channel.entries.map((entry) => ({ ...entry, skips: entry.skips ?? [] }))).heads[0] ?? '',
+    head: upgradeGraph(channel.entries).heads[0] ?? '',
     bundles: byName(
       channel.entries.map((entry) => ({
         ...entry,

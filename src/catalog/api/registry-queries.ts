@@ -90,7 +90,7 @@ export function getBundleThatReplaces(catalog: ServedCatalog, key: BundleKey): A
   const channel = channelAt(catalog.index, key)
   if (!channel.ok) return channel
   for (const bundle of channel.value.bundles.values())
-    if (bundle.replaces === key.name || bundle.skips?.includes(key.name) === true)
+    if (bundle.replaces === key.name || bundle.skips.includes(key.name))
       return trimmed(catalog, { ...key, name: bundle.name })
   return refused(`no entry found for package ${quote(key.package)}, channel ${quote(key.channel)}`)
 }
@@ -184,7 +184,7 @@ function* heads(index: PackageIndex): Generator<Head> {
 
 /** What it skips and does not replace as well. */
 function skipsOther({ skips, replaces }: IndexedBundle): readonly string[] {
-  return (skips ?? []).filter((skip) => skip !== replaces)
+  return skips.filter((skip) => skip !== replaces)
 }
 
 function provides(catalog: ServedCatalog, { package: of, name }: IndexedBundle, api: WantedApi): boolean {

@@ -2,9 +2,10 @@
 // channel, and most of what it says in every version. What is long is escaped once, and is the same piece wherever it stands.
 import type { JsonPart, JsonParts } from '../../go/json/json-parts.ts'
 import { marshalString } from '../../go/json/marshal.ts'
+import type { Piece } from '../../go/tar/pieces.ts'
 
 /** A text in pieces. Those that are large are the same object wherever they occur. */
-export type Pieces = readonly Uint8Array[]
+export type Pieces = readonly Piece[]
 
 const encoder = new TextEncoder()
 const quote = encoder.encode('"')

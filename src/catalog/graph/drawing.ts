@@ -2,6 +2,7 @@
 // graph, or from two: then everything carries whether it was added, removed or kept. Knows no colours and no pixels.
 import { compareVersions, parseVersion } from '../versions/version.ts'
 import type { ChannelGraph, GraphEdge, GraphNode, PackageGraph } from './package-graph.ts'
+import { oncePer } from '../../findings/once.ts'
 
 export type Status = 'kept' | 'added' | 'removed'
 
@@ -300,21 +301,19 @@ function mannerOf({ node, status, badges }: Row, edges: readonly MarkedEdge[]): 
 /** What a run of rows may have in common and still be folded. */
 const dullBadges: ReadonlySet<Badge> = new Set(['deprecated', 'now deprecated', 'was deprecated', 'skipped'])
 
-const edgesByName = new WeakMap<readonly MarkedEdge[], Map<string, MarkedEdge[]>>()
+const edgesByName = oncePer((edges: readonly MarkedEdge[]) => {
+  const known = new Map<string, MarkedEdge[]>()
+  for (const edge of edges)
+    for (const end of [edge.from, edge.to]) {
+      const list = known.get(end)
+      if (list) list.push(edge)
+      else known.set(end, [edge])
+    }
+  return known
+})
 
 function edgesOf(name: string, edges: readonly MarkedEdge[]): readonly MarkedEdge[] {
-  let known = edgesByName.get(edges)
-  if (!known) {
-    known = new Map()
-    for (const edge of edges)
-      for (const end of [edge.from, edge.to]) {
-        const list = known.get(end)
-        if (list) list.push(edge)
-        else known.set(end, [edge])
-      }
-    edgesByName.set(edges, known)
-  }
-  return known.get(name) ?? []
+  return edgesByName(edges).get(name) ?? []
 }
 
 /** Rows that are not shown become one group with their neighbours of the same status; a lone one is shown after all. */

@@ -14,6 +14,7 @@ import { priorityError } from './channel-priority.ts'
 import type { Draft } from './draft.ts'
 import { firstOne, locationOf } from './location.ts'
 import type { ModelBundle } from './model.ts'
+import { oncePer } from '../../findings/once.ts'
 
 const packageType = 'olm.package'
 
@@ -118,20 +119,13 @@ interface BrokenImage {
   readonly error: string
 }
 
-/** Facts of a file that did not change are the same values under every pull request: read once, judged once. */
-const judged = new WeakMap<readonly RelatedImage[], { image: string; broken: readonly BrokenImage[] }>()
+/** Facts of a file that did not change are the same values under every pull request. */
+const brokenRelatedImages = oncePer((images: readonly RelatedImage[]) =>
+  images.flatMap(({ image, mark }, index) => brokenImage(`relatedImages[${index}].image`, image, mark)),
+)
 
 function brokenImages({ image, imageMark, relatedImages }: BundleBlob): readonly BrokenImage[] {
-  const known = judged.get(relatedImages)
-  if (known?.image === image) return known.broken
-  const broken = [
-    ...brokenImage('image', image, imageMark),
-    ...relatedImages.flatMap((related, index) =>
-      brokenImage(`relatedImages[${index}].image`, related.image, related.mark),
-    ),
-  ]
-  judged.set(relatedImages, { image, broken })
-  return broken
+  return [...brokenImage('image', image, imageMark), ...brokenRelatedImages(relatedImages)]
 }
 
 function brokenImage(field: string, image: string, mark: Mark | undefined): readonly BrokenImage[] {

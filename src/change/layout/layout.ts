@@ -1,5 +1,7 @@
 // Where the catalogs of a repository lie. recognise-layout.ts finds it, classify-path.ts uses it.
 
+import { oncePer } from '../../findings/once.ts'
+
 export interface Layout {
   /** No catalog lies inside another. In the order people expect: by place, then by version as numbers. */
   readonly catalogs: readonly CatalogRoot[]
@@ -21,16 +23,15 @@ export function isBelow(path: string, root: string): boolean {
   return root === '' || (path.length > root.length && path.startsWith(root) && path[root.length] === '/')
 }
 
-const byRoot = new WeakMap<Layout, ReadonlyMap<string, CatalogRoot>>()
+/** Of two with one root the first stays. */
+const byRoot = oncePer(
+  ({ catalogs }: Layout): ReadonlyMap<string, CatalogRoot> =>
+    new Map(catalogs.toReversed().map((catalog) => [catalog.root, catalog])),
+)
 
 /** The catalog that `path` lies in, whatever its role there is: a dot file in a catalog is read by opm too. */
 export function catalogOf(path: string, layout: Layout): CatalogRoot | undefined {
-  let roots = byRoot.get(layout)
-  if (!roots) {
-    // Of two with one root the first stays.
-    roots = new Map(layout.catalogs.toReversed().map((catalog) => [catalog.root, catalog]))
-    byRoot.set(layout, roots)
-  }
+  const roots = byRoot(layout)
   for (const folder of foldersAbove(path)) {
     const found = roots.get(folder)
     if (found) return found

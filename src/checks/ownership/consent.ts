@@ -10,6 +10,7 @@ import { isBot } from './people.ts'
 import type { Account, Holds, People, Unanswered } from './people.ts'
 import { loginOf } from './principal.ts'
 import type { Principal } from './principal.ts'
+import { oncePer } from '../../findings/once.ts'
 
 export type Met =
   | { readonly kind: 'met'; readonly by: 'author' | 'approval' }
@@ -30,7 +31,7 @@ export class Consents {
   readonly #input: CheckInput
   readonly #people: People
   readonly #author: Account | undefined
-  readonly #met = new WeakMap<readonly Principal[], Map<string, Met>>()
+  readonly #met = oncePer((_owners: readonly Principal[]) => new Map<string, Met>())
   readonly #covers: () => Coverage
   #touched: ReadonlySet<string> | undefined
 
@@ -49,8 +50,7 @@ export class Consents {
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
       return this.#weigh(requirement)
     const key = requirement.kinds.join(' ')
-    const known = this.#met.get(requirement.owners) ?? new Map<string, Met>()
-    this.#met.set(requirement.owners, known)
+    const known = this.#met(requirement.owners)
     const met = known.get(key) ?? this.#weigh(requirement)
     known.set(key, met)
     return met

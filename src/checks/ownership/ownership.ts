@@ -40,6 +40,7 @@ export { ownerFilePaths, ownerFilesOf } from './owner-files.ts'
 export { principalName } from './principal.ts'
 export { readAuthority } from './authority.ts'
 export { ownershipRules } from './rules.ts'
+import { once } from '../../findings/once.ts'
 
 export const ownership: Check<'ownership'> = {
   id: 'ownership',
@@ -131,7 +132,7 @@ function survey(input: CheckInput): Survey {
     outside,
     findings: [...findSuspiciousPaths(input), ...findings],
     packages: new Set(required.map((requirement) => requirement.package)).size,
-    covers: lazily(() => coverageOf(input.change, required)),
+    covers: once(() => coverageOf(input.change, required)),
   }
   surveys.set(input.change, { of: input, survey: made })
   return made
@@ -399,11 +400,6 @@ function approvedSomethingElse(
       who: [account.login],
     })),
   }
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined
-  return () => (made ??= { value: make() }).value
 }
 
 function count(number: number, noun: string, plural = `${noun}s`): string {

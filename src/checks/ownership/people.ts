@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts'
 import type { CheckOutcome } from '../check.ts'
 import type { Answers, Unknown } from '../questions.ts'
 import type { Principal } from './principal.ts'
+import { oncePer } from '../../findings/once.ts'
 
 export type Unanswered = CheckOutcome['unanswered'][number]
 
@@ -82,17 +83,13 @@ export function people(
   }
 
   // The same people own most of what a change touches: each list of owners is asked about once for an account.
-  const known = new Map<string, WeakMap<readonly Principal[], Holds>>()
+  const known = new Map<string, (principals: readonly Principal[]) => Holds>()
 
   function isAmong(account: Account, principals: readonly Principal[]): Holds {
     const key = `${account.id} ${account.login}`
-    let its = known.get(key)
-    if (!its) known.set(key, (its = new WeakMap()))
-    const before = its.get(principals)
-    if (before) return before
-    const holds = findAmong(account, principals)
-    its.set(principals, holds)
-    return holds
+    const among = known.get(key) ?? oncePer((list: readonly Principal[]) => findAmong(account, list))
+    known.set(key, among)
+    return among(principals)
   }
 
   function findAmong(account: Account, principals: readonly Principal[]): Holds {

@@ -16,6 +16,7 @@ import type { Principal } from './principal.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 import { repositoryPaths, declaredPackagesOf } from './declared-packages.ts'
 import type { DeclaredPackages } from './declared-packages.ts'
+import { oncePer } from '../../findings/once.ts'
 
 export interface RequiredApproval {
   readonly path: string
@@ -382,20 +383,19 @@ class KnownPackages {
   }
 }
 
-const directoriesByPaths = new WeakMap<
-  readonly string[],
-  { layout: Layout; directories: ReadonlySet<string> }
->()
-
-/** The package directories of the base, by the layout. Remembered for the same list of paths: trees have thousands. */
-export function packageDirectories({
+/** The package directories of the base, by the layout. Worked out once for a list of paths: trees have thousands. */
+export const packageDirectories = ({
   basePaths,
   layout,
-}: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> {
-  const known = directoriesByPaths.get(basePaths)
-  if (known?.layout === layout) return known.directories
+}: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> => directoriesBy(layout)(basePaths)
+
+const directoriesBy = oncePer((layout: Layout) =>
+  oncePer((paths: readonly string[]) => directoriesOf(paths, layout)),
+)
+
+function directoriesOf(paths: readonly string[], layout: Layout): ReadonlySet<string> {
   const directories = new Set<string>()
-  for (const path of basePaths) {
+  for (const path of paths) {
     const role = classifyPath(path, layout)
     // An owner file at a package's place does not make the package exist, except ci.yaml: it describes the package.
     if (
@@ -405,6 +405,5 @@ export function packageDirectories({
     )
       directories.add(role.directory)
   }
-  directoriesByPaths.set(basePaths, { layout, directories })
   return directories
 }

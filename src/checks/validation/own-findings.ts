@@ -8,20 +8,15 @@ import { gather } from './catalog-rule.ts'
 import { viewCatalog } from './view/catalog-view.ts'
 import { defaultLimits } from './limits.ts'
 import { rules } from './rules.ts'
-
-const known = new WeakMap<Catalog, readonly Finding[]>()
+import { oncePer } from '../../findings/once.ts'
 
 /** The findings of our own rules, sorted, as many of each as a list keeps. Places name files as the catalog does. */
-export function ownFindings(catalog: Catalog): readonly Finding[] {
-  const before = known.get(catalog)
-  if (before) return before
+export const ownFindings = oncePer((catalog: Catalog): readonly Finding[] => {
   const view = viewCatalog(catalog)
   // Where a link leads is not in a file's bytes: whoever loads the catalog finds it.
   const linked = catalog.findings.filter(({ rule }) => rule === linkLeadsOut.id)
   const list = new FindingList()
   list.take(linked)
   for (const rule of rules) gather(rule, view, defaultLimits, list)
-  const found = list.sorted()
-  known.set(catalog, found)
-  return found
-}
+  return list.sorted()
+})

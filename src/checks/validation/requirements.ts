@@ -5,6 +5,7 @@ import { placeOf } from './catalog-rule.ts'
 import type { BundleView, CatalogView, PackageView } from './view/catalog-view.ts'
 import { readConstraint } from './view/constraint.ts'
 import type { Constraint } from './view/constraint.ts'
+import { oncePer } from '../../findings/once.ts'
 
 export interface PackageRequirement {
   readonly in: PackageView
@@ -21,17 +22,10 @@ interface BundleOfPackage {
   readonly bundle: BundleView
 }
 
-/** Many rules look at all bundles: one list serves them. */
-const listed = new WeakMap<CatalogView, readonly BundleOfPackage[]>()
-
-/** Every bundle of the catalog with its package. */
-export function bundlesOf(catalog: CatalogView): readonly BundleOfPackage[] {
-  const known = listed.get(catalog)
-  if (known) return known
-  const all = catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle })))
-  listed.set(catalog, all)
-  return all
-}
+/** Every bundle of the catalog with its package. Many rules look at all of them: one list serves them. */
+export const bundlesOf = oncePer((catalog: CatalogView): readonly BundleOfPackage[] =>
+  catalog.packages.flatMap((its) => its.bundles.map((bundle) => ({ package: its, bundle }))),
+)
 
 /** Every package that a bundle requires, by property or inside a constraint, in document order. */
 export function* packageRequirements(catalog: CatalogView): Generator<PackageRequirement> {

@@ -20,11 +20,20 @@ export type AnswerLook = (request: LookRequest) => Promise<unknown>
 
 export interface LookPool {
   /**
-   * What there is to see, or why it cannot be. Rejects with what `answer` rejected with, or when a process failed.
-   * `size`: as GitHub tells it. A hint, that says who waits for whom and nothing else.
+   * What there is to see, or why it cannot be. Rejects with what `answer` rejected with, or when a process failed. The hints
+   * say who waits for whom and nothing else.
    */
-  look(order: LookOrder, answer: AnswerLook, size?: PullSize): Promise<LookAnswer>
+  look(order: LookOrder, answer: AnswerLook, hints?: LookHints): Promise<LookAnswer>
+  /** Whether a look is expected to take little, by what one request tells and by what earlier looks took. */
+  isSmall(pull: AboutPull, size?: Partial<PullSize>): boolean
   close(): Promise<void>
+}
+
+export interface LookHints {
+  /** As GitHub tells it. */
+  readonly size?: PullSize | undefined
+  /** Called when it takes longer than was expected of it. */
+  readonly onLong?: (() => void) | undefined
 }
 
 /** Milliseconds of work in the first two lanes where nobody waits: enough for a large catalog that was seen before. */
@@ -41,6 +50,8 @@ const largeProcesses = 2
 const slowProcesses = 2
 /** Less urgent than the process that answers deliveries; the last lanes take what the others leave of the processor. */
 const niceness = { small: 5, large: 14, slow: 19 } as const
+/** Milliseconds: a process that looked before looks again in a fifth of what another one takes to start. */
+const patience = { small: 500, large: 0, slow: 0 } as const
 /** Looks that wait hold a snapshot each. */
 const mostWaiting = 1000
 /** Milliseconds that a process waits for another look at its repository. */
@@ -49,8 +60,7 @@ const longestRest = 5 * 60_000
 const mostLooks = 200
 
 /** An update of some packages in some catalogs is well below; beyond it only the lane is another. */
-const smallSize: PullSize = { files: 300, lines: 15_000 }
-const fewComments = 300
+const smallSize: PullSize = { files: 300, lines: 15_000, comments: 300 }
 
 const lanes = ['small', 'large', 'slow'] as const
 type Lane = (typeof lanes)[number]
@@ -63,6 +73,7 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
       hasChildren: true,
       mostWaiting,
       longestRest,
+      growsAfter: patience[lane],
       mostOrders: mostLooks,
       isForOneKey: true,
       staysFit: ({ kind }, milliseconds) => kind === 'seen' && milliseconds < largeTime,
@@ -83,24 +94,22 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
   /** Authors one of whose pull requests took long: they wait behind others with the next one, too. */
   const costly = new LruMap<string, true>(rememberedSlow, () => 1)
 
-  function laneOf(pull: string, author: string, snapshot: Snapshot, size: PullSize | undefined): Lane {
-    const before = known.get(pull)
+  function laneOf(pull: AboutPull, size: Partial<PullSize>): Lane {
+    const before = known.get(keyOf(pull))
     if (before !== undefined) return before
-    const isSmall =
-      (size === undefined || (size.files <= smallSize.files && size.lines <= smallSize.lines)) &&
-      snapshot.comments.length <= fewComments
-    return isSmall && costly.get(author) === undefined ? 'small' : 'large'
+    const { files = 0, lines = 0, comments = 0 } = size
+    const isSmall = files <= smallSize.files && lines <= smallSize.lines && comments <= smallSize.comments
+    return isSmall && costly.get(authorKeyOf(pull)) === undefined ? 'small' : 'large'
   }
 
   return {
-    async look(order, answer, size) {
-      const { repository, pull, author } = order.snapshot
-      const key = nameOf(repository)
-      const pullKey = `${key}#${pull}`
-      const authorKey = `${key} ${author?.id ?? 'nobody'}`
+    isSmall: (pull, size = {}) => laneOf(pull, size) === 'small',
+    async look(order, answer, { size, onLong } = {}) {
+      const { snapshot } = order
+      const key = nameOf(snapshot.repository)
       const asked = listening(answer)
       for (
-        let lane = laneOf(pullKey, authorKey, order.snapshot, size);
+        let lane = laneOf(snapshot, { comments: snapshot.comments.length, ...size });
         ;
         lane = lanes[lanes.indexOf(lane) + 1] ?? 'slow'
       )
@@ -110,8 +119,9 @@ export function openLookPool(budget: LookBudget, processes: number): LookPool {
           const why = lane === 'slow' ? whyTooLarge(error, budget) : undefined
           if (why !== undefined) return { kind: 'too-large', why }
           if (lane === 'slow' || !takesLong(error)) throw asked.failure() ?? error
-          known.set(pullKey, lane === 'small' ? 'large' : 'slow')
-          costly.set(authorKey, true)
+          known.set(keyOf(snapshot), lane === 'small' ? 'large' : 'slow')
+          costly.set(authorKeyOf(snapshot), true)
+          onLong?.()
         }
     },
     close: async () => {
@@ -145,6 +155,16 @@ function whyTooLarge(error: unknown, { time, memory }: LookBudget): string | und
   if (error.code === 'too-slow') return `checking it takes more than ${Math.round(time / 1000)} seconds`
   if (error.code === 'too-much-memory') return `checking it takes more than ${memory} MB of memory`
   return undefined
+}
+
+type AboutPull = Pick<Snapshot, 'repository' | 'pull' | 'author'>
+
+function keyOf({ repository, pull }: AboutPull): string {
+  return `${nameOf(repository)}#${pull}`
+}
+
+function authorKeyOf({ repository, author }: AboutPull): string {
+  return `${nameOf(repository)} ${author?.id ?? 'nobody'}`
 }
 
 function nameOf({ owner, name }: RepositoryName): string {

@@ -1,11 +1,12 @@
 // A folder's files as the members of an archive, in the order in which Go walks a tree: each directory once, before what is in it.
 import { compareWalk } from '../walk-order.ts'
+import { lengthOf, type Piece } from './pieces.ts'
 import { tarEnd, tarHeader, tarPadding } from './tar-header.ts'
 
 export interface TreeFile {
   /** Below the tree's root, `/` between components. */
   readonly path: string
-  readonly pieces: readonly Uint8Array[]
+  readonly pieces: readonly Piece[]
 }
 
 export interface TreeModes {
@@ -23,7 +24,7 @@ export function* tarTree(
   files: readonly TreeFile[],
   modes: TreeModes,
   nameOf: NameInArchive,
-): Generator<Uint8Array> {
+): Generator<Piece> {
   const told = new Set<string>()
   function* directory(path: string): Generator<Uint8Array> {
     if (told.has(path)) return
@@ -37,7 +38,7 @@ export function* tarTree(
     yield* directory(path.slice(0, Math.max(path.lastIndexOf('/'), 0)))
     const name = nameOf(path, 'file')
     if (name === undefined) continue
-    const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
+    const size = lengthOf(pieces)
     yield tarHeader({ kind: 'file', name, mode: modes.file, size })
     yield* pieces
     const padding = tarPadding(size)

@@ -8,6 +8,7 @@ import type { Meta } from '../../catalog/load/meta.ts'
 import { readFile } from '../../catalog/load/read-file.ts'
 import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
 import { validateAsOpm } from '../../catalog/model/validate-as-opm.ts'
+import type { Piece } from '../../go/tar/pieces.ts'
 import { endOfTar, tarTree, type TreeFile } from '../../go/tar/tar-tree.ts'
 import type { CatalogFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
@@ -22,8 +23,8 @@ export const catalogModes = { directory: 0o755, file: 0o644 }
 const temporaryMode = 0o1777
 
 export interface CatalogContent {
-  /** The layer's archive, piece by piece; large pieces that are the same object have the same bytes. */
-  readonly archive: readonly Uint8Array[]
+  /** The layer's archive, piece by piece; what stands in it several times is the same object each time. */
+  readonly archive: readonly Piece[]
   readonly packages: readonly string[]
   readonly bundles: number
   readonly cacheDigest?: string

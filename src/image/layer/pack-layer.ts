@@ -1,5 +1,6 @@
 // A catalog's files to the one layer that is put on its base: archive, digests, compression.
 import { createHash } from 'node:crypto'
+import { forEachPiece, joinedPieces } from '../../go/tar/pieces.ts'
 import type { CatalogFile, CatalogLayerSummary } from '../catalog-publisher.ts'
 import { catalogContent } from './catalog-content.ts'
 import { gzipPieces } from './gzip-pieces.ts'
@@ -25,15 +26,15 @@ export async function packLayer(order: LayerOrder): Promise<PackedLayer> {
     order.compression === 'gzip' && order.unlessDiffId.length === 0 ? gzipPieces(archive) : undefined
   const hash = createHash('sha256')
   let uncompressed = 0
-  for (const piece of archive) {
+  forEachPiece(archive, (piece) => {
     hash.update(piece)
     uncompressed += piece.length
-  }
+  })
   const diffId = `sha256:${hash.digest('hex')}`
   const summary = { ...content, diffId, uncompressed }
   if (order.unlessDiffId.includes(diffId)) return { summary }
   if (order.compression === 'none')
-    return { summary, packed: { bytes: Buffer.concat(archive, uncompressed), digest: diffId } }
+    return { summary, packed: { bytes: joinedPieces(archive), digest: diffId } }
   const bytes = await (compressed ?? gzipPieces(archive))
   return {
     summary,

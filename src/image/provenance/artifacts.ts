@@ -1,9 +1,11 @@
 // What is put beside an image, as OCI manifests whose subject the image is: its bill of images, its provenance, and what
-// cosign looks for. Pure.
+// cosign looks for.
 import { createHash } from 'node:crypto'
 import type { Attachment } from '../catalog-publisher.ts'
 import type { BlobToPush } from '../open-pusher.ts'
+import type { ImageReference } from '../../go/reference/image-reference.ts'
 import { mediaTypes } from '../../registry/manifest.ts'
+import type { RegistryClient } from '../../registry/registry-client.ts'
 import { billType } from './bill-of-images.ts'
 import { envelopeType, inTotoType } from './envelope.ts'
 import { simpleSigningType } from './simple-signing.ts'
@@ -25,6 +27,16 @@ export interface ArtifactLayer {
   readonly digest: string
   readonly size: number
   readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** The image that a reference names now, as what is put beside it names it. */
+export async function subjectOf(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  reference: ImageReference,
+): Promise<Subject> {
+  const { digest, mediaType, bytes } = await registry.fetchManifest(reference)
+  const { host, repository } = reference
+  return { host, repository, digest, mediaType, size: bytes.length }
 }
 
 export const signatureAnnotation = 'dev.cosignproject.cosign/signature'
@@ -108,7 +120,7 @@ function cosignImage(
     artifactType: artifactTypes[kind],
     config: descriptorOf(config, 'application/vnd.oci.image.config.v1+json'),
     layers,
-    subject: subjectOf(subject),
+    subject: subjectDescriptor(subject),
   }
   return {
     repository: repositoryName(subject),
@@ -137,7 +149,7 @@ function artifact(
     artifactType,
     config: descriptorOf(empty, 'application/vnd.oci.empty.v1+json'),
     layers: content.map(({ bytes, mediaType, annotations }) => layerOf(bytes, mediaType, annotations)),
-    subject: subjectOf(subject),
+    subject: subjectDescriptor(subject),
     ...(first?.annotations && { annotations: first.annotations }),
   }
   return {
@@ -147,7 +159,7 @@ function artifact(
   }
 }
 
-function subjectOf({ mediaType, digest, size }: Subject): object {
+function subjectDescriptor({ mediaType, digest, size }: Subject): object {
   return { mediaType, digest, size }
 }
 

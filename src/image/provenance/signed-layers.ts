@@ -8,6 +8,8 @@ import { cosignTag, type ArtifactLayer } from './artifacts.ts'
 
 /** cosign reads no more of them either. */
 const mostLayers = 1000
+/** All payloads together; a hundred signatures and attestations have a megabyte. */
+const mostBytes = 64 * 1024 * 1024
 
 const layersShape: Shape = {
   fields: {
@@ -45,5 +47,27 @@ export async function signedLayers(
   const { layers = [] } = parseStrictJson(found.bytes, layersShape) as { layers?: readonly ArtifactLayer[] }
   if (layers.length > mostLayers)
     throw new RegistryError('unsupported', `there are more than ${mostLayers} layers behind ${reference.tag}`)
+  if (layers.reduce((sum, { size }) => sum + size, 0) > mostBytes)
+    throw new RegistryError(
+      'unsupported',
+      `the layers behind ${reference.tag} have more than ${mostBytes} bytes`,
+    )
   return layers
+}
+
+/** Failures that say something of a layer, and nothing of those beside it. */
+const ofLayer: ReadonlySet<string> = new Set(['missing', 'digest-mismatch', 'too-large', 'unsupported'])
+
+/** A layer's payload, or why there is none: whoever may push may name a layer that is not there. */
+export async function payloadOf(
+  registry: Pick<RegistryClient, 'fetchBlob'>,
+  at: ImageReference,
+  layer: ArtifactLayer,
+): Promise<Uint8Array | { readonly problem: string }> {
+  try {
+    return await registry.fetchBlob(at, layer)
+  } catch (error) {
+    if (!(error instanceof RegistryError) || !ofLayer.has(error.code)) throw error
+    return { problem: `its payload cannot be had: ${error.message}` }
+  }
 }

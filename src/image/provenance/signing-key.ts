@@ -15,7 +15,7 @@ export interface VerifyingKey {
 }
 
 /** What is wrong with a key: a file's text, never its content. */
-export class KeyError extends Error {
+class KeyError extends Error {
   override readonly name = 'KeyError'
 }
 

@@ -7,7 +7,7 @@ import type { SignedImage } from './simple-signing.ts'
 export const provenanceType = 'https://slsa.dev/provenance/v1'
 const statementType = 'https://in-toto.io/Statement/v1'
 /** Names the meaning of the parameters below; it stands in docs/publishing.md. */
-export const buildType = 'urn:catalog-bot:catalog-image:v1'
+const buildType = 'urn:catalog-bot:catalog-image:v1'
 
 /** What is known of one build. Times in milliseconds. */
 export interface BuildRecord {

@@ -6,7 +6,7 @@ import type { RegistryClient } from '../../registry/registry-client.ts'
 import { repositoryName, signatureAnnotation, type ArtifactLayer } from './artifacts.ts'
 import { envelopeType, openEnvelope } from './envelope.ts'
 import { payloadProblem, simpleSigningType, type SignedImage } from './simple-signing.ts'
-import { signedLayers } from './signed-layers.ts'
+import { payloadOf, signedLayers } from './signed-layers.ts'
 import type { VerifyingKey } from './signing-key.ts'
 import { readProvenance, type Provenance } from './statement.ts'
 
@@ -85,7 +85,8 @@ async function signatureProblem(
   if (problem !== undefined) return problem
   const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
   if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
-  const payload = await registry.fetchBlob(at, layer)
+  const payload = await payloadOf(registry, at, layer)
+  if ('problem' in payload) return payload.problem
   if (!key.verifies(payload, signature)) return 'it is not by this key'
   return payloadProblem(payload, image)
 }
@@ -100,6 +101,8 @@ export async function readAttestation(
 ): Promise<{ readonly provenance: Provenance } | { readonly problem: string }> {
   const problem = layerProblem(layer, envelopeType, longestEnvelope)
   if (problem !== undefined) return { problem }
-  const opened = openEnvelope(await registry.fetchBlob(at, layer), key)
+  const envelope = await payloadOf(registry, at, layer)
+  if ('problem' in envelope) return envelope
+  const opened = openEnvelope(envelope, key)
   return 'problem' in opened ? opened : readProvenance(opened.statement, image)
 }

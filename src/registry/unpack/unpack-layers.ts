@@ -2,13 +2,12 @@
 // is read to its end, so that its diff id covers all of it. Meant to run in a process of its own: see unpack-process.ts.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
-import { Decompress } from 'fzstd'
+import { constants, createGunzip, createZstdDecompress } from 'node:zlib'
 import { layeredFiles } from './layered-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { isTarHeader, refused, tarBlock } from './tar-header.ts'
 import { defaultTarLimits, tarReader, type TarLimits } from './tar-reader.ts'
-import { largestWindow } from './zstd-frames.ts'
+import { zstdFrames } from './zstd-frames.ts'
 
 export interface PackedLayer {
   readonly bytes: Uint8Array
@@ -94,9 +93,10 @@ async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     const compression = compressionOf(bytes)
     if (compression === 'gzip') yield* gunzipped(bytes)
     else if (compression === 'zstd') {
-      if (largestWindow(bytes) > largestZstdWindow)
+      const frames = zstdFrames(bytes)
+      if (frames.some(({ window }) => window > largestZstdWindow))
         throw refused(`it asks for a window of more than ${largestZstdWindow} bytes`)
-      yield* unzstd(bytes)
+      for (const { start, end } of frames) yield* unzstd(bytes.subarray(start, end))
     } else yield* slices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
@@ -120,30 +120,29 @@ function compressionOf(bytes: Uint8Array): 'gzip' | 'zstd' | 'none' {
 }
 
 async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  const pieces = Readable.from(slices(bytes))
   const gunzip = createGunzip({ chunkSize: 65_536 })
-  try {
-    for await (const piece of pieces.pipe(gunzip)) yield piece as Uint8Array
-    // Zeros behind the last member end its reading without a word, whatever follows them.
-    if (gunzip.bytesWritten !== bytes.length)
-      throw refused('its compression is damaged (it goes on after its end)')
-  } finally {
-    gunzip.destroy()
-    pieces.destroy()
-  }
+  yield* through(gunzip, bytes)
+  // Zeros behind the last member end its reading without a word, whatever follows them.
+  if (gunzip.bytesWritten !== bytes.length)
+    throw refused('its compression is damaged (it goes on after its end)')
 }
 
-// Node's own decoder ends after the first frame without a word; this one goes on, as container runtimes do.
-function* unzstd(bytes: Uint8Array): Generator<Uint8Array> {
-  let ready: Uint8Array[] = []
-  const decoder = new Decompress((piece) => ready.push(piece))
-  let left = bytes.length
-  for (const piece of slices(bytes)) {
-    left -= piece.length
-    // The decoder keeps what it is given.
-    decoder.push(piece.slice(), left === 0)
-    yield* ready
-    ready = []
+/** One frame: with its checksum, which is compared. */
+async function* unzstd(frame: Uint8Array): AsyncGenerator<Uint8Array> {
+  const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(largestZstdWindow) }
+  yield* through(createZstdDecompress({ chunkSize: 65_536, params }), frame)
+}
+
+async function* through(
+  decoder: ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>,
+  bytes: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  const pieces = Readable.from(slices(bytes))
+  try {
+    for await (const piece of pieces.pipe(decoder)) yield piece as Uint8Array
+  } finally {
+    decoder.destroy()
+    pieces.destroy()
   }
 }
 

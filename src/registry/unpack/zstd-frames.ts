@@ -1,31 +1,46 @@
-// The headers of a zstd stream's frames (RFC 8878, section 3.1), read before anything is decompressed: the decoder
-// reserves the window that a frame asks for, up to 2 GiB, outside the heap that a process's limit holds.
+// The frames of a zstd stream (RFC 8878, section 3.1), told apart before anything is decompressed: Node's decoder ends after
+// the first one without a word, and reserves the window that a frame asks for, up to 2 GiB, outside the heap that a process's
+// limit holds. What decoders could take for different things is refused.
+import { refused } from './tar-header.ts'
 
-const magic = 0xfd2fb528
-
-/** The largest window of all frames, in bytes. What is cut off or no frame ends the reading; the decoder refuses it. */
-export function largestWindow(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let largest = 0
-  let at = 0
-  while (at + 6 <= bytes.length) {
-    const first = view.getUint32(at, true)
-    // Skippable frames say their size; it is not part of it.
-    if (first >>> 4 === 0x184d2a5 && at + 8 <= bytes.length) at += 8 + view.getUint32(at + 4, true)
-    else if (first === magic) {
-      const frame = readFrame(view, at + 4)
-      if (!frame) break
-      largest = Math.max(largest, frame.window)
-      at = frame.end
-    } else break
-  }
-  return largest
+export interface ZstdFrame {
+  readonly start: number
+  readonly end: number
+  /** Bytes that a decoder reserves for it. */
+  readonly window: number
 }
 
-function readFrame(view: DataView, start: number): { window: number; end: number } | undefined {
-  const flags = view.getUint8(start)
+const magic = 0xfd2fb528
+/** A frame for each chunk of 64 KB is what lazy pullers want: a layer of some gigabytes. Each costs a decoder of its own. */
+const mostFrames = 50_000
+
+/** Frames with content, in their order. Throws a RegistryError where the bytes are anything but whole frames. */
+export function zstdFrames(bytes: Uint8Array): readonly ZstdFrame[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const frames: ZstdFrame[] = []
+  for (let at = 0; at < bytes.length;) {
+    if (at + 8 > bytes.length) throw damaged('it goes on after its end')
+    const first = view.getUint32(at, true)
+    // Skippable frames say their size; it is not part of it.
+    if (first >>> 4 === 0x184d2a5) {
+      at += 8 + view.getUint32(at + 4, true)
+      if (at > bytes.length) throw damaged('a part is cut off')
+    } else if (first === magic) {
+      if (frames.length === mostFrames) throw refused(`it is compressed in more than ${mostFrames} frames`)
+      const frame = readFrame(view, at)
+      frames.push(frame)
+      at = frame.end
+    } else throw damaged('it goes on after its end')
+  }
+  return frames
+}
+
+function readFrame(view: DataView, start: number): ZstdFrame {
+  const flags = view.getUint8(start + 4)
+  // Reserved, and unused: some decoders refuse what others pass over.
+  if ((flags & 0x18) !== 0) throw refused('it has a bit of zstd that is not used')
   const isSingle = (flags & 0x20) !== 0
-  let at = start + 1
+  let at = start + 5
   let window = 0
   if (!isSingle) {
     const descriptor = view.getUint8(at)
@@ -34,20 +49,25 @@ function readFrame(view: DataView, start: number): { window: number; end: number
     window = base + (base / 8) * (descriptor & 7)
     at += 1
   }
-  at += [0, 1, 2, 4][flags & 3] ?? 0
+  const dictionaryBytes = [0, 1, 2, 4][flags & 3] ?? 0
   const sizeBytes = [isSingle ? 1 : 0, 2, 4, 8][flags >> 6] ?? 0
-  if (at + sizeBytes > view.byteLength) return undefined
+  if (at + dictionaryBytes + sizeBytes > view.byteLength) throw damaged('a part is cut off')
+  for (let index = 0; index < dictionaryBytes; index += 1)
+    if (view.getUint8(at + index) !== 0) throw refused('it wants a dictionary')
+  at += dictionaryBytes
   // A frame in one segment has no window of its own: all of its content is.
   if (isSingle) window = contentSize(view, at, sizeBytes)
   at += sizeBytes
   for (let isLast = false; !isLast;) {
-    if (at + 3 > view.byteLength) return { window, end: view.byteLength }
+    if (at + 3 > view.byteLength) throw damaged('a part is cut off')
     const header = view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000
     isLast = (header & 1) === 1
     // A run of one byte (type 1) has that byte, however long it is.
     at += 3 + (((header >> 1) & 3) === 1 ? 1 : header >> 3)
   }
-  return { window, end: at + ((flags & 4) === 0 ? 0 : 4) }
+  const end = at + ((flags & 4) === 0 ? 0 : 4)
+  if (end > view.byteLength) throw damaged('a part is cut off')
+  return { start, end, window }
 }
 
 function contentSize(view: DataView, at: number, bytes: number): number {
@@ -56,3 +76,5 @@ function contentSize(view: DataView, at: number, bytes: number): number {
   if (bytes === 4) return view.getUint32(at, true)
   return view.getUint32(at, true) + view.getUint32(at + 4, true) * 2 ** 32
 }
+
+const damaged = (why: string) => refused(`its compression is damaged (${why})`)

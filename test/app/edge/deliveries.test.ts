@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { deliveryHandler, deliveryPath, isSigned } from '../../../src/app/edge/deliveries.ts'
 import { jobsOfDelivery } from '../../../src/app/edge/jobs-of-delivery.ts'
@@ -34,9 +35,10 @@ describe('the edge', () => {
       onAccepted: (_outcome, event) => void labels.push(event),
     })
     server = createServer((request, response) => {
-      void handler(request, response).then((handled) => {
-        if (!handled) response.writeHead(404).end()
-      })
+      handler(request, response).then(
+        (handled) => void (handled || response.writeHead(404).end()),
+        () => response.destroy(),
+      )
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${deliveryPath}`
@@ -145,6 +147,44 @@ describe('the edge', () => {
     expect(accepted).toEqual([])
   })
 
+  test('takes a delivery while unsigned bodies of strangers fill the room for long ones, and stay open', async () => {
+    const [filled, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let full = 0
+    const piece = Buffer.alloc(1024 * 1024)
+    async function* endless() {
+      for (let count = 0; count < 25; count += 1) yield piece
+      full += 1
+      if (full === 8) filled.resolve()
+      await over.promise
+    }
+    const handler = deliveryHandler({
+      store: { accept: () => Promise.resolve('new') },
+      secrets: [secret],
+      onAccepted: () => undefined,
+    })
+    const statusOf = async (body: AsyncIterable<Buffer>) => {
+      const headers = {
+        'x-github-event': 'pull_request',
+        'x-github-delivery': randomUUID(),
+        'x-hub-signature-256': sign(opened),
+      }
+      const request = Object.assign(Readable.from(body), { method: 'POST', url: deliveryPath, headers })
+      let status = 0
+      const response = { writeHead: (given: number) => ((status = given), { end: () => undefined }) }
+      await handler(request as never, response as never)
+      return status
+    }
+    // As long as a body may be, and its end never comes.
+    const held = Array.from({ length: 8 }, () => statusOf(endless()))
+    await filled.promise
+    async function* usual() {
+      yield Buffer.from(opened)
+    }
+    expect(await statusOf(usual())).toBe(202)
+    over.resolve()
+    await Promise.all(held)
+  })
+
   test('refuses what is larger than GitHub ever sends', async () => {
     const huge = new Uint8Array(25 * 1024 * 1024 + 1)
     expect(await send(huge).catch(() => 413)).toBe(413)
@@ -205,6 +245,25 @@ describe('the duties of a delivery', () => {
     ).toEqual([pull(4)])
     expect(jobsOfDelivery('issue_comment', { ...about, action: 'created', issue: { number: 4 } })).toEqual([])
   })
+  test('our own comment, as our App writes it, is no news; what others do to it is', () => {
+    const [bot, person] = [
+      { id: 41, type: 'Bot' },
+      { id: 7, type: 'User' },
+    ]
+    const told = (action: string, sender: object, user: object, app: number | null = 3) => {
+      const comment = { user, performed_via_github_app: app === null ? null : { id: app } }
+      const issue = { number: 7, pull_request: {} }
+      return jobsOfDelivery('issue_comment', { ...about, action, issue, comment, sender }, 3).length
+    }
+    expect([told('created', bot, bot), told('edited', bot, bot)]).toEqual([0, 0])
+    expect(told('deleted', bot, bot)).toBe(1)
+    expect([told('edited', person, bot), told('deleted', person, bot)]).toEqual([1, 1])
+    // By another App, by nobody's, and by a person through ours.
+    expect([told('created', bot, bot, 4), told('created', bot, bot, null)]).toEqual([1, 1])
+    expect(told('created', person, person)).toBe(1)
+    expect(told('edited', { id: 42, type: 'Bot' }, bot)).toBe(1)
+  })
+
   test('a re-run on a fork, where GitHub names no pull request, makes all of them be looked at', () => {
     expect(
       jobsOfDelivery('check_run', { ...about, action: 'rerequested', check_run: { pull_requests: [] } }),

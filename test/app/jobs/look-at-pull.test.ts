@@ -8,13 +8,13 @@ import { readSettings } from '../../../src/app/settings.ts'
 import { usualBudget, type LookBudget } from '../../../src/examine/looks/look-budget.ts'
 import type { LookAnswer } from '../../../src/examine/looks/look-order.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openStore } from '../../../src/store/store.ts'
+import { openMadeStore } from '../../store/made-store.ts'
 import { aGateInput, aSnapshot, sha } from '../../gate/build.ts'
 import { clock } from '../../store/sample-records.ts'
 
 let store: Store
 beforeAll(async () => {
-  store = await openStore({ clock })
+  store = await openMadeStore({ clock })
 }, 60_000)
 afterAll(() => store.close())
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { catalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
 import { openMetrics } from '../../../src/app/metrics.ts'
+import { openTurns } from '../../../src/app/jobs/turns.ts'
 import { isScanDue, scanRepository } from '../../../src/app/jobs/scan-repository.ts'
 import { readScan } from '../../../src/app/jobs/scan-state.ts'
 import { readSettings } from '../../../src/app/settings.ts'
@@ -20,7 +21,7 @@ import { openGitHubApp, type GitHubApp } from '../../../src/github/github-app.ts
 import { missingImagesMarker } from '../../../src/messages/missing-images-issue.ts'
 import type { Job, Store } from '../../../src/ports/store.ts'
 import type { Issue } from '../../../sandbox/github/world.ts'
-import { openStore } from '../../../src/store/store.ts'
+import { openMadeStore } from '../../store/made-store.ts'
 import {
   allPermissions,
   furnish,
@@ -53,7 +54,7 @@ beforeAll(async () => {
     clock: realClock,
     log: pino({ level: 'silent' }),
   })
-  store = await openStore({ clock: realClock })
+  store = await openMadeStore({ clock: realClock })
   directory = await mkdtemp(join(tmpdir(), 'scan-'))
 }, 180_000)
 afterAll(async () => {
@@ -145,7 +146,12 @@ async function openScene(
         close: async () => undefined,
       },
       loader: catalogLoader(loaded, store),
-      looks: { look: () => Promise.reject(new Error('nobody looks here')), close: () => Promise.resolve() },
+      looks: {
+        look: () => Promise.reject(new Error('nobody looks here')),
+        isSmall: () => true,
+        close: () => Promise.resolve(),
+      },
+      turns: openTurns(clock),
       metrics: openMetrics(),
       clock,
       log: pino({ level: 'warn' }, { write: (line: string) => void warnings.push(line) }),

@@ -12,7 +12,7 @@ import {
   isDirectoryAgreedTo,
 } from '../../../src/checks/ownership/coverage.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openStore } from '../../../src/store/store.ts'
+import { openMadeStore } from '../../store/made-store.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { clock } from '../../store/sample-records.ts'
@@ -22,7 +22,7 @@ let world: World
 let store: Store
 beforeAll(async () => {
   world = await openWorld('agreed')
-  store = await openStore({ clock })
+  store = await openMadeStore({ clock })
   for (const login of ['alice', 'alan', 'mallory', 'maria', 'olga', 'carl']) world.people.person(login)
 }, 180_000)
 afterAll(async () => {

@@ -5,7 +5,7 @@ import { pushOfDelivery } from '../../../src/app/edge/push-of-delivery.ts'
 import { pullNumber, type CommitSha } from '../../../src/change/ids.ts'
 import type { Person } from '../../../src/change/snapshot.ts'
 import type { Store } from '../../../src/ports/store.ts'
-import { openStore } from '../../../src/store/store.ts'
+import { openMadeStore } from '../../store/made-store.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { clock } from '../../store/sample-records.ts'
@@ -15,7 +15,7 @@ let world: World
 let store: Store
 beforeAll(async () => {
   world = await openWorld('pushers')
-  store = await openStore({ clock })
+  store = await openMadeStore({ clock })
 }, 180_000)
 afterAll(async () => {
   await store.close()

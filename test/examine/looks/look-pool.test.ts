@@ -137,7 +137,7 @@ describe('a pull request of a stranger', () => {
     const hangs = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     const order = (snapshot: Snapshot) => ({ snapshot, mirror: world.mirror, facts, budget: usualBudget })
-    const huge = { files: 3000, lines: 90_000 }
+    const huge = { files: 3000, lines: 90_000, comments: 0 }
     let begins = 0
     // All places for large ones are taken by looks that wait for an answer.
     const waiting = Array.from({ length: 2 }, () =>
@@ -149,11 +149,13 @@ describe('a pull request of a stranger', () => {
           await hangs.promise
           return answer(request)
         },
-        huge,
+        { size: huge },
       ),
     )
     await begun.promise
-    expect((await pool.look(order(small), answer, { files: 1, lines: 2 })).kind).toBe('seen')
+    expect((await pool.look(order(small), answer, { size: { files: 1, lines: 2, comments: 0 } })).kind).toBe(
+      'seen',
+    )
     expect((await pool.look(order(small), answer)).kind).toBe('seen')
     // None of them had to give way for that, and begin anew.
     expect(begins).toBeLessThanOrEqual(2)

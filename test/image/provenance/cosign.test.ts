@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { attachReferrer, referrersTag } from '../../../src/image/attach-referrer.ts'
+import { attach, referrersTag } from '../../../src/image/attach.ts'
 import { openPusher, type Pusher } from '../../../src/image/open-pusher.ts'
 import { provenanceAttachments } from '../../../src/image/provenance/provenance-attachments.ts'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
@@ -83,7 +83,7 @@ describe('beside cosign', () => {
     const image = await put('org/ours')
     const key = await openSigningKey(await keyFile('cosign.key'), password)
     for (const attachment of await provenanceAttachments(registry, { image, catalog, build, key }))
-      await attachReferrer(pusher, registry, attachment)
+      await attach(registry, pusher, attachment)
     const name = `${server.host}/org/ours:v1`
     const signed = await cosign('verify', '--key', 'cosign.pub', ...offline, name)
     expect(signed).toMatchObject({ code: 0 })

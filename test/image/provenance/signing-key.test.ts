@@ -2,25 +2,7 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
-
-// Made by cosign v2.4.3 for this test, with the password "test"; it signs nothing else.
-const cosignKey = `-----BEGIN ENCRYPTED SIGSTORE PRIVATE KEY-----
-eyJrZGYiOnsibmFtZSI6InNjcnlwdCIsInBhcmFtcyI6eyJOIjo2NTUzNiwiciI6
-OCwicCI6MX0sInNhbHQiOiJ1WTczQnNMalZ1NkRrNVBnazkyS2pNbU00aGREaWZ4
-UFl5ZzNzRzdxNHJnPSJ9LCJjaXBoZXIiOnsibmFtZSI6Im5hY2wvc2VjcmV0Ym94
-Iiwibm9uY2UiOiJseDlzaGU0L1pIdXV3VFRMdjZMUkI5MGJ4WDhTbUoreCJ9LCJj
-aXBoZXJ0ZXh0IjoiNVExYnpOd1JieEkvRm1DbklTTEhHeFU5UWd1aTI0NVZ1U3dX
-bmVTbWV0QVNmWld5VFhuRzVaeFlselNVdVpNcDY4bHk4ZDhXMllCbWJjNnBHeWJ6
-L0ZVcFc0WmxYd1RmNHdZQ1A3TE1mTmplZWNrRHJRRElSMTZEeXZaQ1F6SGNVSHRJ
-bnZOLzI3WUVid2tQWTRTT3ZlZm1JVmU4Z2NaMkJ4Tzk0aUxMQUN1TzlURElqaWRt
-TkRjSjBTQUhzaGVEWkw5YUcraFcxWnBhL0E9PSJ9
------END ENCRYPTED SIGSTORE PRIVATE KEY-----
-`
-const cosignPub = `-----BEGIN PUBLIC KEY-----
-MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEu0dfmSTE3CN9OH9c+4I0EQw89nm7
-qvYzUJfPyZj5ZrYjI/CBWo9EoKqVFRNpRpGwKY+kBsySHTMwr90UAOWgpA==
------END PUBLIC KEY-----
-`
+import { cosignKey, cosignPub } from './cosign-key.ts'
 
 const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
   key.export({ format: 'pem', type: 'pkcs8' }) as string

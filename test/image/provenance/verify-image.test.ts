@@ -7,10 +7,15 @@ import { mediaTypes, parseManifest } from '../../../src/registry/manifest.ts'
 import { cosignTag, sha256Of, type Subject } from '../../../src/image/provenance/artifacts.ts'
 import { provenanceAttachments, signatureFor } from '../../../src/image/provenance/provenance-attachments.ts'
 import { signedEnvelope } from '../../../src/image/provenance/envelope.ts'
-import { openSigningKey, type SigningKey } from '../../../src/image/provenance/signing-key.ts'
+import {
+  openSigningKey,
+  openVerifyingKey,
+  type SigningKey,
+} from '../../../src/image/provenance/signing-key.ts'
 import { payloadProblem, signedPayload } from '../../../src/image/provenance/simple-signing.ts'
 import { provenanceStatement, readProvenance } from '../../../src/image/provenance/statement.ts'
 import { verifyImage } from '../../../src/image/provenance/verify-image.ts'
+import { cosignPub } from './cosign-key.ts'
 
 const host = 'quay.io'
 const repository = 'org/catalog'
@@ -66,7 +71,7 @@ const described = (seed: string) => ({ digest: sha256Of(Buffer.from(seed)), size
 async function newKey(type: 'ec' | 'ed25519' = 'ec'): Promise<SigningKey> {
   const { privateKey } =
     type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519')
-  return openSigningKey(privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  return openSigningKey(String(privateKey.export({ format: 'pem', type: 'pkcs8' })))
 }
 
 let key: SigningKey
@@ -126,6 +131,19 @@ describe('a signature counts', () => {
       signatures: 1,
       refused: [],
     })
+  })
+  test('that cosign v2.4.3 made, whose bytes we would sign for the same image', async () => {
+    const digest = 'sha256:3daf716c5b81ef21c57f180077a0ea3816fe03f3c4883bfdf78733cfe3bf822e'
+    const payload = Buffer.from(
+      `{"critical":{"identity":{"docker-reference":"quay.io/org/catalog"},"image":{"docker-manifest-digest":"${digest}"},"type":"cosign container image signature"},"optional":null}`,
+    )
+    const signature = Buffer.from(
+      'MEYCIQCwbPwqBRtmAU/gJhEfVYhtb3VeVNbnps9Jkoaz7ehEkAIhAImgtZ+eRiKZzR2ri0guVwcS10Rhp9oNJSsJeBUHxqKV',
+      'base64',
+    )
+    expect(Buffer.from(signedPayload({ repository: name, digest })).equals(payload)).toBe(true)
+    expect(openVerifyingKey(cosignPub).verifies(payload, signature)).toBe(true)
+    expect(payloadProblem(payload, { repository: name, digest })).toBeUndefined()
   })
   test('whatever stands beside it: others may sign the same image', async () => {
     const forge = (subject: Subject) => [
@@ -224,6 +242,18 @@ describe('a signature does not count', () => {
       signatures: 1,
     })
     expect(await verifyImage(registry, child, key.verifier)).toMatchObject({ signatures: 0 })
+  })
+
+  test('whose payload is gone, and that takes nothing from the one beside it', async () => {
+    const { registry, subject } = world((image) => [signedBy(key, claim(image))])
+    const tag = cosignTag(subject.digest, 'sig')
+    const { bytes } = await registry.fetchManifest({ tag })
+    const { layers, ...rest } = JSON.parse(Buffer.from(bytes).toString()) as { layers: object[] }
+    registry.put({ ...rest, layers: [{ ...layers[0], ...described('gone') }, ...layers] }, tag)
+    expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
+      signatures: 1,
+      refused: ['its payload cannot be had: there is no such blob'],
+    })
   })
 
   test('behind a tag that holds an index, or more layers than cosign reads: that is no answer at all', async () => {

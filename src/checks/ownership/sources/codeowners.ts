@@ -6,6 +6,7 @@ import { matchesGlob, type Glob, type GlobPiece } from '../../../go/glob.ts'
 import { parseLogin, parseTeam } from '../principal.ts'
 import type { Principal } from '../principal.ts'
 import type { Read, SourceProblem } from './owner-source.ts'
+import { oncePer } from '../../../findings/once.ts'
 
 export interface CodeownersLine {
   readonly pattern: string
@@ -54,16 +55,13 @@ interface Index {
   readonly others: readonly number[]
 }
 
-const indexes = new WeakMap<readonly CodeownersLine[], Index>()
-
 function* candidates(lines: readonly CodeownersLine[], parts: readonly string[]): Generator<number> {
-  let index = indexes.get(lines)
-  if (!index) indexes.set(lines, (index = indexOf(lines)))
+  const index = indexOf(lines)
   for (const part of new Set(parts)) yield* index.byName.get(part) ?? []
   yield* index.others
 }
 
-function indexOf(lines: readonly CodeownersLine[]): Index {
+const indexOf = oncePer((lines: readonly CodeownersLine[]): Index => {
   const byName = new Map<string, number[]>()
   const others: number[] = []
   for (const [at, { segments }] of lines.entries()) {
@@ -77,7 +75,7 @@ function indexOf(lines: readonly CodeownersLine[]): Index {
     }
   }
   return { byName, others }
-}
+})
 
 /**
  * A line, a problem as text, or undefined for a blank line or a comment. What GitHub takes for white space is not

@@ -7,6 +7,7 @@ import { parseVersion, type Version } from '../../../catalog/versions/version.ts
 import { finding, subjectOf, type SearchingRule } from '../../../findings/rule.ts'
 import type { Finding, Location } from '../../../findings/finding.ts'
 import { placeOf } from '../catalog-rule.ts'
+import { oncePer } from '../../../findings/once.ts'
 
 /** The kind of rules that compare a package before and after; called for each package that differs. */
 export interface OfChange {
@@ -74,14 +75,8 @@ export function someOf(names: readonly string[], limit = 8): string {
   return `${names.slice(0, limit - 1).join(', ')} and ${names.length - limit + 1} more`
 }
 
-// Each rule asks for the same sides of the same change: worked out once, kept as long as the change itself.
-const known = new WeakMap<CatalogChange, SidesOfChange>()
-
-function sidesOf(change: CatalogChange): SidesOfChange {
-  let sides = known.get(change)
-  if (!sides) known.set(change, (sides = new SidesOfChange(change)))
-  return sides
-}
+// Each rule asks for the same sides of the same change.
+const sidesOf = oncePer((change: CatalogChange) => new SidesOfChange(change))
 
 /** The packages that a change touches, on both sides. Looks through the catalogs once, however many there are. */
 class SidesOfChange {

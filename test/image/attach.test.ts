@@ -1,7 +1,7 @@
 // Attaching to an image: by the registry's own list where it has one, else by the index behind the tag, in which what
 // others wrote stays as it was.
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { attachReferrer, referrersTag } from '../../src/image/attach-referrer.ts'
+import { attach, referrersTag } from '../../src/image/attach.ts'
 import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
 import { billAttachment, type Subject } from '../../src/image/provenance/artifacts.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
@@ -38,7 +38,7 @@ const listed = async () => {
 
 describe('a registry without a list of referrers', () => {
   test('gets an index behind the tag, each attachment in it once, whoever wrote the others', async () => {
-    const first = await attachReferrer(pusher, registry, bill('{"a":1}'))
+    const first = await attach(registry, pusher, bill('{"a":1}'))
     expect(await listed()).toMatchObject([
       { digest: first.digest, artifactType: 'application/vnd.cyclonedx+json' },
     ])
@@ -60,8 +60,8 @@ describe('a registry without a list of referrers', () => {
       ],
       tags: [referrersTag(subject.digest)],
     })
-    const second = await attachReferrer(pusher, registry, bill('{"a":2}'))
-    await attachReferrer(pusher, registry, bill('{"a":2}'))
+    const second = await attach(registry, pusher, bill('{"a":2}'))
+    await attach(registry, pusher, bill('{"a":2}'))
     expect(await listed()).toEqual([theirs, expect.objectContaining({ digest: second.digest })])
   })
   test('keeps an entry that another writer dropped while it was added', async () => {
@@ -74,14 +74,14 @@ describe('a registry without a list of referrers', () => {
         return pusher.push(order)
       },
     }
-    const { digest } = await attachReferrer(losing, registry, bill('{"a":1}'))
+    const { digest } = await attach(registry, losing, bill('{"a":1}'))
     expect(await listed()).toMatchObject([{ digest }])
   })
   test('whose tag holds something else is left alone', async () => {
     const { blobs, manifests } = imageToPush({ b: 'b' })
     const { host, repository } = subject
     await pusher.push({ host, repository, blobs, manifests, tags: [referrersTag(subject.digest)] })
-    await expect(attachReferrer(pusher, registry, bill('{}'))).rejects.toMatchObject({ code: 'unsupported' })
+    await expect(attach(registry, pusher, bill('{}'))).rejects.toMatchObject({ code: 'bad-reply' })
   })
 })
 
@@ -89,6 +89,6 @@ test('a registry that takes the subject lists it by itself: no tag is written', 
   const taking: Pick<Pusher, 'push'> = {
     push: async (order) => ({ ...(await pusher.push(order)), subject: subject.digest }),
   }
-  await attachReferrer(taking, registry, bill('{}'))
+  await attach(registry, taking, bill('{}'))
   await expect(listed()).rejects.toMatchObject({ code: 'missing' })
 })

@@ -1,0 +1,56 @@
+// How long each step of a longer run took, as a closing table: by the clock, and of the processor where the system tells.
+// Plain JavaScript without packages: it runs before any is installed, on an older Node.js than the project's own.
+import { readFileSync } from 'node:fs'
+
+/** Linux counts in hundredths of a second. */
+const ticks = 100
+
+/** Seconds of the processor that ended children of this process used, with theirs; undefined where nobody tells. */
+function processorSeconds() {
+  try {
+    // After the name, which may hold anything, the 14th and 15th field: user and system time of children.
+    const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1).split(' ')
+    return (Number(fields[13]) + Number(fields[14])) / ticks
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Starts to count. `end(name)` is called when a step is over, `table()` tells of all of them.
+ * @returns {{ end(name: string): void, table(): string }}
+ */
+export function startStepTimes() {
+  const steps = []
+  let since = performance.now()
+  let before = processorSeconds()
+  return {
+    end(name) {
+      const [now, used] = [performance.now(), processorSeconds()]
+      const processor = used === undefined || before === undefined ? undefined : used - before
+      steps.push({ name, clock: (now - since) / 1000, processor })
+      since = now
+      before = used
+    },
+    table: () => describeSteps(steps),
+  }
+}
+
+/** @param {readonly { name: string, clock: number, processor: number | undefined }[]} steps */
+export function describeSteps(steps) {
+  const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0)
+  const rows = steps.length > 1 ? [...steps, { name: 'all', ...sums() }] : steps
+  const cell = (seconds) => (seconds === undefined ? '-' : seconds.toFixed(1)).padStart(10)
+  return [
+    '   seconds of processor',
+    ...rows.map(({ name, clock, processor }) => `${cell(clock)} ${cell(processor)}  ${name}`),
+  ].join('\n')
+
+  function sums() {
+    const isTold = steps.some(({ processor }) => processor !== undefined)
+    return {
+      clock: sum(steps.map(({ clock }) => clock)),
+      processor: isTold ? sum(steps.map(({ processor }) => processor)) : undefined,
+    }
+  }
+}

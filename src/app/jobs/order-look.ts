@@ -1,0 +1,49 @@
+// Orders a look from a process that looks, and answers what it asks meanwhile: the world, and what is remembered.
+import { join, resolve } from 'node:path'
+import type { Snapshot } from '../../change/snapshot.ts'
+import { answerQuestions } from '../../examine/gather-answers.ts'
+import {
+  memoryCalls,
+  type LookAnswer,
+  type LookMemory,
+  type LookRequest,
+} from '../../examine/looks/look-order.ts'
+import type { AnswerLook, LookHints } from '../../examine/looks/look-pool.ts'
+import { GitError } from '../../git/git-error.ts'
+import type { Cache } from '../../ports/cache.ts'
+import type { OpenPull } from '../../ports/forge.ts'
+import type { JobContext } from './job-context.ts'
+
+/** What a look is told of the past and of its neighbours. */
+export interface LookedUp {
+  readonly memory: Required<LookMemory>
+  readonly openPulls: () => Promise<readonly OpenPull[]>
+  readonly hints?: LookHints | undefined
+}
+
+/** Rejects with a GitError or StoreError. A mirror that proves corrupt is fetched anew by whoever comes next. */
+export async function orderLook(
+  snapshot: Snapshot,
+  { app, forge, repository, mirror }: JobContext<Cache>,
+  told: LookedUp,
+): Promise<Exclude<LookAnswer, { kind: 'git-error' }>> {
+  const { dataDirectory, budget } = app.settings
+  const facts = join(resolve(dataDirectory), 'facts')
+  const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
+  const answer = await app.looks.look({ snapshot, mirror, facts, budget }, answersFrom(ask, told), told.hints)
+  if (answer.kind !== 'git-error') return answer
+  if (answer.code === 'corrupt') repository.distrust?.()
+  throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
+}
+
+type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
+
+function answersFrom(ask: ReturnType<typeof answerQuestions>, { memory, openPulls }: LookedUp): AnswerLook {
+  return async (request: LookRequest) => {
+    if (request.kind === 'ask') return ask(request.question)
+    if (request.kind === 'open-pulls') return openPulls()
+    if (!Object.hasOwn(memoryCalls, request.name)) throw new Error(`a look does not ask for ${request.name}`)
+    const readings: Readonly<Record<string, unknown>> = memory
+    return (readings[request.name] as Reading).apply(memory, request.args)
+  }
+}

@@ -1,0 +1,10 @@
+// `OWNER/NAME`, as options name a repository.
+import type { RepositoryName } from '../change/snapshot.ts'
+
+/** Throws where the text is no such name. */
+export function parseRepository(text: string): RepositoryName {
+  const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
+  if (owner === undefined || name === undefined)
+    throw new Error(`--repository must be OWNER/NAME, and not ${JSON.stringify(text)}`)
+  return { owner, name }
+}

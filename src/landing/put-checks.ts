@@ -1,0 +1,18 @@
+// Our check runs on a commit: wanted minus present, so that putting them twice changes nothing (I18).
+import type { CommitSha } from '../change/ids.ts'
+import type { CheckRun, Forge } from '../ports/forge.ts'
+
+/** Those of `runs` that a commit does not show with the same content. `present`: what stands on it. */
+export function missingChecks(
+  runs: readonly CheckRun[],
+  present: readonly Pick<CheckRun, 'name' | 'digest'>[],
+): readonly CheckRun[] {
+  const shown = new Map(present.map(({ name, digest }) => [name, digest]))
+  return runs.filter(({ name, digest }) => shown.get(name) !== digest)
+}
+
+/** Rejects with a ForgeError. */
+export async function putChecks(forge: Forge, head: CommitSha, runs: readonly CheckRun[]): Promise<void> {
+  for (const run of missingChecks(runs, await forge.checksOn(head)))
+    await forge.perform({ kind: 'put-check', head, run })
+}

@@ -1,0 +1,52 @@
+// Nothing sleeps in tests: a pause is too long on a quick machine and too short on a busy one. The few that there are
+// stand here by file, with why; a new one waits for what it waits for (`until`), or moves the time of a clock by hand.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+
+const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
+  'test/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
+  'test/registry/cached-bundles.test.ts': [1, 'between two looks at whether it holds'],
+  'test/registry/personalities.test.ts': [1, 'between two looks at whether it holds'],
+  'test/registry/real-registry.ts': [1, 'between two looks at whether it holds'],
+  'test/sandbox/github/overlap.test.ts': [1, 'nothing happens'],
+  'test/sandbox/github/webhooks.test.ts': [1, 'nothing comes'],
+  'test/store/child.ts': [1, 'holds a job until it is killed'],
+  'test/store/contract.ts': [18, "leases and back-offs go by the database's clock; no job is run"],
+  'test/store/embedded.test.ts': [3, 'a process that must live still does; a statement that comes too late'],
+  'test/store/postgres-server.ts': [1, 'between two looks at whether it holds'],
+  'test/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
+  'test/store/server.test.ts': [4, "silence and leases go by the database's clock"],
+  'test/stories/empty-cache.test.ts': [1, 'between two looks at whether it holds'],
+  'test/stories/world.ts': [1, 'between two looks at whether it holds'],
+  'test/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
+  'test/workers/worker-pool.test.ts': [
+    2,
+    'between two looks at whether it holds; nothing is killed meanwhile',
+  ],
+}
+
+/** Calls of setTimeout, by whatever name it was imported. `clock.sleep()` and `jest.setTimeout()` are others. */
+function pausesIn(text: string): number {
+  const names = [...text.matchAll(/\bsetTimeout as (\w+)/g)].map(([, name = '']) => name)
+  const calls = new RegExp(String.raw`(?<![.\w])(?:${['setTimeout', ...names].join('|')})\(`, 'g')
+  return text.match(calls)?.length ?? 0
+}
+
+test('pauses are counted by whatever name, clocks are not', () => {
+  expect(pausesIn("import { setTimeout as rest } from 'node:timers/promises'\nawait rest(5)")).toBe(1)
+  expect(pausesIn('await new Promise((done) => setTimeout(done, 5)); setTimeout(x, 1)')).toBe(2)
+  expect(pausesIn('await clock.sleep(5); jest.setTimeout(9); sleep(1)')).toBe(0)
+})
+
+test('no test sleeps but those that say why', () => {
+  const found: Record<string, number> = {}
+  for (const name of readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })) {
+    const file = join('test', name)
+    if (!/\.(?:ts|mjs)$/.test(name) || file === 'test/no-sleeping.test.ts') continue
+    const pauses = pausesIn(readFileSync(join(import.meta.dirname, name), 'utf8'))
+    if (pauses > 0) found[file] = pauses
+  }
+  const expected = Object.fromEntries(Object.entries(allowed).map(([file, [pauses]]) => [file, pauses]))
+  expect(found).toEqual(expected)
+})

@@ -1,0 +1,36 @@
+// What is run for a change, and the closing table of longer runs.
+import { expect, test } from '@jest/globals'
+import { describeSteps } from '../../scripts/step-times.mjs'
+import { planTouched } from '../../scripts/touched.ts'
+
+test('code is linted, and the tests of its importers are run', () => {
+  const files = ['src/gate/decide.ts', 'bin/catalog-bot.cjs', 'app.yml']
+  expect(planTouched(files)).toEqual({
+    lint: ['src/gate/decide.ts', 'bin/catalog-bot.cjs'],
+    format: files,
+    imported: ['src/gate/decide.ts'],
+    tests: ['test/cli/old-node.test.ts', 'test/cli/built-command.test.ts'],
+  })
+})
+
+test('what nobody imports has its tests by where it lies', () => {
+  const { lint, imported, tests } = planTouched([
+    'fixtures/rules/two-heads/good/x/catalog.yaml',
+    'docs/api.md',
+  ])
+  expect({ lint, imported }).toEqual({ lint: [], imported: [] })
+  expect(tests).toEqual(['test/checks/rules.test.ts', 'test/scripts/rule-pages.test.ts', 'test/docs'])
+})
+
+test('a closing table has a line for each step and their sum', () => {
+  const steps = [
+    { name: 'lint', clock: 1.25, processor: 2 },
+    { name: 'types', clock: 10, processor: 18.5 },
+  ]
+  expect(describeSteps(steps).split('\n').slice(1)).toEqual([
+    '       1.3        2.0  lint',
+    '      10.0       18.5  types',
+    '      11.3       20.5  all',
+  ])
+  expect(describeSteps([{ name: 'lint', clock: 1, processor: undefined }])).toContain('         -  lint')
+})
