@@ -15,6 +15,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:hostile': ['--scale', '0.001', '--only', 'keys of JSON'],
   'bench:registry': ['--quick'],
   'bench:pull': ['--megabytes', '2'],
+  'bench:build': ['', '1', '2'],
   'bench:deliveries': ['20', '1'],
   'bench:store': ['1'],
   'bench:strangers': ['--after', '1'],

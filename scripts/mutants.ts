@@ -1418,6 +1418,90 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/store/embedded.test.ts', 'take turns'],
   },
+  {
+    number: 340,
+    bug: 'take a signature of another digest for one of this image',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'digest !== image.digest',
+        replace: 'digest === ""',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another digest|below an index'],
+  },
+  {
+    number: 341,
+    bug: 'take a signature for another repository for one of this',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'repositoryOf(name) !== repositoryOf(image.repository)',
+        replace: 'repositoryOf(image.repository) === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another repository'],
+  },
+  {
+    number: 342,
+    bug: 'count a signature without asking the key',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: '!key.verifies(payload, signature)',
+        replace: 'signature.length > 1000',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key'],
+  },
+  {
+    number: 343,
+    bug: 'believe an attestation that the key did not sign',
+    edits: [
+      {
+        file: 'src/image/provenance/envelope.ts',
+        search: "typeof signature !== 'number' && key.verifies(signed, signature)",
+        replace: "typeof signature !== 'number'",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 344,
+    bug: 'believe an attestation about another image',
+    edits: [
+      {
+        file: 'src/image/provenance/statement.ts',
+        search: 'sha256 === undefined || !isAbout',
+        replace: 'sha256 === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 345,
+    bug: 'verify with the public part of whatever key is in the file',
+    edits: [
+      {
+        file: 'src/image/provenance/signing-key.ts',
+        search: "if (label !== 'PUBLIC KEY')",
+        replace: "if (label === '')",
+      },
+    ],
+    test: ['test/image/provenance/signing-key.test.ts', 'verifies nothing'],
+  },
+  {
+    number: 346,
+    bug: 'take a signature with a certificate, which cosign would judge by other rules',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: "(layer.annotations?.[name] ?? '') !== ''",
+        replace: "name === ''",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'with a certificate'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
