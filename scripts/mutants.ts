@@ -1502,6 +1502,61 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/image/provenance/verify-image.test.ts', 'with a certificate'],
   },
+  {
+    number: 347,
+    bug: 'set a tag that somebody else moved while the layers were on their way',
+    edits: [
+      {
+        file: 'src/image/open-catalog-publisher.ts',
+        search: 'if (found !== now?.digest) throw',
+        replace: 'if (found === undefined) throw',
+      },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'somebody else moved'],
+  },
+  {
+    number: 348,
+    bug: 'print the digest of the cache as a number, without its leading zeros',
+    edits: [{ file: 'src/go/fnv.ts', search: ".padStart(16, '0')", replace: '' }],
+    test: ['test/catalog/api/write-cache.test.ts', 'digest'],
+  },
+  {
+    number: 349,
+    bug: 'build on a base that holds a catalog, which shows through',
+    edits: [
+      {
+        file: 'src/image/open-catalog-publisher.ts',
+        search: '    refuseCatalogs(base)\n',
+        replace: '',
+      },
+      { file: 'src/image/open-catalog-publisher.ts', search: 'refuseCatalogs, ', replace: '' },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'new base'],
+  },
+  {
+    number: 350,
+    bug: 'take an image for the catalog that it should be without comparing the files',
+    edits: [
+      {
+        file: 'src/image/read-catalog-image.ts',
+        search: 'Buffer.compare(is, should) === 0',
+        replace: 'is.length > 0',
+      },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'all platforms of its base'],
+  },
+  {
+    number: 351,
+    bug: 'call an image unchanged for what was remembered, whatever the tag holds',
+    edits: [
+      {
+        file: 'src/image/open-catalog-publisher.ts',
+        search: '(await memory?.get(key)) === contentOf(published)',
+        replace: '(await memory?.get(key)) !== undefined',
+      },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'earlier build'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

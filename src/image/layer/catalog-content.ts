@@ -14,7 +14,7 @@ import type { CatalogFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
 
 /** Where opm's own Dockerfile puts them. */
-export const catalogFolder = 'configs'
+const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
 /** As `ADD` leaves what a checkout with the usual umask has; whatever the files have on this machine. */
