@@ -17,6 +17,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:pull': ['--megabytes', '2'],
   'bench:build': ['', '1', '2'],
   'bench:deliveries': ['20', '1'],
+  'bench:publish': ['2'],
   'bench:store': ['1'],
   'bench:strangers': ['--after', '1'],
   'fuzz:reader': ['--seconds', '5'],

@@ -1557,6 +1557,91 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/image/publish-catalog.test.ts', 'earlier build'],
   },
+  {
+    number: 352,
+    bug: 'let a repository with many pull requests keep all others waiting',
+    edits: [
+      { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
+      {
+        file: 'src/store/fair-priority.ts',
+        search: 'isKnown ? known.priority - 1',
+        replace: 'isKnown ? known.priority',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'take turns'],
+  },
+  {
+    number: 320,
+    bug: "push wherever some entry of the operator's list allows it, whoever asks",
+    edits: [
+      {
+        file: 'src/app/publishing/push-targets.ts',
+        search: 'const found = own.find(isCovered)',
+        replace: 'const found = targets.find(isCovered)',
+      },
+    ],
+    test: ['test/app/publishing/push-targets.test.ts', 'refuses another GitHub repository'],
+  },
+  {
+    number: 321,
+    bug: 'compare image repositories by how their names begin',
+    edits: [
+      {
+        file: 'src/app/publishing/push-targets.ts',
+        search: 'given.startsWith(`${wanted.name}/`) : given === wanted.name',
+        replace: 'given.startsWith(`${wanted.name}/`) : given.startsWith(wanted.name)',
+      },
+    ],
+    test: ['test/app/publishing/push-targets.test.ts', 'only begins like'],
+  },
+  {
+    number: 322,
+    bug: 'let a preview set the tags that users follow',
+    edits: [
+      {
+        file: 'src/app/publishing/do-publish-order.ts',
+        search: '/^pr-\\d/.test(tag) !== wantsPreview',
+        replace: '/^pr-\\d/.test(tag) && !wantsPreview',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'never move the tag'],
+  },
+  {
+    number: 323,
+    bug: 'delete an image that an index behind a kept tag holds',
+    edits: [
+      {
+        file: 'src/app/publishing/remove-images.ts',
+        search: "if (manifest.kind !== 'index') return []",
+        replace: "if (manifest.kind === 'index') return []",
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'a kept index holds'],
+  },
+  {
+    number: 324,
+    bug: 'publish from whatever branch the configuration names',
+    edits: [
+      {
+        file: 'src/app/jobs/publish/read-ground.ts',
+        search: 'config.branches.some((glob) => minimatch(branch, glob))',
+        replace: 'config.branches.every((glob) => minimatch(branch, glob))',
+      },
+    ],
+    test: ['test/app/jobs/publish/publish-catalogs.test.ts', 'nobody serves'],
+  },
+  {
+    number: 325,
+    bug: 'make a preview of what did not pass validation',
+    edits: [
+      {
+        file: 'src/app/jobs/publish/wish-preview.ts',
+        search: 'outcome.check === id && passed(outcome)),\n  )\n  if (!isSound)',
+        replace: 'outcome.check === id),\n  )\n  if (!isSound)',
+      },
+    ],
+    test: ['test/app/jobs/publish/publish-preview.test.ts', 'validation failed'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
