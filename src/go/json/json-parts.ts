@@ -13,7 +13,7 @@ export function joinedParts(parts: JsonParts): string {
   return parts.map(partText).join('')
 }
 
-export function partText(part: JsonPart): string {
+function partText(part: JsonPart): string {
   if (typeof part === 'string') return part
   return 'json' in part ? part.json : marshalString(part.text)
 }
