@@ -938,8 +938,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/workers/worker-pool.ts',
-        search: "takePlace(isForOneKey ? key : '')",
-        replace: "takePlace('')",
+        search: "const whose = isForOneKey ? key : ''",
+        replace: "const whose = ''",
       },
     ],
     test: ['test/workers/worker-pool.test.ts', 'kept apart'],
@@ -1406,7 +1406,104 @@ export const mutants: readonly Mutant[] = [
     test: ['test/app/edge/deliveries.test.ts', 'fill the room'],
   },
   {
+    number: 312,
+    bug: 'let a repository with many pull requests keep all others waiting',
+    edits: [
+      { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
+      {
+        file: 'src/store/fair-priority.ts',
+        search: 'isKnown ? known.priority - 1',
+        replace: 'isKnown ? known.priority',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'take turns'],
+  },
+  {
     number: 340,
+    bug: 'take a signature of another digest for one of this image',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'digest !== image.digest',
+        replace: 'digest === ""',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another digest|below an index'],
+  },
+  {
+    number: 341,
+    bug: 'take a signature for another repository for one of this',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'repositoryOf(name) !== repositoryOf(image.repository)',
+        replace: 'repositoryOf(image.repository) === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another repository'],
+  },
+  {
+    number: 342,
+    bug: 'count a signature without asking the key',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: '!key.verifies(payload, signature)',
+        replace: 'signature.length > 1000',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key'],
+  },
+  {
+    number: 343,
+    bug: 'believe an attestation that the key did not sign',
+    edits: [
+      {
+        file: 'src/image/provenance/envelope.ts',
+        search: "typeof signature !== 'number' && key.verifies(signed, signature)",
+        replace: "typeof signature !== 'number'",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 344,
+    bug: 'believe an attestation about another image',
+    edits: [
+      {
+        file: 'src/image/provenance/statement.ts',
+        search: 'sha256 === undefined || !isAbout',
+        replace: 'sha256 === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 345,
+    bug: 'verify with the public part of whatever key is in the file',
+    edits: [
+      {
+        file: 'src/image/provenance/signing-key.ts',
+        search: "if (label !== 'PUBLIC KEY')",
+        replace: "if (label === '')",
+      },
+    ],
+    test: ['test/image/provenance/signing-key.test.ts', 'verifies nothing'],
+  },
+  {
+    number: 346,
+    bug: 'take a signature with a certificate, which cosign would judge by other rules',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: "(layer.annotations?.[name] ?? '') !== ''",
+        replace: "name === ''",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'with a certificate'],
+  },
+  {
+    number: 360,
     bug: 'set a tag that somebody else moved while the layers were on their way',
     edits: [
       {
@@ -1418,13 +1515,13 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'somebody else moved'],
   },
   {
-    number: 341,
+    number: 361,
     bug: 'print the digest of the cache as a number, without its leading zeros',
     edits: [{ file: 'src/go/fnv.ts', search: ".padStart(16, '0')", replace: '' }],
-    test: ['test/catalog/cache/write-cache.test.ts', 'digest'],
+    test: ['test/catalog/api/write-cache.test.ts', 'digest'],
   },
   {
-    number: 342,
+    number: 362,
     bug: 'build on a base that holds a catalog, which shows through',
     edits: [
       {
@@ -1437,7 +1534,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'new base'],
   },
   {
-    number: 343,
+    number: 363,
     bug: 'take an image for the catalog that it should be without comparing the files',
     edits: [
       {
@@ -1449,7 +1546,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'all platforms of its base'],
   },
   {
-    number: 344,
+    number: 364,
     bug: 'call an image unchanged for what was remembered, whatever the tag holds',
     edits: [
       {

@@ -7,11 +7,13 @@
 //                   fetch there, and keys it believes active come from a cache that is a minute old.
 //   after a crash   active rows are touched every few seconds; one that is silent belongs to a dead process and
 //                   waits again. The embedded database has one process, so at its start every active row is such.
+//   fairness        repositories take turns: see fair-priority.ts.
 //
 // Enqueueing and settling hold a lock on the key: the rule "one waiting row" holds between them at every moment.
 import { PgBoss } from 'pg-boss'
 import type { Job } from '../ports/jobs.ts'
 import { jobsInside, type Database, type Transaction } from './database.ts'
+import { fairPriority } from './fair-priority.ts'
 import { repositoryKey } from './landings.ts'
 import { storableText } from './storable-text.ts'
 import { asStoreError } from './store-error.ts'
@@ -41,11 +43,6 @@ export interface Jobs {
   /** Jobs whose process was silent for so long wait again, at once. The answer is how many. */
   recover(silentSeconds: number): Promise<number>
   stop(): Promise<void>
-}
-
-/** Higher is taken first. A scan is patient: nobody waits for it, and it comes in many small jobs. */
-function priorityOf({ kind }: Job): number {
-  return kind === 'scan' ? -1 : 0
 }
 
 /** Jobs are equal when they have the same key. */
@@ -99,6 +96,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
   // connection of the embedded database it would wait for the very transaction it is called in.
   await boss.touch(queue, '00000000-0000-0000-0000-000000000000')
 
+  const priorityOf = fairPriority(table, queue)
   const waiting = (sql: Transaction, key: string) =>
     sql.query<{ id: string }>(
       `SELECT id FROM ${table} WHERE name = '${queue}' AND singleton_key = $1 AND state IN ('created', 'retry') LIMIT 1`,
@@ -133,7 +131,7 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
       await boss.send(queue, job, {
         singletonKey: key,
         group: { id: key },
-        priority: priorityOf(job),
+        priority: await priorityOf(sql, job),
         ...(afterSeconds > 0 ? { startAfter: afterSeconds } : {}),
         db: jobsInside(sql),
       })

@@ -134,6 +134,16 @@ export function storeContract(title: string, setting: Setting): void {
         expect(seen).toEqual(['pull', 'pull', 'pull', 'scan'])
       })
 
+      test('of several repositories take turns, however many one of them has', async () => {
+        const [busy, quiet] = [repository(), repository()]
+        for (const pull of [1, 2, 3, 4, 5]) await store.enqueue(pullJob(pull, busy))
+        for (const pull of [11, 12]) await store.enqueue(pullJob(pull, quiet))
+        const seen: number[] = []
+        await work(async (job) => void seen.push(job.kind === 'pull' ? job.pull : 0), 1)
+        await until(() => seen.length === 7)
+        expect(seen).toEqual([1, 11, 2, 12, 3, 4, 5])
+      })
+
       test('a joined job has the newest data', async () => {
         const job = pullJob(1)
         await store.enqueue(job)

@@ -1,94 +1,102 @@
 // The ClusterServiceVersion that opm makes up for clients of its API where a bundle has only `olm.csv.metadata`: what the
-// property says, in the fields and the order of the operator API's Go types, and a stub where it says nothing.
+// property says, in the fields and the order of the operator API's Go types, byte for byte. OLM shows what it says and
+// installs nothing by it: its install strategy is a stub.
 import { structsOf, textOf, textsOf } from '../../go/decode/decode.ts'
 import type { Decoded } from '../../go/decode/decoded.ts'
 import { fitsAsItStands } from '../../go/decode/fitting.ts'
-import { jsonText, sortedEntries } from '../../go/json/json-text.ts'
-import { marshalList, marshalObject, marshalString, marshalText } from '../../go/json/marshal.ts'
+import { JsonPartsWriter, type JsonParts } from '../../go/json/json-parts.ts'
+import { sortedEntries } from '../../go/json/json-text.ts'
+import { marshalObject, marshalString, unlessEmpty, unlessNone } from '../../go/json/marshal.ts'
 import type { Value } from '../../go/tree.ts'
-import type { WritableBundle } from '../write/writable.ts'
-import { EscapedJson, type LongTexts } from './escaped-json.ts'
-
-/** What of the package and of the blob goes into it. */
-export interface CsvSurroundings {
-  readonly name: string
-  readonly version: string
-  readonly relatedImages: WritableBundle['relatedImages']
-  readonly packageDescription: string
-  /** The field with the package's icon, a comma before it, escaped as it stands in the CSV; empty where it has none. */
-  readonly icon: Uint8Array
-}
+import type { RelatedImage } from './api-types.ts'
+import { wholeRawText, type BundleContent } from './bundle-content.ts'
+import type { IndexedPackage } from './package-index.ts'
 
 type Field = readonly [string, string | undefined]
 
-/** The CSV's JSON as the inside of a JSON text. */
-export function csvOfMetadata(
-  metadata: Decoded,
-  around: CsvSurroundings,
-  texts: LongTexts,
-): readonly Uint8Array[] {
-  const out = new EscapedJson(texts)
+/** Undefined where the bundle has no olm.csv.metadata. */
+export function stubCsv(content: BundleContent, of: IndexedPackage): JsonParts | undefined {
+  const metadata = content.csvMetadata
+  if (!metadata) return undefined
+  const out = new JsonPartsWriter()
   out.open('{')
   out.field('kind', '"ClusterServiceVersion"')
   out.field('apiVersion', '"operators.coreos.com/v1alpha1"')
-  out.key('"metadata"')
+  out.key('metadata')
   out.open('{')
-  out.field('name', marshalText(around.name))
+  out.field('name', unlessEmpty(content.name))
   writeMap(out, metadata, 'labels')
   writeMap(out, metadata, 'annotations')
   out.close('}')
-  out.key('"spec"')
+  out.key('spec')
   out.open('{')
-  writeSpec(out, metadata, around)
+  writeSpec(out, metadata, content, of)
   out.close('}')
   out.field('status', '{"cleanup":{}}')
   out.close('}')
   return out.done()
 }
 
-function writeSpec(out: EscapedJson, metadata: Decoded, around: CsvSurroundings): void {
-  const description = textOf(metadata, 'description')
-  const text = (field: string): void => out.field(field, marshalText(textOf(metadata, field)))
+function writeSpec(
+  out: JsonPartsWriter,
+  metadata: Decoded,
+  content: BundleContent,
+  of: IndexedPackage,
+): void {
+  const text = (field: string): void => out.field(field, unlessEmpty(textOf(metadata, field)))
   // Without a strategy OLM's package server writes into a map that is not there.
   out.field('install', '{"strategy":"deployment","spec":{"deployments":null}}')
-  out.field('version', marshalString(around.version))
+  out.field('version', marshalString(content.version))
   text('maturity')
   out.field('customresourcedefinitions', definitions(metadata, 'crdDescriptions', crd))
   out.field('apiservicedefinitions', definitions(metadata, 'apiServiceDefinitions', apiService))
   out.field(...structs(metadata, 'nativeAPIs', gvk))
   text('minKubeVersion')
   out.field('displayName', marshalString(textOf(metadata, 'displayName')))
-  writeText(out, 'description', description === '' ? around.packageDescription : description)
+  writeText(out, 'description', textOf(metadata, 'description') || of.description)
   out.field('keywords', texts(metadata, 'keywords'))
   out.field(...structs(metadata, 'maintainers', maintainer))
   out.field('provider', provider(metadata))
   out.field(...structs(metadata, 'links', link))
-  out.share(around.icon)
+  writeIcon(out, of)
   out.field(...structs(metadata, 'installModes', installMode))
   out.field('cleanup', '{"enabled":false}')
-  out.field('relatedImages', marshalList((around.relatedImages ?? []).map(relatedImage)))
+  out.field('relatedImages', unlessNone(content.relatedImages.map(relatedImage)))
 }
 
-function writeText(out: EscapedJson, name: string, text: string): void {
+function writeText(out: JsonPartsWriter, name: string, text: string): void {
   if (text === '') return
-  out.key(`"${name}"`)
+  out.key(name)
   out.string(text)
 }
 
+function writeIcon(out: JsonPartsWriter, { icon }: IndexedPackage): void {
+  if (!icon) return
+  out.key('icon')
+  out.open('[')
+  out.open('{')
+  out.key('base64data')
+  out.string(icon.data ?? '')
+  out.field('mediatype', marshalString(icon.mediaType))
+  out.close('}')
+  out.close(']')
+}
+
 /** null is an empty text, as Go reads it into a map of texts. */
-function writeMap(out: EscapedJson, metadata: Decoded, name: string): void {
-  const found = metadata.sources.get(name)
-  if (found?.kind !== 'map' || found.entries.length === 0) return
-  out.key(`"${name}"`)
+function writeMap(out: JsonPartsWriter, metadata: Decoded, name: string): void {
+  const found = metadata.fields.get(name)
+  if (typeof found !== 'object' || !('kind' in found) || found.kind !== 'map' || found.entries.length === 0)
+    return
+  out.key(name)
   out.open('{')
   for (const { key, value } of sortedEntries(found.entries)) {
-    out.key(marshalString(key))
+    out.key(key)
     out.string(value.kind === 'string' ? value.value : '')
   }
   out.close('}')
 }
 
-function relatedImage({ name, image }: { readonly name: string; readonly image: string }): string {
+function relatedImage({ name, image }: RelatedImage): string {
   return marshalObject([
     ['name', marshalString(name)],
     ['image', marshalString(image)],
@@ -109,7 +117,7 @@ function structs(of: Decoded, field: string, each: (item: Decoded) => string): F
   if (!source) return [field, undefined]
   const list = remembered(of, source, each, () => {
     const items = structsOf(of, field).map((item) => remembered(item, item.at, each, () => each(item)))
-    return marshalList(items) ?? ''
+    return unlessNone(items) ?? ''
   })
   return [field, list === '' ? undefined : list]
 }
@@ -158,7 +166,7 @@ function apiService(item: Decoded): string {
   const port = item.fields.get('containerPort')
   return marshalObject([
     ...fields(item, 'name', 'group', 'version', 'kind'),
-    ['deploymentName', marshalText(textOf(item, 'deploymentName'))],
+    ['deploymentName', unlessEmpty(textOf(item, 'deploymentName'))],
     ['containerPort', typeof port === 'number' && port !== 0 ? String(port) : undefined],
     ...described(item),
   ])
@@ -167,8 +175,8 @@ function apiService(item: Decoded): string {
 function described(item: Decoded): Field[] {
   const descriptors = (field: string): Field => structs(item, field, descriptor)
   return [
-    ['displayName', marshalText(textOf(item, 'displayName'))],
-    ['description', marshalText(textOf(item, 'description'))],
+    ['displayName', unlessEmpty(textOf(item, 'displayName'))],
+    ['description', unlessEmpty(textOf(item, 'description'))],
     structs(item, 'resources', resource),
     descriptors('statusDescriptors'),
     descriptors('specDescriptors'),
@@ -180,10 +188,10 @@ function descriptor(item: Decoded): string {
   const value = item.sources.get('value')
   return marshalObject([
     ['path', marshalString(textOf(item, 'path'))],
-    ['displayName', marshalText(textOf(item, 'displayName'))],
-    ['description', marshalText(textOf(item, 'description'))],
+    ['displayName', unlessEmpty(textOf(item, 'displayName'))],
+    ['description', unlessEmpty(textOf(item, 'description'))],
     ['x-descriptors', texts(item, 'x-descriptors')],
-    ['value', value && jsonText(value, { escapeHtml: true, exactNumbers: false })],
+    ['value', value && wholeRawText(value)],
   ])
 }
 
@@ -201,13 +209,12 @@ function always(item: Decoded, ...names: readonly string[]): string {
 }
 
 function present(item: Decoded, ...names: readonly string[]): string {
-  return marshalObject(names.map((name) => [name, marshalText(textOf(item, name))]))
+  return marshalObject(names.map((name) => [name, unlessEmpty(textOf(item, name))]))
 }
 
 function texts(item: Decoded, field: string): string | undefined {
   const source = item.sources.get(field)
   const list =
-    source &&
-    remembered(item, source, texts, () => marshalList(textsOf(item, field).map(marshalString)) ?? '')
+    source && remembered(item, source, texts, () => unlessNone(textsOf(item, field).map(marshalString)) ?? '')
   return list === '' ? undefined : list
 }
