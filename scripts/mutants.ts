@@ -1642,6 +1642,54 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/app/jobs/publish/publish-preview.test.ts', 'validation failed'],
   },
+  {
+    number: 371,
+    bug: 'lift permissions to all namespaces without the right to list them',
+    edits: [
+      {
+        file: 'src/bundle/plain/accounts-and-roles.ts',
+        search: 'csv.permissions.map(withNamespaces)',
+        replace: 'csv.permissions',
+      },
+    ],
+    test: ['test/bundle/plain/render-plain.test.ts', ''],
+  },
+  {
+    number: 372,
+    bug: 'let an upgrade drop the version that objects are stored in',
+    edits: [
+      {
+        file: 'src/bundle/upgrade/compare-crds.ts',
+        search: 'stored.filter((name) => !now.has(name))',
+        replace: 'stored.filter(() => false)',
+      },
+    ],
+    test: ['test/bundle/upgrade/check-crd-upgrade.test.ts', ''],
+  },
+  {
+    number: 373,
+    bug: 'pass a bundle that OLM v1 refuses',
+    edits: [
+      {
+        file: 'src/bundle/plain/render-plain.ts',
+        search: '{ objects: all.length > 0 ? [] : objects, refusals: all }',
+        replace: '{ objects, refusals: refused }',
+      },
+    ],
+    test: ['test/bundle/plain/render-plain.test.ts', ''],
+  },
+  {
+    number: 374,
+    bug: 'call a chart rendered that was not',
+    edits: [
+      {
+        file: 'src/bundle/plain/render-plain.ts',
+        search: 'templates === 0',
+        replace: 'templates >= 0',
+      },
+    ],
+    test: ['test/bundle/plain/render-plain.test.ts', ''],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
