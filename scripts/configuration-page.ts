@@ -82,7 +82,8 @@ rebuild:
 With \`rebuild.event\` a push that changes a catalog sends a \`repository_dispatch\` of that type, with \`branch\`, \`commit\`
 and \`catalogs\` in its payload; the App's permissions suffice. With \`rebuild.workflow\` the workflow file is dispatched with
 the inputs \`commit\` and \`catalogs\`; for that the App needs the permission to write Actions, which \`app.yml\` does not ask
-for. The outcome is shown on the commit as the check \`catalog-bot / rebuild\`.
+for. With \`rebuild.webhook\` a signed request is sent. The outcome is shown on the commit as the check
+\`catalog-bot / rebuild\`. [publishing.md](publishing.md) tells of webhooks, and of images that the bot publishes itself.
 `
 
 const files = {

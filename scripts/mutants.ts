@@ -1420,7 +1420,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/store/embedded.test.ts', 'take turns'],
   },
   {
-    number: 320,
+    number: 380,
     bug: 'say that a package installs though its bundle could not be read',
     edits: [
       {
@@ -1432,7 +1432,7 @@ export const mutants: readonly Mutant[] = [
     test: [installs, 'never says yes'],
   },
   {
-    number: 321,
+    number: 381,
     bug: 'pass over that OLM takes an older version than the head',
     edits: [
       {
@@ -1444,7 +1444,7 @@ export const mutants: readonly Mutant[] = [
     test: [installs, 'older version without a word'],
   },
   {
-    number: 322,
+    number: 382,
     bug: 'install what a channel skips',
     edits: [
       {
@@ -1456,7 +1456,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/install/resolve.test.ts', 'replaced and skipped'],
   },
   {
-    number: 323,
+    number: 383,
     bug: 'install two Operators that provide the same API',
     edits: [
       {
@@ -1468,7 +1468,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/install/resolve.test.ts', 'the same API are not installed together'],
   },
   {
-    number: 324,
+    number: 384,
     bug: 'take another bundle than the catalog names for the right one',
     edits: [
       {
@@ -1478,6 +1478,230 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: [installs, 'another one than the catalog says'],
+  },
+  {
+    number: 340,
+    bug: 'take a signature of another digest for one of this image',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'digest !== image.digest',
+        replace: 'digest === ""',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another digest|below an index'],
+  },
+  {
+    number: 341,
+    bug: 'take a signature for another repository for one of this',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'repositoryOf(name) !== repositoryOf(image.repository)',
+        replace: 'repositoryOf(image.repository) === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another repository'],
+  },
+  {
+    number: 342,
+    bug: 'count a signature without asking the key',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: '!key.verifies(payload, signature)',
+        replace: 'signature.length > 1000',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key'],
+  },
+  {
+    number: 343,
+    bug: 'believe an attestation that the key did not sign',
+    edits: [
+      {
+        file: 'src/image/provenance/envelope.ts',
+        search: "typeof signature !== 'number' && key.verifies(signed, signature)",
+        replace: "typeof signature !== 'number'",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 344,
+    bug: 'believe an attestation about another image',
+    edits: [
+      {
+        file: 'src/image/provenance/statement.ts',
+        search: 'sha256 === undefined || !isAbout',
+        replace: 'sha256 === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 345,
+    bug: 'verify with the public part of whatever key is in the file',
+    edits: [
+      {
+        file: 'src/image/provenance/signing-key.ts',
+        search: "if (label !== 'PUBLIC KEY')",
+        replace: "if (label === '')",
+      },
+    ],
+    test: ['test/image/provenance/signing-key.test.ts', 'verifies nothing'],
+  },
+  {
+    number: 346,
+    bug: 'take a signature with a certificate, which cosign would judge by other rules',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: "(layer.annotations?.[name] ?? '') !== ''",
+        replace: "name === ''",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'with a certificate'],
+  },
+  {
+    number: 347,
+    bug: 'set a tag that somebody else moved while the layers were on their way',
+    edits: [
+      {
+        file: 'src/image/open-catalog-publisher.ts',
+        search: 'if (found !== now?.digest) throw',
+        replace: 'if (found === undefined) throw',
+      },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'somebody else moved'],
+  },
+  {
+    number: 348,
+    bug: 'print the digest of the cache as a number, without its leading zeros',
+    edits: [{ file: 'src/go/fnv.ts', search: ".padStart(16, '0')", replace: '' }],
+    test: ['test/catalog/api/write-cache.test.ts', 'digest'],
+  },
+  {
+    number: 349,
+    bug: 'build on a base that holds a catalog, which shows through',
+    edits: [
+      {
+        file: 'src/image/open-catalog-publisher.ts',
+        search: '    refuseCatalogs(base)\n',
+        replace: '',
+      },
+      { file: 'src/image/open-catalog-publisher.ts', search: 'refuseCatalogs, ', replace: '' },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'new base'],
+  },
+  {
+    number: 350,
+    bug: 'take an image for the catalog that it should be without comparing the files',
+    edits: [
+      {
+        file: 'src/image/read-catalog-image.ts',
+        search: 'Buffer.compare(is, should) === 0',
+        replace: 'is.length > 0',
+      },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'all platforms of its base'],
+  },
+  {
+    number: 351,
+    bug: 'call an image unchanged for what was remembered, whatever the tag holds',
+    edits: [
+      {
+        file: 'src/image/open-catalog-publisher.ts',
+        search: '(await memory?.get(key)) === contentOf(published)',
+        replace: '(await memory?.get(key)) !== undefined',
+      },
+    ],
+    test: ['test/image/publish-catalog.test.ts', 'earlier build'],
+  },
+  {
+    number: 352,
+    bug: 'let a repository with many pull requests keep all others waiting',
+    edits: [
+      { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
+      {
+        file: 'src/store/fair-priority.ts',
+        search: 'isKnown ? known.priority - 1',
+        replace: 'isKnown ? known.priority',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'take turns'],
+  },
+  {
+    number: 320,
+    bug: "push wherever some entry of the operator's list allows it, whoever asks",
+    edits: [
+      {
+        file: 'src/app/publishing/push-targets.ts',
+        search: 'const found = own.find(isCovered)',
+        replace: 'const found = targets.find(isCovered)',
+      },
+    ],
+    test: ['test/app/publishing/push-targets.test.ts', 'refuses another GitHub repository'],
+  },
+  {
+    number: 321,
+    bug: 'compare image repositories by how their names begin',
+    edits: [
+      {
+        file: 'src/app/publishing/push-targets.ts',
+        search: 'given.startsWith(`${wanted.name}/`) : given === wanted.name',
+        replace: 'given.startsWith(`${wanted.name}/`) : given.startsWith(wanted.name)',
+      },
+    ],
+    test: ['test/app/publishing/push-targets.test.ts', 'only begins like'],
+  },
+  {
+    number: 322,
+    bug: 'let a preview set the tags that users follow',
+    edits: [
+      {
+        file: 'src/app/publishing/do-publish-order.ts',
+        search: '/^pr-\\d/.test(tag) !== wantsPreview',
+        replace: '/^pr-\\d/.test(tag) && !wantsPreview',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'never move the tag'],
+  },
+  {
+    number: 323,
+    bug: 'delete an image that an index behind a kept tag holds',
+    edits: [
+      {
+        file: 'src/app/publishing/remove-images.ts',
+        search: "if (manifest.kind !== 'index') return []",
+        replace: "if (manifest.kind === 'index') return []",
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'a kept index holds'],
+  },
+  {
+    number: 324,
+    bug: 'publish from whatever branch the configuration names',
+    edits: [
+      {
+        file: 'src/app/jobs/publish/read-ground.ts',
+        search: 'config.branches.some((glob) => minimatch(branch, glob))',
+        replace: 'config.branches.every((glob) => minimatch(branch, glob))',
+      },
+    ],
+    test: ['test/app/jobs/publish/publish-catalogs.test.ts', 'nobody serves'],
+  },
+  {
+    number: 325,
+    bug: 'make a preview of what did not pass validation',
+    edits: [
+      {
+        file: 'src/app/jobs/publish/wish-preview.ts',
+        search: 'outcome.check === id && passed(outcome)),\n  )\n  if (!isSound)',
+        replace: 'outcome.check === id),\n  )\n  if (!isSound)',
+      },
+    ],
+    test: ['test/app/jobs/publish/publish-preview.test.ts', 'validation failed'],
   },
   {
     number: 371,

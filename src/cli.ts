@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line. Only what a command needs is loaded: `validate` starts in milliseconds.
 import { Argument, Command, Option } from 'commander'
+import type { BuildOptions, RebaseOptions } from './cli/build.ts'
 import type { BundleOptions } from './cli/bundle.ts'
 import type { CheckOptions } from './cli/check.ts'
 import type { DemoOptions } from './cli/demo.ts'
@@ -12,7 +13,10 @@ import type { InstallOptions } from './cli/install.ts'
 import type { LandingsOptions } from './cli/landings.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
 import type { RenderCatalogOptions } from './cli/render.ts'
+import type { ServeCatalogOptions } from './cli/serve-catalog.ts'
+import type { SignOptions } from './cli/sign.ts'
 import type { ValidateOptions } from './cli/validate.ts'
+import type { VerifyCommandOptions } from './cli/verify.ts'
 import { version } from './cli/version.ts'
 
 // Who pipes into `head` has seen enough: that is no failure to tell of. A result that is known already counts.
@@ -269,6 +273,74 @@ bundles or whole catalogs, is printed. As with opm, the output is not validated:
     (await import('./cli/render.ts')).render(sources, options),
   )
 
+const opmImage = 'quay.io/operator-framework/opm:latest'
+
+/** What building and rebasing have in common: a base, and where the image goes. */
+const imageCommand = (name: string) =>
+  program
+    .command(name)
+    .option('-t, --tag <image...>', 'the names of the image: REGISTRY/REPOSITORY:TAG')
+    .option('--push', 'push it; credentials are those of docker and podman')
+    .option('--dry-run', 'say what a push would change, and write nothing')
+    .option('--oci-layout <dir>', 'write it to a directory as an OCI image layout')
+    .option(
+      '--platform <platform...>',
+      'only these platforms, such as linux/amd64 (default: all of the base)',
+    )
+    .option('--annotation <key=value...>', 'annotations: where the image comes from')
+    .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+    .addOption(outputs('text', 'json'))
+
+imageCommand('build')
+  .description('build a catalog image without a container engine, and push it')
+  .argument('<source>', 'a directory of a file-based catalog, or a composite list')
+  .option('-i, --base-image <image>', 'the image with opm in it, or scratch', opmImage)
+  .option('-l, --extra-labels <key=value...>', 'labels of the image')
+  .option('--no-serve-cache', 'leave out the cache: opm builds one at each start')
+  .option('--uncompressed', 'do not compress the layer')
+  .addOption(
+    new Option('--format <format>', 'the format of the documents').choices(['oci', 'docker']).default('oci'),
+  )
+  .option('--created <time>', 'the time in the image (default: SOURCE_DATE_EPOCH, or 1970)')
+  .option('--force', 'push also if nothing has changed')
+  .option('--dockerfile', 'print the Dockerfile of `opm generate dockerfile` instead, and stop')
+  .option('-b, --builder-image <image>', 'the Dockerfile: the image of the build stage', opmImage)
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot build catalog -t quay.io/org/catalog:v4.20 quay.io/org/catalog:latest --push
+  catalog-bot build catalog -i scratch --oci-layout image
+  catalog-bot build composite.yaml --dry-run
+
+The same catalog on the same base gives the same digest. If the tags hold the same content already, nothing is pushed. A
+composite list is a YAML file with name, repo, tag, and references with a name and an image each. docs/publishing.md tells
+more. Exit code: 0; 1 if opm would not serve the catalog; 2 if the command could not run.`,
+  )
+  .action(async (source: string, options: BuildOptions) =>
+    (await import('./cli/build.ts')).build(source, options),
+  )
+
+imageCommand('rebase')
+  .description('put a published catalog image on a new base, its catalog unchanged')
+  .argument('<image>', 'the catalog image; it gets the tags, or keeps its own')
+  .requiredOption('-i, --base-image <image>', 'the new base')
+  .option(
+    '-l, --extra-labels <key=value...>',
+    'the labels that it was built with (default: asked of the old base)',
+  )
+  .addHelpText(
+    'after',
+    `
+Example:
+  catalog-bot rebase quay.io/org/catalog:v4.20 -i quay.io/operator-framework/opm:v1.73.0 --push
+
+Exit code: 0; 2 if the command could not run.`,
+  )
+  .action(async (image: string, options: RebaseOptions) =>
+    (await import('./cli/build.ts')).rebase(image, options),
+  )
+
 program
   .command('landings')
   .description('show where merging is stopped and why; stop and resume it')
@@ -287,6 +359,70 @@ nothing to resume; 2 if the command could not run.`,
   )
   .action(async (verb: string, options: LandingsOptions) =>
     (await import('./cli/landings.ts')).landings(verb, options),
+  )
+
+program
+  .command('verify')
+  .description('check that an image is signed by a key, and print what its provenance says')
+  .argument('<image>', 'an image reference, by tag or digest')
+  .requiredOption('--key <file>', 'the public key, in PEM (cosign.pub)')
+  .option('--signed-as <repository>', 'the repository that it was signed in, where this is a copy of it')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Example:
+  catalog-bot verify quay.io/example/catalog:v4.20 --key cosign.pub
+
+It accepts what \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, if the signature is for this
+repository. Attestations may be missing; where there are some, one must be by the key. Exit code: 0 if the image is verified,
+1 if not, 2 if the command could not run.`,
+  )
+  .action(async (image: string, options: VerifyCommandOptions) =>
+    (await import('./cli/verify.ts')).verify(image, options),
+  )
+
+program
+  .command('sign')
+  .description("sign an image in its registry, in cosign's format")
+  .argument('<image>', 'an image reference, by tag or digest')
+  .requiredOption('--key <file>', 'the private key: as cosign keeps it (cosign.key), or PKCS #8 in PEM')
+  .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addHelpText(
+    'after',
+    `
+Example:
+  catalog-bot sign quay.io/example/catalog:v4.20 --key cosign.key
+
+The digest that the tag names now is signed; signatures that are there stay. An image that the key has signed already is
+left as it is. Exit code: 0, or 2 if the command could not run.`,
+  )
+  .action(async (image: string, options: SignOptions) => (await import('./cli/sign.ts')).sign(image, options))
+
+program
+  .command('serve-catalog')
+  .description('serve a catalog to OLM: its gRPC API, as opm serve does, and the HTTP API of catalogd')
+  .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
+  .option('-p, --port <n>', 'the port of the gRPC API; 0 takes any that is free', '50051')
+  .option('--http-port <n>', 'the port of the HTTP API; 0 takes any that is free', '8080')
+  .option('--host <address>', 'the address to listen on; 0.0.0.0 is all of them', '127.0.0.1')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot serve-catalog catalogs/v4.20
+  catalog-bot serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0
+  curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
+  grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
+
+The catalog is read once, at the start. SIGTERM ends it when the calls that are under way have their answers. Exit code: 0
+if it was told to stop, 1 if opm would not serve the catalog, 2 if the command could not run.`,
+  )
+  .action(async (catalog: string, options: ServeCatalogOptions) =>
+    (await import('./cli/serve-catalog.ts')).serveCatalog(catalog, options),
   )
 
 program

@@ -29,6 +29,7 @@ const permissions = {
   issues: 'write',
   checks: 'write',
   actions: 'read',
+  deployments: 'write',
   metadata: 'read',
   merge_queues: 'read',
   members: 'read',

@@ -5,6 +5,7 @@ import { bundleDocuments, bundleImage } from '../registry/bundle-image.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { ImageContent } from '../registry/registry-image.ts'
 import type { Repo } from '../github/world.ts'
+import { configPath, furnishPublishing } from './furnish-publishing.ts'
 import { openBotWorld, type BotWorld, type BotWorldOptions } from './bot-world.ts'
 
 export const repositoryName = 'coast/operators'
@@ -22,12 +23,14 @@ export interface DemoWorld extends Pick<BotWorld, 'github' | 'registry' | 'stop'
 export interface DemoWorldOptions extends BotWorldOptions {
   /** Changes to the repository's first files. */
   readonly files?: Readonly<Record<string, string>>
+  /** Whether the bot publishes catalog images to the registry. Default: it asks a workflow to do that, and no more. */
+  readonly publishes?: boolean
 }
 
 export async function openDemoWorld(options: DemoWorldOptions): Promise<DemoWorld> {
   const world = await openBotWorld(options)
   try {
-    return await furnished(world, options.files ?? {})
+    return await furnished(world, options)
   } catch (error) {
     // Servers that go on would keep alive a process that has nothing to show.
     await world.stop()
@@ -37,9 +40,15 @@ export async function openDemoWorld(options: DemoWorldOptions): Promise<DemoWorl
 
 async function furnished(
   { github, registry, installBot, stop }: BotWorld,
-  changed: Readonly<Record<string, string>>,
+  { files: changed = {}, publishes = false, directory }: DemoWorldOptions,
 ): Promise<DemoWorld> {
-  const files = { ...readFixture(registry.host), ...changed }
+  const fixed = readFixture(registry.host)
+  const publishing = publishes ? furnishPublishing(registry, directory) : undefined
+  const files = {
+    ...fixed,
+    ...(publishing && { [configPath]: `${fixed[configPath] ?? ''}${publishing.config}` }),
+    ...changed,
+  }
   for (const [path, text] of Object.entries(files))
     if (path.startsWith('catalogs/')) publishImages(registry, text)
 
@@ -50,7 +59,8 @@ async function furnished(
     dispatchTypes: ['catalog-changed'],
     milliseconds: 300,
   })
-  return { github, registry, repository, files, environment: installBot(repositoryName), stop }
+  const environment = { ...installBot(repositoryName), ...publishing?.environment }
+  return { github, registry, repository, files, environment, stop }
 }
 
 /** The files of the catalog repository as they begin, by path; images are named at this registry. */

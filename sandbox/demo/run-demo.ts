@@ -7,6 +7,7 @@ import type { RunDemo } from '../../src/cli/demo.ts'
 import { startBot } from './bot-process.ts'
 import { openDemoWorld } from './demo-world.ts'
 import { outcomeOf, type Told } from './outcome.ts'
+import { readPublished } from './published-images.ts'
 import { stories } from './stories.ts'
 
 export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }) => {
@@ -15,7 +16,8 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
     say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
   const directory = await mkdtemp(join(tmpdir(), 'catalog-bot-demo-'))
   tell('starting a simulated GitHub and registry, with the catalog repository coast/operators')
-  const coast = await openDemoWorld({ directory })
+  let isGood = false
+  const coast = await openDemoWorld({ directory, publishes: true })
   try {
     tell(`GitHub is at ${coast.github.url}, the registry at ${coast.registry.url}; starting the bot`)
     const bot = await startBot({
@@ -50,12 +52,15 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
         )
         say(`    ${outcome.why}`)
       }
-      const good = ends.every(({ outcome }) => outcome.asItShouldBe)
+      const read = await readPublished(coast, Math.max(15_000, patience - (performance.now() - started)))
+      say('')
+      for (const line of read.lines) say(line)
+      const good = read.isGood && ends.every(({ outcome }) => outcome.asItShouldBe)
       say('')
       tell(
         good
-          ? 'every pull request ended as expected'
-          : `some pull requests did not end as expected; the bot's log is in ${directory}`,
+          ? 'every pull request ended as expected, and the images hold what was merged'
+          : `not everything ended as expected; the bot's log is in ${directory}`,
       )
       if (keep !== undefined)
         await keep([
@@ -65,12 +70,14 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
           `the bot             ${bot.address} (metrics at ${bot.address}/metrics)`,
           `the bot's log       ${join(directory, 'bot.log')}`,
         ])
-      if (good) await rm(directory, { recursive: true, force: true }).catch(() => undefined)
-      return good
+      isGood = good
     } finally {
       await bot.kill()
     }
   } finally {
     await coast.stop()
   }
+  // Not before the bot is gone: it goes on saying what it does, and its log is here.
+  if (isGood) await rm(directory, { recursive: true, force: true }).catch(() => undefined)
+  return isGood
 }

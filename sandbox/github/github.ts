@@ -17,6 +17,7 @@ import type { Exchange, RequestRecord } from './http/router.ts'
 import { actionRoutes } from './routes/action-routes.ts'
 import { appRoutes } from './routes/app-routes.ts'
 import { checkRoutes } from './routes/check-routes.ts'
+import { deploymentRoutes } from './routes/deployment-routes.ts'
 import { issueRoutes } from './routes/issue-routes.ts'
 import { pullRoutes } from './routes/pull-routes.ts'
 import { repositoryRoutes } from './routes/repository-routes.ts'
@@ -151,6 +152,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     issueRoutes,
     checkRoutes,
     actionRoutes,
+    deploymentRoutes,
   ]
   const routes = makers.flatMap((make) => make(state))
   let observe: ((exchange: Exchange) => void) | undefined

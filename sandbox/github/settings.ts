@@ -151,6 +151,7 @@ export class Settings {
       commitComments: [],
       suites: [],
       statuses: [],
+      deployments: [],
       workflows: [],
       runs: [],
       rulesets: new Map(),

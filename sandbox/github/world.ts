@@ -180,6 +180,30 @@ export interface Status {
   readonly changedAt: number
 }
 
+export interface Deployment {
+  readonly id: number
+  readonly sha: string
+  readonly ref: string
+  readonly environment: string
+  readonly description: string | null
+  readonly isTransient: boolean
+  readonly isProduction: boolean
+  readonly creator: Account
+  readonly app: App | null
+  readonly createdAt: string
+  /** Oldest first. */
+  readonly statuses: DeploymentStatus[]
+}
+
+export interface DeploymentStatus {
+  readonly id: number
+  readonly state: 'error' | 'failure' | 'inactive' | 'in_progress' | 'queued' | 'pending' | 'success'
+  readonly description: string
+  readonly creator: Account
+  readonly app: App | null
+  readonly createdAt: string
+}
+
 export interface Workflow {
   readonly id: number
   readonly file: string
@@ -230,6 +254,7 @@ export interface Repo {
   readonly commitComments: CommitComment[]
   readonly suites: CheckSuite[]
   readonly statuses: Status[]
+  readonly deployments: Deployment[]
   readonly workflows: Workflow[]
   readonly runs: WorkflowRun[]
   readonly rulesets: Map<number, Ruleset>

@@ -12,6 +12,8 @@ export interface Quirks {
   digestHeader?: 'wrong' | 'missing'
   /** Blobs come from another address by a 307, as from object storage. */
   redirectBlobs?: boolean
+  /** False: nothing is deleted, as in a docker-registry that was not told to. */
+  deletes?: boolean
 }
 
 interface Shelf {
@@ -163,6 +165,18 @@ export class RegistryContent {
       status: 201,
       headers: { location: `/v2/${repository}/manifests/${digest}`, 'docker-content-digest': digest },
     }
+  }
+
+  /** By digest, with every tag that names it; by a tag the tag alone, as the specification has it since 1.1. */
+  deleteManifest({ repository, reference }: ContentRequest): Reply {
+    if (this.quirks.deletes === false) return problem(405, 'UNSUPPORTED')
+    const shelf = this.#shelves.get(repository)
+    if (shelf === undefined) return problem(404, 'NAME_UNKNOWN')
+    if (!reference.includes(':'))
+      return shelf.tags.delete(reference) ? { status: 202 } : problem(404, 'MANIFEST_UNKNOWN')
+    if (!shelf.manifests.delete(reference)) return problem(404, 'MANIFEST_UNKNOWN')
+    for (const [tag, digest] of shelf.tags) if (digest === reference) shelf.tags.delete(tag)
+    return { status: 202 }
   }
 
   getBlob({ method, headers: asked, path, url, repository, reference }: ContentRequest): Reply {

@@ -200,6 +200,7 @@ export class Registry extends RegistryContent {
       case 'ping':
         return { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' }
       case 'manifest':
+        if (method === 'DELETE') return this.deleteManifest(wanted)
         return method === 'PUT' ? this.receiveManifest(wanted) : this.getManifest(wanted)
       case 'blob':
         return this.getBlob(wanted)

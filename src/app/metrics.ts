@@ -34,6 +34,18 @@ export function openMetrics() {
       help: 'When all repositories were last listed',
       registers,
     }),
+    published: new Counter({
+      name: 'catalog_bot_published_images_total',
+      help: 'Attempts to publish a catalog image, by outcome',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    unpublished: new Gauge({
+      name: 'catalog_bot_unpublished_images',
+      help: 'Catalog images whose merged catalog could not be published, or whose tag somebody else moved',
+      labelNames: ['repository'],
+      registers,
+    }),
     scanned: new Counter({
       name: 'catalog_bot_scan_references_total',
       help: 'References that scans looked up, by answer',

@@ -20,6 +20,7 @@ import { deliveryHandler } from './edge/deliveries.ts'
 import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openMetrics } from './metrics.ts'
+import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -28,6 +29,9 @@ import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 import { openTurns } from './jobs/turns.ts'
+
+/** Milliseconds that images under way get when the App is told to end. */
+const publishGrace = 5_000
 
 export interface RunningApp {
   /** Where it listens, `http://127.0.0.1:3000`. */
@@ -42,6 +46,8 @@ export async function serve(
   log: Logger,
   clock: Clock = systemClock,
 ): Promise<RunningApp> {
+  // Before any other process is started: none of them inherits it.
+  const publishEnvironment = takePublishEnvironment(process.env)
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: storeFolder(settings.dataDirectory),
@@ -58,6 +64,7 @@ export async function serve(
     environment: process.env,
     insecure: settings.insecureRegistries,
   })
+  const publishing = openPublishing(publishEnvironment)
   const metrics = openMetrics()
   const github = openGitHubApp({
     ...credentials,
@@ -69,7 +76,18 @@ export async function serve(
   const loader = catalogLoader(pool, store)
   const looks = openLookPool(settings.budget, settings.concurrency)
   const turns = openTurns(clock)
-  const app: App<Store> = { settings, store, registries, loader, looks, turns, metrics, clock, log }
+  const app: App<Store> = {
+    settings,
+    store,
+    registries,
+    publishing,
+    loader,
+    looks,
+    turns,
+    metrics,
+    clock,
+    log,
+  }
   const workplaces = openWorkplaces(app, github)
 
   const server = createServer(
@@ -128,7 +146,13 @@ export async function serve(
       await control?.close()
       await sweeper.stop()
       turns.close()
-      await worker.stop()
+      // A push over a slow line is taken up where it was by whoever comes next; a short one may come to its end.
+      const stopped = worker.stop()
+      const waited = new AbortController()
+      await Promise.race([stopped, clock.sleep(publishGrace, waited.signal)])
+      waited.abort()
+      await publishing.close()
+      await stopped
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
       await workplaces.close()

@@ -27,6 +27,7 @@ const schema = z.object({
   /** How often images are scanned, whatever the repositories' configuration says; 0: never. */
   SCAN_SECONDS: z.coerce.number().int().min(0).optional(),
   SECOND_LOOK_SECONDS: seconds.default(3600),
+  PUBLISH_RETRY_SECONDS: seconds.default(15),
   CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
   LEASE_SECONDS: seconds.default(60),
   /** What one pull request may cost before it is too large to check: see LookBudget. */
@@ -67,6 +68,8 @@ export interface Settings {
   readonly scanSeconds: number | undefined
   /** An image that a scan does not find counts as gone when it is still not there after this long. */
   readonly secondLookSeconds: number
+  /** Until a publication that failed is tried again; twice as long each time. */
+  readonly publishRetrySeconds: number
   readonly concurrency: number
   readonly budget: LookBudget
   readonly leaseSeconds: number
@@ -109,6 +112,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     sweepSeconds: values.SWEEP_SECONDS,
     scanSeconds: values.SCAN_SECONDS,
     secondLookSeconds: values.SECOND_LOOK_SECONDS,
+    publishRetrySeconds: values.PUBLISH_RETRY_SECONDS,
     concurrency: values.CONCURRENCY,
     budget: {
       paths: values.MAX_PATHS,

@@ -10,6 +10,8 @@ export const commandNames = [
   'merge',
   'freeze',
   'thaw',
+  'preview',
+  'rollback',
   'help',
 ] as const
 export type CommandName = (typeof commandNames)[number]
@@ -18,7 +20,7 @@ export interface Command {
   readonly name: CommandName
   /** The beginning of a commit's id, 7 to 64 lower-case hex digits, where the comment gives one. */
   readonly sha?: string
-  /** What else stands on the line, where the command takes words: a branch, a reason. */
+  /** What else stands on the line, where the command takes words: a branch, a reason, an image. */
   readonly words?: string
 }
 
@@ -33,8 +35,8 @@ export const linesRead = 20
 
 const commandLine = /^\/(?<name>[a-z]+)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitPrefix = /^[0-9a-f]{7,64}$/
-const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge'])
-const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw'])
+const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge', 'preview'])
+const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback'])
 
 /** Reads a comment's body. */
 export function parseComment(body: string): ParsedComment {

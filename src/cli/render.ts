@@ -2,14 +2,9 @@
 // for byte as opm writes it. Exit 1 when a source cannot be rendered, in opm's words where it has some; 2 when an image cannot be had.
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { annotationKeys } from '../bundle/bundle-metadata.ts'
-import { readRegistryBundle } from '../bundle/registry-bundle.ts'
-import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { migrated, type MigrateLevel } from '../bundle/render/migrate-catalog.ts'
-import { renderBundle } from '../bundle/render/render-bundle.ts'
 import { quote } from '../go/text.ts'
-import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
-import type { BundleSource, RenderedBundle } from '../catalog/template/bundle-source.ts'
+import type { BundleSource } from '../catalog/template/bundle-source.ts'
 import { isTemplateSchema, renderTemplate, templateImages } from '../catalog/template/render-template.ts'
 import { readTemplateDocument } from '../catalog/template/template-file.ts'
 import { inRenderedOrder } from '../catalog/write/rendered-order.ts'
@@ -19,7 +14,8 @@ import { writeYaml } from '../catalog/write/write-yaml.ts'
 import { readReferenceList, type ReferenceList } from '../change/references/reference-list.ts'
 import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
 import { printable } from '../findings/printable.ts'
-import { catalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
+import { catalogOf, renderBundleImage, renderFiles, renderImage } from '../image/rendered-image.ts'
+import type { PulledBundle } from '../registry/pull-bundle.ts'
 import { exitWith, print, say } from './output.ts'
 import { mustNameRegistry, filesBelow, pullImages, withRegistry } from './pulled-bundles.ts'
 
@@ -153,51 +149,17 @@ function imagesFrom(pulled: ReadonlyMap<string, PulledBundle | Error>): Images {
     if (image instanceof Error) throw new Error(`${reference}: ${image.message}`, { cause: image })
     found.set(reference, image)
   }
-  const bundles: BundleSource = (reference) => {
-    const image = found.get(reference)
-    if (!image) return { ok: false, error: `${quote(reference)} was not pulled` }
-    if (!(annotationKeys.package in image.labels))
-      return { ok: false, error: `${quote(reference)} is not a bundle: it has no label with a package name` }
-    return renderFiles(image.files, reference)
-  }
+  const notPulled = (reference: string) =>
+    ({ ok: false, error: `${quote(reference)} was not pulled` }) as const
   return {
-    bundles,
+    bundles(reference) {
+      const image = found.get(reference)
+      return image ? renderBundleImage(image, reference) : notPulled(reference)
+    },
     catalogs(reference) {
       const image = found.get(reference)
-      const directory = image && catalogDirectory(image.labels)
-      if (directory !== undefined) return renderCatalogFiles(image?.files ?? new Map(), directory)
-      const rendered = bundles(reference)
-      return rendered.ok ? { ok: true, value: catalogOf(rendered.value) } : rendered
+      return image ? renderImage(image, reference) : notPulled(reference)
     },
-  }
-}
-
-/** The catalog below a directory of an image, read as from a disk. */
-function renderCatalogFiles(files: BundleFiles, directory: string): ReadResult<WritableCatalog> {
-  const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
-  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
-  const selection = selectFiles(
-    below.keys(),
-    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
-  )
-  if (selection.loadError) return { ok: false, error: selection.loadError.message }
-  const read = readWritable(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
-  return read.ok ? { ok: true, value: inRenderedOrder(read.value) } : read
-}
-
-function renderFiles(files: BundleFiles, image: string): ReadResult<readonly RenderedBundle[]> {
-  const { bundle, problem } = readRegistryBundle(files)
-  if (!bundle) return { ok: false, error: problem }
-  return { ok: true, value: [{ blob: renderBundle(bundle, image), csv: bundle.csv.data }] }
-}
-
-function catalogOf(bundles: readonly RenderedBundle[]): WritableCatalog {
-  return {
-    packages: [],
-    channels: [],
-    bundles: bundles.map(({ blob }) => blob),
-    deprecations: [],
-    others: [],
   }
 }
 

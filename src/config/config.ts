@@ -11,6 +11,7 @@ import { configUnreadable } from './config-unreadable.ts'
 import { findDividing, findUnseen } from './odd-characters.ts'
 import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
+import { publishSchema } from './publish.ts'
 import { requiresSchema } from './required-checks.ts'
 import { templatesSchema } from './templates.ts'
 
@@ -170,12 +171,22 @@ export const configSchema = z.strictObject({
         .optional()
         .describe('Workflow file to dispatch, such as build-catalog.yml.'),
       event: z.string().min(1).optional().describe('Type of the repository_dispatch event to send.'),
+      webhook: z
+        .url({ protocol: /^https?$/ })
+        .max(2000)
+        .optional()
+        .describe(
+          'Address of another builder that gets a signed request. The operator of the App must allow it, too.',
+        ),
     })
-    .refine((value) => !(value.workflow !== undefined && value.event !== undefined), {
-      message: 'give a workflow or an event, not both',
-    })
+    .refine(
+      ({ workflow, event, webhook }) =>
+        [workflow, event, webhook].filter((one) => one !== undefined).length <= 1,
+      { message: 'give a workflow, an event or a webhook, not several' },
+    )
     .prefault({})
-    .describe('What a push that changes a catalog triggers. Without either: nothing.'),
+    .describe('What a push that changes a catalog triggers at another builder. Without any: nothing.'),
+  publish: publishSchema,
   opm: z
     .string()
     .regex(/^v1\.\d+$/, 'must look like v1.73')

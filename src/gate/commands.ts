@@ -41,6 +41,18 @@ export interface CommandRecord {
   readonly covers?: Coverage
   /** For `freeze` and `thaw`: the branch, why, and which stops a thaw ends. */
   readonly stop?: StopWords
+  /** For `rollback`: what was asked for and, where it was understood, the image that the tags are to name. */
+  readonly rollback?: RollbackWords
+}
+
+export interface RollbackWords {
+  /** Anybody's words: escaped where they are shown. */
+  readonly words: string
+  readonly image?: string
+  readonly tag?: string
+  readonly digest?: string
+  /** Why it was not understood. */
+  readonly why?: string
 }
 
 /** What a maintainer wants of a branch. */
@@ -87,6 +99,10 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
   // They are about everybody's pull requests.
   freeze: 'maintainers',
   thaw: 'maintainers',
+  // It costs a build and a place in a registry, which strangers do not get of us.
+  preview: 'owners',
+  // What users get is everybody's matter.
+  rollback: 'maintainers',
 }
 
 /** What must be known to decide on the commands. Empty when there is nothing to decide. */
@@ -275,6 +291,18 @@ function carryOut(
       return done('eyes')
     case 'hold':
       return done('+1')
+    case 'rollback':
+      return done('+1', { rollback: { words: command.words ?? '' } })
+    case 'preview': {
+      const stale = whyStale(command, comment, input)
+      return stale === undefined
+        ? done('+1')
+        : {
+            record: record(input, comment, author, command.name, 'stale'),
+            reaction: 'confused',
+            answer: stale,
+          }
+    }
     case 'freeze':
     case 'thaw':
       return stop === undefined

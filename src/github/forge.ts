@@ -7,6 +7,7 @@ import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { putDeployment } from './put-deployment.ts'
 import { proposeTree } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
@@ -126,6 +127,9 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           event_type: action.event,
           client_payload: { ...action.payload },
         })
+        return {}
+      case 'put-deployment':
+        await putDeployment(octokit, target, appId, action)
         return {}
       case 'propose-tree':
         return { pull: await proposeTree(octokit, target, acting, action) }

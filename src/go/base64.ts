@@ -101,3 +101,14 @@ function byteLength(text: string, end: number): number {
   }
   return bytes
 }
+
+/** The text of bytes, as Go writes it. */
+export function encodeBase64(bytes: Uint8Array): string {
+  const pieces: string[] = []
+  // In pieces that end between groups, and that fit a call's arguments.
+  for (let at = 0; at < bytes.length; at += 6144)
+    pieces.push(
+      btoa(String.fromCharCode.apply(undefined, bytes.subarray(at, at + 6144) as unknown as number[])),
+    )
+  return pieces.join('')
+}

@@ -60,10 +60,14 @@ export interface PushOrder {
   readonly tags: readonly string[]
 }
 
+export type RepositoryPlace = Pick<PushOrder, 'host' | 'repository'>
+
 export interface Pushed {
   /** Of the last manifest. */
   readonly digest: string
   readonly blobs: Readonly<Record<BlobOutcome, number>>
+  /** The last manifest's subject, where the registry says that it keeps the two together (`OCI-Subject`). */
+  readonly subject?: string
 }
 
 export type BlobOutcome = 'present' | 'mounted' | 'uploaded'
@@ -75,6 +79,10 @@ export interface Pusher {
    * `credentials` when the registry does not let us push, `digest-mismatch` when it holds other bytes than we sent.
    */
   push(order: PushOrder, signal?: AbortSignalLike): Promise<Pushed>
+  /** All tags of a repository, sorted by bytes; none for a repository that is not there. */
+  listTags(place: RepositoryPlace, signal?: AbortSignalLike): Promise<readonly string[]>
+  /** False where it was gone. Rejects as `unsupported` where the registry does not delete. */
+  deleteManifest(place: RepositoryPlace, digest: string, signal?: AbortSignalLike): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -84,6 +92,9 @@ const defaultUploadLimits: UploadLimits = { piece: 16 * 1024 * 1024, large: 20_0
 const uploadTimeout = 900_000
 const replyLimit = 65_536
 const manifestLimit = 4 * 1024 * 1024
+/** A thousand tags of the longest kind. */
+const tagsLimit = 1024 * 1024
+const mostPages = 1000
 
 export function openPusher(options: PusherOptions): Pusher {
   const clock = closableClock(options.clock)
@@ -101,6 +112,12 @@ export function openPusher(options: PusherOptions): Pusher {
     'pull,push',
   )
   const exchange = retryingExchange(authorized, patience, clock, options.random ?? Math.random)
+  const deleting = retryingExchange(
+    authorizedExchange(transport, openTokenService(transport, clock), options.credentials, 'delete'),
+    patience,
+    clock,
+    options.random ?? Math.random,
+  )
 
   /** One order's place and signal. */
   interface Errand {
@@ -247,7 +264,7 @@ export function openPusher(options: PusherOptions): Pusher {
       body: bytes,
     })
     checkDigest(reply, digest, errand.endpoint)
-    return digest
+    return { digest, subject: reply.headers.get('oci-subject')?.[0] }
   }
 
   /** What the registry itself answers for a tag now. */
@@ -275,8 +292,9 @@ export function openPusher(options: PusherOptions): Pusher {
           outcomes[await pushBlob(errand, blob)] += 1
         })
         let digest = ''
+        let subject: string | undefined
         for (const manifest of manifests)
-          digest = await putManifest(errand, digestOf(manifest.bytes), manifest)
+          ({ digest, subject } = await putManifest(errand, digestOf(manifest.bytes), manifest))
         const top = manifests.at(-1) as ManifestToPush
         for (const tag of tags) {
           await putManifest(errand, tag, top)
@@ -287,8 +305,45 @@ export function openPusher(options: PusherOptions): Pusher {
               `${host} has ${found} behind the tag ${tag} right after it was set to ${digest}`,
             )
         }
-        return { digest, blobs: outcomes }
+        return { digest, blobs: outcomes, ...(subject !== undefined && { subject }) }
       } catch (error) {
+        throw asPushError(error, `${host}/${repository}`)
+      }
+    },
+    async listTags({ host, repository }, signal) {
+      const [endpoint] = endpointsOf({ host, repository }, [])
+      const found = new Set<string>()
+      // Amazon's registries refuse more than a thousand at once.
+      let path: string | URL = 'tags/list?n=1000'
+      try {
+        for (let page = 0; page < mostPages; page += 1) {
+          const reply: Reply = await exchange(
+            { endpoint, method: 'GET', path, headers: {}, bodyLimit: tagsLimit, redirects: 3, signal },
+            'manifest',
+          )
+          for (const tag of tagsIn(reply.body)) found.add(tag)
+          const next = nextPage(reply)
+          if (next === undefined) return [...found].sort()
+          path = next
+        }
+      } catch (error) {
+        if (error instanceof RegistryError && error.code === 'missing') return []
+        throw error
+      }
+      throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of tags`)
+    },
+    async deleteManifest({ host, repository }, digest, signal) {
+      const [endpoint] = endpointsOf({ host, repository }, [])
+      const path = `manifests/${digest}`
+      const request = { endpoint, path, headers: {}, bodyLimit: replyLimit, redirects: 0, signal }
+      try {
+        await deleting({ ...request, method: 'DELETE' }, 'write')
+        return true
+      } catch (error) {
+        if (!(error instanceof RegistryError)) throw error
+        if (error.code === 'missing') return false
+        if (error.status === 405 || error.status === 501 || /\bUNSUPPORTED\b/.test(error.message))
+          throw new RegistryError('unsupported', `${endpoint.name} does not delete images`, { cause: error })
         throw asPushError(error, `${host}/${repository}`)
       }
     },
@@ -297,6 +352,23 @@ export function openPusher(options: PusherOptions): Pusher {
       return transport.close()
     },
   }
+}
+
+function tagsIn(body: Uint8Array): readonly string[] {
+  try {
+    const { tags } = JSON.parse(Buffer.from(body).toString('utf8')) as { tags?: unknown }
+    // Null where there are none, and some registries have nulls among them.
+    return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : []
+  } catch (cause) {
+    throw new RegistryError('bad-reply', 'the list of tags is not JSON', { cause })
+  }
+}
+
+/** RFC 8288. Whether it is on the same host is looked at where the credentials are. */
+function nextPage(reply: Reply): URL | undefined {
+  const link = reply.headers.get('link')?.find((value) => /;\s*rel="?next"?/.test(value))
+  const target = link && /<([^>]*)>/.exec(link)?.[1]
+  return target === undefined ? undefined : new URL(target, reply.url)
 }
 
 /** Works through a list, so many at a time; stops at the first failure. */

@@ -28,7 +28,20 @@ const methodCrashPoints = [
   'group-judged',
 ] as const
 
-export type CrashPoint = (typeof crashPoints)[number] | (typeof methodCrashPoints)[number]
+/** Places of publishing, in the order in which it passes them. */
+export const publishCrashPoints = [
+  'publish-begun',
+  'publish-intended',
+  'publish-pushed',
+  'publish-recorded',
+  'publish-reported',
+] as const
+
+export type CrashPoint =
+  | (typeof crashPoints)[number]
+  | (typeof methodCrashPoints)[number]
+  | (typeof publishCrashPoints)[number]
+  | 'rolled-back'
 
 /** Ends this process at once, by SIGKILL to itself, if the test asked for it at this place. */
 export function crashPoint(name: CrashPoint): void {

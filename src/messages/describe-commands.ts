@@ -1,6 +1,6 @@
 // What became of people's commands, for the one comment. Made from what is on record, so it always says the same.
 import type { CommitSha } from '../change/ids.ts'
-import type { CommandRecord } from '../gate/commands.ts'
+import type { CommandRecord, RollbackWords } from '../gate/commands.ts'
 import { code, plain } from './escape.ts'
 
 /** Commands about older states are history: the comments themselves and their reactions still show them. */
@@ -14,6 +14,8 @@ const words: Readonly<Record<CommandRecord['command'], string>> = {
   recheck: 'asked for a new check',
   freeze: 'stops merging',
   thaw: 'allows merging again',
+  preview: 'asks for a preview image of this commit',
+  rollback: 'rolls an image back',
   help: 'asked for help (see below)',
   unclear: 'wrote a command that the bot does not understand',
 }
@@ -27,7 +29,7 @@ const outcomes: Readonly<Record<CommandRecord['outcome'], string>> = {
 
 /** Commands that say yes to something. */
 const agrees: ReadonlySet<CommandRecord['command']> = new Set(['approve', 'merge', 'unhold'])
-const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set(['freeze', 'thaw'])
+const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set(['freeze', 'thaw', 'rollback'])
 const deniedToOwners = ', but has no permission: only maintainers have it'
 const forSomethingElse =
   ', but said so when this commit did something else: comment again to mean what it does now'
@@ -37,6 +39,8 @@ const help = [
   `- ${code('/hold')}, ${code('/unhold')}: stop the bot from merging, and allow it again`,
   `- ${code('/recheck')}: run all checks again`,
   `- ${code('/freeze [branch] [reason]')}, ${code('/thaw [branch]')}: stop all merging into a branch, and allow it again (maintainers)`,
+  `- ${code('/preview [commit]')}: publish a preview image, where the repository has them (owners and maintainers)`,
+  `- ${code('/rollback [tag] [digest]')}: let a tag name a former image again (maintainers)`,
   `- ${code('/merge')}: merge this commit, in repositories without automatic merging`,
 ]
 
@@ -46,6 +50,13 @@ function whatStops({ branch, reason, kinds }: NonNullable<CommandRecord['stop']>
     : ''
   const where = branch === undefined ? 'on every branch' : `on ${code(branch)}`
   return ` ${where}${audit}${reason === '' ? '' : `: ${plain(reason, 200)}`}`
+}
+
+function whatRollsBack({ words: asked, image, tag, digest, why }: RollbackWords): string {
+  if (image !== undefined && tag !== undefined && digest !== undefined)
+    return `: ${code(`${image}:${tag}`)} to ${code(digest)}`
+  const about = asked === '' ? '' : ` ${code(`/rollback ${asked}`, 120)}`
+  return why === undefined ? about : `${about}, which the bot cannot do: ${plain(why)}`
 }
 
 /** A Markdown line for each command that is about this head, the newest last; help where somebody asked for it. */
@@ -59,7 +70,10 @@ export function describeCommands(
   const lines = current.slice(-shownCommands).map((record) => {
     const { login, command, outcome } = record
     const isForSomethingElse = outcome === 'done' && agrees.has(command) && !isYesToThis(record)
-    const about = record.stop === undefined ? '' : whatStops(record.stop)
+    const about = [
+      record.stop === undefined ? '' : whatStops(record.stop),
+      record.rollback === undefined ? '' : whatRollsBack(record.rollback),
+    ].join('')
     const became = outcome === 'denied' && ofMaintainers.has(command) ? deniedToOwners : outcomes[outcome]
     return `- ${code(login)} ${words[command]}${about}${isForSomethingElse ? forSomethingElse : became}`
   })

@@ -7,7 +7,11 @@ export type RebuildState =
   /** A newer push came before it was dispatched: that one's rebuild holds this one's changes too. */
   | { readonly kind: 'superseded'; readonly by: string }
   | { readonly kind: 'running'; readonly url?: string }
-  | { readonly kind: 'succeeded' | 'failed'; readonly url: string }
+  | { readonly kind: 'succeeded' | 'failed'; readonly url?: string }
+  /** A webhook took it, and says no more. */
+  | { readonly kind: 'received' }
+  /** A webhook did not take it yet. */
+  | { readonly kind: 'retrying'; readonly why: string }
   /** Dispatched, but GitHub does not say what became of it. */
   | { readonly kind: 'no-outcome' }
   | { readonly kind: 'not-dispatched'; readonly why: string }
@@ -55,6 +59,21 @@ export function rebuildCheck(catalogs: readonly string[], state: RebuildState): 
         conclusion: 'neutral',
         title: 'Rebuild requested; result unknown',
         summary: `${what} GitHub shows no workflow run for this commit. Check that the App may read Actions and that the workflow runs on this commit.`,
+      }
+    case 'received':
+      return {
+        ...base,
+        status: 'completed',
+        conclusion: 'neutral',
+        title: 'Rebuild requested; result unknown',
+        summary: `${what} The webhook received the request and does not say how the build goes on.`,
+      }
+    case 'retrying':
+      return {
+        ...base,
+        status: 'in_progress',
+        title: 'The webhook does not answer; retried automatically',
+        summary: `${what} ${plain(state.why)}.`,
       }
     case 'not-dispatched':
       return {

@@ -61,6 +61,9 @@ export interface ReportOptions {
   readonly rulesUrl?: string | undefined
   /** The commit as which the pull request was merged. */
   readonly landed?: string | undefined
+  /** What became of the images of a merged pull request's catalogs: lines made by publish-check.ts. */
+  readonly published?:
+    { readonly state: 'published' | 'pending' | 'failed'; readonly lines: readonly string[] } | undefined
   /** Our own failure, with the id under which the log has it. */
   readonly traceId?: string | undefined
 }
@@ -151,6 +154,8 @@ function composeComment(
     )
   if (options.commandLines !== undefined && options.commandLines.length > 0)
     sections.push(['**Commands**', '', ...options.commandLines].join('\n'))
+  if (options.landed !== undefined && options.published !== undefined && options.published.lines.length > 0)
+    sections.push(['**Images**', '', ...options.published.lines].join('\n'))
   sections.push(`**What happens next**\n\n${nextSteps(verdict, options)}`)
   if (options.graph !== undefined)
     sections.push(
@@ -186,7 +191,17 @@ function foot(verdict: Verdict, { change }: ReportOptions): string {
 }
 
 function headline(verdict: Verdict, options: ReportOptions): string {
-  if (options.landed !== undefined) return '✅ Merged'
+  if (options.landed !== undefined)
+    switch (options.published?.state) {
+      case 'failed':
+        return '❌ Merged, but not published'
+      case 'pending':
+        return '🔄 Merged; being published'
+      case 'published':
+        return '✅ Merged and published'
+      case undefined:
+        return '✅ Merged'
+    }
   if (options.traceId !== undefined) return '🛠️ The bot failed'
   switch (verdict.kind) {
     case 'merge':
@@ -202,7 +217,14 @@ function headline(verdict: Verdict, options: ReportOptions): string {
 
 function nextSteps(verdict: Verdict, options: ReportOptions): string {
   if (options.landed !== undefined)
-    return `The bot merged this pull request as ${code(options.landed.slice(0, 12))}.`
+    return [
+      `The bot merged this pull request as ${code(options.landed.slice(0, 12))}.`,
+      ...(options.published?.state === 'failed'
+        ? [
+            '**Users do not get this change yet**: the bot cannot publish it. Maintainers are told in an issue.',
+          ]
+        : []),
+    ].join(' ')
   if (options.traceId !== undefined)
     return `The bot failed while it checked this pull request. This is not your fault, and the bot retries automatically. Maintainers can search the log for ${code(options.traceId)}.`
   const reasons = verdict.reasons.map((reason) => `- ${plain(reason.text)}`)

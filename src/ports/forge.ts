@@ -38,6 +38,17 @@ export type Action =
       readonly event: string
       readonly payload: Readonly<Record<string, unknown>>
     }
+  /** Records that a commit was deployed to an environment, once for each, with its newest status. */
+  | {
+      readonly kind: 'put-deployment'
+      readonly commit: CommitSha
+      readonly environment: string
+      readonly state: 'success' | 'failure'
+      /** At most 140 characters. */
+      readonly description: string
+      /** Comes and goes, as previews do. */
+      readonly isTransient: boolean
+    }
   /** A pull request of ours with exactly this tree on top of `parent`, made once: what is there already is answered. */
   | {
       readonly kind: 'propose-tree'

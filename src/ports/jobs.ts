@@ -26,6 +26,15 @@ export type Job =
       /** The branch that they are to be merged into. */
       readonly branch: string
     }
+  /** Publish what is merged. */
+  | { readonly kind: 'publish'; readonly installation: number; readonly repository: RepositoryName }
+  /** Publish, renew or remove the preview images of a pull request. */
+  | {
+      readonly kind: 'preview'
+      readonly installation: number
+      readonly repository: RepositoryName
+      readonly pull: PullNumber
+    }
   /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
   | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
 

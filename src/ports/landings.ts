@@ -37,4 +37,9 @@ export interface Landings {
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
   /** Which of these commits of a repository the bot brought onto a branch. */
   landedCommits(repository: RepositoryName, commits: readonly CommitSha[]): Promise<ReadonlySet<CommitSha>>
+  /** The pull requests that the bot merged as these commits; those that it did not are left out. */
+  landedPulls(
+    repository: RepositoryName,
+    commits: readonly CommitSha[],
+  ): Promise<ReadonlyMap<CommitSha, PullNumber>>
 }

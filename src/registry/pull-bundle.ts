@@ -94,6 +94,17 @@ export function pullBundleOrCatalog(
   return pullFiles(registry, text, content, signal)
 }
 
+/** The files below directories of a catalog image: those of its catalog, and its cache. */
+export async function pullCatalogFiles(
+  registry: RegistryClient,
+  text: string,
+  directories: readonly string[],
+  signal?: AbortSignalLike,
+): Promise<BundleFiles> {
+  const content = { directories, limits: catalogPullLimits }
+  return (await pullFiles(registry, text, () => content, signal)).files
+}
+
 /** The directory that the label names, without slashes around it; undefined for what is no catalog image. */
 export function catalogDirectory(labels: PulledBundle['labels']): string | undefined {
   const named = labels[catalogLabel]

@@ -21,6 +21,17 @@ export async function readRegistryAccess(
   environment: Readonly<Record<string, string | undefined>>,
   insecure: readonly string[] = [],
 ): Promise<RegistryAccess> {
+  return {
+    ...(await readRegistryWays(environment, insecure)),
+    credentials: await systemCredentials(environment),
+  }
+}
+
+/** The same without any credential: for those who have others. */
+export async function readRegistryWays(
+  environment: Readonly<Record<string, string | undefined>>,
+  insecure: readonly string[] = [],
+): Promise<Omit<RegistryAccess, 'credentials'>> {
   const rules = await readRegistriesConf(environment)
   const mirrors = egressOf(rules)
   const inside = internalRegistries(environment['INTERNAL_REGISTRIES'] ?? '')
@@ -37,7 +48,6 @@ export async function readRegistryAccess(
     ...(certificates && { certificates: await readCertificates(certificates) }),
   }
   return {
-    credentials: await systemCredentials(environment),
     egress,
     rules,
     closedHosts: [...Object.keys(mirrors.internal), ...Object.keys(inside)].map((host) => host.toLowerCase()),

@@ -50,12 +50,14 @@ export function jobKey(job: Job): string {
   const repository = repositoryKey(job.repository)
   switch (job.kind) {
     case 'pull':
-      return `pull ${repository}#${job.pull}`
+    case 'preview':
+      return `${job.kind} ${repository}#${job.pull}`
     case 'branch':
     case 'group':
       return `${job.kind} ${repository} ${job.branch}`
     case 'sweep':
     case 'scan':
+    case 'publish':
       return `${job.kind} ${repository}`
   }
 }

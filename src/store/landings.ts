@@ -1,5 +1,5 @@
 // What the bot is about to land and what it landed: written before the push, settled after it.
-import { commitSha, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Landing } from '../gate/merge-permit.ts'
 import type { BegunLanding, Intent } from '../ports/landings.ts'
@@ -95,6 +95,15 @@ export function openLandings(database: Database) {
         [repositoryKey(repository), commits],
       )
       return new Set(rows.map(({ commit }) => commitSha(commit)))
+    },
+
+    landedPulls: async (repository: RepositoryName, commits: readonly CommitSha[]) => {
+      const rows = await database.query<{ commit: string; pull: number }>(
+        `SELECT landing->>'commit' AS commit, pull FROM ${schema}.intent
+         WHERE repository = $1 AND outcome = 'landed' AND landing->>'commit' = ANY($2::text[])`,
+        [repositoryKey(repository), commits],
+      )
+      return new Map(rows.map(({ commit, pull }) => [commitSha(commit), pullNumber(pull)]))
     },
   }
 }

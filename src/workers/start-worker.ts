@@ -34,6 +34,8 @@ export interface WorkerKind {
   readonly niceness?: number
   /** Whether the processes that it starts end with it. Default: it starts none. */
   readonly hasChildren?: boolean
+  /** All that it gets of an environment, besides what finds programs. Default: nothing. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 export function startWorker<Order, Answer>(kind: WorkerKind): Worker<Order, Answer> {
@@ -182,14 +184,15 @@ function beNice(pid: number, niceness: number): void {
   }
 }
 
-function forked({ script, heap, hasChildren = false }: WorkerKind): ChildProcess {
+function forked({ script, heap, hasChildren = false, environment = {} }: WorkerKind): ChildProcess {
   const compiled = getCompileCacheDir()
   try {
     return fork(fileURLToPath(script), [], {
       execPath: process.execPath,
       execArgv: ['--no-warnings', `--max-old-space-size=${heap}`],
-      // Nothing of this process's secrets.
+      // Nothing of this process's secrets but what is given on purpose.
       env: {
+        ...environment,
         ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
         ...(hasChildren && process.env['PATH'] !== undefined && { PATH: process.env['PATH'] }),
       },

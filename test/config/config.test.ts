@@ -31,7 +31,7 @@ describe('a configuration', () => {
     ['an alias bomb', 'rules: &a [x]\nowners: *a\n', /./],
     ['text that is not YAML', 'merge: [\n', /./],
     ['a list', '- merge\n', /./],
-    ['both ways to rebuild', 'rebuild:\n  workflow: a.yml\n  event: b\n', /not both/],
+    ['both ways to rebuild', 'rebuild:\n  workflow: a.yml\n  event: b\n', /not several/],
     [
       'a placeholder on one side only',
       'templates:\n- template: t/{name}.yaml\n  catalog: c/{version}\n',

@@ -197,8 +197,8 @@ describe('T29: who edited a comment is asked where its times do not tell', () =>
 describe('T31: who may give which command', () => {
   const table: Readonly<Record<string, readonly string[]>> = {
     alice: ['approve', 'hold', 'recheck', 'help'],
-    olga: ['approve', 'hold', 'recheck', 'merge', 'help'],
-    maria: ['approve', 'hold', 'unhold', 'recheck', 'merge', 'freeze', 'thaw', 'help'],
+    olga: ['approve', 'hold', 'recheck', 'merge', 'preview', 'help'],
+    maria: ['approve', 'hold', 'unhold', 'recheck', 'merge', 'freeze', 'thaw', 'preview', 'rollback', 'help'],
     mallory: ['help'],
     robot: [],
   }

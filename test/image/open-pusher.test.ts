@@ -281,6 +281,29 @@ describe('rights', () => {
   })
 })
 
+test('a token that expires in the middle of a push is replaced, and the push goes on', async () => {
+  let issued = 0
+  let left = 0
+  storage.script = (_request, response) => {
+    issued += 1
+    left = 2
+    response.end(JSON.stringify({ token: `token-${issued}` }))
+  }
+  registry.script = ({ headers }, response) => {
+    if (headers.authorization === `Bearer token-${issued}` && left-- > 0) return
+    const challenge = `Bearer realm="http://${storage.host}/token",service="s",scope="repository:org/app:pull,push"`
+    response.writeHead(401, { 'www-authenticate': `${challenge},error="invalid_token"` }).end()
+  }
+  const { digest } = await open({
+    egress: {
+      ...loopbackRegistries(registry.host, storage.host),
+      tokenHosts: { [registry.host]: [storage.host] },
+    },
+  }).push(order())
+  expect(issued).toBeGreaterThan(2)
+  expect(digest).toBe(sha256(image.manifests[0].bytes))
+})
+
 describe('registries with habits', () => {
   const large = blobToPush(Buffer.alloc(2500, 'x'))
   const only = (host: string, more: Partial<PusherOptions> = {}) =>
@@ -361,5 +384,41 @@ describe('registries with habits', () => {
     if (expected.length === 0) await expect(pushed).rejects.toMatchObject({ status: 413 })
     else await pushed
     expect(pieces()).toEqual(expected)
+  })
+})
+
+describe('what is there', () => {
+  const place = () => ({ host: registry.host, repository: 'org/app' })
+
+  test('tags are listed page by page, those of a repository that is not there are none', async () => {
+    registry.script = ({ path, query }, response) => {
+      if (!path.endsWith('/tags/list')) return
+      const isFirst = !query.has('last')
+      response
+        .writeHead(200, isFirst ? { link: '</v2/org/app/tags/list?last=b>; rel="next"' } : {})
+        .end(JSON.stringify({ name: 'org/app', tags: isFirst ? ['b', null] : ['a', 'b'] }))
+    }
+    await expect(open().listTags(place())).resolves.toEqual(['a', 'b'])
+    registry.script = (_request, response) => refuse(response, 404, 'NAME_UNKNOWN', 'no')
+    await expect(open().listTags(place())).resolves.toEqual([])
+  })
+  test('the next page is asked of nobody else, with our password', async () => {
+    registry.script = (_request, response) =>
+      void response
+        .writeHead(200, { link: `<http://${storage.host}/v2/org/app/tags/list>; rel="next"` })
+        .end(JSON.stringify({ tags: ['a'] }))
+    await expect(open().listTags(place())).rejects.toMatchObject({ code: 'blocked' })
+    expect(storage.requests).toEqual([])
+  })
+  test.each([
+    [202, true],
+    [404, false],
+  ])('a manifest is deleted, answered by %s', async (status, isDeleted) => {
+    registry.script = ({ method }, response) => void (method === 'DELETE' && response.writeHead(status).end())
+    await expect(open().deleteManifest(place(), sha256('x'))).resolves.toBe(isDeleted)
+  })
+  test('a registry that deletes nothing says so', async () => {
+    registry.script = (_request, response) => refuse(response, 405, 'UNSUPPORTED', 'no')
+    await expect(open().deleteManifest(place(), sha256('x'))).rejects.toMatchObject({ code: 'unsupported' })
   })
 })

@@ -23,6 +23,7 @@ import { openGitHubApp } from '../../src/github/github-app.ts'
 import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
+import { nobodyPublishes } from '../app/publishing/nobody-publishes.ts'
 import { openMadeStore } from '../store/made-store.ts'
 import { openDemoWorld, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
 import { commentOf } from '../../sandbox/demo/outcome.ts'
@@ -105,6 +106,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     settings,
     store,
     registries,
+    publishing: nobodyPublishes,
     looks,
     turns: openTurns(clock),
     clock,

@@ -2,29 +2,31 @@
 // anew, so running it twice, late or after a crash comes to the same end.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
-import type { Verdict } from '../../gate/verdict.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { State } from '../../ports/state.ts'
 import type { Store } from '../../ports/store.ts'
 import type { VerdictRecord } from '../../ports/verdicts.ts'
-import { minimatch } from 'minimatch'
 import { crashPoint } from '../../landing/crash-point.ts'
-import { readConfig } from '../../examine/read-config.ts'
 import { landPull } from '../../landing/land-pull.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
 import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
+import { isServed } from './is-served.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
+import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
+import { obeyRollback } from './publish/rollback-command.ts'
+import { toldPulls, type ToldPull } from './publish/publication-state.ts'
 import { publishReport, withDigest } from './publish-report.ts'
 import { obeyStopCommand } from './stop-commands.ts'
+import { reportMerged, type StoredReport } from './report-merged.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
 import { noteQueue } from './queued-branches.ts'
 import { rememberBranch } from './watch-branch.ts'
-import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { Forge, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 import type { Turn } from './turns.ts'
@@ -65,6 +67,7 @@ async function examineInTurn(
     await report(examination, place)
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
+    await wishPreview(examination, place)
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       // A question that is open for the moment is the group's to wait for.
@@ -175,17 +178,6 @@ async function fetchAgreeing(
   return undefined
 }
 
-/** Only the default branch, and those that its configuration names, are landed on: nobody picks a laxer base (T18). */
-async function isServed(branch: string, { forge, repository }: JobContext): Promise<boolean> {
-  const main = await forge.defaultBranch()
-  if (branch === main) return true
-  await repository.fetch(main)
-  const tip = await repository.tip(main)
-  if (tip === undefined) return false
-  const { config, findings } = await readConfig(repository, await repository.treeOf(tip))
-  return findings.length === 0 && config.branches.some((glob) => minimatch(branch, glob))
-}
-
 /** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
 async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<Store>): Promise<void> {
   const open = await app.store.openLandings(forge.repository)
@@ -196,39 +188,19 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
 async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, forge } = place
+  await dropPreviews(snapshot.pull, place)
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
   for (const intent of open) await settle(intent, settleOptions(place))
-  const landing = await app.store.landingOf(forge.repository, snapshot.pull)
+  const landing = await reportMerged(snapshot.pull, place)
   if (landing === undefined) return
-  const record = (await app.store.verdicts(forge.repository, snapshot.pull)).find(
-    (candidate) =>
-      candidate.head === landing.head &&
-      candidate.base === landing.base &&
-      candidate.config === landing.config,
-  )
-  const kept = record?.report as StoredReport | undefined
-  if (kept === undefined) return
-  const composed = composeReport(kept.verdict, {
-    changeLines: kept.changeLines,
-    graph: kept.graph,
-    change: kept.change,
-    rulesUrl: app.settings.rulesUrl,
-    landed: landing.commit,
-  })
-  await publishReport(forge, composed, snapshot.pull, landing.head)
   await app.store.enqueue({
     kind: 'branch',
     installation: place.installation,
     repository: forge.repository,
     branch: landing.baseRef,
   })
-}
-
-/** What the store keeps of a verdict: enough to say it again, word for word. */
-interface StoredReport extends Told {
-  readonly verdict: Verdict
 }
 
 function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
@@ -246,8 +218,13 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
   }
 }
 
-function composed({ verdict, told }: Seen, { app }: JobContext, landed?: string): Report {
-  return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed })
+function composed(
+  { verdict, told }: Seen,
+  { app }: JobContext,
+  landed?: string,
+  published?: ToldPull,
+): Report {
+  return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed, published })
 }
 
 function settleOptions(place: JobContext<Store>): SettleOptions {
@@ -263,9 +240,19 @@ function settleOptions(place: JobContext<Store>): SettleOptions {
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
-async function report(seen: Seen, place: JobContext<Required<PullMemory>>, landed?: string): Promise<void> {
+async function report(
+  seen: Seen,
+  place: JobContext<Required<PullMemory> & State>,
+  landed?: string,
+): Promise<void> {
   const { snapshot, epoch, described } = seen
-  const at = await publishReport(place.forge, composed(seen, place, landed), snapshot.pull, snapshot.head)
+  // The push's own delivery may have had it published meanwhile.
+  const published =
+    landed === undefined
+      ? undefined
+      : await place.app.store.readState(toldPulls, snapshot.repository, String(snapshot.pull))
+  const wanted = composed(seen, place, landed, published)
+  const at = await publishReport(place.forge, wanted, snapshot.pull, snapshot.head)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Kept before it is shown to anybody by name: whoever agrees to it does so by that.
@@ -284,11 +271,14 @@ async function report(seen: Seen, place: JobContext<Required<PullMemory>>, lande
  */
 async function answerCommands(
   { snapshot, commands }: Seen,
-  place: JobContext<PullMemory & LandingStops & Jobs>,
+  place: JobContext<PullMemory & LandingStops & Jobs & State>,
 ): Promise<boolean> {
   const { app, forge } = place
   let changesStops = false
-  for (const { record, reaction } of commands) {
+  for (const decision of commands) {
+    const { record, reaction } = await obeyRollback(decision, snapshot, place)
+    // What was understood of it is said with the next look.
+    if (record !== decision.record) changesStops = true
     // Before it is on record: it works once by its comment's id, and a process that dies in between comes back to it.
     if (await obeyStopCommand(record, snapshot, place)) changesStops = true
     if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')

@@ -6,6 +6,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Repository } from '../../ports/repository.ts'
 import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
 import type { LookPool } from '../../examine/looks/look-pool.ts'
+import type { Publishing } from '../publishing/open-publishing.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
 import type { Settings } from '../settings.ts'
@@ -16,6 +17,7 @@ export interface App<Ports = unknown> {
   readonly settings: Settings
   readonly store: Ports
   readonly registries: Registries
+  readonly publishing: Publishing
   readonly loader: CatalogLoader
   readonly looks: LookPool
   readonly turns: Turns

@@ -30,6 +30,8 @@ export interface Seen {
   /** What the change does, by name: agreements are bound to it. */
   readonly described?: DescribedChange | undefined
   readonly verdict: Verdict
+  /** Whether the base's configuration has preview images. */
+  readonly hasPreviews: boolean
   /** Seconds after which the next look makes sense, though nothing else happens. */
   readonly lookAgainAfter?: number | undefined
 }
@@ -68,7 +70,14 @@ export async function lookAtPull(
       const { kind: _kind, gate, ...seen } = answer
       const kept = await whatKeepsBack(snapshot, place)
       const verdict = decide({ ...gate, ...kept })
-      return { ...seen, snapshot, verdict, lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter) }
+      const hasPreviews = gate.config.publish.some(({ preview }) => preview !== undefined)
+      return {
+        ...seen,
+        snapshot,
+        verdict,
+        hasPreviews,
+        lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter),
+      }
     }
     case 'too-large': {
       await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
@@ -105,6 +114,7 @@ async function tooLarge(
     configDigest,
     epoch: await app.store.observe(repository, pull, { head, baseRef, config: configDigest }),
     commands: [],
+    hasPreviews: false,
     told: { changeLines: [], commandLines: [] },
     verdict: refuseTooLarge({ snapshot, configDigest }, why),
   }

@@ -7,6 +7,8 @@ import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
+import { publishCatalogs } from './publish/publish-catalogs.ts'
+import { publishPreview } from './publish/publish-preview.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
@@ -71,6 +73,10 @@ async function perform(job: Job, place: JobContext<Store>): Promise<void> {
       return sweepRepository(job, place)
     case 'scan':
       return scanRepository(job, place)
+    case 'publish':
+      return publishCatalogs(job, place)
+    case 'preview':
+      return publishPreview(job, place)
   }
 }
 

@@ -18,8 +18,10 @@ import { putChecks } from '../../landing/put-checks.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { leaseName } from '../../landing/lease-name.ts'
 import { rememberTrees } from '../../examine/remember-trees.ts'
+import { stepWebhook } from './rebuild-webhook.ts'
 import { judgePush, reportPush } from './judge-push.ts'
 import { withDigest } from './publish-report.ts'
+import { isServed } from './is-served.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Seconds between two looks at a rebuild that runs; its webhook usually comes first. */
@@ -34,6 +36,10 @@ const rebuild = z.object({
   catalogs: z.array(z.string()),
   /** Milliseconds since the epoch; absent until it is dispatched. */
   dispatchedAt: z.number().exactOptional(),
+  /** Of a webhook: see rebuild-webhook.ts. */
+  attempts: z.number().exactOptional(),
+  again: z.number().exactOptional(),
+  status: z.string().exactOptional(),
 })
 
 const broken = z.object({
@@ -77,14 +83,21 @@ export async function watchBranch(
     const tip = await repository.tip(job.branch)
     if (tip === undefined) return
     let state = await readState(job, place)
-    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     const { config } = await readConfig(repository, await repository.treeOf(tip))
+    // What is published is found by comparing: whatever is new here may be due there.
+    if (state?.seen !== tip || config.publish.length > 0)
+      await app.store.enqueue({
+        kind: 'publish',
+        installation: job.installation,
+        repository: job.repository,
+      })
+    if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     if (state.seen !== tip) {
       const { broken = [] } = state
       const now = await judgePush({ branch: job.branch, from: state.seen, tip, broken }, config, place)
       await reportPush(job.branch, broken, now, place)
       state = { ...state, broken: now }
-      state = await noticePush(state, tip, config, place)
+      state = await noticePush(state, tip, config, job.branch, place)
       await writeState(job, place, state)
     }
     for (const rebuild of state.rebuilds) {
@@ -93,10 +106,17 @@ export async function watchBranch(
       state = { ...state, rebuilds: next === undefined ? others : [...others, next] }
       await writeState(job, place, state)
     }
-    if (state.rebuilds.length > 0) await app.store.enqueue(job, pollSeconds)
+    if (state.rebuilds.length > 0) await app.store.enqueue(job, nextPoll(state.rebuilds, app.clock.now()))
   } finally {
     await app.store.releaseLease(lease)
   }
+}
+
+function nextPoll(rebuilds: readonly Rebuild[], now: number): number {
+  const waits = rebuilds.map(({ again }) =>
+    again === undefined ? pollSeconds : Math.max(1, Math.ceil((again - now) / 1000)),
+  )
+  return Math.min(pollSeconds, ...waits)
 }
 
 /** Records a branch's tip before the first landing on it, so that this landing counts as a push. */
@@ -110,10 +130,13 @@ async function noticePush(
   state: BranchState,
   tip: CommitSha,
   config: Config,
+  branch: string,
   place: JobContext,
 ): Promise<BranchState> {
-  if (config.rebuild.workflow === undefined && config.rebuild.event === undefined)
-    return { ...state, seen: tip }
+  const { workflow, event, webhook } = config.rebuild
+  if (workflow === undefined && event === undefined && webhook === undefined) return { ...state, seen: tip }
+  // It is signed with a secret of the operator's, who gave it for what is merged.
+  if (webhook !== undefined && !(await isServed(branch, place))) return { ...state, seen: tip }
   const running = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt !== undefined)
   const waiting = state.rebuilds.filter(({ dispatchedAt }) => dispatchedAt === undefined)
   const changed = await changedCatalogs(state.seen, tip, config, place)
@@ -166,6 +189,17 @@ async function driveRebuild(
 ): Promise<Rebuild | undefined> {
   const { app, forge } = place
   const { commit, catalogs, dispatchedAt } = rebuild
+  const { webhook } = config.rebuild
+  if (webhook !== undefined) {
+    const { next, shown } = await stepWebhook(webhook, rebuild, job.branch, place)
+    const gaveUp =
+      dispatchedAt !== undefined &&
+      next !== undefined &&
+      app.clock.now() - dispatchedAt > patienceMilliseconds
+    if (gaveUp) await show(commit, catalogs, { kind: 'received' }, place)
+    else if (shown !== undefined) await show(commit, catalogs, shown, place)
+    return gaveUp ? undefined : next
+  }
   if (dispatchedAt === undefined) {
     await show(commit, catalogs, { kind: 'announced' }, place)
     crashPoint('rebuild-announced')

@@ -3,7 +3,7 @@
 import { goFloat } from '../../go/number.ts'
 import type { Json } from '../../go/json/json.ts'
 import { quote } from '../../go/text.ts'
-import { listOf, textOf, type JsonObject } from '../fields.ts'
+import { listOf, objectOf, textOf, type JsonObject } from '../fields.ts'
 import { canonicalJson } from './canonical-json.ts'
 
 export interface PropertyProblem {
@@ -136,10 +136,11 @@ function enumOf(schema: JsonObject): readonly string[] {
   return [...new Set(listOf(schema['enum']).map(goText))].sort()
 }
 
+const prose = new Set(['description', 'title', 'example', 'externalDocs'])
+
 /** Without what is only prose. */
 function alternativesOf(schema: JsonObject): readonly string[] {
-  return listOf(schema['oneOf']).map((one) => {
-    const { description, title, example, externalDocs, ...rest } = one as JsonObject
-    return canonicalJson(rest)
-  })
+  return listOf(schema['oneOf']).map((one) =>
+    canonicalJson(Object.fromEntries(Object.entries(objectOf(one)).filter(([field]) => !prose.has(field)))),
+  )
 }

@@ -36,6 +36,8 @@ export interface ReadOptions extends DocumentOptions {
    * for `validateCatalog` alone.
    */
   readonly forVerdict?: boolean
+  /** Told each blob that is read, for whoever needs more of it than its facts. */
+  readonly onMeta?: (meta: Meta) => void
 }
 
 /** Reads a catalog file. Places in the result name the file ''. */
@@ -100,7 +102,10 @@ class FileReading {
   private readDocument(document: Document, index: number): void {
     const { meta, problem, places, unread } = document
     if (problem) this.refuse(problem, places)
-    if (meta) this.readBlob(meta, document, index)
+    if (meta) {
+      this.options.onMeta?.(meta)
+      this.readBlob(meta, document, index)
+    }
     if (unread !== undefined) this.keepUnread(unread, meta, places)
   }
 

@@ -20,6 +20,8 @@ export interface ReferenceList {
   readonly references: readonly ListedReference[]
   /** Everything that is no entry: the lines before the first one and those after the last. */
   readonly frame: string
+  /** The list's own plain texts: `name`, `repo`, `tag`. */
+  readonly fields: ReadonlyMap<string, string>
 }
 
 /** The longest list that is read: thousands of entries, where real ones have dozens. */
@@ -110,7 +112,11 @@ export function readReferenceList(bytes: Uint8Array): ReferenceList | undefined 
   }
   const names = new Set(references.map(({ name }) => name.toLowerCase()))
   if (names.size === 0 || names.size < references.length) return undefined
-  return { references, frame: JSON.stringify([slice(1, head), slice(previous + 1, rows.length)]) }
+  const own = [...(fields ?? [])].flatMap(([key, { value }]): [string, string][] =>
+    isPlainScalar(value, text) ? [[key, value.value]] : [],
+  )
+  const frame = JSON.stringify([slice(1, head), slice(previous + 1, rows.length)])
+  return { references, frame, fields: new Map(own) }
 }
 
 type Items = readonly { readonly key: unknown; readonly value: unknown }[]

@@ -6,6 +6,11 @@ import { valueAt } from '../tree.ts'
 import type { Decoded, DecodedValue, Fields, Sources } from './decoded.ts'
 import type { GoType, StructType } from './go-type.ts'
 
+/** Whether the struct, and all that is in it, was decoded from its own text alone: of no field are there two spellings. */
+export function fitsAsItStands(decoded: Decoded): boolean {
+  return decoded instanceof FittingStruct
+}
+
 /** Whether decoding the value would go without a problem and without a choice between spellings. */
 export function fitsType(type: GoType, value: Value): boolean {
   if (type.kind === 'raw' || value.kind === 'null') return true

@@ -113,7 +113,7 @@ class RegularYaml {
       const Recurring = kind === 'map' ? RecurringMap : RecurringList
       return new Recurring(bytes, start, start + known.span, known, readAgain)
     }
-    const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined }
+    const memo: BlockMemo = { fits: undefined, plain: undefined, property: undefined, marshalled: undefined }
     const block = newBlock(kind, start, column, depth, lines.noted, memo)
     const value = this.unknownBlock(kind, column, memo)
     block.span = value.end - start

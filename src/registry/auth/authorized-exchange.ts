@@ -31,7 +31,7 @@ type Known =
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string }
 
 /** What tokens are asked to allow. A registry that names more in its challenge does not get us more. */
-export type Rights = 'pull' | 'pull,push'
+export type Rights = 'pull' | 'pull,push' | 'delete'
 
 export function authorizedExchange(
   transport: Transport,

@@ -66,6 +66,16 @@ export async function mountedPullSecrets(
   return sources
 }
 
+/** The credentials of one file and of no other place. Rejects when there is none, or it cannot be used. */
+export async function credentialsInFile(
+  path: string,
+  options: HelperOptions = {},
+): Promise<CredentialSource> {
+  const source = await fileCredentials(path, rememberedHelpers(options), options.now)
+  if (source === undefined) throw new RegistryError('credentials', `${path} does not exist`)
+  return source
+}
+
 /** A source over a file, or undefined when there is none now. Rejects when it cannot be used. */
 async function fileCredentials(
   path: string,

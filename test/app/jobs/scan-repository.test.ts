@@ -29,6 +29,7 @@ import {
   secret,
   type Furnished,
 } from '../../sandbox/github/sample-world.ts'
+import { nobodyPublishes } from '../publishing/nobody-publishes.ts'
 import { clock as realClock } from '../../store/sample-records.ts'
 
 const hour = 3600_000
@@ -145,6 +146,7 @@ async function openScene(
         },
         close: async () => undefined,
       },
+      publishing: nobodyPublishes,
       loader: catalogLoader(loaded, store),
       looks: {
         look: () => Promise.reject(new Error('nobody looks here')),

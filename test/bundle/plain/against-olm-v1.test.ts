@@ -130,7 +130,7 @@ function theirMessage(line: string): readonly string[] {
  * may not know it again.
  */
 function isByChance(message: string): boolean {
-  return / -> .*new required fields: \[\S+ \S/.test(message)
+  return / -> .*new required fields: \S+ \S/.test(message)
 }
 
 /** Go prints schemas as its structs, lists of names in any order, and what changed in a notation of its own. */

@@ -61,4 +61,4 @@ export const randomCrd: fc.Arbitrary<JsonObject> = fc
       conversion: { strategy },
     },
     status: { storedVersions: ['v1'] },
-  })) as fc.Arbitrary<JsonObject>
+  }))

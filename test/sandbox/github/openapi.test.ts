@@ -186,6 +186,19 @@ test('every operation answers as the document says', async () => {
   await rest.issues.removeLabel({ ...issue, name: 'hold' })
   await rest.issues.setLabels({ ...issue, labels: ['ready'] })
 
+  // Deployments.
+  const deployed = await rest.repos.createDeployment({
+    ...name,
+    ref: sha,
+    environment: 'catalog v4.18',
+    auto_merge: false,
+    required_contexts: [],
+  })
+  const deployment_id = 'id' in deployed.data ? deployed.data.id : 0
+  await rest.repos.createDeploymentStatus({ ...name, deployment_id, state: 'success', description: 'Done' })
+  await rest.repos.listDeploymentStatuses({ ...name, deployment_id })
+  await rest.repos.listDeployments({ ...name, sha, environment: 'catalog v4.18' })
+
   // Checks and statuses.
   const annotations = [
     { path: 'README.md', start_line: 1, end_line: 1, annotation_level: 'failure' as const, message: 'no' },

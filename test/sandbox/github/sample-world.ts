@@ -104,6 +104,7 @@ export const allPermissions = {
   checks: 'write',
   statuses: 'write',
   actions: 'write',
+  deployments: 'write',
   members: 'read',
 } as const
 

@@ -1,0 +1,271 @@
+// How long a catalog image takes, from a directory to a tag that can be read: on docker-registry on loopback, with a base of 32 MB,
+// beside what others need for the same. `npm run bench:build -- [DIR] [RUNS] [MEGABYTES]`, DIR a catalog; without it (or '')
+// one of 15 MB is generated. What is not on this machine is left out, and said.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { systemClock } from '../src/examine/system-clock.ts'
+import { openCatalogPublisher } from '../src/image/open-catalog-publisher.ts'
+import { openPusher } from '../src/image/open-pusher.ts'
+import { readCatalogFolder } from '../src/image/read-catalog-folder.ts'
+import { openRegistry } from '../src/registry/open-registry.ts'
+import { loopbackRegistries } from '../src/registry/transport/egress-policy.ts'
+import { isOnPath } from '../test/is-on-path.ts'
+import { realRegistry } from '../test/registry/real-registry.ts'
+import { builtCommand } from './built-command.ts'
+import { generateCatalog } from './generated-catalog.ts'
+
+const [named = '', times = '5', megabytes = '15'] = process.argv.slice(2)
+const runs = Number(times)
+const folder = mkdtempSync(join(tmpdir(), 'bench-build-'))
+const catalog = join(folder, 'catalog')
+const changed = join(folder, 'changed')
+
+/** Milliseconds, the median of all runs. */
+async function measured(
+  what: string,
+  target: number | undefined,
+  run: (index: number) => unknown,
+): Promise<number> {
+  const all: number[] = []
+  for (let index = 0; index < runs; index += 1) {
+    const started = performance.now()
+    await run(index)
+    all.push(performance.now() - started)
+  }
+  const median = all.toSorted((a, b) => a - b)[Math.floor(all.length / 2)] ?? 0
+  const aim = target === undefined ? '' : `   target ${target} ms: ${median < target ? 'met' : 'missed'}`
+  console.log(`${what.padEnd(62)} ${median.toFixed(0).padStart(7)} ms${aim}`)
+  return median
+}
+
+function command(program: string, ...parameters: readonly string[]): void {
+  const run = spawnSync(program, parameters, {
+    encoding: 'utf8',
+    env: { ...process.env, XDG_CACHE_HOME: join(folder, 'cache') },
+  })
+  if (run.status !== 0) throw new Error(`${program} ${parameters.join(' ')}: ${run.stderr}`)
+}
+
+/** As users install it. */
+const [start = '', ...started] = builtCommand(join(folder, 'package'))
+const catalogBot = (...parameters: readonly string[]) => command(start, ...started, ...parameters)
+
+try {
+  if (named === '') generateCatalog(catalog, Number(megabytes))
+  else cpSync(named, catalog, { recursive: true, mode: 0 })
+  spawnSync('chmod', ['-R', 'u+w', catalog])
+  cpSync(catalog, changed, { recursive: true })
+  changeOnePackage(changed)
+  const files = await readCatalogFolder(catalog)
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0)
+  console.log(
+    `a catalog of ${(bytes / 1e6).toFixed(1)} MB, a base of 32 MB, ${availableParallelism()} processors\n`,
+  )
+  const missing = ['docker-registry'].find((program) => !isOnPath(program))
+  if (missing === undefined) await againstRegistry()
+  else {
+    console.log(`LEFT OUT: everything that pushes. There is no ${missing} here.`)
+    const alone = openCatalogPublisher({ ...doors('127.0.0.1:1'), packsIn: 'here' })
+    await measured('built in memory, without a base', 1000, () => alone.build({ files, base: 'scratch' }))
+    await alone.close()
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function doors(host: string) {
+  const egress = loopbackRegistries(host)
+  return {
+    registry: openRegistry({ clock: systemClock, egress }),
+    pusher: openPusher({ clock: systemClock, egress, credentials: [] }),
+  }
+}
+
+async function againstRegistry(): Promise<void> {
+  const server = await realRegistry()
+  const { registry, pusher } = doors(server.host)
+  const kept = new Map<string, string>()
+  const memory = {
+    get: async (key: string) => kept.get(key),
+    set: async (key: string, value: string) => void kept.set(key, value),
+  }
+  const publisher = openCatalogPublisher({ registry, pusher, memory, packsIn: 'here' })
+  const base = `${server.host}/base/opm:1`
+  try {
+    await pushBase(server.host)
+    const files = await readCatalogFolder(catalog)
+    const other = await readCatalogFolder(changed)
+    const at = (name: string) => ({ repository: `${server.host}/${name}`, tags: ['v4.20'] })
+    console.log('in a process that runs already, as the App is')
+    const cold = await measured('  cold: an empty repository', 1000, (index) =>
+      publisher.publish({ files, base }, at(`org/warm-${index}`)),
+    )
+    await measured('  unchanged', 200, () => publisher.publish({ files, base }, at('org/warm-0')))
+    await measured('  unchanged, nothing remembered', undefined, () => {
+      kept.clear()
+      return publisher.publish({ files, base }, at('org/warm-0'))
+    })
+    await measured('  one package changed', undefined, (index) => {
+      kept.clear()
+      return publisher.publish({ files: other, base }, at(`org/warm-${index}`))
+    })
+    await measured('  rebased', undefined, (index) =>
+      publisher.rebase({ image: `${server.host}/org/warm-${index}:v4.20`, base, labels: {} }),
+    )
+    console.log('the command, its start included')
+    const place = ['-i', base, '--insecure-registry', server.host, '--push']
+    const image = (name: string) => `${server.host}/${name}:v4.20`
+    const byCommand = await measured('  cold: an empty repository', undefined, (index) =>
+      catalogBot('build', catalog, '-t', image(`org/cli-${index}`), ...place),
+    )
+    await measured('  unchanged', undefined, () =>
+      catalogBot('build', catalog, '-t', image('org/cli-0'), ...place),
+    )
+    await measured('  one package changed', undefined, (index) =>
+      catalogBot('build', changed, '-t', image(`org/cli-${index}`), ...place),
+    )
+    console.log('others')
+    await measureCrane(server.host, base)
+    await measureDockerfile(server.host, Math.min(cold, byCommand))
+  } finally {
+    await publisher.close()
+    await registry.close()
+    await server.close()
+  }
+}
+
+/** crane makes no cache and reads no catalog: it is given our layer, and only puts it on the base. */
+async function measureCrane(host: string, base: string): Promise<void> {
+  if (!isOnPath('crane'))
+    return console.log(
+      '  LEFT OUT: crane (go install github.com/google/go-containerregistry/cmd/crane@v0.20.6)',
+    )
+  const { registry, pusher } = doors(host)
+  const publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
+  const { blobs } = await publisher.build({ files: await readCatalogFolder(catalog), base: 'scratch' })
+  writeFileSync(join(folder, 'layer.tar.gz'), (await blobs[0]?.read()) ?? new Uint8Array(0))
+  await publisher.close()
+  await registry.close()
+  await measured('  crane append and mutate, of a layer that is there', undefined, (index) => {
+    const target = `${host}/org/crane-${index}:v4.20`
+    command('crane', 'append', '--insecure', '-b', base, '-f', join(folder, 'layer.tar.gz'), '-t', target)
+    command('crane', 'mutate', '--insecure', target, '--entrypoint=/bin/opm', '-l', 'a=b', '-t', target)
+  })
+}
+
+async function measureDockerfile(host: string, ours: number): Promise<void> {
+  if (isOnPath('buildah') && isOnPath('opm')) {
+    catalogBotDockerfile()
+    const theirs = await measured('  buildah bud with opm’s Dockerfile, and push', undefined, (index) => {
+      const target = `${host}/org/buildah-${index}:v4.20`
+      command(
+        'buildah',
+        'bud',
+        '--no-cache',
+        '--tls-verify=false',
+        '-f',
+        join(folder, 'catalog.Dockerfile'),
+        '-t',
+        target,
+        folder,
+      )
+      command('buildah', 'push', '--tls-verify=false', target)
+    })
+    console.log(`  that is ${(theirs / ours).toFixed(1)} times ours (target 10)`)
+    return
+  }
+  console.log('  LEFT OUT: buildah with opm’s Dockerfile. It needs buildah, opm and a base with opm in it.')
+  if (!isOnPath('opm')) return console.log('  LEFT OUT: opm’s own part of that. There is no opm here.')
+  const step = await measured('  opm’s part of its Dockerfile alone: making the cache', undefined, (index) =>
+    command(
+      'opm',
+      'serve',
+      catalog,
+      `--cache-dir=${join(folder, `opm-${index}`)}`,
+      '--cache-only',
+      '-t',
+      join(folder, 'log'),
+    ),
+  )
+  console.log(`  that part alone is ${(step / ours).toFixed(1)} times all of ours`)
+}
+
+function catalogBotDockerfile(): void {
+  const run = spawnSync(start, [...started, 'build', '--dockerfile', catalog])
+  writeFileSync(join(folder, 'catalog.Dockerfile'), run.stdout)
+}
+
+function changeOnePackage(directory: string): void {
+  const [first] = readdirSync(directory, { recursive: true, withFileTypes: true }).filter(
+    (entry) => entry.isFile() && /\.ya?ml$/.test(entry.name),
+  )
+  if (!first) throw new Error(`there is no YAML in ${directory}`)
+  const path = join(first.parentPath, first.name)
+  writeFileSync(path, `${readFileSync(path, 'utf8')}# changed\n`)
+}
+
+/** 32 MB that nothing compresses, for two platforms. */
+async function pushBase(host: string): Promise<void> {
+  const bytes = new Uint8Array(32 * 1024 * 1024)
+  let state = 1
+  for (let at = 0; at < bytes.length; at += 1) {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) | 0
+    bytes[at] = state >>> 16
+  }
+  mkdirSync(join(folder, 'base'), { recursive: true })
+  const digestOf = (content: Uint8Array) => `sha256:${createHash('sha256').update(content).digest('hex')}`
+  const pusher = openPusher({ clock: systemClock, egress: loopbackRegistries(host), credentials: [] })
+  const layer = { digest: digestOf(bytes), size: bytes.length }
+  const images = ['amd64', 'arm64'].map((architecture) => {
+    const config = Buffer.from(
+      JSON.stringify({ architecture, os: 'linux', rootfs: { type: 'layers', diff_ids: [layer.digest] } }),
+    )
+    const manifest = Buffer.from(
+      JSON.stringify({
+        schemaVersion: 2,
+        mediaType: 'application/vnd.oci.image.manifest.v1+json',
+        config: {
+          mediaType: 'application/vnd.oci.image.config.v1+json',
+          digest: digestOf(config),
+          size: config.length,
+        },
+        layers: [{ mediaType: 'application/vnd.oci.image.layer.v1.tar', ...layer }],
+      }),
+    )
+    return { architecture, config, manifest }
+  })
+  const index = Buffer.from(
+    JSON.stringify({
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      manifests: images.map(({ architecture, manifest }) => ({
+        mediaType: 'application/vnd.oci.image.manifest.v1+json',
+        digest: digestOf(manifest),
+        size: manifest.length,
+        platform: { os: 'linux', architecture },
+      })),
+    }),
+  )
+  const ofImage = 'application/vnd.oci.image.manifest.v1+json'
+  await pusher.push({
+    host,
+    repository: 'base/opm',
+    blobs: [
+      { ...layer, read: async () => bytes },
+      ...images.map(({ config }) => ({
+        digest: digestOf(config),
+        size: config.length,
+        read: async () => config,
+      })),
+    ],
+    manifests: [
+      ...images.map(({ manifest }) => ({ mediaType: ofImage, bytes: manifest })),
+      { mediaType: 'application/vnd.oci.image.index.v1+json', bytes: index },
+    ],
+    tags: ['1'],
+  })
+  await pusher.close()
+}

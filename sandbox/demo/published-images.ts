@@ -1,0 +1,112 @@
+// The demo's catalog images, read back out of the registry as a cluster would, and compared with the branch.
+import { execFileSync } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
+import { openPusher } from '../../src/image/open-pusher.ts'
+import { openRegistry } from '../../src/registry/open-registry.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { systemClock } from '../../src/examine/system-clock.ts'
+import type { DemoWorld } from './demo-world.ts'
+import { publishedImage as image } from './furnish-publishing.ts'
+
+const versions = ['v4.19', 'v4.20'] as const
+
+export interface ReadImages {
+  readonly lines: readonly string[]
+  /** Every image holds exactly what the branch has. */
+  readonly isGood: boolean
+}
+
+export interface PublishedImage {
+  readonly digest: string
+  readonly platforms: readonly string[]
+  readonly files: readonly ReadFile[]
+  /** A file's text; '' where there is none. */
+  text(path: string): string
+}
+
+/** Reads catalog images of one registry on this machine, as whoever pulls them would. */
+export function imagesAt(host: string): {
+  /** `repository:tag`; undefined while there is none. */
+  readonly read: (name: string) => Promise<PublishedImage | undefined>
+} {
+  return {
+    async read(name) {
+      const reading = { clock: systemClock, egress: loopbackRegistries(host), credentials: [] }
+      const registry = openRegistry(reading)
+      const publisher = openCatalogPublisher({ registry, pusher: openPusher(reading) })
+      try {
+        if ((await publisher.digestOf(`${host}/${name}`)) === undefined) return undefined
+        const { digest, platforms, files } = await publisher.read(`${host}/${name}`)
+        return {
+          digest,
+          platforms,
+          files,
+          text: (path) => Buffer.from(files.find((one) => one.path === path)?.bytes ?? []).toString(),
+        }
+      } finally {
+        await publisher.close()
+        await registry.close()
+      }
+    },
+  }
+}
+
+/** Reads each image back and compares its catalog with the branch's; waits so long for the last one. */
+export async function readPublished(coast: DemoWorld, milliseconds: number): Promise<ReadImages> {
+  const { host } = coast.registry
+  const end = performance.now() + milliseconds
+  const lines: string[] = []
+  let isGood = true
+  for (const version of versions) {
+    let found = await readOne(version)
+    while (!found.isSame && performance.now() < end) {
+      await pause(200)
+      found = await readOne(version)
+    }
+    lines.push(...found.lines)
+    isGood &&= found.isSame
+  }
+  return { lines, isGood }
+
+  async function readOne(version: string) {
+    const name = `${image}:${version}`
+    const read = await imagesAt(host).read(name)
+    if (read === undefined) return { isSame: false, lines: [`NOT PUBLISHED ${host}/${name}`] }
+    const { digest, files, platforms } = read
+    const root = `catalogs/${version}`
+    const isSame = files.length > 0 && textOf(files) === textOf(filesInGit(coast, root))
+    const bundles = files.map(
+      ({ path, bytes }) =>
+        `${path.split('/')[0]} (${Buffer.from(bytes).toString().split('schema: olm.bundle').length - 1})`,
+    )
+    return {
+      isSame,
+      lines: [
+        `published   ${host}/${name} = ${digest}, ${platforms.join(' and ')}`,
+        `read back   ${isSame ? `equal to ${root} on main` : `NOT EQUAL to ${root} on main`}; bundles: ${bundles.join(', ')}`,
+      ],
+    }
+  }
+}
+
+interface ReadFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+}
+
+function filesInGit({ repository }: DemoWorld, root: string): readonly ReadFile[] {
+  const git = (...args: string[]) => execFileSync('git', ['-C', repository.path, ...args])
+  return git('ls-tree', '-r', '--name-only', 'main', `${root}/`)
+    .toString()
+    .trim()
+    .split('\n')
+    .map((path) => ({ path: path.slice(root.length + 1), bytes: git('show', `main:${path}`) }))
+}
+
+function textOf(files: readonly ReadFile[]): string {
+  return files
+    .map(({ path, bytes }) => `${path}\n${Buffer.from(bytes).toString('base64')}`)
+    .sort()
+    .join('\n')
+}

@@ -1,0 +1,94 @@
+// REST routes of deployments and their statuses, as far as an App records them.
+import { actorOf } from '../github-state.ts'
+import type { GitHubState } from '../github-state.ts'
+import { Refusal, created, idParam, notFound, page, repoRoute, text } from '../http/route.ts'
+import type { RepoCall, Route } from '../http/route.ts'
+import { deploymentStatusView, deploymentView } from '../views/deployment-view.ts'
+import type { App, Deployment, DeploymentStatus } from '../world.ts'
+import { commitOf } from './repository-routes.ts'
+
+const states = ['error', 'failure', 'inactive', 'in_progress', 'queued', 'pending', 'success'] as const
+const mostCharacters = 140
+
+export function deploymentRoutes({ world }: GitHubState): Route[] {
+  const read = { deployments: 'read' } as const
+  const write = { deployments: 'write' } as const
+  return [
+    repoRoute('GET /deployments', read, (call) => {
+      const { repo, query } = call
+      const wanted = (name: string, value: string) => !query.has(name) || query.get(name) === value
+      const found = repo.deployments
+        .filter((it) => wanted('sha', it.sha) && wanted('environment', it.environment))
+        .reverse()
+      return page(call, found, (items) => items.map((it) => deploymentView(world, repo, it)))
+    }),
+    repoRoute('POST /deployments', write, async (call) => {
+      const { repo, body } = call
+      const ref = text(call, 'ref', 'Deployment')
+      const sha = await commitOf(call, ref)
+      const environment = typeof body['environment'] === 'string' ? body['environment'] : 'production'
+      const now = world.timestamp()
+      const deployment: Deployment = {
+        id: world.nextId(),
+        sha,
+        ref,
+        environment,
+        description: typeof body['description'] === 'string' ? body['description'] : null,
+        isTransient: body['transient_environment'] === true,
+        isProduction:
+          typeof body['production_environment'] === 'boolean'
+            ? body['production_environment']
+            : environment === 'production',
+        creator: actorOf(call.caller),
+        app: appOf(call),
+        createdAt: now,
+        statuses: [],
+      }
+      repo.deployments.push(deployment)
+      return created(deploymentView(world, repo, deployment))
+    }),
+    repoRoute('GET /deployments/{deployment_id}/statuses', read, (call) => {
+      const deployment = deploymentOf(call)
+      return page(call, deployment.statuses.toReversed(), (items) =>
+        items.map((it) => deploymentStatusView(world, call.repo, deployment, it)),
+      )
+    }),
+    repoRoute('POST /deployments/{deployment_id}/statuses', write, (call) => {
+      const deployment = deploymentOf(call)
+      const state = text(call, 'state', 'DeploymentStatus') as DeploymentStatus['state']
+      if (!states.includes(state)) throw new Refusal(422, 'Validation Failed', [`${state} is not a state`])
+      const description = typeof call.body['description'] === 'string' ? call.body['description'] : ''
+      if ([...description].length > mostCharacters)
+        throw new Refusal(422, 'Validation Failed', [
+          `description is too long (maximum is ${mostCharacters} characters)`,
+        ])
+      const status: DeploymentStatus = {
+        id: world.nextId(),
+        state,
+        description,
+        creator: actorOf(call.caller),
+        app: appOf(call),
+        createdAt: world.timestamp(),
+      }
+      // A new success makes the earlier ones of the environment inactive.
+      if (state === 'success' && call.body['auto_inactive'] !== false)
+        for (const other of call.repo.deployments)
+          if (other !== deployment && other.environment === deployment.environment && !other.isTransient)
+            if (other.statuses.at(-1)?.state === 'success')
+              other.statuses.push({ ...status, id: world.nextId(), state: 'inactive', description: '' })
+      deployment.statuses.push(status)
+      return created(deploymentStatusView(world, call.repo, deployment, status))
+    }),
+  ]
+}
+
+function appOf({ caller }: RepoCall): App | null {
+  return caller.kind === 'installation' ? caller.installation.app : null
+}
+
+function deploymentOf(call: RepoCall): Deployment {
+  const id = idParam(call, 'deployment_id')
+  const found = call.repo.deployments.find((it) => it.id === id)
+  if (found === undefined) throw notFound()
+  return found
+}

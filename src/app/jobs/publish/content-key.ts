@@ -1,0 +1,60 @@
+// What an image is made of, as one text: the same key needs no new image. And what changed for users between two of them.
+import { createHash } from 'node:crypto'
+import { changedTextsOf } from './changed-texts.ts'
+import { describeChange } from '../../../change/describe-change.ts'
+import type { CommitSha, TreeSha } from '../../../change/ids.ts'
+import { isBelow } from '../../../change/layout/layout.ts'
+import { linkedFile } from '../../../examine/catalogs/linked-file.ts'
+import { isGitError } from '../../../git/git-error.ts'
+import { changeAsMarkdown, describeChangeLines } from '../../../messages/describe-change.ts'
+import type { ReadTree } from '../../../ports/repository.ts'
+import type { JobContext } from '../job-context.ts'
+import type { Publication } from './plan-publications.ts'
+
+/** Depends on the files of the catalog, links followed, and on how the image is made; not on the commit. */
+export async function contentKey(
+  { catalog: { root }, settings, tags, entry }: Publication,
+  tree: TreeSha,
+  repository: ReadTree,
+): Promise<string> {
+  const files: string[] = []
+  for (const { path, mode, oid } of await repository.list(tree, root)) {
+    files.push(`${mode} ${oid} ${path}`)
+    if (mode === '120000') files.push((await linkedFile(repository, tree, root, path, oid)).file ?? 'nothing')
+  }
+  const made = JSON.stringify([root, files, settings, tags, entry.retention.keep > 0])
+  return createHash('sha256').update(made).digest('hex')
+}
+
+/** More lines than this say nothing to anybody. */
+const mostLines = 40
+
+/** What changed for users from one commit to another, Markdown lines; none where it cannot be told. */
+export async function changeForUsers(
+  { catalog }: Publication,
+  from: CommitSha,
+  to: TreeSha,
+  { app, repository }: JobContext,
+): Promise<readonly string[]> {
+  const { root } = catalog
+  try {
+    const before = await repository.treeOf(from)
+    const paths = (await repository.diff(before, to)).filter(({ path }) => isBelow(path, root))
+    if (paths.length === 0) return []
+    const [base, result] = await Promise.all([
+      app.loader.load(repository, before, root),
+      app.loader.load(repository, to, root),
+    ])
+    const change = describeChange({
+      paths,
+      layout: { catalogs: [catalog] },
+      catalogs: [{ ...catalog, ...(base && { base }), ...(result && { result }) }],
+      texts: await changedTextsOf(paths, repository),
+    })
+    return changeAsMarkdown(describeChangeLines(change)).slice(0, mostLines)
+  } catch (error) {
+    // A forced push may have taken the old commit away, and a file may be too large to be described.
+    if (isGitError(error) && !error.retryable) return []
+    throw error
+  }
+}

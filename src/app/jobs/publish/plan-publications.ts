@@ -1,0 +1,149 @@
+// From the configuration and the layout to what is to be published where: one publication for each catalog and image
+// repository. Pure. What the configuration says twice or impossibly is a problem, told to maintainers, and not published.
+import { minimatch } from 'minimatch'
+import type { CatalogRoot, Layout } from '../../../change/layout/layout.ts'
+import type { PublishEntry } from '../../../config/publish.ts'
+import type { ImageSettings } from '../../publishing/publish-order.ts'
+import { imageRepository } from '../../publishing/push-targets.ts'
+
+export interface Publication {
+  /** By which its state is found: branch, catalog, image repository and first tag. */
+  readonly id: string
+  readonly branch: string
+  readonly catalog: CatalogRoot
+  /** `quay.io/org/catalog`. */
+  readonly image: string
+  readonly tags: readonly string[]
+  readonly settings: ImageSettings
+  readonly environment: string
+  readonly entry: PublishEntry
+}
+
+export interface PublicationPlan {
+  readonly publications: readonly Publication[]
+  /** Sentences without a full stop. */
+  readonly problems: readonly PlanProblem[]
+}
+
+export interface PlanProblem {
+  readonly root: string
+  readonly image: string
+  readonly tags: readonly string[]
+  readonly why: string
+}
+
+/** `layouts`: by branch. Entries for branches that are not in it are not served. */
+export function planPublications(
+  entries: readonly PublishEntry[],
+  defaultBranch: string,
+  layouts: ReadonlyMap<string, Layout>,
+): PublicationPlan {
+  const found: Publication[] = []
+  const problems: PlanProblem[] = []
+  for (const entry of entries) {
+    const { catalog: glob, branch = defaultBranch, repository, tags } = entry
+    const problem = (why: string, root = glob) => problems.push({ root, image: repository, tags, why })
+    const image = imageRepository(repository)
+    const layout = layouts.get(branch)
+    if (image === undefined) {
+      problem(`${repository} is not the name of an image repository`)
+      continue
+    }
+    if (layout === undefined) {
+      problem(`there is no branch ${branch}, or the configuration does not name it under branches`)
+      continue
+    }
+    const catalogs = layout.catalogs.filter((catalog) => isMeant(catalog, glob))
+    if (catalogs.length === 0) problem(`there is no catalog at ${glob}`)
+    for (const catalog of catalogs) {
+      const made = publicationOf({ ...entry, branch }, catalog, image)
+      if (typeof made === 'string') problem(made, catalog.root)
+      else found.push(made)
+    }
+  }
+  return withoutClashes(found, problems)
+}
+
+function isMeant({ root, names = [root] }: CatalogRoot, glob: string): boolean {
+  return [root, ...names].some((name) => name === glob || minimatch(name === '' ? '.' : name, glob))
+}
+
+function publicationOf(
+  entry: PublishEntry & { readonly branch: string },
+  catalog: CatalogRoot,
+  image: string,
+): Publication | string {
+  const fill = placeholders(catalog)
+  const tags = entry.tags.map((tag) => fill(tag))
+  const environment = fill(entry.environment)
+  for (const text of [...tags, environment])
+    if (text === undefined) return 'a tag names {version}, and the layout does not tell the version'
+  const wrong = tags.find((tag) => !isTag(tag ?? ''))
+  if (wrong !== undefined) return `${wrong} is not a tag`
+  const { base, platforms, cache, compression, format } = entry
+  return {
+    id: `${entry.branch} ${catalog.root} ${image}:${tags[0]}`,
+    branch: entry.branch,
+    catalog,
+    image,
+    tags: tags as string[],
+    settings: { base, platforms, cache, compression, format },
+    environment: environment as string,
+    entry,
+  }
+}
+
+/** Two catalogs under one tag would take it from one another for ever. */
+function withoutClashes(found: readonly Publication[], problems: PlanProblem[]): PublicationPlan {
+  const holders = new Map<string, Set<Publication>>()
+  const claim = (key: string, publication: Publication) => {
+    const known = holders.get(key)
+    if (known === undefined) holders.set(key, new Set([publication]))
+    else known.add(publication)
+  }
+  for (const publication of found) {
+    claim(publication.id, publication)
+    for (const tag of publication.tags) claim(`${publication.image}:${tag}`, publication)
+  }
+  const clashing = new Set([...holders.values()].filter(({ size }) => size > 1).flatMap((all) => [...all]))
+  for (const { catalog, image, tags } of clashing)
+    problems.push({
+      root: catalog.root,
+      image,
+      tags,
+      why: 'another catalog of the configuration has the same image and tag',
+    })
+  return { publications: found.filter((one) => !clashing.has(one)), problems }
+}
+
+/** Fills the placeholders of a template; undefined where one has no value. */
+export function placeholders(
+  { root, version }: CatalogRoot,
+  more: Readonly<Record<string, string>> = {},
+): (template: string) => string | undefined {
+  const values: Readonly<Record<string, string | undefined>> = {
+    name: root.split('/').at(-1) || 'catalog',
+    version,
+    ...more,
+  }
+  return (template) => {
+    let missing = false
+    const text = template.replace(/\{([a-z]+)\}/g, (_all, name: string) => {
+      const value = Object.hasOwn(values, name) ? values[name] : undefined
+      if (value === undefined) missing = true
+      return value ?? ''
+    })
+    return missing ? undefined : text
+  }
+}
+
+export function isTag(text: string): boolean {
+  return /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(text)
+}
+
+/** The tag under which an image stays; undefined where it gets none. */
+export function historyTag({ entry, catalog }: Publication, commit: string): string | undefined {
+  if (entry.retention.keep === 0) return undefined
+  const tag = placeholders(catalog, { commit: commit.slice(0, 12) })(entry.retention.tag)
+  return tag !== undefined && isTag(tag) ? tag : undefined
+}

@@ -1,0 +1,53 @@
+// What a repository publishes, and what its branches have: read from the default branch's configuration alone. Whoever may
+// push another branch chooses neither what is pushed nor where.
+import { minimatch } from 'minimatch'
+import type { CommitSha, TreeSha } from '../../../change/ids.ts'
+import type { Layout } from '../../../change/layout/layout.ts'
+import { findLayout } from '../../../examine/find-layout.ts'
+import { readConfig } from '../../../examine/read-config.ts'
+import type { JobContext } from '../job-context.ts'
+import { planPublications, type PublicationPlan } from './plan-publications.ts'
+
+/** What a branch has now. */
+export interface Tip {
+  readonly commit: CommitSha
+  readonly tree: TreeSha
+}
+
+export interface Ground {
+  readonly plan: PublicationPlan
+  readonly tips: ReadonlyMap<string, Tip>
+}
+
+/** Undefined where nobody knows what is to be published. */
+export async function readGround({ forge, repository, app }: JobContext): Promise<Ground | undefined> {
+  const main = await forge.defaultBranch()
+  const tip = await tipOf(main, repository)
+  if (tip === undefined) return undefined
+  const { config, findings } = await readConfig(repository, tip.tree)
+  if (findings.length > 0) {
+    app.log.warn({ repository: forge.repository }, 'the configuration is unreadable: nothing is published')
+    return undefined
+  }
+  if (config.publish.length === 0) return { plan: { publications: [], problems: [] }, tips: new Map() }
+  const tips = new Map([[main, tip]])
+  for (const { branch } of config.publish)
+    if (
+      branch !== undefined &&
+      !tips.has(branch) &&
+      config.branches.some((glob) => minimatch(branch, glob))
+    ) {
+      const found = await tipOf(branch, repository)
+      if (found !== undefined) tips.set(branch, found)
+    }
+  const layouts = new Map<string, Layout>()
+  for (const [branch, { tree }] of tips)
+    layouts.set(branch, await findLayout(repository, await repository.list(tree), config.catalogs))
+  return { plan: planPublications(config.publish, main, layouts), tips }
+}
+
+export async function tipOf(branch: string, repository: JobContext['repository']): Promise<Tip | undefined> {
+  await repository.fetch(branch)
+  const commit = await repository.tip(branch)
+  return commit === undefined ? undefined : { commit, tree: await repository.treeOf(commit) }
+}

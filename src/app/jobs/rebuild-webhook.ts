@@ -1,0 +1,79 @@
+// The builder that gets a signed request: it is sent until it is received, at the same id each time, and its build is
+// followed where it says how. The secret is known to the publishing process alone.
+import { createHash } from 'node:crypto'
+import type { CommitSha } from '../../change/ids.ts'
+import type { RebuildState } from '../../messages/rebuild-check.ts'
+import type { JobContext } from './job-context.ts'
+
+/** What is remembered of the request for one commit. */
+export interface SentRebuild {
+  readonly commit: CommitSha
+  readonly catalogs: readonly string[]
+  readonly dispatchedAt?: number
+  readonly attempts?: number
+  /** Milliseconds since the epoch: not before. */
+  readonly again?: number
+  /** Where the builder tells of its build. */
+  readonly status?: string
+}
+
+export type WebhookStep<Rebuild> =
+  /** It goes on with this. */
+  | { readonly next: Rebuild; readonly shown?: RebuildState }
+  /** It has come to its end. */
+  | { readonly next?: undefined; readonly shown: RebuildState }
+
+const mostAttempts = 10
+/** Milliseconds. */
+const longestWait = 10 * 60_000
+
+/** The same request for the same commit and catalogs, also after a restart: who gets it twice knows it by this. */
+export function deliveryId(repository: string, branch: string, { commit, catalogs }: SentRebuild): string {
+  return createHash('sha256')
+    .update(JSON.stringify([repository.toLowerCase(), branch, commit, catalogs]))
+    .digest('hex')
+    .slice(0, 32)
+}
+
+export async function stepWebhook<Rebuild extends SentRebuild>(
+  url: string,
+  rebuild: Rebuild,
+  branch: string,
+  { app, forge, installation }: JobContext,
+): Promise<WebhookStep<Rebuild>> {
+  const { commit, catalogs, dispatchedAt, attempts = 0, again = 0, status } = rebuild
+  const { owner, name } = forge.repository
+  const asking = { github: forge.repository, installation, url }
+  const now = app.clock.now()
+  if (dispatchedAt === undefined) {
+    if (now < again) return { next: rebuild }
+    const delivery = deliveryId(`${owner}/${name}`, branch, rebuild)
+    const payload = { repository: `${owner}/${name}`, branch, commit, catalogs }
+    const answer = await app.publishing.order({ kind: 'deliver', ...asking, delivery, payload })
+    if (answer.kind === 'delivered')
+      return {
+        next: {
+          ...rebuild,
+          dispatchedAt: now,
+          ...(answer.status !== undefined && { status: answer.status }),
+        },
+      }
+    const why = 'why' in answer ? answer.why : answer.kind
+    if (answer.kind !== 'failed' || !answer.retryable || attempts + 1 >= mostAttempts)
+      return { shown: { kind: 'not-dispatched', why } }
+    const wait = Math.min(app.settings.publishRetrySeconds * 1000 * 2 ** attempts, longestWait)
+    return {
+      next: { ...rebuild, attempts: attempts + 1, again: now + wait },
+      shown: { kind: 'retrying', why },
+    }
+  }
+  if (status === undefined) return { shown: { kind: 'received' } }
+  const answer = await app.publishing.order({ kind: 'follow', ...asking, status })
+  if (answer.kind === 'followed') {
+    const shown = { kind: answer.state, ...(answer.url !== undefined && { url: answer.url }) }
+    return answer.state === 'running' ? { next: rebuild, shown } : { shown }
+  }
+  return answer.kind === 'failed' && answer.retryable
+    ? { next: rebuild, shown: { kind: 'running' } }
+    : { shown: { kind: 'received' } }
+}

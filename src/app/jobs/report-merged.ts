@@ -1,0 +1,45 @@
+// What a merged pull request's comment says: the verdict with which it was merged, and what became of its images. Made
+// anew from what is on record, so it always says the same.
+import type { PullNumber } from '../../change/ids.ts'
+import type { Verdict } from '../../gate/verdict.ts'
+import { composeReport } from '../../messages/report.ts'
+import type { Landings } from '../../ports/landings.ts'
+import type { State } from '../../ports/state.ts'
+import type { Verdicts } from '../../ports/verdicts.ts'
+import type { Landing } from '../../gate/merge-permit.ts'
+import type { Told } from '../../examine/looks/what-to-tell.ts'
+import type { JobContext } from './job-context.ts'
+import { publishReport } from './publish-report.ts'
+import { toldPulls } from './publish/publication-state.ts'
+
+/** What the store keeps of a verdict: enough to say it again, word for word. */
+export interface StoredReport extends Told {
+  readonly verdict: Verdict
+}
+
+/** The landing; undefined when the bot did not merge it, or nothing is on record. Rejects with a ForgeError. */
+export async function reportMerged(
+  pull: PullNumber,
+  { app, forge }: JobContext<Landings & Verdicts & State>,
+): Promise<Landing | undefined> {
+  const landing = await app.store.landingOf(forge.repository, pull)
+  if (landing === undefined) return undefined
+  const record = (await app.store.verdicts(forge.repository, pull)).find(
+    (candidate) =>
+      candidate.head === landing.head &&
+      candidate.base === landing.base &&
+      candidate.config === landing.config,
+  )
+  const kept = record?.report as StoredReport | undefined
+  if (kept === undefined) return undefined
+  const composed = composeReport(kept.verdict, {
+    changeLines: kept.changeLines,
+    graph: kept.graph,
+    change: kept.change,
+    rulesUrl: app.settings.rulesUrl,
+    landed: landing.commit,
+    published: await app.store.readState(toldPulls, forge.repository, String(pull)),
+  })
+  await publishReport(forge, composed, pull, landing.head)
+  return landing
+}

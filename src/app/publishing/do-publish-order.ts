@@ -1,0 +1,271 @@
+// Does one order with the credentials of those who gave it, and with no others. Everything is asked of the operator's
+// list first; what fails becomes an answer, so that the App's process sees words and never a credential.
+import type { CatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
+import { ImageError } from '../../image/image-error.ts'
+import { GitError } from '../../git/git-error.ts'
+import { parseImageReference } from '../../go/reference/image-reference.ts'
+import type { ReadTree } from '../../ports/repository.ts'
+import type { RegistryClient } from '../../registry/registry-client.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
+import type { Transport } from '../../registry/transport/transport.ts'
+import { readCatalogFiles, UnusableCatalog } from './catalog-files.ts'
+import { removeImages } from './remove-images.ts'
+import { followWebhook, sendWebhook } from './send-webhook.ts'
+import { covers, grantPush, grantWebhook, type PushTarget } from './push-targets.ts'
+import type {
+  ImageSettings,
+  IntendAnswer,
+  Intending,
+  PublishAnswer,
+  PublishOrder,
+  PublishedImage,
+} from './publish-order.ts'
+
+/** What an order is done with. */
+export interface PublishRoom {
+  readonly targets: readonly PushTarget[]
+  /** A registry client that has one entry's credentials and nobody else's. */
+  readonly registryFor: (at: number) => Promise<RegistryRoom>
+  readonly mirrorAt: (directory: string) => Promise<ReadTree>
+  readonly secretOf: (file: string) => Promise<string>
+  readonly transport: Transport
+  /** Registries inside the operator's network: nobody's base unless the operator says so. */
+  readonly closedHosts: readonly string[]
+  readonly now: () => number
+}
+
+export interface RegistryRoom {
+  readonly publisher: CatalogPublisher
+  readonly registry: Pick<RegistryClient, 'fetchManifest'>
+}
+
+type OrderOf<Kind extends PublishOrder['kind']> = Extract<PublishOrder, { kind: Kind }>
+type Intend = (intending: Intending) => Promise<IntendAnswer>
+
+/** Rejects only with our own failures. */
+export async function doPublishOrder(
+  order: PublishOrder,
+  room: PublishRoom,
+  intend: Intend,
+): Promise<PublishAnswer> {
+  try {
+    return await perform(order, room, intend)
+  } catch (error) {
+    return answerOf(error)
+  }
+}
+
+async function perform(order: PublishOrder, room: PublishRoom, intend: Intend): Promise<PublishAnswer> {
+  if (order.kind === 'deliver' || order.kind === 'follow') return callWebhook(order, room)
+  const given = grantPush(room.targets, order, order.image)
+  if (given.kind === 'refused') return given
+  const why = refusedTag(order) ?? refusedBase(order, given.target, room.closedHosts)
+  if (why !== undefined) return { kind: 'refused', why }
+  const { publisher, registry } = await room.registryFor(given.at)
+  switch (order.kind) {
+    case 'publish':
+      return publish(order, room, publisher, intend)
+    case 'rebase': {
+      const { platforms } = order.settings
+      const image = await publisher.rebase({
+        image: `${order.image}@${order.digest}`,
+        base: order.settings.base,
+        annotations: order.annotations,
+        ...(platforms.length > 0 && { platforms }),
+      })
+      return push(image, order, publisher, intend)
+    }
+    case 'retag':
+      return retag(order, publisher)
+    case 'look':
+      return look(order, publisher)
+    case 'remove':
+      return removeImages(order.image, order.images, publisher, registry)
+  }
+}
+
+async function publish(
+  order: OrderOf<'publish'>,
+  { mirrorAt }: PublishRoom,
+  publisher: CatalogPublisher,
+  intend: Intend,
+): Promise<PublishAnswer> {
+  const files = await readCatalogFiles(await mirrorAt(order.mirror), order.tree, order.root)
+  const { base, cache, compression, format, platforms } = order.settings
+  const image = await publisher.build({
+    files,
+    base,
+    cache,
+    compression,
+    format,
+    annotations: order.annotations,
+    ...(platforms.length > 0 && { platforms }),
+  })
+  const answer = await push(image, order, publisher, intend)
+  if (answer.kind !== 'published') return answer
+  // A registry that takes an image need not be one that gives it back.
+  const { isSame, differences, problems } = await publisher.verify(`${order.image}@${answer.digest}`, files)
+  if (!isSame) {
+    const what = [...problems, ...differences.slice(0, 3).map(({ path, kind }) => `${path} is ${kind}`)]
+    throw new ImageError(
+      'not-a-catalog',
+      `${order.image}@${answer.digest} does not hold what was pushed: ${what.join('; ')}`,
+    )
+  }
+  await checkTags(order.image, order.tags, answer.digest, publisher)
+  return answer
+}
+
+async function push(
+  image: CatalogImage,
+  { image: repository, tags, history }: OrderOf<'publish'> | OrderOf<'rebase'>,
+  publisher: CatalogPublisher,
+  intend: Intend,
+): Promise<PublishAnswer> {
+  const before = await tagsNow(repository, tags, publisher)
+  if ((await intend({ kind: 'intend', digest: image.digest })) === 'superseded') return { kind: 'superseded' }
+  const { digest, unchanged } = await publisher.push(image, { repository, tags, expected: expected(before) })
+  await checkTags(repository, tags, digest, publisher)
+  const kept =
+    history === undefined || history.known === digest
+      ? undefined
+      : await keepUnder(history.tag, repository, digest, publisher)
+  const { layer, base } = image
+  return {
+    kind: 'published',
+    digest,
+    unchanged,
+    before,
+    ...(kept !== undefined && { history: kept }),
+    size: layer.size,
+    ...(base !== undefined && { base }),
+    ...(layer.packages !== undefined && { packages: layer.packages.length }),
+    ...(layer.bundles !== undefined && { bundles: layer.bundles }),
+  }
+}
+
+/** One commit can become several images: on another base, or built otherwise. */
+async function keepUnder(
+  tag: string,
+  repository: string,
+  digest: string,
+  publisher: CatalogPublisher,
+): Promise<string> {
+  const before = await publisher.digestOf(`${repository}:${tag}`)
+  if (before === digest) return tag
+  const free = before === undefined ? tag : `${tag}-${digest.slice('sha256:'.length, 'sha256:'.length + 8)}`
+  await publisher.retag(`${repository}@${digest}`, { repository, tags: [free] })
+  return free
+}
+
+async function retag(
+  { image, digest, tags }: OrderOf<'retag'>,
+  publisher: CatalogPublisher,
+): Promise<PublishedImage> {
+  const before = await tagsNow(image, tags, publisher)
+  const unchanged = tags.every((tag) => before[tag] === digest)
+  if (!unchanged)
+    await publisher.retag(`${image}@${digest}`, { repository: image, tags, expected: expected(before) })
+  await checkTags(image, tags, digest, publisher)
+  return { kind: 'published', digest, unchanged, before }
+}
+
+async function look(
+  { image, tags, base }: OrderOf<'look'>,
+  publisher: CatalogPublisher,
+): Promise<PublishAnswer> {
+  return {
+    kind: 'seen',
+    tags: await tagsNow(image, tags, publisher),
+    ...(base !== undefined && base !== 'scratch' && { base: (await publisher.digestOf(base)) ?? null }),
+  }
+}
+
+async function tagsNow(
+  image: string,
+  tags: readonly string[],
+  publisher: CatalogPublisher,
+): Promise<Record<string, string | null>> {
+  const found = await Promise.all(
+    tags.map(async (tag) => [tag, (await publisher.digestOf(`${image}:${tag}`)) ?? null] as const),
+  )
+  return Object.fromEntries(found)
+}
+
+const expected = (before: Readonly<Record<string, string | null>>) =>
+  Object.fromEntries(Object.entries(before).map(([tag, digest]) => [tag, digest ?? undefined]))
+
+/** Every tag is asked for once more, of the registry itself. */
+async function checkTags(
+  image: string,
+  tags: readonly string[],
+  digest: string,
+  publisher: CatalogPublisher,
+): Promise<void> {
+  const now = await tagsNow(image, tags, publisher)
+  for (const tag of tags)
+    if (now[tag] !== digest)
+      throw new ImageError(
+        'tag-moved',
+        `the tag ${tag} of ${image} names ${now[tag] ?? 'nothing'} right after it was set to ${digest}`,
+      )
+}
+
+async function callWebhook(
+  order: OrderOf<'deliver'> | OrderOf<'follow'>,
+  { targets, transport, secretOf, now }: PublishRoom,
+): Promise<PublishAnswer> {
+  const given = grantWebhook(targets, order, order.url)
+  if (given.kind === 'refused') return given
+  if (order.kind === 'follow') return followWebhook(order, transport)
+  const file = given.target.webhooks.find(({ url }) => url === order.url)?.secret ?? ''
+  return sendWebhook({ ...order, secret: await secretOf(file), now: now() }, transport)
+}
+
+/** By the tags as they are, whatever templates they came from: a preview reaches nobody who did not ask for one. */
+function refusedTag(order: PublishOrder): string | undefined {
+  if (!('tags' in order) || order.kind === 'look') return undefined
+  const wantsPreview = order.kind === 'publish' && order.purpose === 'preview'
+  const tags = 'history' in order && order.history ? [...order.tags, order.history.tag] : order.tags
+  const wrong = tags.find((tag) => /^pr-\d/.test(tag) !== wantsPreview)
+  if (wrong === undefined) return undefined
+  return wantsPreview
+    ? `a preview must not set the tag ${wrong}`
+    : `the tag ${wrong} is kept for previews: tags that begin with pr- and a number are`
+}
+
+/**
+ * What is pulled with an entry's credentials can be pushed where the entry lets it be pushed: so a base comes from public
+ * addresses, or from where the operator says.
+ */
+function refusedBase(
+  order: PublishOrder,
+  { bases }: PushTarget,
+  closedHosts: readonly string[],
+): string | undefined {
+  const base = 'settings' in order ? (order as { settings: ImageSettings }).settings.base : undefined
+  const asked = base ?? (order.kind === 'look' ? order.base : undefined)
+  if (asked === undefined || asked === 'scratch') return undefined
+  const { reference, reason } = parseImageReference(asked)
+  if (reference === undefined) return `the base ${asked} is no reference: ${reason}`
+  if (!closedHosts.includes(reference.host)) return undefined
+  const name = `${reference.host}/${reference.repository}`
+  return bases.some((pattern) => covers(pattern, name))
+    ? undefined
+    : `the operator of the App does not let this repository build on ${name}`
+}
+
+function answerOf(error: unknown): PublishAnswer {
+  if (error instanceof RegistryError)
+    return {
+      kind: 'failed',
+      why: error.message,
+      // Wrong credentials are made right without our being told.
+      retryable: error.retryable,
+      ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
+    }
+  if (error instanceof ImageError) return { kind: 'failed', why: error.message, retryable: error.retryable }
+  if (error instanceof UnusableCatalog) return { kind: 'failed', why: error.message, retryable: false }
+  if (error instanceof GitError) return { kind: 'failed', why: error.message, retryable: true }
+  throw error
+}

@@ -1,0 +1,114 @@
+// The process that holds the credentials for pushing. It does orders, one at a time, of one GitHub repository and one
+// purpose only; it takes no decision about what is published, and says what it did in words.
+import { readFile, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { openMirror, type Mirror } from '../../git/mirror.ts'
+import { openCatalogPublisher } from '../../image/open-catalog-publisher.ts'
+import { openPusher } from '../../image/open-pusher.ts'
+import { credentialsInFile } from '../../registry/auth/credential-files.ts'
+import type { CredentialSource } from '../../registry/auth/credentials.ts'
+import { dockerConfigCredentials, parseDockerConfig } from '../../registry/auth/docker-config.ts'
+import { openRegistry } from '../../registry/open-registry.ts'
+import { readRegistryWays } from '../../registry/registry-access.ts'
+import { openTransport } from '../../registry/transport/transport.ts'
+import { systemClock } from '../../examine/system-clock.ts'
+import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
+import { doPublishOrder, type PublishRoom, type RegistryRoom } from './do-publish-order.ts'
+import { parsePushTargets, type PushTarget } from './push-targets.ts'
+import type { IntendAnswer, PublishAnswer, PublishOrder } from './publish-order.ts'
+
+const environment = process.env
+const inline = environment['PUBLISH_CREDENTIALS']
+// What this process starts (git, credential helpers) gets its own environment from here.
+delete environment['PUBLISH_CREDENTIALS']
+const list = environment['PUBLISH_TARGETS'] ?? ''
+
+let mirror: { readonly folder: string; readonly repository: Mirror } | undefined
+
+async function mirrorAt(directory: string): Promise<Mirror> {
+  // A mirror that was made anew has its old path.
+  const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
+  if (mirror?.folder === folder) return mirror.repository
+  await mirror?.repository.close()
+  const repository = await openMirror({
+    directory,
+    url: 'https://mirror.invalid',
+    credential: () => Promise.resolve(undefined),
+    isGuest: true,
+  })
+  mirror = { folder, repository }
+  return repository
+}
+
+interface Opened {
+  /** The list as it was read: a change of it takes effect with the next order. */
+  readonly text: string
+  readonly room: PublishRoom
+}
+let opened: Promise<Opened> | undefined
+
+async function roomNow(): Promise<PublishRoom> {
+  const text = list === '' ? '' : await readFile(list, 'utf8')
+  const known = await opened?.catch(() => undefined)
+  if (known?.text === text) return known.room
+  opened = openRoom(text)
+  return (await opened).room
+}
+
+async function openRoom(text: string): Promise<Opened> {
+  const targets = parsePushTargets(text)
+  const insecure = (environment['INSECURE_REGISTRIES'] ?? '').split(',').filter((host) => host !== '')
+  const ways = await readRegistryWays(environment, insecure)
+  const rooms = new Map<number, Promise<RegistryRoom>>()
+  const room: PublishRoom = {
+    targets,
+    registryFor: (at) => {
+      const known = rooms.get(at)
+      if (known !== undefined) return known
+      const made = openRegistryRoom(targets[at], ways)
+      rooms.set(at, made)
+      made.catch(() => rooms.delete(at))
+      return made
+    },
+    mirrorAt,
+    secretOf: async (file) => (await readFile(resolve(dirname(list), file), 'utf8')).trim(),
+    transport: openTransport({ egress: ways.egress }),
+    // What is on this machine is the operator's, too.
+    closedHosts: [...ways.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
+    now: () => Date.now(),
+  }
+  return { text, room }
+}
+
+async function openRegistryRoom(
+  target: PushTarget | undefined,
+  ways: Awaited<ReturnType<typeof readRegistryWays>>,
+): Promise<RegistryRoom> {
+  const credentials: readonly CredentialSource[] = await credentialsOf(target)
+  const access = { clock: systemClock, ...ways, credentials }
+  const registry = openRegistry(access)
+  return { publisher: openCatalogPublisher({ registry, pusher: openPusher(access) }), registry }
+}
+
+async function credentialsOf(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {
+  if (target?.credentials !== undefined)
+    return [await credentialsInFile(resolve(dirname(list), target.credentials))]
+  if (inline === undefined) return []
+  return [dockerConfigCredentials(parseDockerConfig(inline, 'PUBLISH_CREDENTIALS'))]
+}
+
+async function work(order: PublishOrder, callBack: CallBack): Promise<PublishAnswer> {
+  let room: PublishRoom
+  try {
+    room = await roomNow()
+  } catch (error) {
+    return { kind: 'failed', why: error instanceof Error ? error.message : String(error), retryable: true }
+  }
+  return doPublishOrder(order, room, async (intending) => (await callBack(intending)) as IntendAnswer)
+}
+
+// As in look-process.ts: a catalog's keys write nothing that all objects then have.
+const shared: readonly { readonly prototype: object }[] = [Object, Array, Function, String, Number, Map, Set]
+for (const { prototype } of shared) Object.seal(prototype)
+process.on('disconnect', () => process.exit())
+answerOrders(work)

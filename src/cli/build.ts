@@ -1,0 +1,276 @@
+// `build DIR|LIST` and `rebase IMAGE`: a catalog image without a container engine. Exit 0 when it was built (and pushed), 1 when the
+// catalog is one that opm would not serve, 2 when it could not run.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { cacheHome } from '../examine/catalogs/cache-home.ts'
+import { systemClock } from '../examine/system-clock.ts'
+import { printable } from '../findings/printable.ts'
+import type {
+  BuildMemory,
+  CatalogFile,
+  CatalogImage,
+  CatalogImageOrder,
+  CatalogPublisher,
+  Published,
+  Target,
+} from '../image/catalog-publisher.ts'
+import { compositeFiles, parseCompositeList, type CompositeList } from '../image/composite.ts'
+import { dockerfile } from '../image/dockerfile.ts'
+import { ImageError } from '../image/image-error.ts'
+import { openCatalogPublisher } from '../image/open-catalog-publisher.ts'
+import { openPusher } from '../image/open-pusher.ts'
+import { readCatalogFolder } from '../image/read-catalog-folder.ts'
+import { writeOciLayout } from '../image/write-oci-layout.ts'
+import { openRegistry } from '../registry/open-registry.ts'
+import type { RegistryClient } from '../registry/registry-client.ts'
+import { readRegistryAccess } from '../registry/registry-access.ts'
+import { exitWith, print, printJson, say } from './output.ts'
+
+export interface RebaseOptions {
+  readonly baseImage: string
+  readonly tag?: readonly string[]
+  readonly extraLabels?: readonly string[]
+  readonly annotation?: readonly string[]
+  readonly platform?: readonly string[]
+  readonly push?: boolean
+  readonly dryRun?: boolean
+  readonly ociLayout?: string
+  readonly insecureRegistry?: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+export interface BuildOptions extends RebaseOptions {
+  readonly serveCache: boolean
+  readonly uncompressed?: boolean
+  readonly format: 'oci' | 'docker'
+  readonly created?: string
+  readonly force?: boolean
+  readonly dockerfile?: boolean
+  readonly builderImage: string
+}
+
+export async function build(source: string, options: BuildOptions): Promise<void> {
+  if (options.dockerfile === true) return printDockerfile(source, options)
+  const list = statSync(source).isDirectory() ? undefined : parseCompositeList(readFileSync(source))
+  const tags = options.tag ?? tagOf(list)
+  mustGoSomewhere(options, tags)
+  await withPublisher(options, async (publisher, registry) => {
+    const files = list ? await compositeFiles(registry, list) : await readCatalogFolder(source)
+    const order = orderOf(files, options)
+    if (options.ociLayout !== undefined) {
+      const image = await publisher.build(order)
+      await writeOciLayout(image, options.ociLayout, tags.length > 0 ? tags : ['latest'])
+      return report(options, image, [])
+    }
+    const published: [string, Published][] = []
+    for (const target of targetsOf(tags, options))
+      published.push([target.repository, await publisher.publish(order, target)])
+    report(options, published.at(-1)?.[1].image, published)
+  })
+}
+
+export async function rebase(image: string, options: RebaseOptions): Promise<void> {
+  const tags = options.tag ?? (image.includes('@') ? [] : [image])
+  mustGoSomewhere(options, tags)
+  await withPublisher(options, async (publisher) => {
+    const { baseImage: base, extraLabels, annotation, platform } = options
+    const rebased = await publisher.rebase({
+      image,
+      base,
+      ...(extraLabels && { labels: pairs(extraLabels, 'label') }),
+      ...(annotation && { annotations: pairs(annotation, 'annotation') }),
+      ...(platform && { platforms: platform }),
+    })
+    if (options.ociLayout !== undefined) {
+      await writeOciLayout(rebased, options.ociLayout, tags.length > 0 ? tags : ['latest'])
+      return report(options, rebased, [])
+    }
+    const published: [string, Published][] = []
+    for (const target of targetsOf(tags, options))
+      published.push([target.repository, await publisher.push(rebased, target)])
+    report(options, rebased, published)
+  })
+}
+
+function orderOf(files: readonly CatalogFile[], options: BuildOptions): CatalogImageOrder {
+  const { extraLabels, annotation, platform, created } = options
+  const epoch = process.env['SOURCE_DATE_EPOCH']
+  const time = created ?? (epoch === undefined ? undefined : new Date(Number(epoch) * 1000).toISOString())
+  return {
+    files,
+    base: options.baseImage,
+    cache: options.serveCache,
+    compression: options.uncompressed === true ? 'none' : 'gzip',
+    format: options.format,
+    ...(extraLabels && { labels: pairs(extraLabels, 'label') }),
+    ...(annotation && { annotations: pairs(annotation, 'annotation') }),
+    ...(platform && { platforms: platform }),
+    ...(time !== undefined && { created: time }),
+  }
+}
+
+function printDockerfile(source: string, options: BuildOptions): void {
+  if (!statSync(source).isDirectory()) throw new Error(`provided root path "${source}" is not a directory`)
+  print(
+    dockerfile({
+      directory: basename(resolve(source)),
+      base: options.baseImage,
+      builder: options.builderImage,
+      labels: pairs(options.extraLabels ?? [], 'label'),
+    }),
+  )
+  exitWith(0)
+}
+
+function tagOf(list: CompositeList | undefined): readonly string[] {
+  return list?.repository === undefined || list.tag === undefined ? [] : [`${list.repository}:${list.tag}`]
+}
+
+function mustGoSomewhere(options: RebaseOptions, tags: readonly string[]): void {
+  const ways = [options.push === true, options.dryRun === true, options.ociLayout !== undefined]
+  if (ways.filter(Boolean).length !== 1)
+    throw new Error('say where the image goes: one of --push, --dry-run, --oci-layout DIR')
+  if (options.ociLayout === undefined && tags.length === 0)
+    throw new Error('name the image: --tag REGISTRY/REPOSITORY:TAG')
+}
+
+/** Tags of one repository go together. */
+function targetsOf(
+  tags: readonly string[],
+  options: RebaseOptions & { readonly force?: boolean },
+): readonly Target[] {
+  const byRepository = new Map<string, string[]>()
+  for (const text of tags) {
+    const [, repository, tag] = /^(.*\/[^:@]*):([^/@]+)$/.exec(text) ?? []
+    if (repository === undefined || tag === undefined)
+      throw new Error(`"${text}" is no name for an image: REGISTRY/REPOSITORY:TAG`)
+    byRepository.set(repository, [...(byRepository.get(repository) ?? []), tag])
+  }
+  return [...byRepository].map(([repository, own]) => ({
+    repository,
+    tags: [...new Set(own)],
+    dryRun: options.dryRun === true,
+    evenIfUnchanged: options.force === true,
+  }))
+}
+
+/** `k=v`, or several of them with commas between; the last of a key counts, as for opm. */
+function pairs(texts: readonly string[], what: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts
+      .flatMap((text) => text.split(/,(?=[^,=]+=)/))
+      .map((text) => {
+        const equals = text.indexOf('=')
+        if (equals < 1) throw new Error(`invalid ${what} "${text}"`)
+        return [text.slice(0, equals), text.slice(equals + 1)]
+      }),
+  )
+}
+
+async function withPublisher(
+  options: RebaseOptions,
+  use: (publisher: CatalogPublisher, registry: RegistryClient) => Promise<void>,
+): Promise<void> {
+  const access = await readRegistryAccess(process.env, options.insecureRegistry)
+  const registry = openRegistry({ clock: systemClock, ...access })
+  const { credentials, egress } = access
+  const pusher = openPusher({ clock: systemClock, credentials, egress })
+  // A mirror may be late with the tags that are looked at here.
+  const published = openRegistry({ clock: systemClock, ...access, rules: [] })
+  const publisher = openCatalogPublisher({
+    registry,
+    published,
+    pusher,
+    memory: diskMemory(),
+    packsIn: 'here',
+  })
+  try {
+    await use(publisher, registry)
+  } catch (error) {
+    if (!(error instanceof ImageError) || !['invalid-catalog', 'no-cache'].includes(error.code)) throw error
+    say(`Error: ${error.message.split('\n').map(printable).join('\n')}`)
+    exitWith(1)
+  } finally {
+    await publisher.close()
+    await published.close()
+    await registry.close()
+  }
+}
+
+/** In this user's cache; what cannot be kept is found out again. */
+function diskMemory(folder = join(cacheHome(), 'images')): BuildMemory {
+  const pathOf = (key: string) => join(folder, createHash('sha256').update(key).digest('hex'))
+  return {
+    async get(key) {
+      try {
+        return readFileSync(pathOf(key), 'utf8')
+      } catch {
+        return undefined
+      }
+    },
+    async set(key, value) {
+      try {
+        mkdirSync(folder, { recursive: true })
+        const beside = `${pathOf(key)}.${process.pid}`
+        writeFileSync(beside, value)
+        renameSync(beside, pathOf(key))
+      } catch {
+        // A cache that cannot be written is no cache.
+      }
+    },
+  }
+}
+
+function report(
+  options: RebaseOptions,
+  image: CatalogImage | undefined,
+  published: readonly (readonly [string, Published])[],
+): void {
+  if (options.output === 'json') {
+    const layer = image && { ...image.layer, packages: image.layer.packages?.length }
+    printJson({
+      digest: image?.digest ?? published[0]?.[1].digest,
+      contentDigest: image?.contentDigest ?? published[0]?.[1].contentDigest,
+      ...(image && { platforms: image.platforms, base: image.base, layer }),
+      repositories: published.map(([repository, { digest, unchanged, tags, blobs }]) => ({
+        repository,
+        digest,
+        unchanged,
+        tags,
+        blobs,
+      })),
+    })
+  } else {
+    if (image) for (const line of describe(image)) print(line)
+    for (const [repository, one] of published)
+      for (const line of describePublished(repository, one, options.dryRun === true)) print(line)
+  }
+  exitWith(0)
+}
+
+function describe({ digest, platforms, base, layer }: CatalogImage): readonly string[] {
+  const { packages, bundles, size, uncompressed, cacheDigest } = layer
+  return [
+    `image ${digest} for ${platforms.join(', ')}`,
+    ...(base ? [`base ${base.name}@${base.digest}`] : []),
+    `layer ${layer.digest}: ${megabytes(size)}${uncompressed > 0 ? ` (${megabytes(uncompressed)} unpacked)` : ''}`,
+    ...(packages ? [`catalog ${packages.length} packages, ${bundles} bundles`] : []),
+    ...(cacheDigest === undefined ? [] : [`cache ${cacheDigest}`]),
+  ]
+}
+
+function describePublished(repository: string, published: Published, isTrial: boolean): readonly string[] {
+  return published.tags.map(({ tag, before, after }) => {
+    const name = printable(`${repository}:${tag}`)
+    if (published.unchanged || before === after) return `unchanged: ${name} is ${after}`
+    const what = isTrial ? 'would be set' : 'set'
+    return before === undefined
+      ? `new: ${name} ${what} to ${after}`
+      : `${what}: ${name} to ${after} (was ${before})`
+  })
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1_000_000).toFixed(1)} MB`
+}

@@ -1,0 +1,67 @@
+// Deployments on GitHub: one of ours for a commit and an environment, and the newest status of it. Repeating it changes
+// nothing.
+import type { Action } from '../ports/forge.ts'
+import type { Octokit } from './github-app.ts'
+
+/** Rejects with what Octokit rejects with. */
+export async function putDeployment(
+  octokit: Octokit,
+  target: { readonly owner: string; readonly repo: string },
+  appId: number,
+  { commit, environment, state, description, isTransient }: Extract<Action, { kind: 'put-deployment' }>,
+): Promise<void> {
+  const { data: known } = await octokit.rest.repos.listDeployments({
+    ...target,
+    sha: commit,
+    environment,
+    per_page: 100,
+  })
+  const own = known.find(({ performed_via_github_app }) => performed_via_github_app?.id === appId)
+  const deployment = own?.id ?? (await create(octokit, target, commit, environment, isTransient))
+  const statuses = own === undefined ? [] : await newest(octokit, target, deployment)
+  const [last] = statuses
+  if (last?.state === state && last.description === description) return
+  await octokit.rest.repos.createDeploymentStatus({
+    ...target,
+    deployment_id: deployment,
+    state,
+    description,
+    auto_inactive: true,
+  })
+}
+
+async function create(
+  octokit: Octokit,
+  target: { readonly owner: string; readonly repo: string },
+  commit: string,
+  environment: string,
+  isTransient: boolean,
+): Promise<number> {
+  const { data } = await octokit.rest.repos.createDeployment({
+    ...target,
+    ref: commit,
+    environment,
+    // The commit is on the branch already, with the checks that it needed: nothing is merged or waited for.
+    auto_merge: false,
+    required_contexts: [],
+    transient_environment: isTransient,
+    production_environment: !isTransient,
+    description: 'Catalog image',
+  })
+  // GitHub answers 202 with a message where it merged something first, which it was told not to.
+  if (!('id' in data)) throw new Error('GitHub made no deployment')
+  return data.id
+}
+
+async function newest(
+  octokit: Octokit,
+  target: { readonly owner: string; readonly repo: string },
+  deployment: number,
+) {
+  const { data } = await octokit.rest.repos.listDeploymentStatuses({
+    ...target,
+    deployment_id: deployment,
+    per_page: 1,
+  })
+  return data
+}

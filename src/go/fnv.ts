@@ -1,0 +1,63 @@
+// FNV-1a in 64 bits (hash/fnv), which opm uses for the digest of its cache. One multiplication of 64 bits per byte: JavaScript has
+// none that is fast, WebAssembly does, and a catalog with its cache is a hundred megabytes.
+
+/**
+ * One function: for each byte from `at` to `end`, `hash = (hash ^ byte) * prime`. Written out, since a compiler for these
+ * forty instructions would be the larger thing.
+ */
+const code = Uint8Array.of(
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00], // magic, version 1
+  ...[0x01, 0x08, 0x01, 0x60, 0x03, 0x7e, 0x7f, 0x7f, 0x01, 0x7e], // types: (i64, i32, i32) -> i64
+  ...[0x03, 0x02, 0x01, 0x00], // functions: one of type 0
+  ...[0x05, 0x03, 0x01, 0x00, 0x10], // memory: 16 pages, one mebibyte
+  ...[0x07, 0x0b, 0x02, 0x01, 0x6d, 0x02, 0x00, 0x03, 0x66, 0x6e, 0x76, 0x00, 0x00], // exports: "m", "fnv"
+  ...[0x0a, 0x2e, 0x01, 0x2c, 0x00], // code: one body of 44 bytes, no locals
+  ...[0x02, 0x40, 0x03, 0x40], // block, loop
+  ...[0x20, 0x01, 0x20, 0x02, 0x4f, 0x0d, 0x01], // at >= end: out of the block
+  ...[0x20, 0x00, 0x20, 0x01, 0x31, 0x00, 0x00, 0x85], // hash ^ the byte there
+  ...[0x42, 0xb3, 0x83, 0x80, 0x80, 0x80, 0x20, 0x7e, 0x21, 0x00], // * 0x100000001b3, into hash
+  ...[0x20, 0x01, 0x41, 0x01, 0x6a, 0x21, 0x01], // at + 1
+  ...[0x0c, 0x00, 0x0b, 0x0b], // again; end of loop and block
+  ...[0x20, 0x00, 0x0b], // hash
+)
+
+const room = 16 * 65_536
+const offsetBasis = 0xcbf29ce484222325n
+
+/** As much of the platform's as is used here: the types of platforms do not agree on where it is declared. */
+declare const WebAssembly: {
+  readonly Module: new (bytes: Uint8Array<ArrayBuffer>) => object
+  readonly Instance: new (module: object) => { readonly exports: object }
+}
+
+interface Exports {
+  readonly m: { readonly buffer: ArrayBuffer }
+  readonly fnv: (hash: bigint, at: number, end: number) => bigint
+}
+
+let compiled: Exports | undefined
+
+/** A hash that is fed piece by piece. */
+export class Fnv64a {
+  private hash = offsetBasis
+
+  update(bytes: Uint8Array): void {
+    compiled ??= new WebAssembly.Instance(new WebAssembly.Module(code)).exports as Exports
+    const memory = new Uint8Array(compiled.m.buffer)
+    for (let at = 0; at < bytes.length; at += room) {
+      const piece = bytes.subarray(at, at + room)
+      memory.set(piece)
+      this.hash = compiled.fnv(this.hash, 0, piece.length)
+    }
+  }
+
+  /** Without leading zeros, as Go prints a number: names of files. */
+  hex(): string {
+    return BigInt.asUintN(64, this.hash).toString(16)
+  }
+
+  /** Sixteen digits, as Go prints bytes: digests. */
+  paddedHex(): string {
+    return this.hex().padStart(16, '0')
+  }
+}

@@ -1,0 +1,27 @@
+// Bytes in pieces, some of them lists of pieces: what stands in an archive several times is the same object each time.
+
+export type Piece = Uint8Array | readonly Piece[]
+
+/** All bytes, in order. */
+export function forEachPiece(piece: Piece, take: (bytes: Uint8Array) => void): void {
+  if (piece instanceof Uint8Array) take(piece)
+  else for (const part of piece) forEachPiece(part, take)
+}
+
+export function lengthOf(piece: Piece): number {
+  if (piece instanceof Uint8Array) return piece.length
+  let length = 0
+  for (const part of piece) length += lengthOf(part)
+  return length
+}
+
+/** One array of all bytes. */
+export function joinedPieces(piece: Piece): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(lengthOf(piece))
+  let at = 0
+  forEachPiece(piece, (part) => {
+    bytes.set(part, at)
+    at += part.length
+  })
+  return bytes
+}

@@ -1,0 +1,72 @@
+// Manifests beside an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"): a list of contents,
+// provenance, a signature. Registries that know referrers find them by themselves; for the others there is an index behind a tag.
+import type { AbortSignalLike } from '../ports/registry.ts'
+import { formatImageReference } from '../go/reference/image-reference.ts'
+import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
+import type { RegistryClient } from '../registry/registry-client.ts'
+import { RegistryError } from '../registry/registry-error.ts'
+import { referenceOf, type Document } from './base-image.ts'
+import type { Attachment } from './catalog-publisher.ts'
+import { digestOf } from './image-documents.ts'
+import { ImageError } from './image-error.ts'
+import type { Pusher } from './open-pusher.ts'
+
+/** Others may write the same index, over an entry of ours that they had not seen: it is read again, so often. */
+const attempts = 5
+
+export async function attach(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  pusher: Pick<Pusher, 'push'>,
+  { repository: name, manifest, blobs, tags = [] }: Attachment,
+  signal?: AbortSignalLike,
+): Promise<{ readonly digest: string }> {
+  const { host, repository } = referenceOf(name)
+  const document = JSON.parse(new TextDecoder().decode(manifest.bytes)) as Document
+  const subject = (document['subject'] as { digest?: unknown } | undefined)?.digest
+  if (typeof subject !== 'string') throw new ImageError('order', 'an attachment has to name its subject')
+  const place = { host, repository }
+  const pushed = await pusher.push({ ...place, blobs, manifests: [manifest], tags }, signal)
+  if (pushed.subject === subject) return { digest: pushed.digest }
+  const entry = {
+    mediaType: manifest.mediaType,
+    digest: digestOf(manifest.bytes),
+    size: manifest.bytes.length,
+    artifactType: document['artifactType'] ?? (document['config'] as Descriptor | undefined)?.mediaType,
+    ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
+  }
+  const tag = referrersTag(subject)
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const known = await referrers(registry, formatImageReference({ ...place, tag }), signal)
+    if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
+    const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [...known, entry] }
+    const bytes = new TextEncoder().encode(JSON.stringify(index))
+    const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
+    await pusher.push({ ...place, blobs: [], manifests, tags: [tag] }, signal)
+  }
+  throw new RegistryError('server', `others write the index behind ${tag} all the time`)
+}
+
+/** `sha256-<hex>`, cut to what a tag may hold: where the specification has the referrers of a digest. */
+export function referrersTag(digest: string): string {
+  const [algorithm = '', hex = ''] = digest.split(':')
+  return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`
+}
+
+/** What the index behind the tag lists so far, to the letter. */
+async function referrers(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  text: string,
+  signal: AbortSignalLike | undefined,
+): Promise<readonly (Document & Descriptor)[]> {
+  try {
+    const { bytes, manifest } = await registry.fetchManifest(referenceOf(text), signal)
+    if (manifest.kind !== 'index') throw new RegistryError('bad-reply', `${text} is no index`)
+    const { manifests } = JSON.parse(new TextDecoder().decode(bytes)) as {
+      manifests: (Document & Descriptor)[]
+    }
+    return manifests
+  } catch (error) {
+    if (error instanceof RegistryError && error.code === 'missing') return []
+    throw error
+  }
+}

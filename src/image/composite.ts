@@ -1,0 +1,69 @@
+// Composite catalogs: a list of images, catalogs or bundles of many teams, rendered into one (the packaging documents of OLM do it
+// with yq, opm and docker). Each image becomes a folder of the catalog.
+import type { AbortSignalLike } from '../ports/registry.ts'
+import { readReferenceList } from '../change/references/reference-list.ts'
+import { pullBundleOrCatalog } from '../registry/pull-bundle.ts'
+import type { RegistryClient } from '../registry/registry-client.ts'
+import { referenceOf } from './base-image.ts'
+import type { CatalogFile } from './catalog-publisher.ts'
+import { ImageError } from './image-error.ts'
+import { renderInProcess } from './layer/layer-processes.ts'
+
+export interface CompositeList {
+  readonly name: string
+  /** Where the catalog goes; absent where the list does not say. */
+  readonly repository?: string
+  readonly tag?: string
+  readonly references: readonly { readonly name: string; readonly image: string }[]
+}
+
+/** How many images are pulled at once: each is unpacked and read in a process of its own. */
+const atOnce = 4
+
+/** Reads a list. Throws an ImageError `order` for anything that some readers could read otherwise. */
+export function parseCompositeList(bytes: Uint8Array): CompositeList {
+  const list = readReferenceList(bytes)
+  if (!list)
+    throw new ImageError(
+      'order',
+      'this is no composite list: `name`, `repo`, `tag`, and `references` with a `name` and an `image` each, in plain YAML',
+    )
+  const { fields, references } = list
+  const name = fields.get('name')
+  if (name === undefined)
+    throw new ImageError('order', 'the composite list has no `name`, or one that is no text')
+  const repository = fields.get('repo')
+  const tag = fields.get('tag')
+  return {
+    name,
+    ...(repository !== undefined && { repository }),
+    ...(tag !== undefined && { tag }),
+    references: references.map(({ name: folder, image }) => ({ name: folder, image })),
+  }
+}
+
+/**
+ * The catalog's files: `<name>/index.yaml` for each reference, as `opm render` prints it. Rejects with an ImageError that names
+ * the reference which is no catalog or bundle, or cannot be read; with a RegistryError for one that cannot be pulled.
+ */
+export async function compositeFiles(
+  registry: RegistryClient,
+  { references }: CompositeList,
+  signal?: AbortSignalLike,
+): Promise<readonly CatalogFile[]> {
+  for (const { image } of references) referenceOf(image)
+  const files: CatalogFile[] = []
+  const waiting = [...references]
+  const pullOn = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { name, image } = next
+      const { labels, files: pulled } = await pullBundleOrCatalog(registry, image, signal)
+      const text = await renderInProcess({ labels, files: pulled, reference: image }, name)
+      files.push({ path: `${name}/index.yaml`, bytes: new TextEncoder().encode(text) })
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: atOnce }, pullOn))
+  const failure = ended.find((result) => result.status === 'rejected')
+  if (failure) throw failure.reason
+  return files.sort((a, b) => (a.path < b.path ? -1 : 1))
+}

@@ -1,0 +1,53 @@
+// The Dockerfile that `opm generate dockerfile` writes (opm v1.73), for those who build with an engine of their own.
+import { ImageError } from './image-error.ts'
+import { catalogLabel } from './image-documents.ts'
+
+export const defaultBase = 'quay.io/operator-framework/opm:latest'
+
+export interface DockerfileOrder {
+  /** The directory's name, beside which the Dockerfile will lie. */
+  readonly directory: string
+  readonly base: string
+  readonly builder: string
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/** Throws an ImageError where there is nothing to build with. */
+export function dockerfile({ directory, base, builder, labels }: DockerfileOrder): string {
+  if (builder === 'scratch') throw new ImageError('order', `invalid builder image: "${builder}"`)
+  const custom = Object.entries(labels)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `LABEL "${key}"="${value}"\n`)
+  return `# The builder image is expected to contain
+# /bin/opm (with serve subcommand)
+FROM ${builder} as builder
+
+# Copy FBC root into image at /configs and pre-populate serve cache
+ADD ${directory} /configs
+RUN ["/bin/opm", "serve", "/configs", "--cache-dir=/tmp/cache", "--cache-only"]
+
+FROM ${base}
+${base === 'scratch' ? withoutOpm : withOpm}
+COPY --from=builder /configs /configs
+COPY --from=builder /tmp/cache /tmp/cache
+
+# Set FBC-specific label for the location of the FBC root directory
+# in the image
+LABEL ${catalogLabel}=/configs
+${custom.length === 0 ? '' : `\n# Set other custom labels\n${custom.join('')}`}`
+}
+
+const withOpm = `# The base image is expected to contain
+# /bin/opm (with serve subcommand) and /bin/grpc_health_probe
+
+# Configure the entrypoint and command
+ENTRYPOINT ["/bin/opm"]
+CMD ["serve", "/configs", "--cache-dir=/tmp/cache"]
+`
+const withoutOpm = `# OLMv0 CatalogSources that use binary-less images must set:
+# spec:
+#   grpcPodConfig:
+#     extractContent:
+#       catalogDir: /configs
+#       cacheDir: /tmp/cache
+`

@@ -1,0 +1,111 @@
+// A catalog's files to the content of its layer: judged as opm judges them, with the cache that opm would make. Pure; for bytes of
+// strangers it is run in a process of its own (layer-process.ts).
+import { cacheDigest, cacheModes } from '../../catalog/api/cache-digest.ts'
+import { writeCache } from '../../catalog/api/write-cache.ts'
+import { assemble } from '../../catalog/facts/assemble.ts'
+import { ignoreFileText } from '../../catalog/load/indexignore.ts'
+import type { Meta } from '../../catalog/load/meta.ts'
+import { readFile } from '../../catalog/load/read-file.ts'
+import { isIgnoreFile, selectFiles } from '../../catalog/load/select-files.ts'
+import { validateAsOpm } from '../../catalog/model/validate-as-opm.ts'
+import type { Piece } from '../../go/tar/pieces.ts'
+import { endOfTar, tarTree, type TreeFile } from '../../go/tar/tar-tree.ts'
+import type { CatalogFile } from '../catalog-publisher.ts'
+import { ImageError } from '../image-error.ts'
+
+/** Where opm's own Dockerfile puts them. */
+const catalogFolder = 'configs'
+export const cacheFolder = 'tmp/cache'
+
+/** As `ADD` leaves what a checkout with the usual umask has; whatever the files have on this machine. */
+export const catalogModes = { directory: 0o755, file: 0o644 }
+/** That of every system's folder for temporary files. */
+const temporaryMode = 0o1777
+
+export interface CatalogContent {
+  /** The layer's archive, piece by piece; what stands in it several times is the same object each time. */
+  readonly archive: readonly Piece[]
+  readonly packages: readonly string[]
+  readonly bundles: number
+  readonly cacheDigest?: string
+}
+
+/** Throws an ImageError for a catalog that opm would not serve, or for paths that no image can have. */
+export function catalogContent(files: readonly CatalogFile[], hasCache: boolean): CatalogContent {
+  checkPaths(files)
+  const catalog: TreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
+  const documents = validDocuments(files)
+  const cache = writeCache(documents)
+  // A catalog without a cache is served all the same: opm makes its own, and would fail there.
+  if (!cache.ok) throw new ImageError('no-cache', cache.error)
+  const archive = [...tarTree(catalog, catalogModes, (path, kind) => inFolder(catalogFolder, path, kind))]
+  const counted = { packages: cache.packages, bundles: cache.bundles }
+  if (!hasCache) return { archive: [...archive, endOfTar()], ...counted }
+  const digest = cacheDigest(catalog, catalogModes, cache.files)
+  const below = cache.files.map(({ path, pieces }) => ({ path: `cache/${path}`, pieces }))
+  const all = [...below, { path: 'digest', pieces: [new TextEncoder().encode(digest)] }]
+  const temporary = { directory: temporaryMode, file: 0 }
+  return {
+    archive: [
+      ...archive,
+      ...tarTree([], temporary, () => 'tmp/'),
+      ...tarTree(all, cacheModes, (path, kind) => inFolder(cacheFolder, path, kind)),
+      endOfTar(),
+    ],
+    ...counted,
+    cacheDigest: digest,
+  }
+}
+
+function inFolder(folder: string, path: string, kind: 'file' | 'directory'): string {
+  const name = path === '' ? folder : `${folder}/${path}`
+  return kind === 'directory' ? `${name}/` : name
+}
+
+/** All blobs of the files that opm reads. */
+function validDocuments(files: readonly CatalogFile[]): readonly Meta[] {
+  const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
+  const ignores = files
+    .filter(({ path }) => isIgnoreFile(path))
+    .map(({ path, bytes }): [string, string] => [path, ignoreFileText(bytes)])
+  const selection = selectFiles(byPath.keys(), new Map(ignores))
+  if (selection.loadError) throw new ImageError('invalid-catalog', selection.loadError.message)
+  const documents: Meta[] = []
+  const onMeta = (meta: Meta) => void documents.push(meta)
+  const read = selection.files.map((path) => {
+    const facts = readFile(byPath.get(path) ?? new Uint8Array(), { forVerdict: true, onMeta })
+    if (facts.loadError !== undefined) throw new ImageError('invalid-catalog', `${path}: ${facts.loadError}`)
+    return { path, facts }
+  })
+  const { message } = validateAsOpm(assemble(read))
+  if (message !== undefined) throw new ImageError('invalid-catalog', message)
+  return documents
+}
+
+/** The longest name that Linux's file systems take, and the longest path of an archive that is read here. */
+const longestName = 255
+const longestPath = 4096
+
+function checkPaths(files: readonly CatalogFile[]): void {
+  const paths = new Set<string>()
+  const directories = new Set<string>()
+  const refuse = (path: string, why: string) => {
+    throw new ImageError('order', `the file ${JSON.stringify(path)} cannot be put into an image: ${why}`)
+  }
+  for (const { path } of files) {
+    if (paths.has(path)) refuse(path, 'it is there twice')
+    paths.add(path)
+    const parts = path.split('/')
+    if (parts.some((part) => part === '' || part === '.' || part === '..'))
+      refuse(path, 'it is no path below the catalog')
+    if (path.includes('\0')) refuse(path, 'its name has a NUL in it')
+    if (!path.isWellFormed()) refuse(path, 'its name is no UTF-8')
+    // In an archive these would take away files of the base.
+    if (parts.some((part) => part.startsWith('.wh.'))) refuse(path, 'the name is a whiteout in an image')
+    if (Buffer.byteLength(path) > longestPath) refuse(path, 'its path is too long')
+    if (parts.some((part) => Buffer.byteLength(part) > longestName)) refuse(path, 'its name is too long')
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      directories.add(path.slice(0, at))
+  }
+  for (const path of paths) if (directories.has(path)) refuse(path, 'it is a file and a directory')
+}

@@ -1,0 +1,27 @@
+// A catalog's directory on disk as an image holds it: every file in it, also those that opm ignores. Nothing but files: what a link
+// leads to is not what people see in the directory, and an image would have the link.
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { compareWalk } from '../go/walk-order.ts'
+import type { CatalogFile } from './catalog-publisher.ts'
+import { ImageError } from './image-error.ts'
+
+export async function readCatalogFolder(folder: string): Promise<readonly CatalogFile[]> {
+  const found = await stat(folder).catch(() => undefined)
+  if (!found?.isDirectory()) throw new ImageError('order', `${folder} is not a directory`)
+  const files: Promise<CatalogFile>[] = []
+  const walk = async (below: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+      const path = below === '' ? entry.name : `${below}/${entry.name}`
+      if (entry.isDirectory()) await walk(path)
+      else if (entry.isFile()) files.push(readFile(join(folder, path)).then((bytes) => ({ path, bytes })))
+      else
+        throw new ImageError(
+          'order',
+          `${join(folder, path)} is ${entry.isSymbolicLink() ? 'a link' : 'no file'}: an image holds the catalog's own files only`,
+        )
+    }
+  }
+  await walk('')
+  return (await Promise.all(files)).sort((a, b) => compareWalk(a.path, b.path))
+}

@@ -1,0 +1,61 @@
+// An image's files as the catalog that opm would render from it: a bundle's blob, or a whole catalog. Pure; of strangers' images
+// it is done in a process of its own (layer/layer-process.ts).
+import { annotationKeys } from '../bundle/bundle-metadata.ts'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { readRegistryBundle } from '../bundle/registry-bundle.ts'
+import { renderBundle } from '../bundle/render/render-bundle.ts'
+import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
+import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
+import { inRenderedOrder } from '../catalog/write/rendered-order.ts'
+import { readWritable, type ReadResult, type WritableCatalog } from '../catalog/write/writable.ts'
+import { quote } from '../go/text.ts'
+import { catalogDirectory, type PulledBundle } from '../registry/pull-bundle.ts'
+
+/** What was pulled of an image: its labels say what it is. */
+export type PulledFiles = Pick<PulledBundle, 'labels' | 'files'>
+
+/** A bundle or a catalog; opm's words for what is neither, or cannot be read. */
+export function renderImage(image: PulledFiles, reference: string): ReadResult<WritableCatalog> {
+  const directory = catalogDirectory(image.labels)
+  if (directory !== undefined) return renderCatalogFiles(image.files, directory)
+  const rendered = renderBundleImage(image, reference)
+  return rendered.ok ? { ok: true, value: catalogOf(rendered.value) } : rendered
+}
+
+export function renderBundleImage(
+  { labels, files }: PulledFiles,
+  reference: string,
+): ReadResult<readonly RenderedBundle[]> {
+  if (!(annotationKeys.package in labels))
+    return { ok: false, error: `${quote(reference)} is not a bundle: it has no label with a package name` }
+  return renderFiles(files, reference)
+}
+
+/** The catalog below a directory of an image, read as from a disk. */
+function renderCatalogFiles(files: BundleFiles, directory: string): ReadResult<WritableCatalog> {
+  const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
+  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
+  const selection = selectFiles(
+    below.keys(),
+    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  )
+  if (selection.loadError) return { ok: false, error: selection.loadError.message }
+  const read = readWritable(selection.files.map((path) => below.get(path) ?? new Uint8Array()))
+  return read.ok ? { ok: true, value: inRenderedOrder(read.value) } : read
+}
+
+export function renderFiles(files: BundleFiles, image: string): ReadResult<readonly RenderedBundle[]> {
+  const { bundle, problem } = readRegistryBundle(files)
+  if (!bundle) return { ok: false, error: problem }
+  return { ok: true, value: [{ blob: renderBundle(bundle, image), csv: bundle.csv.data }] }
+}
+
+export function catalogOf(bundles: readonly RenderedBundle[]): WritableCatalog {
+  return {
+    packages: [],
+    channels: [],
+    bundles: bundles.map(({ blob }) => blob),
+    deprecations: [],
+    others: [],
+  }
+}

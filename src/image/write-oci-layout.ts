@@ -1,0 +1,68 @@
+// An image as files on a disk (OCI image layout), for tools that take it from there: skopeo, podman, a signing machine.
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { CatalogImage } from './catalog-publisher.ts'
+import { digestOf } from './image-documents.ts'
+import { ImageError } from './image-error.ts'
+
+/**
+ * Writes the image, with all blobs of its base, below a folder that is made where it is missing; images that are there already
+ * stay. `names` are what it is known by in the layout (`org.opencontainers.image.ref.name`): tags or whole references.
+ */
+export async function writeOciLayout(
+  image: CatalogImage,
+  folder: string,
+  names: readonly string[],
+): Promise<void> {
+  const blobs = join(folder, 'blobs', 'sha256')
+  const others = await otherImages(folder, names)
+  await mkdir(blobs, { recursive: true })
+  const put = async (digest: string, bytes: Uint8Array) => {
+    if (digestOf(bytes) !== digest) throw new Error(`the blob ${digest} has other bytes`)
+    await replace(join(blobs, digest.replace('sha256:', '')), bytes)
+  }
+  for (const { digest, read } of image.blobs) await put(digest, await read())
+  for (const { bytes } of image.manifests) await put(digestOf(bytes), bytes)
+  const top = image.manifests.at(-1)
+  const descriptor = { mediaType: image.mediaType, digest: image.digest, size: top?.bytes.length }
+  const named = names.map((name) => ({
+    ...descriptor,
+    annotations: { 'org.opencontainers.image.ref.name': name },
+  }))
+  await replace(join(folder, 'oci-layout'), Buffer.from('{"imageLayoutVersion":"1.0.0"}'))
+  const manifests = [...others, ...(named.length > 0 ? named : [descriptor])]
+  await replace(join(folder, 'index.json'), Buffer.from(JSON.stringify({ schemaVersion: 2, manifests })))
+}
+
+/** What the folder's index lists beside what is written now. Rejects for a folder that holds something else. */
+async function otherImages(folder: string, names: readonly string[]): Promise<readonly unknown[]> {
+  let text: string
+  try {
+    text = await readFile(join(folder, 'index.json'), 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+  try {
+    const { manifests } = JSON.parse(text) as {
+      manifests: { annotations?: Readonly<Record<string, string>> }[]
+    }
+    return manifests.filter(({ annotations = {} }) => {
+      const name = annotations['org.opencontainers.image.ref.name']
+      return name !== undefined && !names.includes(name)
+    })
+  } catch (cause) {
+    throw new ImageError('order', `${folder} has an index.json that is no OCI layout's`, cause)
+  }
+}
+
+/** Never half a file under a name that others read. */
+async function replace(path: string, bytes: Uint8Array): Promise<void> {
+  const beside = `${path}.${process.pid}.new`
+  try {
+    await writeFile(beside, bytes)
+    await rename(beside, path)
+  } finally {
+    await rm(beside, { force: true })
+  }
+}

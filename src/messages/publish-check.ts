@@ -1,0 +1,188 @@
+// What is said of a catalog image that the bot publishes: the check run on the commit, the lines in a merged pull request's
+// comment, and the description of a deployment. All from one value. Renders; decides nothing.
+import { code, codeInCell, oneLine, plain } from './escape.ts'
+import { checkPrefix, type ReportedCheck } from './report.ts'
+
+/** One catalog on its way to one image repository. */
+export interface ToldImage {
+  /** Directory of the catalog; '' for the repository itself. */
+  readonly root: string
+  /** `quay.io/org/catalog`. */
+  readonly image: string
+  readonly tags: readonly string[]
+  readonly state: ToldPublication
+}
+
+export type ToldPublication =
+  | { readonly kind: 'building' }
+  /** A newer commit came before it was built. */
+  | { readonly kind: 'superseded'; readonly by: string }
+  | {
+      readonly kind: 'published'
+      readonly digest: string
+      /** The tags had this content already. */
+      readonly unchanged: boolean
+      readonly seconds: number
+      readonly size?: number | undefined
+      readonly packages?: number | undefined
+      readonly bundles?: number | undefined
+      /** On a new base; the catalog is the same. */
+      readonly rebased?: boolean | undefined
+      /** Tags that somebody else had moved since we set them. */
+      readonly moved: readonly { readonly tag: string; readonly to: string }[]
+      /** What changed for users, Markdown lines made by describe-change.ts. */
+      readonly changeLines: readonly string[]
+    }
+  | { readonly kind: 'rolled-back'; readonly digest: string; readonly login: string }
+  /** `isLasting`: it was tried often enough that people should look, and is not counted any more. */
+  | { readonly kind: 'failed'; readonly why: string; readonly attempts: number; readonly isLasting: boolean }
+  | { readonly kind: 'refused'; readonly why: string }
+
+const publishCheckName = `${checkPrefix}publish`
+
+/** The check run on a commit. `notes`: what else a maintainer should know, sentences of our own. */
+export function publishCheck(told: readonly ToldImage[], notes: readonly string[] = []): ReportedCheck {
+  const states = told.map(({ state }) => state)
+  const summary = [...told.map(describeImage), ...notes].join('\n\n').slice(0, 60_000)
+  const base = { name: publishCheckName, annotations: [], summary }
+  const broken = states.filter((state) => isBroken(state)).length
+  if (broken > 0)
+    return {
+      ...base,
+      status: 'completed',
+      conclusion: 'failure',
+      title: broken === 1 ? 'An image is not published' : `${broken} images are not published`,
+    }
+  const failing = states.some(({ kind }) => kind === 'failed')
+  if (failing)
+    return {
+      ...base,
+      status: 'in_progress',
+      title: 'Waiting for a registry; retried automatically',
+    }
+  if (states.some(({ kind }) => kind === 'building'))
+    return { ...base, status: 'in_progress', title: 'Publishing' }
+  if (states.length > 0 && states.every(({ kind }) => kind === 'superseded'))
+    return {
+      ...base,
+      status: 'completed',
+      conclusion: 'neutral',
+      title: 'Included in the images of a newer commit',
+    }
+  return { ...base, status: 'completed', conclusion: 'success', title: titleOf(states) }
+}
+
+function titleOf(states: readonly ToldPublication[]): string {
+  if (states.every((state) => state.kind === 'rolled-back')) return 'Rolled back'
+  const changed = states.filter((state) => !(state.kind === 'published' && state.unchanged)).length
+  if (changed === 0) return 'Published: the images are unchanged'
+  return `Published ${changed} ${changed === 1 ? 'image' : 'images'}`
+}
+
+function isBroken(state: ToldPublication): boolean {
+  return state.kind === 'refused' || (state.kind === 'failed' && state.isLasting)
+}
+
+function describeImage(told: ToldImage): string {
+  const { root, image, tags, state } = told
+  const heading = `**${code(root === '' ? '.' : root)}** → ${tags.map((tag) => code(`${image}:${tag}`)).join(', ')}`
+  if (state.kind !== 'published') return `${heading}\n\n${sayState(state)}`
+  const facts = [
+    ['digest', code(state.digest)],
+    ...(state.size === undefined ? [] : [['layer', sizeOf(state.size)]]),
+    ...(state.packages === undefined
+      ? []
+      : [
+          [
+            'contents',
+            `${counted(state.packages, 'package')}${state.bundles === undefined ? '' : `, ${counted(state.bundles, 'bundle')}`}`,
+          ],
+        ]),
+    ['time', `${state.seconds.toFixed(1)} s`],
+  ]
+  const table = ['| | |', '|---|---|', ...facts.map(([name, value]) => `| ${name} | ${value} |`)].join('\n')
+  return [
+    heading,
+    sayState(state),
+    table,
+    ...(state.changeLines.length > 0
+      ? [['What changes for users:', '', ...state.changeLines].join('\n')]
+      : []),
+  ].join('\n\n')
+}
+
+function sayState(state: ToldPublication): string {
+  switch (state.kind) {
+    case 'building':
+      return 'The image is being built and pushed.'
+    case 'superseded':
+      return `A newer commit came before it was built: the image of ${code(state.by.slice(0, 12))} includes this one.`
+    case 'published': {
+      const moved = state.moved.map(
+        ({ tag, to }) =>
+          ` Somebody else had moved the tag ${code(tag)} to ${code(to)} since the bot set it; it is set again.`,
+      )
+      if (state.unchanged) return `The tags have this content already.${moved.join('')}`
+      const what = state.rebased === true ? 'The same catalog was put on the new base image' : 'Published'
+      return `${what}. The bot read the image back: it is the catalog in git.${moved.join('')}`
+    }
+    case 'rolled-back':
+      return `${code(state.login)} rolled it back to ${code(state.digest)}. It stays so until the catalog changes.`
+    case 'failed':
+      return `**Not published**: ${plain(state.why)}. ${state.isLasting ? 'The' : `Tried ${state.attempts === 1 ? 'once' : `${state.attempts} times`}; the`} bot goes on trying.`
+    case 'refused':
+      return `**Not published**: ${plain(state.why)}.`
+  }
+}
+
+/** For the comment of a merged pull request: a line an image. */
+export function publishedLines(told: readonly ToldImage[]): readonly string[] {
+  return told.map(({ image, tags, state }) => {
+    const where = tags.map((tag) => code(`${image}:${tag}`)).join(', ')
+    if (state.kind === 'published') return `- ✅ ${where} is ${code(state.digest)}`
+    if (state.kind === 'building') return `- 🔄 ${where}: being published`
+    const mark = isBroken(state) ? '❌' : state.kind === 'failed' ? '🔄' : 'ℹ️'
+    return `- ${mark} ${where}: ${sayState(state)}`
+  })
+}
+
+/** How a merged pull request stands as a whole. */
+export function publicationOf(told: readonly ToldImage[]): 'published' | 'pending' | 'failed' {
+  if (told.some(({ state }) => isBroken(state))) return 'failed'
+  return told.some(({ state }) => state.kind === 'building' || state.kind === 'failed')
+    ? 'pending'
+    : 'published'
+}
+
+/** GitHub takes no more characters for a status of a deployment. */
+const longestDescription = 140
+
+export function deploymentDescription(state: ToldPublication): string {
+  switch (state.kind) {
+    case 'published':
+      return `${state.unchanged ? 'Unchanged' : 'Published'}: ${state.digest}`
+    case 'rolled-back':
+      return `Rolled back to ${state.digest}`
+    case 'building':
+      return 'Being built and pushed'
+    case 'superseded':
+      return 'Included in the image of a newer commit'
+    case 'failed':
+    case 'refused':
+      return oneLine(`Not published: ${state.why}`, longestDescription)
+  }
+}
+
+/** A row for the demo and the issue. */
+export function imageInCell({ image, tags }: Pick<ToldImage, 'image' | 'tags'>): string {
+  return tags.map((tag) => codeInCell(`${image}:${tag}`)).join(', ')
+}
+
+function sizeOf(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}
+
+function counted(amount: number, word: string): string {
+  return `${amount} ${word}${amount === 1 ? '' : 's'}`
+}

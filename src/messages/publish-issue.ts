@@ -1,0 +1,70 @@
+// What maintainers are told when catalogs are merged and not published: one issue that lists what is wrong now, edited in
+// place and closed when all of it is mended. Decides nothing.
+import { code, plain } from './escape.ts'
+import { imageInCell } from './publish-check.ts'
+
+export const publishIssueMarker = '<!-- catalog-bot:not-published -->'
+
+export interface ToldFailure {
+  readonly root: string
+  readonly image: string
+  readonly tags: readonly string[]
+  /** The commit that should be published; absent where nothing could be read. */
+  readonly commit?: string | undefined
+  /** ISO 8601. */
+  readonly since: string
+  readonly why: string
+  /** `not-published`: users get an older catalog. `moved`: users get an image that is not ours. */
+  readonly kind: 'not-published' | 'moved'
+}
+
+/** Title and body; equal for equal failures, so that nothing is written while nothing changes. */
+export function publishIssue(failures: readonly ToldFailure[]): {
+  readonly title: string
+  readonly body: string
+} {
+  const behind = failures.filter(({ kind }) => kind === 'not-published')
+  const moved = failures.filter(({ kind }) => kind === 'moved')
+  return {
+    title:
+      behind.length > 0
+        ? `Merged but not published: ${behind.length} catalog ${behind.length === 1 ? 'image' : 'images'}`
+        : `${moved.length} catalog ${moved.length === 1 ? 'image was' : 'images were'} changed by somebody else`,
+    body: [
+      publishIssueMarker,
+      ...(behind.length > 0
+        ? [
+            'These catalogs are merged, and users do not get them: the bot cannot publish their images.',
+            table(behind),
+            'The bot goes on trying, at least every half hour, and at once when the catalog or the configuration changes. It needs: a registry that answers, credentials that may push there, and the permission of whoever runs the App (`PUBLISH_TARGETS`).',
+          ]
+        : []),
+      ...(moved.length > 0
+        ? [
+            'Somebody else moved tags that the bot keeps. It leaves them as they are until the catalog changes, or a maintainer comments `/rollback TAG DIGEST` with the digest that they should have.',
+            table(moved),
+          ]
+        : []),
+      '<sub>The bot updates this text, and closes the issue when everything is published.</sub>',
+    ].join('\n\n'),
+  }
+}
+
+export function publishIssueDone(): { readonly title: string; readonly body: string } {
+  return {
+    title: 'Every catalog is published',
+    body: `${publishIssueMarker}\n\nEvery merged catalog is published.`,
+  }
+}
+
+export const publishIssueClosing = 'Every catalog is published. The bot closes the issue.'
+
+function table(failures: readonly ToldFailure[]): string {
+  const rows = failures
+    .slice(0, 100)
+    .map(
+      ({ root, commit, since, why, ...image }) =>
+        `| ${code(root === '' ? '.' : root)} | ${imageInCell(image)} | ${commit === undefined ? '' : code(commit.slice(0, 12))} | ${since} | ${plain(why, 400).replaceAll('|', '¦')} |`,
+    )
+  return ['| catalog | image | commit | since | why |', '|---|---|---|---|---|', ...rows].join('\n')
+}

@@ -1,0 +1,94 @@
+// Where an App's credentials may push. Whoever writes a repository's configuration is the attacker here.
+import { describe, expect, test } from '@jest/globals'
+import {
+  covers,
+  grantPush,
+  grantWebhook,
+  parsePushTargets,
+} from '../../../src/app/publishing/push-targets.ts'
+
+const targets = parsePushTargets(`
+- github: coast/operators
+  installation: 7
+  push: [quay.io/coast/catalog, quay.io/coast/catalogs/*]
+  credentials: coast.json
+  webhooks:
+    - { url: 'https://ci.coast.example/hook', secret: hook.secret }
+- github: inland/operators
+  push: [quay.io/inland/catalog]
+  credentials: inland.json
+`)
+const coast = { github: { owner: 'coast', name: 'operators' }, installation: 7 }
+
+describe("the operator's list", () => {
+  test('lets a repository push where it says, under whatever spelling the name has on GitHub', () => {
+    expect(grantPush(targets, coast, 'quay.io/coast/catalog')).toMatchObject({ kind: 'granted', at: 0 })
+    expect(grantPush(targets, coast, 'quay.io/coast/catalogs/v4')).toMatchObject({ kind: 'granted' })
+    const spelt = { github: { owner: 'Coast', name: 'Operators' }, installation: 7 }
+    expect(grantPush(targets, spelt, 'quay.io/coast/catalog')).toMatchObject({ kind: 'granted' })
+  })
+
+  test.each([
+    ["another tenant's repository", 'quay.io/inland/catalog'],
+    ['a name that only begins like an allowed one', 'quay.io/coast/catalog-evil'],
+    ['the parent of an allowed prefix', 'quay.io/coast/catalogs'],
+    ['a path that climbs', 'quay.io/coast/catalogs/../../inland/catalog'],
+    ['another host with the same path', 'quay.io.evil.example/coast/catalog'],
+    ['the same name without a host', 'coast/catalog'],
+    ['another port', 'quay.io:8443/coast/catalog'],
+    ['a user in front of the host', 'user@quay.io/coast/catalog'],
+    ['a tag hidden in the name', 'quay.io/coast/catalog:latest'],
+    ['a digest hidden in the name', `quay.io/coast/catalog@sha256:${'a'.repeat(64)}`],
+    ['an address instead of a name', 'https://quay.io/coast/catalog'],
+    ['nothing', ''],
+  ])('refuses %s', (_name, image) => {
+    expect(grantPush(targets, coast, image)).toMatchObject({ kind: 'refused' })
+  })
+
+  test('refuses another GitHub repository, and the same name under another installation', () => {
+    const inland = { github: { owner: 'inland', name: 'operators' }, installation: 8 }
+    expect(grantPush(targets, inland, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+    // The name was given up, and somebody else has it now.
+    expect(grantPush(targets, { ...coast, installation: 9 }, 'quay.io/coast/catalog')).toMatchObject({
+      kind: 'refused',
+    })
+    const fork = { github: { owner: 'mallory', name: 'operators' }, installation: 7 }
+    expect(grantPush(targets, fork, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+  })
+
+  test('lets a webhook be called at exactly its address', () => {
+    expect(grantWebhook(targets, coast, 'https://ci.coast.example/hook')).toMatchObject({ kind: 'granted' })
+    for (const url of [
+      'https://ci.coast.example/hook/',
+      'https://ci.coast.example/hook?to=elsewhere',
+      'http://ci.coast.example/hook',
+      'https://ci.coast.example.evil.example/hook',
+    ])
+      expect(grantWebhook(targets, coast, url)).toMatchObject({ kind: 'refused' })
+  })
+
+  test('compares Docker Hub by its full name', () => {
+    expect(covers('docker.io/coast/catalog', 'coast/catalog')).toBe(true)
+    expect(covers('docker.io/library/*', 'catalog')).toBe(true)
+    expect(covers('docker.io/coast/*', 'index.docker.io/coast/catalog')).toBe(true)
+  })
+
+  test.each([
+    ['a pattern of GitHub repositories', '- {github: coast/*, push: [quay.io/a/b]}'],
+    ['a host without a path', '- {github: a/b, push: [quay.io]}'],
+    ['everything', "- {github: a/b, push: ['*']}"],
+    ['every path of a host', "- {github: a/b, push: ['quay.io/*']}"],
+    ['a pattern in the middle', "- {github: a/b, push: ['quay.io/*/catalog']}"],
+    ['a name without a host', '- {github: a/b, push: [coast/catalog]}'],
+    ['a tag', "- {github: a/b, push: ['quay.io/a/b:latest']}"],
+    ['an unknown key', '- {github: a/b, push: [quay.io/a/b], credential: x}'],
+    ['no list', 'github: a/b'],
+    ['no YAML', '- {'],
+  ])('is refused as a whole with %s', (_name, text) => {
+    expect(() => parsePushTargets(text)).toThrow(/PUBLISH_TARGETS/)
+  })
+
+  test('is empty without text: nobody pushes', () => {
+    expect(grantPush(parsePushTargets(''), coast, 'quay.io/coast/catalog')).toMatchObject({ kind: 'refused' })
+  })
+})

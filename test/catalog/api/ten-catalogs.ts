@@ -1,0 +1,252 @@
+// Ten small catalogs with what is unusual in a cache, and the digests that opm v1.73.0 gives them (files 0644, directories 0755).
+
+export interface CachedCatalog {
+  readonly why: string
+  readonly files: Readonly<Record<string, string>>
+  readonly digest: string
+}
+
+const json = (value: unknown) => JSON.stringify(value)
+const base64 = (text: string | Uint8Array) => Buffer.from(text).toString('base64')
+
+function bundle(version: string, more: readonly object[] = [], blob: object = {}): string {
+  const properties = [{ type: 'olm.package', value: { packageName: 'foo', version } }, ...more]
+  return json({
+    schema: 'olm.bundle',
+    name: `foo.v${version}`,
+    package: 'foo',
+    image: `quay.io/o/foo:v${version.replace('+', '-')}`,
+    properties,
+    ...blob,
+  })
+}
+function catalog(of: object, channels: readonly object[], ...others: readonly string[]): string {
+  return [
+    json({ schema: 'olm.package', name: 'foo', defaultChannel: 'stable', ...of }),
+    ...channels.map((channel) => json({ schema: 'olm.channel', package: 'foo', ...channel })),
+    ...others,
+  ].join('\n')
+}
+const stable = (...entries: readonly object[]) => ({ name: 'stable', entries })
+const one = stable({ name: 'foo.v1.0.0' })
+const csv = {
+  kind: 'ClusterServiceVersion',
+  apiVersion: 'operators.coreos.com/v1alpha1',
+  metadata: { name: 'foo' },
+}
+const object = (data: string | Uint8Array) => ({ type: 'olm.bundle.object', value: { data: base64(data) } })
+const metadata = (value: object) => ({ type: 'olm.csv.metadata', value })
+
+export const tenCatalogs: readonly CachedCatalog[] = [
+  {
+    why: 'the least that there can be; the digest begins with zeros',
+    files: { 'catalog.json': catalog({ description: 'the seed is 263' }, [one], bundle('1.0.0')) },
+    digest: '003957a53ad1934d',
+  },
+  {
+    why: 'channels that share bundles, skips that are empty or missing, a skipRange, dependencies',
+    files: {
+      'catalog.json': catalog(
+        {},
+        [
+          stable(
+            { name: 'foo.v1.0.0', skips: [] },
+            { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0', skips: ['foo.v0.9.0'], skipRange: '<1.1.0' },
+          ),
+          { name: 'a/b'.replace('/', '-'), entries: [{ name: 'foo.v1.1.0' }] },
+        ],
+        bundle('1.0.0', [{ type: 'olm.gvk', value: { group: 'g', kind: 'K', version: 'v1' } }]),
+        bundle('1.1.0', [
+          { type: 'olm.package.required', value: { packageName: 'bar', versionRange: '>=1.0 <2' } },
+          { type: 'olm.gvk.required', value: { version: 'v1', kind: 'K', group: 'g' } },
+          { type: 'olm.constraint', value: { failureMessage: '<&>', cel: { rule: 'true' } } },
+        ]),
+      ),
+    },
+    digest: 'd9c96dae7494dc06',
+  },
+  {
+    why: 'a stub CSV with everything that csv.metadata can say',
+    files: {
+      'catalog.json': catalog(
+        {
+          description: 'From the package',
+          icon: { base64data: base64('<svg/>'), mediatype: 'image/svg+xml' },
+        },
+        [one],
+        bundle(
+          '1.0.0',
+          [
+            metadata({
+              annotations: { b: '<b>&\u2028', a: 'x'.repeat(400), '€': '\u0001\b\f' },
+              labels: { l: '' },
+              apiServiceDefinitions: {
+                owned: [{ name: 'n', group: 'g', version: 'v', kind: 'K', containerPort: 5 }],
+              },
+              crdDescriptions: {
+                owned: [
+                  {
+                    name: 'n',
+                    version: 'v1',
+                    kind: 'K',
+                    displayName: 'D',
+                    resources: [{ kind: 'Pod' }],
+                    specDescriptors: [{ path: 'p', 'x-descriptors': ['<x>'], value: { b: 1.5, a: '<' } }],
+                  },
+                ],
+                required: [{ name: 'r', version: 'v1', kind: 'R' }],
+              },
+              displayName: 'Foo',
+              installModes: [{ type: 'OwnNamespace', supported: true }],
+              keywords: ['k'],
+              links: [{ url: 'u' }],
+              maintainers: [{ email: 'e' }],
+              maturity: 'alpha',
+              minKubeVersion: '1.20.0',
+              nativeAPIs: [{ kind: 'Pod' }],
+              provider: { name: 'P' },
+            }),
+          ],
+          { relatedImages: [{ name: '', image: 'quay.io/o/foo:v1.0.0' }] },
+        ),
+      ),
+    },
+    digest: '22f5a4f6d4d405ce',
+  },
+  {
+    why: 'manifests in JSON and in YAML, one of them the CSV',
+    files: {
+      'catalog.json': catalog(
+        {},
+        [one],
+        bundle('1.0.0', [
+          object(' {"kind":"ConfigMap","n":1.0,"t":"<&>"}'),
+          object(
+            'kind: ClusterServiceVersion\nmetadata: {name: foo}\nspec: {b: 1.0, a: "<", n: 12345678901234567890}\n',
+          ),
+          object(json(csv)),
+        ]),
+      ),
+    },
+    digest: '4d72b96b84b10aa0',
+  },
+  {
+    why: 'CSVs that a reader of YAML cannot read, and one that follows',
+    files: {
+      'catalog.json': catalog(
+        {},
+        [one],
+        bundle('1.0.0', [
+          object('{"kind":\t"ClusterServiceVersion","a":"\\ud83d\\ude00"}'),
+          object(json({ ...csv, a: '\u007f' })),
+          object(json({ ...csv, b: 'second' })),
+        ]),
+      ),
+    },
+    digest: '31e448d2efea8dcc',
+  },
+  {
+    why: 'a manifest with bytes that are no characters, and both kinds of description',
+    files: {
+      'catalog.json': catalog(
+        {},
+        [one],
+        bundle('1.0.0', [
+          object(
+            Uint8Array.of(...Buffer.from('{"kind":"Secret","a":"'), 0xff, 0xc3, ...Buffer.from('\ufffd"}')),
+          ),
+          metadata({ displayName: 'Foo' }),
+        ]),
+      ),
+    },
+    digest: '4a86924f3eb093fa',
+  },
+  {
+    why: 'deprecations of all three kinds',
+    files: {
+      'catalog.json': catalog(
+        { icon: {} },
+        [stable({ name: 'foo.v1.0.0' }, { name: 'foo.v1.1.0', replaces: 'foo.v1.0.0' })],
+        bundle('1.0.0'),
+        bundle('1.1.0', [metadata({})]),
+        json({
+          schema: 'olm.deprecations',
+          package: 'foo',
+          entries: [
+            { reference: { schema: 'olm.package' }, message: 'p <old>' },
+            { reference: { schema: 'olm.channel', name: 'stable' }, message: 'c' },
+            { reference: { schema: 'olm.bundle', name: 'foo.v1.0.0' }, message: 'b' },
+          ],
+        }),
+      ),
+    },
+    digest: '69b35ecded103665',
+  },
+  {
+    why: 'custom blobs, of a package and of none, twice the same, and files that opm ignores',
+    files: {
+      'a/catalog.yaml': [
+        'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
+        'schema: olm.channel\npackage: foo\nname: stable\nentries: [{name: foo.v1.0.0}]\n',
+        `${bundle('1.0.0')}\n`,
+        'schema: io.example.meta\npackage: foo\nz: 1e3\na: [1.0, 0x10, yes, ~, <b>]\n',
+        'schema: io.example.meta\npackage: foo\na: [1.0, 0x10, yes, ~, <b>]\nz: 1000\n',
+        'schema: io.example.meta\nb: "\\u2028"\n',
+      ].join('---\n'),
+      'a/.indexignore': '*.txt\n',
+      'a/notes.txt': 'not a catalog: [',
+      empty: '{"schema":"other"}',
+    },
+    digest: '6b18a51bba9100a0',
+  },
+  {
+    why: 'keys in other cases, fields in two spellings, numbers and pictures as they come',
+    files: {
+      'catalog.json': [
+        json({
+          Schema: 'olm.package',
+          NAME: 'foo',
+          DefaultChannel: 'stable',
+          icon: { Base64Data: 'AAA=', mediatype: 'x' },
+        }),
+        json({ schema: 'olm.channel', PACKAGE: 'foo', Name: 'stable', entries: [{ NAME: 'foo.v1.0.0' }] }),
+        bundle('1.0.0', [
+          { type: 'n', value: [1e21, 1e-7, 100000000000000000000, -0.0, 1.1] },
+          metadata({
+            Provider: { name: 'a' },
+            provider: { url: 'b' },
+            keywords: ['x'],
+            Keywords: ['y', 'z'],
+          }),
+          { Type: 'olm.package.required', VALUE: { PackageName: 'p', versionrange: '1.x' } },
+        ]),
+      ].join('\n'),
+    },
+    digest: 'b7b34dd78853d109',
+  },
+  {
+    why: 'two packages, long names, a version with everything',
+    files: {
+      'foo/catalog.json': catalog(
+        {},
+        [
+          { name: `stable`, entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
+          { name: 'c'.repeat(90), entries: [{ name: 'foo.v1.0.0-alpha.1+build.5' }] },
+        ],
+        bundle('1.0.0-alpha.1+build.5', [metadata({ description: 'd'.repeat(300) })]),
+      ),
+      'größe/catalog.json': [
+        json({ schema: 'olm.package', name: 'bar', defaultChannel: 'ü' }),
+        json({ schema: 'olm.channel', package: 'bar', name: 'ü', entries: [{ name: 'bar.v1' }] }),
+        json({
+          schema: 'olm.bundle',
+          name: 'bar.v1',
+          package: 'bar',
+          image: 'quay.io/o/bar:1',
+          properties: [{ type: 'olm.package', value: { packageName: 'bar', version: '1.0.0' } }],
+        }),
+      ].join('\n'),
+    },
+    digest: '0e98d0d350ab357e',
+  },
+]

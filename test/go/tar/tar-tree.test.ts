@@ -1,0 +1,39 @@
+// Archives as Go's archive/tar writes them: what is unusual about names, against bytes that Go 1.26 wrote.
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from '@jest/globals'
+import { joinedPieces } from '../../../src/go/tar/pieces.ts'
+import { tarTree } from '../../../src/go/tar/tar-tree.ts'
+
+const encoder = new TextEncoder()
+const file = (path: string, text = '') => ({ path, pieces: [encoder.encode(text)] })
+const archive = (...files: ReturnType<typeof file>[]) =>
+  joinedPieces([...tarTree(files, { directory: 0o755, file: 0o644 }, (path) => (path === '' ? '.' : path))])
+const namesIn = (bytes: Uint8Array) => {
+  const names: string[] = []
+  for (let at = 0; at < bytes.length; at += 512) {
+    const block = bytes.subarray(at, at + 512)
+    if (Buffer.from(block.subarray(257, 262)).toString() !== 'ustar') continue
+    names.push(Buffer.from(block.subarray(0, 100)).toString().replace(/\0+$/, ''))
+  }
+  return names
+}
+
+describe('a tree', () => {
+  test('is walked as Go walks it: names of a directory by their bytes, each directory before what is in it', () => {
+    expect(namesIn(archive(file('a/x'), file('a.b'), file('Z'), file('a/B/y')))).toEqual([
+      ...['.', 'Z', 'a', 'a/B', 'a/B/y', 'a/x', 'a.b'],
+    ])
+  })
+  test.each([
+    ['a short name', 'a', '170a16cdfab1777a'],
+    ['a name of 100 bytes', 'n'.repeat(100), 'cc5ba4c9b5b92bd5'],
+    ['a name of 101 bytes, which has no place to split', 'n'.repeat(101), 'e372624aa6c63e8d'],
+    ['a path that is split', `${'d'.repeat(120)}/${'n'.repeat(60)}`, '8d6ba941b290fcb2'],
+    ['a path too long to split', `${'d'.repeat(160)}/${'n'.repeat(60)}`, '02cd070a237a074b'],
+    ['a name that is not ASCII', 'ordner/größe', '5019fdf222f0d79f'],
+    ['a name not ASCII and long', `${'ü'.repeat(60)}/x`, 'b85caa50ccd34ad4'],
+  ])('with %s has the bytes that Go writes', (_name, path, digest) => {
+    const bytes = archive(file(path, 'text'))
+    expect(createHash('sha256').update(bytes).digest('hex').slice(0, 16)).toBe(digest)
+  })
+})

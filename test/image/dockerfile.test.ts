@@ -1,0 +1,36 @@
+// The Dockerfile for those who build elsewhere: opm's own, which is asked where it is here.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { defaultBase, dockerfile } from '../../src/image/dockerfile.ts'
+import { opm } from '../opm.ts'
+
+const order = { directory: 'catalog', base: defaultBase, builder: defaultBase, labels: {} }
+
+describe('the Dockerfile', () => {
+  test.each([
+    ['as it is', {}, []],
+    ['with labels, sorted', { labels: { b: '2', a: 'x y' } }, ['-l', 'b=2', '-l', 'a=x y']],
+    [
+      'with other images',
+      { base: 'quay.io/o/base:1', builder: 'b:2' },
+      ['-i', 'quay.io/o/base:1', '-b', 'b:2'],
+    ],
+    ['without a base', { base: 'scratch' }, ['-i', 'scratch']],
+  ])('%s is the one that opm writes', (_name, more, args) => {
+    const folder = mkdtempSync(join(tmpdir(), 'dockerfile-'))
+    try {
+      mkdirSync(join(folder, 'catalog'))
+      const run = opm(['generate', 'dockerfile', join(folder, 'catalog'), ...args])
+      const ours = dockerfile({ ...order, ...more })
+      expect(ours).toMatch(/^# The builder image/)
+      if (run) expect(ours).toBe(readFileSync(join(folder, 'catalog.Dockerfile'), 'utf8'))
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+  test('needs a program to build with', () => {
+    expect(() => dockerfile({ ...order, builder: 'scratch' })).toThrow('invalid builder image: "scratch"')
+  })
+})

@@ -1,0 +1,281 @@
+// A publisher of catalog images without a registry, for those who test what is done with one: repositories, tags and
+// images are in memory. What it promises is what src/image/catalog-publisher.ts says; publisher-contract.ts holds both to it.
+import { createHash } from 'node:crypto'
+import type {
+  CatalogFile,
+  CatalogImage,
+  CatalogPublisher,
+  Published,
+  Target,
+} from '../../src/image/catalog-publisher.ts'
+import { ImageError } from '../../src/image/image-error.ts'
+import type { ManifestToPush } from '../../src/image/open-pusher.ts'
+import type { FetchedManifest, RegistryClient } from '../../src/registry/registry-client.ts'
+import { RegistryError } from '../../src/registry/registry-error.ts'
+
+interface Stored {
+  readonly contentDigest: string
+  readonly files: readonly CatalogFile[]
+  readonly base: { readonly name: string; readonly digest: string } | undefined
+  readonly annotations: Readonly<Record<string, string>>
+  /** The images of an index. */
+  readonly children: readonly string[]
+}
+
+interface Shelf {
+  readonly tags: Map<string, string>
+  readonly images: Map<string, Stored>
+}
+
+export class FakeRegistry implements CatalogPublisher {
+  readonly shelves = new Map<string, Shelf>()
+  /** Digest behind a base's name. */
+  readonly bases = new Map<string, string>()
+  /** What was asked, in order: `push quay.io/org/catalog`. */
+  readonly asked: string[] = []
+  /** Called before each of these; throws what should go wrong. */
+  before: (asked: string) => void | Promise<void> = () => undefined
+  deletes = true
+  readonly #built = new WeakMap<CatalogImage, Stored>()
+
+  shelf(repository: string): Shelf {
+    const known = this.shelves.get(repository)
+    if (known !== undefined) return known
+    const made: Shelf = { tags: new Map(), images: new Map() }
+    this.shelves.set(repository, made)
+    return made
+  }
+
+  /** What a tag names, as `repository:tag`. */
+  at(reference: string): string | undefined {
+    const [repository, name] = split(reference)
+    const shelf = this.shelves.get(repository)
+    return shelf?.tags.get(name) ?? (shelf?.images.has(name) === true ? name : undefined)
+  }
+
+  textOf(reference: string): string {
+    const [repository] = split(reference)
+    const files = this.shelf(repository).images.get(this.at(reference) ?? '')?.files ?? []
+    return files.map(({ path, bytes }) => `${path}: ${Buffer.from(bytes).toString('utf8')}`).join('\n')
+  }
+
+  async #ask(what: string): Promise<void> {
+    this.asked.push(what)
+    await this.before(what)
+  }
+
+  #make(stored: Stored): CatalogImage {
+    const bytes = Buffer.from(JSON.stringify([stored.contentDigest, stored.annotations, stored.base]))
+    const manifest: ManifestToPush = { mediaType: 'application/vnd.oci.image.index.v1+json', bytes }
+    const image: CatalogImage = {
+      digest: digestOf(bytes),
+      mediaType: manifest.mediaType,
+      contentDigest: stored.contentDigest,
+      platforms: ['linux/amd64'],
+      ...(stored.base && { base: stored.base }),
+      layer: {
+        digest: stored.contentDigest,
+        diffId: stored.contentDigest,
+        size: 100,
+        uncompressed: 200,
+        packages: stored.files.map(({ path }) => path),
+        bundles: 1,
+      },
+      manifests: [manifest],
+      blobs: [],
+    }
+    this.#built.set(image, stored)
+    return image
+  }
+
+  #base(name: string): Stored['base'] {
+    if (name === 'scratch') return undefined
+    const digest = this.bases.get(name)
+    if (digest === undefined) throw new RegistryError('missing', `there is no ${name}`)
+    return { name, digest }
+  }
+
+  async build(order: Parameters<CatalogPublisher['build']>[0]): Promise<CatalogImage> {
+    await this.#ask('build')
+    const base = this.#base(order.base)
+    const { annotations = {}, files, cache, compression, platforms } = order
+    const content = JSON.stringify([
+      files.map(({ path, bytes }) => [path, digestOf(bytes)]),
+      base?.digest,
+      cache,
+      compression,
+      platforms,
+    ])
+    const contentDigest = digestOf(Buffer.from(content))
+    return this.#make({ contentDigest, files, base, annotations, children: [] })
+  }
+
+  async publish(order: Parameters<CatalogPublisher['build']>[0], target: Target): Promise<Published> {
+    return this.push(await this.build(order), target)
+  }
+
+  async push(image: CatalogImage, target: Target): Promise<Published> {
+    await this.#ask(`push ${target.repository}`)
+    const stored = this.#built.get(image)
+    if (stored === undefined) throw new Error('not built here')
+    const shelf = this.shelf(target.repository)
+    this.#expect(target)
+    const held = target.tags.map((tag) => shelf.tags.get(tag))
+    const [first] = held
+    const unchanged =
+      target.evenIfUnchanged !== true &&
+      first !== undefined &&
+      held.every((digest) => digest === first) &&
+      shelf.images.get(first)?.contentDigest === stored.contentDigest
+    if (unchanged) return this.#published(target, first, held, true)
+    shelf.images.set(image.digest, stored)
+    for (const child of stored.children) shelf.images.set(child, { ...stored, children: [] })
+    await this.#ask(`tag ${target.repository}`)
+    for (const tag of target.tags) shelf.tags.set(tag, image.digest)
+    return this.#published(target, image.digest, held, false)
+  }
+
+  #expect({ repository, expected = {}, tags }: Target): void {
+    const shelf = this.shelf(repository)
+    for (const tag of tags)
+      if (Object.hasOwn(expected, tag) && shelf.tags.get(tag) !== expected[tag])
+        throw new ImageError('tag-moved', `somebody moved ${tag}`)
+  }
+
+  #published(
+    { repository, tags }: Target,
+    digest: string,
+    held: readonly (string | undefined)[],
+    unchanged: boolean,
+  ): Published {
+    return {
+      digest,
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      contentDigest: this.shelf(repository).images.get(digest)?.contentDigest ?? '',
+      unchanged,
+      tags: tags.map((tag, at) => ({ tag, before: held[at], after: digest })),
+      blobs: { present: 0, mounted: 0, uploaded: 0 },
+    }
+  }
+
+  async rebase({
+    image,
+    base,
+    annotations = {},
+  }: Parameters<CatalogPublisher['rebase']>[0]): Promise<CatalogImage> {
+    await this.#ask(`rebase ${image}`)
+    const found = this.#base(base)
+    const [repository] = split(image)
+    const stored = this.shelf(repository).images.get(this.at(image) ?? '')
+    if (stored === undefined) throw new RegistryError('missing', `there is no ${image}`)
+    const contentDigest = digestOf(Buffer.from(`${stored.contentDigest} ${found?.digest}`))
+    return this.#make({ ...stored, base: found, annotations, contentDigest })
+  }
+
+  read(): never {
+    throw new Error('nobody reads here')
+  }
+
+  async verify(reference: string, files: readonly CatalogFile[]): ReturnType<CatalogPublisher['verify']> {
+    await this.#ask(`verify ${split(reference)[0]}`)
+    const [repository] = split(reference)
+    const stored = this.shelf(repository).images.get(this.at(reference) ?? '')
+    const said = (all: readonly CatalogFile[]) =>
+      JSON.stringify(all.map(({ path, bytes }) => [path, digestOf(bytes)]).sort())
+    const isSame = stored !== undefined && said(stored.files) === said(files)
+    return {
+      digest: this.at(reference) ?? '',
+      contentDigest: stored?.contentDigest ?? '',
+      isSame,
+      differences: isSame ? [] : [{ path: 'catalog.json', kind: 'different' }],
+      problems: [],
+    }
+  }
+
+  async digestOf(reference: string): Promise<string | undefined> {
+    await this.#ask(`look ${reference}`)
+    return this.bases.get(reference) ?? this.at(reference)
+  }
+
+  async retag(image: string, target: Target): Promise<Published> {
+    await this.#ask(`retag ${target.repository}`)
+    const digest = this.at(image)
+    if (digest === undefined) throw new RegistryError('missing', `there is no ${image}`)
+    this.#expect(target)
+    const shelf = this.shelf(target.repository)
+    const held = target.tags.map((tag) => shelf.tags.get(tag))
+    for (const tag of target.tags) shelf.tags.set(tag, digest)
+    return this.#published(target, digest, held, false)
+  }
+
+  async listTags(repository: string): Promise<readonly string[]> {
+    await this.#ask(`list ${repository}`)
+    return [...(this.shelves.get(repository)?.tags.keys() ?? [])].sort()
+  }
+
+  async deleteManifest(repository: string, digest: string): Promise<boolean> {
+    await this.#ask(`delete ${repository}`)
+    if (!this.deletes) throw new RegistryError('unsupported', 'it does not delete')
+    const shelf = this.shelf(repository)
+    for (const [tag, named] of shelf.tags) if (named === digest) shelf.tags.delete(tag)
+    return shelf.images.delete(digest)
+  }
+
+  attach(): never {
+    throw new Error('nothing is attached here')
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** The reader's side of the same memory. */
+  readonly reader: Pick<RegistryClient, 'fetchManifest'> = {
+    fetchManifest: async ({ host, repository, tag, digest }): Promise<FetchedManifest> => {
+      const shelf = this.shelves.get(`${host}/${repository}`)
+      const found = digest ?? shelf?.tags.get(tag ?? '')
+      const stored = shelf?.images.get(found ?? '')
+      if (found === undefined || stored === undefined) throw new RegistryError('missing', 'not there')
+      return {
+        digest: found,
+        bytes: new Uint8Array(),
+        mediaType: 'application/vnd.oci.image.index.v1+json',
+        manifest: {
+          kind: 'index',
+          mediaType: 'application/vnd.oci.image.index.v1+json',
+          manifests: stored.children.map((child) => ({
+            digest: child,
+            size: 1,
+            mediaType: 'application/vnd.oci.image.manifest.v1+json',
+          })),
+        },
+      }
+    },
+  }
+
+  /** Puts an image there by hand, as somebody else would. */
+  put(repository: string, tag: string, name: string, children: readonly string[] = []): string {
+    const digest = digestOf(Buffer.from(name))
+    const stored: Stored = {
+      contentDigest: digest,
+      files: [],
+      base: undefined,
+      annotations: {},
+      children,
+    }
+    this.shelf(repository).images.set(digest, stored)
+    this.shelf(repository).tags.set(tag, digest)
+    return digest
+  }
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}
+
+function split(reference: string): [repository: string, name: string] {
+  const at = reference.indexOf('@')
+  if (at >= 0) return [reference.slice(0, at), reference.slice(at + 1)]
+  const colon = reference.lastIndexOf(':')
+  return [reference.slice(0, colon), reference.slice(colon + 1)]
+}

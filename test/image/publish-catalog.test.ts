@@ -1,0 +1,463 @@
+// Catalog images against docker-registry, with skopeo and opm looking at what came out. One registry and one base for all.
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer, request } from 'node:http'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { CatalogPublisher } from '../../src/image/catalog-publisher.ts'
+import { compositeFiles, parseCompositeList } from '../../src/image/composite.ts'
+import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
+import { openPusher, type Pusher } from '../../src/image/open-pusher.ts'
+import { readCatalogFolder } from '../../src/image/read-catalog-folder.ts'
+import { openRegistry } from '../../src/registry/open-registry.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { missingProgram } from '../left-out.ts'
+import { handClock } from '../registry/manual-clock.ts'
+import { realRegistry, type RealRegistry } from '../registry/real-registry.ts'
+import { smallCatalog } from './small-catalog.ts'
+
+const withRegistry = missingProgram('docker-registry', 'skopeo') ? describe.skip : describe
+
+withRegistry('a catalog image', () => {
+  let server: RealRegistry
+  let registry: RegistryClient
+  let pusher: Pusher
+  let publisher: CatalogPublisher
+  let base: string
+  const folders: string[] = []
+
+  beforeAll(async () => {
+    server = await realRegistry()
+    const egress = loopbackRegistries(server.host)
+    registry = openRegistry({ clock: handClock(), egress })
+    pusher = openPusher({ clock: handClock(), egress, credentials: [] })
+    publisher = openCatalogPublisher({ registry, pusher, packsIn: 'here' })
+    const architectures = ['amd64', 'arm64']
+    const layers = [Buffer.concat([Buffer.alloc(1024)])]
+    await server.push({ layers, architectures, labels: { of: 'base' } }, 'base/opm:1', { format: 'oci' })
+    await server.push({ layers: [Buffer.alloc(2048)], architectures, labels: { of: 'new' } }, 'base/opm:2')
+    base = `${server.host}/base/opm:1`
+  }, 30_000)
+  afterAll(async () => {
+    await publisher.close()
+    await registry.close()
+    await server.close()
+    await Promise.all(folders.map((folder) => rm(folder, { recursive: true, force: true })))
+  })
+
+  const target = (name: string, ...tags: readonly string[]) => ({
+    repository: `${server.host}/${name}`,
+    tags: tags.length === 0 ? ['v1'] : tags,
+  })
+  const at = (name: string, tag = 'v1') => `${server.host}/${name}:${tag}`
+  const skopeo = (...args: readonly string[]) => {
+    const run = spawnSync('skopeo', args, { encoding: 'utf8', timeout: 20_000 })
+    if (run.status !== 0) throw new Error(run.stderr)
+    return run.stdout
+  }
+  const folder = async () => {
+    const path = await mkdtemp(join(tmpdir(), 'catalog-image-'))
+    folders.push(path)
+    return path
+  }
+
+  test('is on all platforms of its base, says what opm’s Dockerfile would, and holds the catalog', async () => {
+    const files = smallCatalog()
+    const order = {
+      files,
+      base,
+      labels: { team: 'a' },
+      annotations: { 'org.opencontainers.image.revision': 'r1' },
+    }
+    const published = await publisher.publish(order, target('org/catalog', 'v1', 'latest'))
+    expect(published).toMatchObject({
+      unchanged: false,
+      tags: [{ before: undefined }, { before: undefined }],
+    })
+    // The base's layer came from its own repository.
+    expect(published.blobs.mounted).toBe(1)
+    const found = await publisher.read(at('org/catalog', 'latest'))
+    expect(found).toMatchObject({
+      digest: published.digest,
+      contentDigest: published.contentDigest,
+      platforms: ['linux/amd64', 'linux/arm64'],
+      labels: { of: 'base', team: 'a', 'operators.operatorframework.io.index.configs.v1': '/configs' },
+      annotations: { 'org.opencontainers.image.revision': 'r1' },
+      baseName: base,
+    })
+    expect(found.files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])).toEqual(
+      files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()]),
+    )
+    const config = JSON.parse(
+      skopeo(
+        'inspect',
+        '--config',
+        '--tls-verify=false',
+        '--override-arch=arm64',
+        `docker://${at('org/catalog')}`,
+      ),
+    ) as { config: unknown; architecture: string }
+    expect(config).toMatchObject({
+      architecture: 'arm64',
+      config: { Entrypoint: ['/bin/opm'], Cmd: ['serve', '/configs', '--cache-dir=/tmp/cache'] },
+    })
+    await expect(publisher.verify(at('org/catalog'), files)).resolves.toMatchObject({ isSame: true })
+    const other = smallCatalog({ description: 'another' })
+    await expect(publisher.verify(at('org/catalog'), other)).resolves.toMatchObject({
+      isSame: false,
+      differences: [{ path: 'foo/catalog.yaml', kind: 'different' }],
+    })
+  })
+
+  test('is left alone while nothing changes but where it came from', async () => {
+    const order = { files: smallCatalog(), base }
+    const first = await publisher.publish(order, target('org/same'))
+    const again = await publisher.publish(
+      {
+        ...order,
+        files: [...order.files].reverse(),
+        annotations: { 'org.opencontainers.image.revision': 'r2' },
+      },
+      target('org/same'),
+    )
+    expect(again).toMatchObject({ unchanged: true, digest: first.digest, blobs: { uploaded: 0 } })
+    const changed = await publisher.publish(
+      { ...order, files: smallCatalog({ description: 'b' }) },
+      target('org/same'),
+    )
+    expect(changed).toMatchObject({
+      unchanged: false,
+      tags: [{ before: first.digest, after: changed.digest }],
+    })
+    // The old one keeps its digest, for those who go back to it.
+    const back = await publisher.retag(`${server.host}/org/same@${first.digest}`, target('org/same'))
+    expect(back).toMatchObject({ digest: first.digest, unchanged: false, contentDigest: first.contentDigest })
+    await expect(publisher.digestOf(at('org/same'))).resolves.toBe(first.digest)
+    await expect(publisher.listTags(`${server.host}/org/same`)).resolves.toEqual(['v1'])
+  })
+
+  test('that is known from an earlier build is not built again', async () => {
+    const kept = new Map<string, string>()
+    const memory = {
+      get: async (key: string) => kept.get(key),
+      set: async (key: string, value: string) => void kept.set(key, value),
+    }
+    const remembering = openCatalogPublisher({ registry, pusher, memory, packsIn: 'here' })
+    const order = { files: smallCatalog(), base }
+    const first = await remembering.publish(order, target('org/known'))
+    const again = await remembering.publish(order, target('org/known'))
+    expect(again).toMatchObject({ unchanged: true, digest: first.digest })
+    expect(again.image).toBeUndefined()
+    // What somebody else put there instead is not taken for it.
+    await publisher.publish({ ...order, files: smallCatalog({ description: 'c' }) }, target('org/known'))
+    await expect(remembering.publish(order, target('org/known'))).resolves.toMatchObject({
+      unchanged: false,
+      contentDigest: first.contentDigest,
+    })
+  })
+
+  test('a trial says what would change and writes nothing', async () => {
+    const order = { files: smallCatalog(), base }
+    const told = await publisher.publish(order, { ...target('org/trial'), dryRun: true })
+    expect(told).toMatchObject({ unchanged: false, tags: [{ before: undefined, after: told.digest }] })
+    await expect(publisher.listTags(`${server.host}/org/trial`)).resolves.toEqual([])
+    // It told the truth.
+    await expect(publisher.publish(order, target('org/trial'))).resolves.toMatchObject({
+      digest: told.digest,
+    })
+  })
+
+  test('on a new base is what a build on that base gives, and no catalog is read for it', async () => {
+    const order = { files: smallCatalog(), base, labels: { team: 'a' } }
+    await publisher.publish(order, target('org/rebased'))
+    const newBase = `${server.host}/base/opm:2`
+    const rebased = await publisher.rebase({ image: at('org/rebased'), base: newBase })
+    const built = await publisher.build({ ...order, base: newBase })
+    expect(rebased.digest).toBe(built.digest)
+    const published = await publisher.push(rebased, target('org/rebased'))
+    expect(published).toMatchObject({ unchanged: false, digest: built.digest })
+    await expect(publisher.verify(at('org/rebased'), order.files)).resolves.toMatchObject({ isSame: true })
+    await expect(publisher.rebase({ image: base, base: newBase })).rejects.toMatchObject({
+      code: 'not-a-catalog',
+    })
+    await expect(
+      publisher.publish({ ...order, base: at('org/rebased') }, target('org/x')),
+    ).rejects.toMatchObject({
+      code: 'base',
+    })
+  })
+
+  test('a tag that somebody else moved meanwhile is left as it is, and said', async () => {
+    const files = smallCatalog()
+    const first = await publisher.publish({ files, base }, target('org/moved'))
+    const other = await publisher.publish(
+      { files: smallCatalog({ description: 'd' }), base },
+      target('org/moved'),
+    )
+    await expect(
+      publisher.publish(
+        { files: smallCatalog({ description: 'e' }), base },
+        {
+          ...target('org/moved'),
+          expected: { v1: first.digest },
+        },
+      ),
+    ).rejects.toMatchObject({ code: 'tag-moved', retryable: true })
+    // Between the last look and the tag: the other one pushes while our layers are on their way.
+    const racing = openCatalogPublisher({
+      registry,
+      packsIn: 'here',
+      pusher: {
+        ...pusher,
+        async push(order, signal) {
+          if (order.tags.length === 0)
+            await publisher.retag(`${server.host}/org/moved@${first.digest}`, target('org/moved'))
+          return pusher.push(order, signal)
+        },
+      },
+    })
+    await expect(
+      racing.publish({ files: smallCatalog({ description: 'f' }), base }, target('org/moved')),
+    ).rejects.toMatchObject({ code: 'tag-moved', message: expect.stringContaining(other.digest) })
+    await expect(publisher.digestOf(at('org/moved'))).resolves.toBe(first.digest)
+  })
+
+  test('that was cut off between manifest and tag is finished by the next run, without sending anything again', async () => {
+    const order = { files: smallCatalog({ description: 'g' }), base }
+    const killed = openCatalogPublisher({
+      registry,
+      packsIn: 'here',
+      pusher: {
+        ...pusher,
+        push: (order, signal) =>
+          order.tags.length > 0 ? Promise.reject(new Error('killed')) : pusher.push(order, signal),
+      },
+    })
+    await expect(killed.publish(order, target('org/killed'))).rejects.toThrow('killed')
+    await expect(publisher.digestOf(at('org/killed'))).resolves.toBeUndefined()
+    await expect(publisher.publish(order, target('org/killed'))).resolves.toMatchObject({
+      unchanged: false,
+      blobs: { uploaded: 0, mounted: 0 },
+    })
+  })
+
+  test('finds its attachments by the tag that OCI names, where the registry knows no referrers', async () => {
+    const { digest, mediaType } = await publisher.publish(
+      { files: smallCatalog(), base },
+      target('org/attached'),
+    )
+    const empty = { mediaType: 'application/vnd.oci.empty.v1+json', digest: emptyDigest, size: 2 }
+    const attachment = (annotations: Record<string, string>) => ({
+      repository: `${server.host}/org/attached`,
+      manifest: {
+        mediaType: 'application/vnd.oci.image.manifest.v1+json',
+        bytes: Buffer.from(
+          JSON.stringify({
+            schemaVersion: 2,
+            mediaType: 'application/vnd.oci.image.manifest.v1+json',
+            artifactType: 'application/spdx+json',
+            config: empty,
+            layers: [empty],
+            subject: { mediaType, digest, size: 1 },
+            annotations,
+          }),
+        ),
+      },
+      blobs: [{ digest: emptyDigest, size: 2, read: async () => Buffer.from('{}') }],
+    })
+    await publisher.attach(attachment({ n: '1' }))
+    await publisher.attach(attachment({ n: '1' }))
+    const second = await publisher.attach(attachment({ n: '2' }))
+    const list = await registry.fetchManifest({
+      host: server.host,
+      repository: 'org/attached',
+      tag: digest.replace(':', '-'),
+    })
+    expect(list.manifest).toMatchObject({ kind: 'index', manifests: [{}, { digest: second.digest }] })
+  })
+
+  test('is the same from other folders, other days, other rights, and another process', async () => {
+    const order = { base, labels: { a: 'b' } }
+    const here = await publisher.build({ ...order, files: smallCatalog() })
+    const other = await folder()
+    for (const { path, bytes } of smallCatalog()) {
+      await mkdir(dirname(join(other, path)), { recursive: true, mode: 0o700 })
+      await writeFile(join(other, path), bytes, { mode: 0o600 })
+      await utimes(join(other, path), 1, 2)
+    }
+    const apart = openCatalogPublisher({ registry, pusher })
+    const there = await apart.build({ ...order, files: await readCatalogFolder(other) })
+    expect(there.digest).toBe(here.digest)
+    await symlink('foo/catalog.yaml', join(other, 'link.yaml'))
+    await expect(readCatalogFolder(other)).rejects.toMatchObject({
+      message: expect.stringContaining('is a link'),
+    })
+    const broken = [{ path: 'catalog.yaml', bytes: Buffer.from('schema: olm.package\nname: foo\n') }]
+    await expect(apart.build({ ...order, files: broken })).rejects.toMatchObject({
+      code: 'invalid-catalog',
+      message: expect.stringContaining('invalid package "foo"'),
+    })
+  })
+
+  test('arrives through a registry that fails, and lines that break', async () => {
+    const failing = await unreliable(server.host)
+    const egress = loopbackRegistries(failing.host)
+    const reader = openRegistry({ clock: handClock(), egress })
+    const writer = openPusher({ clock: handClock(), egress, credentials: [] })
+    const through = openCatalogPublisher({ registry: reader, pusher: writer, packsIn: 'here' })
+    const files = smallCatalog({ description: 'faults' })
+    const order = { files, base: `${failing.host}/base/opm:1` }
+    const published = await through.publish(order, { repository: `${failing.host}/org/faults`, tags: ['v1'] })
+    expect(failing.faults()).toBeGreaterThan(5)
+    await expect(publisher.verify(at('org/faults'), files)).resolves.toMatchObject({
+      isSame: true,
+      digest: published.digest,
+    })
+    await through.close()
+    await reader.close()
+    await failing.close()
+  })
+
+  test('of a composite list is what its images hold, each in a folder of its own', async () => {
+    await publisher.publish({ files: smallCatalog(), base: 'scratch' }, target('org/part'))
+    const list = parseCompositeList(
+      Buffer.from(
+        `name: all\nrepo: ${server.host}/org/composite\ntag: v1\nreferences:\n- name: foo\n  image: ${at('org/part')}\n`,
+      ),
+    )
+    expect(list).toMatchObject({ name: 'all', repository: `${server.host}/org/composite`, tag: 'v1' })
+    const files = await compositeFiles(registry, list)
+    expect(files.map(({ path }) => path)).toEqual(['foo/index.yaml'])
+    await publisher.publish({ files, base }, { repository: list.repository ?? '', tags: [list.tag ?? ''] })
+    const { files: found } = await publisher.read(at('org/composite'))
+    const [index] = found
+    expect(Buffer.from(index?.bytes ?? []).toString()).toMatch(
+      /^\{\n {4}"schema": "olm.package",\n {4}"name": "foo"/,
+    )
+    const notOne = parseCompositeList(Buffer.from(`name: all\nreferences:\n- name: base\n  image: ${base}\n`))
+    await expect(compositeFiles(registry, notOne)).rejects.toMatchObject({
+      code: 'invalid-catalog',
+      message: expect.stringMatching(/^base: .* is not a bundle/),
+    })
+  })
+
+  test.each([
+    ['with an uncompressed layer', { compression: 'none' }],
+    ['in Docker’s format', { format: 'docker' }],
+    ['without a cache', { cache: false }],
+    ['from scratch', { base: 'scratch' }],
+  ] as const)('%s is read and copied by skopeo', async (name, more) => {
+    const repository = `org/${name.replaceAll(/[^a-z]+/g, '-')}`
+    const { digest } = await publisher.publish({ files: smallCatalog(), base, ...more }, target(repository))
+    const raw = skopeo('inspect', '--raw', '--tls-verify=false', `docker://${at(repository)}`)
+    expect(JSON.parse(raw)).toMatchObject({ manifests: expect.arrayContaining([expect.anything()]) })
+    const copy = join(await folder(), 'layout')
+    skopeo(
+      'copy',
+      '--all',
+      '--quiet',
+      '--insecure-policy',
+      '--src-tls-verify=false',
+      `docker://${at(repository)}`,
+      `oci:${copy}:x`,
+    )
+    await expect(
+      publisher.verify(`${server.host}/${repository}@${digest}`, smallCatalog()),
+    ).resolves.toMatchObject({
+      isSame: true,
+    })
+  })
+
+  const withOpm = missingProgram('opm', 'tar') ? test.skip : test
+  withOpm('is served by opm from its own cache, of which opm thinks that it fits', async () => {
+    const { layer, blobs } = await publisher.build({
+      files: smallCatalog(),
+      base: 'scratch',
+      compression: 'none',
+    })
+    const root = await folder()
+    await writeFile(
+      join(root, 'layer.tar'),
+      await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))),
+    )
+    spawnSync('tar', ['xpf', 'layer.tar'], { cwd: root })
+    const port = await freePort()
+    const child = spawn(
+      'opm',
+      [
+        'serve',
+        'configs',
+        '--cache-dir=tmp/cache',
+        '--cache-enforce-integrity',
+        '-p',
+        String(port),
+        '--pprof-addr=',
+        '-t',
+        join(root, 'log'),
+      ],
+      { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+    let said = ''
+    child.stderr.on('data', (text: Buffer) => (said += text.toString()))
+    await new Promise<void>((done) => {
+      child.once('exit', () => done())
+      child.stderr.on('data', () => said.includes('serving registry') && child.kill('SIGTERM'))
+    })
+    expect(said).toContain('serving registry')
+    expect(layer.cacheDigest).toMatch(/^[0-9a-f]{16}$/)
+  })
+})
+
+const emptyDigest = 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
+
+/** The registry behind a line on which the first request of each kind fails: with a 500, or by breaking in the middle. */
+async function unreliable(host: string) {
+  const seen = new Set<string>()
+  let faults = 0
+  const proxy = createHttpServer((incoming, outgoing) => {
+    const kind = `${incoming.method} ${(incoming.url ?? '').replace(/sha256:[0-9a-f]+/, '').replace(/uploads\/.*/, 'uploads')}`
+    if (!seen.has(kind)) {
+      seen.add(kind)
+      faults += 1
+      if (incoming.method === 'PUT' && kind.includes('uploads'))
+        return void incoming.once('data', () => incoming.socket.destroy())
+      incoming.resume()
+      return void outgoing.writeHead(500, { 'content-type': 'text/plain' }).end('try again')
+    }
+    const [name, port] = host.split(':')
+    const { host: own, ...headers } = incoming.headers
+    const passed = request(
+      {
+        host: name,
+        port,
+        method: incoming.method,
+        path: incoming.url,
+        headers: { ...headers, host: own ?? '' },
+      },
+      (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 500, reply.headers)
+        reply.pipe(outgoing)
+      },
+    )
+    passed.on('error', () => outgoing.destroy())
+    incoming.pipe(passed)
+  })
+  await new Promise<void>((ready) => proxy.listen(0, '127.0.0.1', ready))
+  const { port } = proxy.address() as AddressInfo
+  return {
+    host: `127.0.0.1:${port}`,
+    faults: () => faults,
+    close: () => new Promise((done) => (proxy.closeAllConnections(), proxy.close(done))),
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  const { port } = server.address() as AddressInfo
+  await new Promise((done) => server.close(done))
+  return port
+}

@@ -1,0 +1,128 @@
+// The publisher in memory and the real one keep the same promises, as far as those who publish rely on them.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { CatalogPublisher } from '../../src/image/catalog-publisher.ts'
+import { openCatalogPublisher } from '../../src/image/open-catalog-publisher.ts'
+import { openPusher } from '../../src/image/open-pusher.ts'
+import { openRegistry } from '../../src/registry/open-registry.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
+import { entry } from '../app/jobs/publish/publish-scene.ts'
+import { clock } from '../store/sample-records.ts'
+import { FakeRegistry } from './fake-publisher.ts'
+
+let sandbox: Registry
+let places = 0
+const closing: (() => Promise<void>)[] = []
+
+beforeAll(async () => {
+  sandbox = await startRegistry()
+  for (const tag of ['one', 'two'])
+    sandbox.putImage('opm', tag, { platforms: ['linux/amd64', 'linux/arm64'], files: { opm: tag } })
+})
+afterAll(async () => {
+  for (const close of closing) await close()
+  await sandbox.stop()
+})
+
+const files = (channel = 'stable') => [
+  { path: 'alpha/catalog.yaml', bytes: Buffer.from(entry('alpha', channel)) },
+]
+
+function inMemory(): { publisher: CatalogPublisher; host: string } {
+  const publisher = new FakeRegistry()
+  for (const tag of ['one', 'two'])
+    publisher.bases.set(`registry.test/opm:${tag}`, `sha256:${(tag === 'one' ? '1' : '2').repeat(64)}`)
+  return { publisher, host: 'registry.test' }
+}
+
+function real(): { publisher: CatalogPublisher; host: string } {
+  const access = { clock, egress: loopbackRegistries(sandbox.host), credentials: [] }
+  const registry = openRegistry(access)
+  const publisher = openCatalogPublisher({ registry, pusher: openPusher(access), packsIn: 'here' })
+  closing.push(async () => {
+    await publisher.close()
+    await registry.close()
+  })
+  return { publisher, host: sandbox.host }
+}
+
+describe.each([
+  ['in memory', inMemory],
+  ['over a registry', real],
+])('a publisher %s', (_name, open) => {
+  let publisher: CatalogPublisher
+  let host: string
+  let repository: string
+  const build = (channel?: string, revision = 'r1') =>
+    publisher.build({
+      files: files(channel),
+      base: `${host}/opm:one`,
+      annotations: { 'org.opencontainers.image.revision': revision },
+    })
+  beforeAll(() => {
+    ;({ publisher, host } = open())
+  })
+  beforeEach(() => {
+    repository = `${host}/catalog-${++places}`
+  })
+
+  test('names the digest before it pushes, and the tags name it afterwards', async () => {
+    const image = await build()
+    expect(await publisher.digestOf(`${repository}:latest`)).toBeUndefined()
+    const pushed = await publisher.push(image, { repository, tags: ['latest', 'v1'] })
+    expect(pushed).toMatchObject({ digest: image.digest, unchanged: false })
+    for (const tag of ['latest', 'v1'])
+      expect(await publisher.digestOf(`${repository}:${tag}`)).toBe(image.digest)
+    expect(await publisher.listTags(repository)).toEqual(['latest', 'v1'])
+    expect((await publisher.verify(`${repository}@${image.digest}`, files())).isSame).toBe(true)
+    expect((await publisher.verify(`${repository}@${image.digest}`, files('fast'))).isSame).toBe(false)
+  })
+
+  test('leaves an image with the same content, though another commit made it', async () => {
+    const first = await publisher.push(await build(), { repository, tags: ['latest'] })
+    const again = await publisher.push(await build('stable', 'r2'), { repository, tags: ['latest'] })
+    expect(again).toMatchObject({ digest: first.digest, unchanged: true })
+    const other = await publisher.push(await build('fast'), { repository, tags: ['latest'] })
+    expect(other.unchanged).toBe(false)
+  })
+
+  test('sets no tag that holds something else than was seen there', async () => {
+    const { digest } = await publisher.push(await build(), { repository, tags: ['latest'] })
+    const target = { repository, tags: ['latest'], expected: { latest: undefined } }
+    await expect(publisher.push(await build('fast'), target)).rejects.toMatchObject({
+      code: 'tag-moved',
+      retryable: true,
+    })
+    expect(await publisher.digestOf(`${repository}:latest`)).toBe(digest)
+    await publisher.push(await build('fast'), { ...target, expected: { latest: digest } })
+    expect(await publisher.digestOf(`${repository}:latest`)).not.toBe(digest)
+  })
+
+  test('gives a former image its tag back, and rejects one that is not there', async () => {
+    const { digest } = await publisher.push(await build(), { repository, tags: ['latest', 'old'] })
+    await publisher.push(await build('fast'), { repository, tags: ['latest'] })
+    await publisher.retag(`${repository}@${digest}`, { repository, tags: ['latest'] })
+    expect(await publisher.digestOf(`${repository}:latest`)).toBe(digest)
+    const gone = `${repository}@sha256:${'0'.repeat(64)}`
+    await expect(publisher.retag(gone, { repository, tags: ['latest'] })).rejects.toMatchObject({
+      code: 'missing',
+    })
+  })
+
+  test('deletes an image with every tag that names it, and nothing twice', async () => {
+    const { digest } = await publisher.push(await build(), { repository, tags: ['one', 'two'] })
+    await publisher.push(await build('fast'), { repository, tags: ['three'] })
+    expect(await publisher.deleteManifest(repository, digest)).toBe(true)
+    expect(await publisher.listTags(repository)).toEqual(['three'])
+    expect(await publisher.deleteManifest(repository, digest)).toBe(false)
+  })
+
+  test('puts the same catalog on another base', async () => {
+    const { digest } = await publisher.push(await build(), { repository, tags: ['latest'] })
+    const rebased = await publisher.rebase({ image: `${repository}@${digest}`, base: `${host}/opm:two` })
+    expect(rebased.digest).not.toBe(digest)
+    expect(rebased.base?.digest).toBe(await publisher.digestOf(`${host}/opm:two`))
+    await publisher.push(rebased, { repository, tags: ['latest'] })
+    expect((await publisher.verify(`${repository}@${rebased.digest}`, files())).isSame).toBe(true)
+  })
+})
