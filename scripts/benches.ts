@@ -19,6 +19,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:deliveries': ['20', '1'],
   'bench:publish': ['2'],
   'bench:store': ['1'],
+  'bench:install': ['--packages', '30', '--runs', '1'],
   'bench:strangers': ['--after', '1'],
   'fuzz:reader': ['--seconds', '5'],
   'fuzz:archives': ['--seconds', '60'],

@@ -26,6 +26,7 @@ const world = [
   'github',
   'registry',
   'image',
+  'serving',
   'cluster',
   'store',
   'web',
@@ -37,7 +38,7 @@ const world = [
 const floors = [...pure, ...world]
 
 /** Adapters stand beside one another: they know only the ports, and meet in the rooms below them. */
-const adapters = new Set(['git', 'github', 'registry', 'image', 'cluster', 'store'])
+const adapters = new Set(['git', 'github', 'registry', 'image', 'serving', 'cluster', 'store'])
 const adapterMayImport: Readonly<Record<string, readonly string[]>> = {
   image: ['registry'],
   cluster: ['registry'],

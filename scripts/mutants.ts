@@ -28,6 +28,7 @@ const agreed = 'test/checks/ownership/agreed-changes.test.ts'
 const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
+const installs = 'test/checks/install/simulate-install.test.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -1406,7 +1407,164 @@ export const mutants: readonly Mutant[] = [
     test: ['test/app/edge/deliveries.test.ts', 'fill the room'],
   },
   {
+    number: 312,
+    bug: 'let a repository with many pull requests keep all others waiting',
+    edits: [
+      { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
+      {
+        file: 'src/store/fair-priority.ts',
+        search: 'isKnown ? known.priority - 1',
+        replace: 'isKnown ? known.priority',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'take turns'],
+  },
+  {
+    number: 380,
+    bug: 'say that a package installs though its bundle could not be read',
+    edits: [
+      {
+        file: 'src/checks/install/simulate-install.ts',
+        search: "const open = because('unknown')",
+        replace: 'const open: string[] = []',
+      },
+    ],
+    test: [installs, 'never says yes'],
+  },
+  {
+    number: 381,
+    bug: 'pass over that OLM takes an older version than the head',
+    edits: [
+      {
+        file: 'src/checks/install/steps/resolution-steps.ts',
+        search: 'fresh.root.name === head',
+        replace: "fresh.root.name !== ''",
+      },
+    ],
+    test: [installs, 'older version without a word'],
+  },
+  {
+    number: 382,
+    bug: 'install what a channel skips',
+    edits: [
+      {
+        file: 'src/checks/install/resolve/channel-order.ts',
+        search: 'if (!skipped.has(entry.name)) chain',
+        replace: 'chain',
+      },
+    ],
+    test: ['test/checks/install/resolve.test.ts', 'replaced and skipped'],
+  },
+  {
+    number: 383,
+    bug: 'install two Operators that provide the same API',
+    edits: [
+      {
+        file: 'src/checks/install/resolve/resolve.ts',
+        search: '!keys.some((key) => taken.has(key))',
+        replace: 'true',
+      },
+    ],
+    test: ['test/checks/install/resolve.test.ts', 'the same API are not installed together'],
+  },
+  {
+    number: 384,
+    bug: 'take another bundle than the catalog names for the right one',
+    edits: [
+      {
+        file: 'src/checks/install/steps/content-steps.ts',
+        search: "isIdentity ? 'refused' : 'warning'",
+        replace: "'warning'",
+      },
+    ],
+    test: [installs, 'another one than the catalog says'],
+  },
+  {
     number: 340,
+    bug: 'take a signature of another digest for one of this image',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'digest !== image.digest',
+        replace: 'digest === ""',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another digest|below an index'],
+  },
+  {
+    number: 341,
+    bug: 'take a signature for another repository for one of this',
+    edits: [
+      {
+        file: 'src/image/provenance/simple-signing.ts',
+        search: 'repositoryOf(name) !== repositoryOf(image.repository)',
+        replace: 'repositoryOf(image.repository) === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'of another repository'],
+  },
+  {
+    number: 342,
+    bug: 'count a signature without asking the key',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: '!key.verifies(payload, signature)',
+        replace: 'signature.length > 1000',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key'],
+  },
+  {
+    number: 343,
+    bug: 'believe an attestation that the key did not sign',
+    edits: [
+      {
+        file: 'src/image/provenance/envelope.ts',
+        search: "typeof signature !== 'number' && key.verifies(signed, signature)",
+        replace: "typeof signature !== 'number'",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 344,
+    bug: 'believe an attestation about another image',
+    edits: [
+      {
+        file: 'src/image/provenance/statement.ts',
+        search: 'sha256 === undefined || !isAbout',
+        replace: 'sha256 === undefined',
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'by another key, of another kind'],
+  },
+  {
+    number: 345,
+    bug: 'verify with the public part of whatever key is in the file',
+    edits: [
+      {
+        file: 'src/image/provenance/signing-key.ts',
+        search: "if (label !== 'PUBLIC KEY')",
+        replace: "if (label === '')",
+      },
+    ],
+    test: ['test/image/provenance/signing-key.test.ts', 'verifies nothing'],
+  },
+  {
+    number: 346,
+    bug: 'take a signature with a certificate, which cosign would judge by other rules',
+    edits: [
+      {
+        file: 'src/image/provenance/verify-image.ts',
+        search: "(layer.annotations?.[name] ?? '') !== ''",
+        replace: "name === ''",
+      },
+    ],
+    test: ['test/image/provenance/verify-image.test.ts', 'with a certificate'],
+  },
+  {
+    number: 347,
     bug: 'set a tag that somebody else moved while the layers were on their way',
     edits: [
       {
@@ -1418,13 +1576,13 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'somebody else moved'],
   },
   {
-    number: 341,
+    number: 348,
     bug: 'print the digest of the cache as a number, without its leading zeros',
     edits: [{ file: 'src/go/fnv.ts', search: ".padStart(16, '0')", replace: '' }],
-    test: ['test/catalog/cache/write-cache.test.ts', 'digest'],
+    test: ['test/catalog/api/write-cache.test.ts', 'digest'],
   },
   {
-    number: 342,
+    number: 349,
     bug: 'build on a base that holds a catalog, which shows through',
     edits: [
       {
@@ -1437,7 +1595,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'new base'],
   },
   {
-    number: 343,
+    number: 350,
     bug: 'take an image for the catalog that it should be without comparing the files',
     edits: [
       {
@@ -1449,7 +1607,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'all platforms of its base'],
   },
   {
-    number: 344,
+    number: 351,
     bug: 'call an image unchanged for what was remembered, whatever the tag holds',
     edits: [
       {
@@ -1461,7 +1619,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/image/publish-catalog.test.ts', 'earlier build'],
   },
   {
-    number: 312,
+    number: 352,
     bug: 'let a repository with many pull requests keep all others waiting',
     edits: [
       { file: 'src/store/fair-priority.ts', search: 'Math.min(head, row.own - 1)', replace: 'head' },
@@ -1544,6 +1702,54 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/app/jobs/publish/publish-preview.test.ts', 'validation failed'],
+  },
+  {
+    number: 371,
+    bug: 'lift permissions to all namespaces without the right to list them',
+    edits: [
+      {
+        file: 'src/bundle/plain/accounts-and-roles.ts',
+        search: 'csv.permissions.map(withNamespaces)',
+        replace: 'csv.permissions',
+      },
+    ],
+    test: ['test/bundle/plain/render-plain.test.ts', ''],
+  },
+  {
+    number: 372,
+    bug: 'let an upgrade drop the version that objects are stored in',
+    edits: [
+      {
+        file: 'src/bundle/upgrade/compare-crds.ts',
+        search: 'stored.filter((name) => !now.has(name))',
+        replace: 'stored.filter(() => false)',
+      },
+    ],
+    test: ['test/bundle/upgrade/check-crd-upgrade.test.ts', ''],
+  },
+  {
+    number: 373,
+    bug: 'pass a bundle that OLM v1 refuses',
+    edits: [
+      {
+        file: 'src/bundle/plain/render-plain.ts',
+        search: '{ objects: all.length > 0 ? [] : objects, refusals: all }',
+        replace: '{ objects, refusals: refused }',
+      },
+    ],
+    test: ['test/bundle/plain/render-plain.test.ts', ''],
+  },
+  {
+    number: 374,
+    bug: 'call a chart rendered that was not',
+    edits: [
+      {
+        file: 'src/bundle/plain/render-plain.ts',
+        search: 'templates === 0',
+        replace: 'templates >= 0',
+      },
+    ],
+    test: ['test/bundle/plain/render-plain.test.ts', ''],
   },
 ]
 

@@ -9,10 +9,14 @@ import type { DiffOptions } from './cli/diff.ts'
 import type { DoctorOptions } from './cli/doctor.ts'
 import type { GraphOptions } from './cli/graph.ts'
 import type { ImagesOptions } from './cli/images.ts'
+import type { InstallOptions } from './cli/install.ts'
 import type { LandingsOptions } from './cli/landings.ts'
 import type { LocalPullOptions } from './cli/local-pull.ts'
 import type { RenderCatalogOptions } from './cli/render.ts'
+import type { ServeCatalogOptions } from './cli/serve-catalog.ts'
+import type { SignOptions } from './cli/sign.ts'
 import type { ValidateOptions } from './cli/validate.ts'
+import type { VerifyCommandOptions } from './cli/verify.ts'
 import { version } from './cli/version.ts'
 
 // Who pipes into `head` has seen enough: that is no failure to tell of. A result that is known already counts.
@@ -176,6 +180,45 @@ program
     (await import('./cli/images.ts')).images(dir, options),
   )
 
+program
+  .command('install')
+  .description('install a package without a cluster: what OLM would resolve, unpack and create')
+  .argument('<dir>', 'a directory of file-based catalogs')
+  .requiredOption('--package <name>', 'the package')
+  .addOption(
+    new Option('--channel <name...>', 'only these channels (default: the default channel)').conflicts(
+      'allChannels',
+    ),
+  )
+  .option('--all-channels', 'every channel of the package')
+  .option(
+    '--upgrade-from <dir>',
+    'the catalog as it was: upgrade its versions (default: those of the catalog)',
+  )
+  .option('--bundle <name=dir...>', "a bundle's content from a directory instead of its image")
+  .option(
+    '--with <target...>',
+    'it must install with olm-v0, olm-v1, rukpak-plain, rukpak-registry or rukpak-helm',
+  )
+  .option('--objects', 'print the objects that would be created too')
+  .option('--offline', 'contact no registry')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot install catalogs/v4.20 --package foo
+  catalog-bot install catalogs/v4.20 --package foo --all-channels --upgrade-from published/v4.20
+  catalog-bot install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0 olm-v1
+
+Without --with, a registry+v1 bundle must install with OLM v0, and any other with RukPak. Exit code: 0 if it installs, 1 if
+it does not, 2 if that could not be found out (an image cannot be read, for example) or the command could not run.`,
+  )
+  .action(async (dir: string, options: InstallOptions) =>
+    (await import('./cli/install.ts')).install(dir, options),
+  )
+
 const bundle = program.command('bundle').description('a bundle, as an image or a directory')
 bundle
   .command('validate')
@@ -316,6 +359,70 @@ nothing to resume; 2 if the command could not run.`,
   )
   .action(async (verb: string, options: LandingsOptions) =>
     (await import('./cli/landings.ts')).landings(verb, options),
+  )
+
+program
+  .command('verify')
+  .description('check that an image is signed by a key, and print what its provenance says')
+  .argument('<image>', 'an image reference, by tag or digest')
+  .requiredOption('--key <file>', 'the public key, in PEM (cosign.pub)')
+  .option('--signed-as <repository>', 'the repository that it was signed in, where this is a copy of it')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addOption(outputs('text', 'json'))
+  .addHelpText(
+    'after',
+    `
+Example:
+  catalog-bot verify quay.io/example/catalog:v4.20 --key cosign.pub
+
+It accepts what \`cosign verify --key cosign.pub --insecure-ignore-tlog=true\` accepts, if the signature is for this
+repository. Attestations may be missing; where there are some, one must be by the key. Exit code: 0 if the image is verified,
+1 if not, 2 if the command could not run.`,
+  )
+  .action(async (image: string, options: VerifyCommandOptions) =>
+    (await import('./cli/verify.ts')).verify(image, options),
+  )
+
+program
+  .command('sign')
+  .description("sign an image in its registry, in cosign's format")
+  .argument('<image>', 'an image reference, by tag or digest')
+  .requiredOption('--key <file>', 'the private key: as cosign keeps it (cosign.key), or PKCS #8 in PEM')
+  .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addHelpText(
+    'after',
+    `
+Example:
+  catalog-bot sign quay.io/example/catalog:v4.20 --key cosign.key
+
+The digest that the tag names now is signed; signatures that are there stay. An image that the key has signed already is
+left as it is. Exit code: 0, or 2 if the command could not run.`,
+  )
+  .action(async (image: string, options: SignOptions) => (await import('./cli/sign.ts')).sign(image, options))
+
+program
+  .command('serve-catalog')
+  .description('serve a catalog to OLM: its gRPC API, as opm serve does, and the HTTP API of catalogd')
+  .argument('<catalog>', 'a directory of file-based catalogs, or a catalog image')
+  .option('-p, --port <n>', 'the port of the gRPC API; 0 takes any that is free', '50051')
+  .option('--http-port <n>', 'the port of the HTTP API; 0 takes any that is free', '8080')
+  .option('--host <address>', 'the address to listen on; 0.0.0.0 is all of them', '127.0.0.1')
+  .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  catalog-bot serve-catalog catalogs/v4.20
+  catalog-bot serve-catalog quay.io/example/catalog:v4.20 --host 0.0.0.0
+  curl 'http://127.0.0.1:8080/api/v1/metas?schema=olm.channel&package=example-operator'
+  grpcurl -plaintext 127.0.0.1:50051 api.Registry/ListPackages
+
+The catalog is read once, at the start. SIGTERM ends it when the calls that are under way have their answers. Exit code: 0
+if it was told to stop, 1 if opm would not serve the catalog, 2 if the command could not run.`,
+  )
+  .action(async (catalog: string, options: ServeCatalogOptions) =>
+    (await import('./cli/serve-catalog.ts')).serveCatalog(catalog, options),
   )
 
 program

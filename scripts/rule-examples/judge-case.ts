@@ -3,6 +3,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { checkInstall } from '../../src/bundle/check-install.ts'
+import { invalidExample } from '../../src/bundle/rules/invalid-example.ts'
+import { missingManifestField } from '../../src/bundle/rules/missing-manifest-field.ts'
+import { mistypedManifestField } from '../../src/bundle/rules/mistyped-manifest-field.ts'
+import { refusedByOlmV1 } from '../../src/bundle/rules/refused-by-olm-v1.ts'
+import { unknownManifestField } from '../../src/bundle/rules/unknown-manifest-field.ts'
+import { unsafeCrdUpgrade } from '../../src/bundle/rules/unsafe-crd-upgrade.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
 import { assemble } from '../../src/catalog/facts/assemble.ts'
 import type { Catalog } from '../../src/catalog/facts/catalog.ts'
@@ -77,19 +84,39 @@ function aboveLimits(
   return list.sorted().filter((one) => !known.has(JSON.stringify(one)))
 }
 
+/** Rules about what only comes up when a bundle is installed; examples of other rules need not be complete enough for that. */
+const installRules: ReadonlySet<string> = new Set(
+  [
+    refusedByOlmV1,
+    unknownManifestField,
+    mistypedManifestField,
+    missingManifestField,
+    invalidExample,
+    unsafeCrdUpgrade,
+  ].map((rule) => rule.id),
+)
+
+/** The bundle that an upgrade begins with lies in `before/`. */
 function judgeBundle({ id, directory, settings }: ExampleCase): readonly Finding[] {
-  const files = new Map<string, Uint8Array>(
-    filesBelow(directory).map((path) => [path, readFileSync(join(directory, path))]),
-  )
+  const all = filesBelow(directory).map((path): [string, Uint8Array] => [
+    path,
+    readFileSync(join(directory, path)),
+  ])
+  const isBefore = ([path]: readonly [string, unknown]) => path.startsWith('before/')
+  const files = new Map(all.filter((entry) => !isBefore(entry)))
+  const before = new Map(all.filter(isBefore).map(([path, bytes]) => [path.slice('before/'.length), bytes]))
   for (const [path, length] of Object.entries(settings.noise ?? {})) files.set(path, configMap(noise(length)))
   for (const [path, length] of Object.entries(settings.padding ?? {}))
     files.set(path, configMap('a'.repeat(length)))
   const suite = allRules.find((rule) => rule.id === id)?.suite
-  return validateBundle(files, {
+  const { findings } = validateBundle(files, {
     packedSize: (bytes) => gzipSync(bytes).length,
     ...(suite && { suites: [suite] }),
     ...(settings.labels && { labels: settings.labels }),
-  }).findings
+  })
+  if (!installRules.has(id)) return findings
+  const options = { installNamespace: 'operators' }
+  return [...findings, ...checkInstall(files, options, before.size > 0 ? before : undefined)]
 }
 
 function configMap(text: string): Uint8Array {

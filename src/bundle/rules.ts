@@ -18,6 +18,7 @@ import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
 import { incompleteLink } from './rules/incomplete-link.ts'
 import { incompleteMaintainer } from './rules/incomplete-maintainer.ts'
 import { invalidCsvName } from './rules/invalid-csv-name.ts'
+import { invalidExample } from './rules/invalid-example.ts'
 import { kindNotBundled } from './rules/kind-not-bundled.ts'
 import { labelsDisagree } from './rules/labels-disagree.ts'
 import { largeBundleContent } from './rules/large-bundle-content.ts'
@@ -27,7 +28,9 @@ import { misnamedAnnotationsFile } from './rules/misnamed-annotations-file.ts'
 import { missingBundleAnnotation } from './rules/missing-bundle-annotation.ts'
 import { missingCsvField } from './rules/missing-csv-field.ts'
 import { missingFeatureAnnotation } from './rules/missing-feature-annotation.ts'
+import { missingManifestField } from './rules/missing-manifest-field.ts'
 import { misspeltAnnotation } from './rules/misspelt-annotation.ts'
+import { mistypedManifestField } from './rules/mistyped-manifest-field.ts'
 import { movedBundleDirectory } from './rules/moved-bundle-directory.ts'
 import { nameWithoutRelease } from './rules/name-without-release.ts'
 import { nestedBundleDirectory } from './rules/nested-bundle-directory.ts'
@@ -42,6 +45,7 @@ import { oversizedBundleContent } from './rules/oversized-bundle-content.ts'
 import { oversizedManifest } from './rules/oversized-manifest.ts'
 import { platformNowhereScheduled } from './rules/platform-nowhere-scheduled.ts'
 import { propertiesInAnnotation } from './rules/properties-in-annotation.ts'
+import { refusedByOlmV1 } from './rules/refused-by-olm-v1.ts'
 import { removedApi } from './rules/removed-api.ts'
 import { riskyPermission } from './rules/risky-permission.ts'
 import { serviceAccountBundled } from './rules/service-account-bundled.ts'
@@ -55,12 +59,14 @@ import { undescribedCrd } from './rules/undescribed-crd.ts'
 import { unknownCapability } from './rules/unknown-capability.ts'
 import { unknownCategory } from './rules/unknown-category.ts'
 import { unknownCsvVersion } from './rules/unknown-csv-version.ts'
+import { unknownManifestField } from './rules/unknown-manifest-field.ts'
 import { unknownServiceAccount } from './rules/unknown-service-account.ts'
 import { unownedCrd } from './rules/unowned-crd.ts'
 import { unparsableMinKubeVersion } from './rules/unparsable-min-kube-version.ts'
 import { unparsableRelatedImage } from './rules/unparsable-related-image.ts'
 import { unreadableBundle } from './rules/unreadable-bundle.ts'
 import { unrelatedImage } from './rules/unrelated-image.ts'
+import { unsafeCrdUpgrade } from './rules/unsafe-crd-upgrade.ts'
 import { unservedOwnedCrd } from './rules/unserved-owned-crd.ts'
 import { unusableInstallModes } from './rules/unusable-install-modes.ts'
 import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
@@ -85,6 +91,7 @@ export const bundleRules: readonly AnyRule[] = [
   incompleteLink,
   incompleteMaintainer,
   invalidCsvName,
+  invalidExample,
   kindNotBundled,
   labelsDisagree,
   largeBundleContent,
@@ -94,7 +101,9 @@ export const bundleRules: readonly AnyRule[] = [
   missingBundleAnnotation,
   missingCsvField,
   missingFeatureAnnotation,
+  missingManifestField,
   misspeltAnnotation,
+  mistypedManifestField,
   movedBundleDirectory,
   nameWithoutRelease,
   nestedBundleDirectory,
@@ -109,6 +118,7 @@ export const bundleRules: readonly AnyRule[] = [
   oversizedManifest,
   platformNowhereScheduled,
   propertiesInAnnotation,
+  refusedByOlmV1,
   removedApi,
   riskyPermission,
   serviceAccountBundled,
@@ -122,12 +132,14 @@ export const bundleRules: readonly AnyRule[] = [
   unknownCapability,
   unknownCategory,
   unknownCsvVersion,
+  unknownManifestField,
   unknownServiceAccount,
   unownedCrd,
   unparsableMinKubeVersion,
   unparsableRelatedImage,
   unreadableBundle,
   unrelatedImage,
+  unsafeCrdUpgrade,
   unservedOwnedCrd,
   unusableInstallModes,
   wrongBundleFormat,

@@ -176,7 +176,15 @@ async function withPublisher(
   const registry = openRegistry({ clock: systemClock, ...access })
   const { credentials, egress } = access
   const pusher = openPusher({ clock: systemClock, credentials, egress })
-  const publisher = openCatalogPublisher({ registry, pusher, memory: diskMemory(), packsIn: 'here' })
+  // A mirror may be late with the tags that are looked at here.
+  const published = openRegistry({ clock: systemClock, ...access, rules: [] })
+  const publisher = openCatalogPublisher({
+    registry,
+    published,
+    pusher,
+    memory: diskMemory(),
+    packsIn: 'here',
+  })
   try {
     await use(publisher, registry)
   } catch (error) {
@@ -185,6 +193,7 @@ async function withPublisher(
     exitWith(1)
   } finally {
     await publisher.close()
+    await published.close()
     await registry.close()
   }
 }

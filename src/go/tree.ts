@@ -45,7 +45,7 @@ export interface BlockMemo {
   plain?: unknown
   /** The property that the value is (blob-facts.ts). */
   property?: object | undefined
-  /** The value as JSON of a Go type, and the function that wrote it (csv-of-metadata.ts). */
+  /** The value as JSON of a Go type, and the function that wrote it (stub-csv.ts). */
   marshalled?: { readonly by: object; readonly text: string } | undefined
 }
 

@@ -11,8 +11,11 @@ export function decodeStrictly(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** The text as Go's string and JSON packages see it. */
-export function decodeLikeGo(bytes: Uint8Array): string {
+/** Half a surrogate pair, which no text in UTF-8 has: marks a byte that Go keeps although it is part of no character. */
+export const brokenByte = '\udfff'
+
+/** The text as Go's string and JSON packages see it. `broken` stands where a byte is part of no character. */
+export function decodeLikeGo(bytes: Uint8Array, broken = '\ufffd'): string {
   const whole = decodeStrictly(bytes)
   if (whole !== undefined) return whole
   let text = ''
@@ -24,7 +27,7 @@ export function decodeLikeGo(bytes: Uint8Array): string {
       continue
     }
     if (at > runStart) text += strict.decode(bytes.subarray(runStart, at))
-    text += '\ufffd'
+    text += broken
     at++
     runStart = at
   }

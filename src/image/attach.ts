@@ -11,9 +11,12 @@ import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
 
+/** Others may write the same index, over an entry of ours that they had not seen: it is read again, so often. */
+const attempts = 5
+
 export async function attach(
-  registry: RegistryClient,
-  pusher: Pusher,
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  pusher: Pick<Pusher, 'push'>,
   { repository: name, manifest, blobs, tags = [] }: Attachment,
   signal?: AbortSignalLike,
 ): Promise<{ readonly digest: string }> {
@@ -31,19 +34,27 @@ export async function attach(
     artifactType: document['artifactType'] ?? (document['config'] as Descriptor | undefined)?.mediaType,
     ...(document['annotations'] !== undefined && { annotations: document['annotations'] }),
   }
-  const tag = subject.replace(':', '-')
-  const known = await referrers(registry, formatImageReference({ ...place, tag }), signal)
-  if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
-  const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [...known, entry] }
-  const bytes = new TextEncoder().encode(JSON.stringify(index))
-  const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
-  await pusher.push({ ...place, blobs: [], manifests, tags: [tag] }, signal)
-  return { digest: pushed.digest }
+  const tag = referrersTag(subject)
+  for (let attempt = 1; attempt <= attempts; attempt++) {
+    const known = await referrers(registry, formatImageReference({ ...place, tag }), signal)
+    if (known.some(({ digest }) => digest === entry.digest)) return { digest: pushed.digest }
+    const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: [...known, entry] }
+    const bytes = new TextEncoder().encode(JSON.stringify(index))
+    const manifests = [{ mediaType: mediaTypes.ociIndex, bytes }] as const
+    await pusher.push({ ...place, blobs: [], manifests, tags: [tag] }, signal)
+  }
+  throw new RegistryError('server', `others write the index behind ${tag} all the time`)
+}
+
+/** `sha256-<hex>`, cut to what a tag may hold: where the specification has the referrers of a digest. */
+export function referrersTag(digest: string): string {
+  const [algorithm = '', hex = ''] = digest.split(':')
+  return `${algorithm.slice(0, 32)}-${hex.slice(0, 64)}`
 }
 
 /** What the index behind the tag lists so far, to the letter. */
 async function referrers(
-  registry: RegistryClient,
+  registry: Pick<RegistryClient, 'fetchManifest'>,
   text: string,
   signal: AbortSignalLike | undefined,
 ): Promise<readonly (Document & Descriptor)[]> {

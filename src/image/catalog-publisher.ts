@@ -197,8 +197,13 @@ export interface CatalogPublisher {
 
 /** What `openCatalogPublisher()` (open-catalog-publisher.ts) needs. Its credentials are those of the publishing process. */
 export interface CatalogPublisherOptions {
-  /** Reads bases, and what is published. It needs credentials for both; those that push do for the latter. */
+  /** Reads bases. */
   readonly registry: RegistryClient
+  /**
+   * Reads what is published; those credentials do that push. It must ask no mirror, which may be late with a tag. Default:
+   * `registry`, where that one has no mirrors.
+   */
+  readonly published?: RegistryClient
   readonly pusher: Pusher
   /** Remembers which order gave which content, so that what is unchanged is not built. Default: nothing is remembered. */
   readonly memory?: BuildMemory

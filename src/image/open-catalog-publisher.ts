@@ -37,7 +37,7 @@ const builderVersion = 'catalog image 1'
 const noBlobs = { present: 0, mounted: 0, uploaded: 0 }
 
 export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogPublisher {
-  const { registry, pusher, memory, packsIn = 'worker' } = options
+  const { registry, published: reader = registry, pusher, memory, packsIn = 'worker' } = options
   const pack = packsIn === 'here' ? packLayer : packInProcess
 
   type Base = FetchedTree | undefined
@@ -58,7 +58,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   /** A tag's or digest's image; undefined where there is none. */
   async function there(text: string, signal?: AbortSignalLike): Promise<FetchedManifest | undefined> {
     try {
-      return await registry.fetchManifest(referenceOf(text), signal)
+      return await reader.fetchManifest(referenceOf(text), signal)
     } catch (error) {
       if (error instanceof RegistryError && error.code === 'missing') return undefined
       throw error
@@ -92,7 +92,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
   async function publishedTree(target: Target, top: FetchedManifest, signal?: AbortSignalLike) {
     try {
       const reference = referenceOf(`${target.repository}@${top.digest}`)
-      return await treeOf(registry, reference, top, 'not-a-catalog', undefined, signal)
+      return await treeOf(reader, reference, top, 'not-a-catalog', undefined, signal)
     } catch (error) {
       if (error instanceof ImageError) return undefined
       // One that cannot be read, or that lost a part, is replaced; what could not be asked is asked again.
@@ -202,16 +202,16 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     build,
     publish,
     push: pushOrLeave,
-    rebase: (order, signal) => rebase(registry, order, signal),
-    read: (reference, signal) => readCatalogImage(registry, reference, signal),
-    verify: (reference, files, signal) => verifyCatalogImage(registry, reference, files, signal),
+    rebase: (order, signal) => rebase(reader, registry, order, signal),
+    read: (reference, signal) => readCatalogImage(reader, reference, signal),
+    verify: (reference, files, signal) => verifyCatalogImage(reader, reference, files, signal),
     digestOf: async (reference, signal) => (await there(reference, signal))?.digest,
     async retag(text, target, signal) {
       const { host, repository } = referenceOf(target.repository)
       const reference = referenceOf(text)
       if (reference.host !== host || reference.repository !== repository)
         throw new ImageError('order', `${text} is not in ${target.repository}: tags stay in a repository`)
-      const image = await registry.fetchManifest(reference, signal)
+      const image = await reader.fetchManifest(reference, signal)
       const before = await nowBehind(target, signal)
       checkExpected(target, before)
       const tree = await publishedTree(target, image, signal)
@@ -230,7 +230,7 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     listTags: (repository, signal) => pusher.listTags(referenceOf(repository), signal),
     deleteManifest: (repository, digest, signal) =>
       pusher.deleteManifest(referenceOf(repository), digest, signal),
-    attach: (attachment, signal) => attach(registry, pusher, attachment, signal),
+    attach: (attachment, signal) => attach(reader, pusher, attachment, signal),
     close: () => pusher.close(),
   }
 }

@@ -1,7 +1,7 @@
 // Catalog images as they lie in a registry: their catalog read back, and compared with what it should be.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { compareWalk } from '../go/walk-order.ts'
-import { cacheDigest } from '../catalog/cache/cache-digest.ts'
+import { cacheDigest } from '../catalog/api/cache-digest.ts'
 import { formatImageReference } from '../go/reference/image-reference.ts'
 import { catalogDirectory, pullCatalogFiles } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'

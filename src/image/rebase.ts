@@ -23,13 +23,15 @@ import {
 } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 
+/** `published` reads the image, `registry` both bases. */
 export async function rebase(
+  published: RegistryClient,
   registry: RegistryClient,
   order: RebaseOrder,
   signal?: AbortSignalLike,
 ): Promise<CatalogImage> {
   const [image, base] = await Promise.all([
-    fetchTree(registry, order.image, 'not-a-catalog', undefined, signal),
+    fetchTree(published, order.image, 'not-a-catalog', undefined, signal),
     fetchTree(registry, order.base, 'base', order.platforms, signal),
   ])
   refuseCatalogs(base)
@@ -55,7 +57,7 @@ export async function rebase(
   const layer = {
     descriptor,
     summary: { digest, size, diffId, uncompressed: 0 },
-    read: () => registry.fetchBlob(image.reference, descriptor),
+    read: () => published.fetchBlob(image.reference, descriptor),
   }
   return onBase(base, registry, layer, settings)
 }

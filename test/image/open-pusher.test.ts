@@ -399,7 +399,7 @@ describe('what is there', () => {
         .end(JSON.stringify({ name: 'org/app', tags: isFirst ? ['b', null] : ['a', 'b'] }))
     }
     await expect(open().listTags(place())).resolves.toEqual(['a', 'b'])
-    registry.script = (_request, response) => void refuse(response, 404, 'NAME_UNKNOWN', 'no')
+    registry.script = (_request, response) => refuse(response, 404, 'NAME_UNKNOWN', 'no')
     await expect(open().listTags(place())).resolves.toEqual([])
   })
   test('the next page is asked of nobody else, with our password', async () => {
@@ -418,7 +418,7 @@ describe('what is there', () => {
     await expect(open().deleteManifest(place(), sha256('x'))).resolves.toBe(isDeleted)
   })
   test('a registry that deletes nothing says so', async () => {
-    registry.script = (_request, response) => void refuse(response, 405, 'UNSUPPORTED', 'no')
+    registry.script = (_request, response) => refuse(response, 405, 'UNSUPPORTED', 'no')
     await expect(open().deleteManifest(place(), sha256('x'))).rejects.toMatchObject({ code: 'unsupported' })
   })
 })

@@ -97,7 +97,7 @@ class Decoder {
           for (const { value: inner } of sortedEntries(value.entries)) {
             this.value(type.element, inner, undefined, owner, path)
           }
-          return value
+          return filledOn(value, before)
         }
         break
       case 'struct':
@@ -238,6 +238,15 @@ class FilledStruct implements Decoded, Fields {
     while (field && field.name !== name) field = field.next
     return field
   }
+}
+
+/** A map that a field's other spelling has begun already is filled on. */
+function filledOn(value: MapValue, before: DecodedValue): MapValue {
+  if (typeof before !== 'object' || !('kind' in before) || before.kind !== 'map') return value
+  const keys = new Set(value.entries.map(({ key }) => key))
+  const kept = before.entries.filter(({ key }) => !keys.has(key))
+  const { start, end, entries } = value
+  return kept.length === 0 ? value : { kind: 'map', start, end, entries: [...kept, ...entries] }
 }
 
 /** The name without its package; a type that was never named has none. */

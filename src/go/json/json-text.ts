@@ -16,9 +16,6 @@ export interface TextOptions {
 /** Aliases can make a short text into an endless one; no message needs more than this. */
 const maxLength = 1 << 24
 
-const needsEscape = /["\\\u0000-\u001f\u2028\u2029]/
-const needsHtmlEscape = /["\\\u0000-\u001f\u2028\u2029<>&]/
-
 /** The text opm keeps of a blob, without the line feed at its end. */
 export function blobText(value: Value): string {
   return jsonText(value, { escapeHtml: false, exactNumbers: false })
@@ -79,22 +76,22 @@ function scalarText(value: Exclude<Value, { kind: 'list' | 'map' }>, options: Te
   }
 }
 
-function jsonString(text: string, escapeHtml: boolean): string {
-  if (!(escapeHtml ? needsHtmlEscape : needsEscape).test(text)) return `"${text}"`
-  const pattern = escapeHtml ? /["\\\u0000-\u001f\u2028\u2029<>&]/g : /["\\\u0000-\u001f\u2028\u2029]/g
-  return `"${text.replace(pattern, escapeCharacter)}"`
+// What JavaScript writes as it is, and Go escapes: line separators always, for a browser's sake the rest.
+const separators = { some: /[\u2028\u2029]/, all: /[\u2028\u2029]/g }
+const html = { some: /[<>&\u2028\u2029]/, all: /[<>&\u2028\u2029]/g }
+
+/** A text as JSON. Half a surrogate pair stands for a byte that is no UTF-8 (`brokenByte`), of which Go writes an escape. */
+export function jsonString(text: string, escapeHtml: boolean): string {
+  const quoted = text.isWellFormed() ? JSON.stringify(text) : quotedWithBroken(text)
+  const { some, all } = escapeHtml ? html : separators
+  return some.test(quoted) ? quoted.replace(all, escapeCharacter) : quoted
 }
 
-const shortEscapes: Readonly<Record<string, string>> = {
-  '"': '\\"',
-  '\\': '\\\\',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
+function quotedWithBroken(text: string): string {
+  const whole = text.split(/\p{Surrogate}/u).map((piece) => JSON.stringify(piece).slice(1, -1))
+  return `"${whole.join('\\ufffd')}"`
 }
 
 function escapeCharacter(character: string): string {
-  return shortEscapes[character] ?? `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -1,34 +1,36 @@
-// JSON as Go's json.Marshal writes it, for text that is put together by hand: fields in the order of the struct, empty ones
-// left out where their type says so.
-
-/** Go escapes what a browser might take for markup, and the line separators that JavaScript once did not allow. */
-const goEscapes = /[<>&\u2028\u2029]/
-const allGoEscapes = /[<>&\u2028\u2029]/g
+// JSON put together as Go's json.Marshal writes structs and maps: fields in the order of the type, keys of maps by their
+// bytes, HTML's three characters escaped. Takes and gives texts that are JSON already.
+import { compareBytes } from '../text.ts'
+import { jsonString } from './json-text.ts'
 
 /** A text in quotes. */
 export function marshalString(text: string): string {
-  const quoted = JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
-  return goEscapes.test(quoted) ? quoted.replace(allGoEscapes, escaped) : quoted
+  return jsonString(text, true)
 }
 
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-}
-
-/** An object of fields that are written already; undefined ones are left out. */
-export function marshalObject(fields: Iterable<readonly [key: string, json: string | undefined]>): string {
+/** A struct, whose fields have plain names. Undefined is a field that `omitempty` leaves out. */
+export function marshalObject(fields: Iterable<readonly [name: string, json: string | undefined]>): string {
   let text = ''
-  for (const [key, json] of fields)
-    if (json !== undefined) text += `${text === '' ? '' : ','}"${key}":${json}`
+  for (const [name, json] of fields)
+    if (json !== undefined) text += `${text === '' ? '' : ','}"${name}":${json}`
   return `{${text}}`
 }
 
-/** Undefined (`omitempty`) for an empty text. */
-export function marshalText(text: string): string | undefined {
+export function marshalMap(entries: Iterable<readonly [key: string, json: string]>): string {
+  const sorted = [...entries].sort(([a], [b]) => compareBytes(a, b))
+  return `{${sorted.map(([key, json]) => `${marshalString(key)}:${json}`).join(',')}}`
+}
+
+export function marshalList(items: readonly string[]): string {
+  return `[${items.join(',')}]`
+}
+
+/** The text in quotes; undefined where it is empty. */
+export function unlessEmpty(text: string): string | undefined {
   return text === '' ? undefined : marshalString(text)
 }
 
-/** Undefined (`omitempty`) for an empty list. */
-export function marshalList(items: readonly string[]): string | undefined {
-  return items.length === 0 ? undefined : `[${items.join(',')}]`
+/** The list; undefined where it is empty. */
+export function unlessNone(items: readonly string[]): string | undefined {
+  return items.length === 0 ? undefined : marshalList(items)
 }

@@ -1,7 +1,7 @@
 // A catalog's files to the content of its layer: judged as opm judges them, with the cache that opm would make. Pure; for bytes of
 // strangers it is run in a process of its own (layer-process.ts).
-import { cacheDigest, cacheModes } from '../../catalog/cache/cache-digest.ts'
-import { writeCache } from '../../catalog/cache/write-cache.ts'
+import { cacheDigest, cacheModes } from '../../catalog/api/cache-digest.ts'
+import { writeCache } from '../../catalog/api/write-cache.ts'
 import { assemble } from '../../catalog/facts/assemble.ts'
 import { ignoreFileText } from '../../catalog/load/indexignore.ts'
 import type { Meta } from '../../catalog/load/meta.ts'
@@ -14,7 +14,7 @@ import type { CatalogFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
 
 /** Where opm's own Dockerfile puts them. */
-export const catalogFolder = 'configs'
+const catalogFolder = 'configs'
 export const cacheFolder = 'tmp/cache'
 
 /** As `ADD` leaves what a checkout with the usual umask has; whatever the files have on this machine. */

@@ -1,0 +1,278 @@
+// Asks `opm serve` and our server the same: every call that a catalog has an answer for, and some that it has none for.
+// `node scripts/compare-serving.ts DIRECTORY...` prints counts and differences; exit 1 where there are any.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js'
+import { readServedFile } from '../src/catalog/api/served-file.ts'
+import { servedCatalog, type ServedCatalog } from '../src/catalog/api/served-catalog.ts'
+import { openCatalogDirectory } from '../src/examine/catalogs/catalog-directory.ts'
+import { canonicalText } from '../src/go/json/canonical-text.ts'
+import type { Json } from '../src/go/json/json.ts'
+import { openGrpcServer } from '../src/serving/grpc-server.ts'
+import { serviceOf, type Message } from '../src/serving/services.ts'
+
+export interface Comparison {
+  readonly calls: number
+  /** Where opm's answer depends on the order of a Go map and ours is another of those it may give. */
+  readonly random: number
+  readonly differences: readonly { readonly call: string; readonly opm: unknown; readonly ours: unknown }[]
+}
+
+/** What a call gave: messages, or the status that it ended with. */
+type Outcome = readonly Message[] | { readonly code: number; readonly details: string }
+
+interface Call {
+  readonly service: string
+  readonly method: string
+  readonly request: Message
+  /** Whether the order of the answers is opm's own. */
+  readonly inOrder?: boolean
+  readonly metadata?: Metadata
+  /** Bundles that opm may answer with. */
+  readonly anyOf?: ReadonlySet<string>
+}
+
+/** Reads a directory as the command does. Throws where opm would not serve it. */
+function readDirectory(dir: string): ServedCatalog {
+  const directory = openCatalogDirectory(dir)
+  if (directory.kind !== 'files') throw new Error(directory.message)
+  const read = servedCatalog(
+    directory.files.map((file) => {
+      const bytes = file.read()
+      if ('error' in bytes) throw new Error(bytes.error)
+      return { path: file.path, file: readServedFile(bytes) }
+    }),
+  )
+  if (!read.ok) throw new Error(read.error)
+  return read.value
+}
+
+/** Compares the two servers on one catalog directory. `opm` is on the PATH. */
+export async function compareServing(dir: string): Promise<Comparison> {
+  const catalog = readDirectory(dir)
+  const opm = await startOpm(dir)
+  const ours = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
+  const [theirClient, ourClient] = [opm.port, ours.port].map(
+    (port) =>
+      new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+        'grpc.max_receive_message_length': -1,
+      }),
+  ) as [Client, Client]
+  const differences: Comparison['differences'][number][] = []
+  let [calls, random] = [0, 0]
+  try {
+    for (const call of callsFor(catalog)) {
+      calls++
+      const [theirs, own] = await Promise.all([ask(theirClient, call), ask(ourClient, call)])
+      if (isDeepStrictEqual(theirs, own)) continue
+      if (isOneOf(call, theirs) && isOneOf(call, own)) random++
+      else
+        differences.push({ call: `${call.method} ${JSON.stringify(call.request)}`, opm: theirs, ours: own })
+    }
+  } finally {
+    theirClient.close()
+    ourClient.close()
+    await Promise.all([opm.stop(), ours.close(1000)])
+  }
+  return { calls, random, differences }
+}
+
+function isOneOf({ anyOf }: Call, outcome: Outcome): boolean {
+  const [bundle] = Array.isArray(outcome) ? (outcome as readonly Message[]) : []
+  return bundle !== undefined && anyOf?.has(String(bundle['csvName'])) === true
+}
+
+function* callsFor(catalog: ServedCatalog): Generator<Call> {
+  const service = 'api.Registry'
+  const apis = new Map<string, Message>([
+    ['none', { group: 'no.such.group', version: 'v1', kind: 'Nothing' }],
+    ['half', { group: '', version: 'v"1', kind: '' }],
+  ])
+  const replaced = new Set(['', 'no-such-bundle'])
+  yield { service, method: 'ListPackages', request: {} }
+  yield { service, method: 'ListBundles', request: {}, inOrder: true }
+  for (const name of ['', 'no-such-package', 'odd "name"\n'])
+    yield { service, method: 'GetPackage', request: { name } }
+  for (const [pkgName, { channels }] of catalog.index) {
+    yield { service, method: 'GetPackage', request: { name: pkgName } }
+    for (const at of [
+      { pkgName, channelName: 'no-such-channel' },
+      { pkgName: `${pkgName}x`, channelName: 'a' },
+    ]) {
+      yield { service, method: 'GetBundleForChannel', request: at }
+      yield { service, method: 'GetBundle', request: { ...at, csvName: 'x' } }
+      yield { service, method: 'GetBundleThatReplaces', request: { ...at, csvName: 'x' } }
+    }
+    for (const [channelName, { bundles }] of channels) {
+      const at = { pkgName, channelName }
+      yield { service, method: 'GetBundleForChannel', request: at }
+      yield { service, method: 'GetBundle', request: { ...at, csvName: 'no-such-bundle' } }
+      const successors = new Map<string, Set<string>>([['no-such-bundle', new Set()]])
+      for (const { name, replaces, skips } of bundles.values()) {
+        yield { service, method: 'GetBundle', request: { ...at, csvName: name } }
+        for (const before of [name, replaces, ...skips]) {
+          const of = successors.get(before) ?? new Set()
+          if (before !== name || replaces === name) of.add(name)
+          successors.set(before, of)
+          replaced.add(before)
+        }
+        for (const api of catalog.providedApis(pkgName, name)) apis.set(JSON.stringify(api), { ...api })
+      }
+      for (const [csvName, anyOf] of successors)
+        yield { service, method: 'GetBundleThatReplaces', request: { ...at, csvName }, anyOf }
+    }
+  }
+  for (const csvName of replaced)
+    yield { service, method: 'GetChannelEntriesThatReplace', request: { csvName } }
+  for (const request of apis.values())
+    for (const method of [
+      'GetChannelEntriesThatProvide',
+      'GetLatestChannelEntriesThatProvide',
+      'GetDefaultBundleThatProvides',
+    ])
+      yield { service, method, request }
+  yield* otherCalls(catalog)
+}
+
+function* otherCalls(catalog: ServedCatalog): Generator<Call> {
+  const metadata = new Metadata()
+  metadata.set('x-acknowledge-experimental', 'true')
+  const customs = new Map(
+    catalog.blobs.map(({ schema, package: packageName }) => [
+      JSON.stringify([schema, packageName]),
+      { schema, packageName },
+    ]),
+  )
+  const experimental = {
+    service: 'api.ExperimentalRegistry',
+    method: 'ExperimentalListPackageCustomSchemas',
+  }
+  for (const request of [
+    ...customs.values(),
+    { schema: '' },
+    { schema: '../etc' },
+    { schema: 'no.such', packageName: 'a/b' },
+    { schema: 'no.such', packageName: '' },
+  ]) {
+    yield { ...experimental, request, metadata }
+    yield { ...experimental, request }
+  }
+  for (const service of ['', 'api.Registry', 'no.such'])
+    yield { service: 'grpc.health.v1.Health', method: 'Check', request: { service } }
+  yield { service: 'grpc.health.v1.Health', method: 'Watch', request: {} }
+}
+
+async function ask(client: Client, call: Call): Promise<Outcome> {
+  const definition = serviceOfCached(call.service)[call.method]
+  if (!definition) throw new Error(`no method ${call.method}`)
+  const { path, requestSerialize, responseDeserialize, responseStream } = definition
+  const stream = responseStream
+    ? client.makeServerStreamRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        call.request,
+        call.metadata ?? new Metadata(),
+      )
+    : undefined
+  try {
+    if (!stream)
+      return [
+        await new Promise<Message>((resolve, reject) =>
+          client.makeUnaryRequest(
+            path,
+            requestSerialize,
+            responseDeserialize,
+            call.request,
+            (error, answer) => (error || !answer ? reject(error ?? new Error('no answer')) : resolve(answer)),
+          ),
+        ),
+      ]
+    const answers: Message[] = []
+    for await (const answer of stream) answers.push(answer as Message)
+    return call.inOrder === true ? answers : sorted(answers)
+  } catch (error) {
+    const { code, details } = error as ServiceError
+    return { code, details }
+  }
+}
+
+const services = new Map<string, ReturnType<typeof serviceOf>>()
+
+function serviceOfCached(name: string): ReturnType<typeof serviceOf> {
+  const known = services.get(name) ?? serviceOf(name)
+  services.set(name, known)
+  return known
+}
+
+/** Go writes the fields of a Struct in any order. */
+function sorted(answers: readonly Message[]): readonly Message[] {
+  return answers
+    .map((answer) => ({ answer, text: canonicalText(answer as Json) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ answer }) => answer)
+}
+
+interface RunningOpm {
+  readonly port: number
+  stop(): Promise<void>
+}
+
+/** `opm serve` of a directory, once it listens. */
+async function startOpm(dir: string): Promise<RunningOpm> {
+  const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
+  const port = await freePort()
+  const child = spawn(
+    'opm',
+    [
+      ...['serve', dir, '--port', String(port), '--pprof-addr', ''],
+      ...['--cache-dir', join(scratch, 'cache'), '--cache-enforce-integrity=false'],
+      ...['--termination-log', join(scratch, 'termination.log')],
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  const exited = once(child, 'exit')
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stderr.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes('serving registry')) resolve()
+    })
+    child.on('error', reject)
+    child.on('exit', () => reject(new Error(said)))
+  })
+  return {
+    port,
+    async stop() {
+      child.kill('SIGKILL')
+      await exited
+      rmSync(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+if (import.meta.main) {
+  for (const dir of process.argv.slice(2)) {
+    const { calls, random, differences } = await compareServing(dir)
+    console.log(
+      `${dir}: ${calls} calls, ${random} where opm's answer is random, ${differences.length} differences`,
+    )
+    for (const difference of differences.slice(0, 5))
+      console.log(JSON.stringify(difference, undefined, 2).slice(0, 4000))
+    if (differences.length > 0) process.exitCode = 1
+  }
+}

@@ -1,0 +1,210 @@
+// A value into one of Kubernetes' types, as its API machinery converts it: fields that the type lacks fall away, null is
+// nothing, numbers that are whole fit whole types. Everything that does not fit is remembered with its path.
+import type { Json } from '../../go/json/json.ts'
+import { goKind } from '../../go/decode/go-value.ts'
+import { decodeBase64 } from '../../go/base64.ts'
+import { dataOf } from '../manifest-document.ts'
+import type { Value } from '../../go/tree.ts'
+import type { Path } from '../bundle-places.ts'
+import { canonicalQuantity, isQuantity } from './quantity.ts'
+import { fieldsOf, resolveType, type WrittenType } from './schemas.ts'
+
+export interface Misfit {
+  /** `unknown`: the type has no such field. `type`: another type is wanted. `missing`: a field must be there. */
+  readonly kind: 'unknown' | 'type' | 'missing'
+  readonly path: Path
+  /** In words: `a whole number`. Empty unless another type is wanted. */
+  readonly wanted: string
+  readonly found: string
+}
+
+export interface Fit {
+  /** Without what does not fit. */
+  readonly value: Json
+  readonly misfits: readonly Misfit[]
+}
+
+/** Nobody reads more, and each has a path of its own. */
+const mostMisfits = 100
+/** Deeper than any schema of a CRD; documents come from strangers. */
+const maxDepth = 200
+/** Aliases can make a short text endless. */
+const mostValues = 400_000
+
+/** The value as `type` sees it. */
+export function fitInto(type: WrittenType, value: Value): Fit {
+  const fitter = new Fitter()
+  return { value: fitter.fit(type, value, []) ?? null, misfits: fitter.misfits }
+}
+
+const scalars: Readonly<Record<string, { readonly words: string; fit(value: Value): Json | undefined }>> = {
+  ':string': { words: 'a text', fit: textOf },
+  ':date-time': {
+    words: 'a time as RFC 3339 has it',
+    fit: (value) =>
+      value.kind === 'string' && (value.value === '' || isTime(value.value)) ? value.value : undefined,
+  },
+  ':byte': {
+    words: 'base64',
+    fit: (value) =>
+      value.kind === 'string' && typeof decodeBase64(value.value) !== 'number' ? value.value : undefined,
+  },
+  ':boolean': { words: 'true or false', fit: (value) => (value.kind === 'bool' ? value.value : undefined) },
+  ':int32': { words: 'a whole number of 32 bits', fit: (value) => whole(value, 2 ** 31) },
+  ':int64': { words: 'a whole number', fit: (value) => whole(value, 2 ** 63) },
+  ':integer': { words: 'a whole number', fit: (value) => whole(value, 2 ** 63) },
+  ':double': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+  ':number': { words: 'a number', fit: (value) => (value.kind === 'number' ? value.value : undefined) },
+  ':quantity': {
+    words: 'a quantity, such as 100m or 64Mi',
+    fit: (value) => {
+      const text = value.kind === 'number' ? value.text : textOf(value)
+      return text !== undefined && isQuantity(text) ? canonicalQuantity(text) : undefined
+    },
+  },
+  ':int-or-string': {
+    words: 'a whole number or a text',
+    fit: (value) => (value.kind === 'string' ? value.value : whole(value, 2 ** 31)),
+  },
+}
+
+/** What a null in a list becomes: the type's zero. */
+const zeros: Readonly<Record<string, Json>> = {
+  ...{
+    ':string': '',
+    ':boolean': false,
+    ':int32': 0,
+    ':int64': 0,
+    ':integer': 0,
+    ':double': 0,
+    ':number': 0,
+  },
+}
+
+class Fitter {
+  readonly misfits: Misfit[] = []
+  private values = mostValues
+
+  fit(written: WrittenType, value: Value, path: Path): Json | undefined {
+    const schema = unionOf(written)
+    if (schema) return this.union(schema, value, path)
+    const type = resolveType(written)
+    if (value.kind === 'null') return undefined
+    if (path.length > maxDepth || this.values-- <= 0) return undefined
+    if (typeof type === 'string') return this.scalar(type, value, path)
+    if (isList(type)) return this.list(type[0], value, path)
+    return 'fields' in type ? this.struct(type.fields, value, path) : this.map(type.values, value, path)
+  }
+
+  private scalar(type: string, value: Value, path: Path): Json | undefined {
+    if (type === ':any') return dataOf(value) ?? null
+    if (type === ':object')
+      return value.kind === 'map' ? dataOf(value) : this.mismatch('an object', value, path)
+    const scalar = scalars[type]
+    if (!scalar) return dataOf(value) ?? null
+    const fitted = scalar.fit(value)
+    return fitted === undefined ? this.mismatch(scalar.words, value, path) : fitted
+  }
+
+  private struct(written: Readonly<Record<string, WrittenType>>, value: Value, path: Path): Json | undefined {
+    if (value.kind !== 'map') return this.mismatch('an object', value, path)
+    const fields = fieldsOf(written)
+    const result: [string, Json][] = []
+    const present = new Set<string>()
+    for (const { key, value: inner } of value.entries) {
+      const field = fields.get(key)
+      if (!field) {
+        this.report({ kind: 'unknown', path: [...path, key], wanted: '', found: '' })
+        continue
+      }
+      if (inner.kind !== 'null') present.add(key)
+      const fitted = this.fit(field.type, inner, [...path, key])
+      if (fitted !== undefined) result.push([key, fitted])
+    }
+    for (const [key, { isRequired }] of fields)
+      if (isRequired && !present.has(key))
+        this.report({ kind: 'missing', path: [...path, key], wanted: '', found: '' })
+    return Object.fromEntries(result)
+  }
+
+  private map(type: WrittenType, value: Value, path: Path): Json | undefined {
+    if (value.kind !== 'map') return this.mismatch('an object', value, path)
+    return Object.fromEntries(
+      value.entries.map(({ key, value: inner }) => [
+        key,
+        this.fit(type, inner, [...path, key]) ?? zeroOf(type),
+      ]),
+    )
+  }
+
+  private list(type: WrittenType, value: Value, path: Path): Json | undefined {
+    if (value.kind !== 'list') return this.mismatch('a list', value, path)
+    return value.items.map((item, index) => this.fit(type, item, [...path, index]) ?? zeroOf(type))
+  }
+
+  /** The three types of JSON schema that may be of one shape or another, which OpenAPI cannot say. */
+  private union(schema: Union, value: Value, path: Path): Json | undefined {
+    if (value.kind === 'null') return undefined
+    if (value.kind === 'map') return this.fit(schema.schema, value, path)
+    if (value.kind === 'bool' && schema.also === 'bool') return value.value
+    if (value.kind === 'list' && schema.also === 'schemas') return this.list(schema.schema, value, path)
+    if (value.kind === 'list' && schema.also === 'texts') return this.list(':string', value, path)
+    return this.mismatch('a schema', value, path)
+  }
+
+  private mismatch(wanted: string, value: Value, path: Path): undefined {
+    this.report({ kind: 'type', path, wanted, found: shown(value) })
+    return undefined
+  }
+
+  private report(misfit: Misfit): void {
+    if (this.misfits.length < mostMisfits) this.misfits.push(misfit)
+  }
+}
+
+interface Union {
+  readonly schema: WrittenType
+  readonly also: 'bool' | 'schemas' | 'texts'
+}
+
+function unionOf(type: WrittenType): Union | undefined {
+  if (typeof type !== 'string') return undefined
+  const [schema, of] = type.split('PropsOr')
+  const also =
+    of === 'Bool' ? 'bool' : of === 'Array' ? 'schemas' : of === 'StringArray' ? 'texts' : undefined
+  return also && { schema: `${schema}Props`, also }
+}
+
+/** A list has methods, `values` among them: asking for names of fields is not enough. */
+function isList(type: WrittenType): type is readonly [WrittenType] {
+  return Array.isArray(type)
+}
+
+function zeroOf(type: WrittenType): Json {
+  const resolved = resolveType(type)
+  if (typeof resolved === 'string') return zeros[resolved] ?? null
+  return !isList(resolved) && 'fields' in resolved ? {} : null
+}
+
+function textOf(value: Value): string | undefined {
+  return value.kind === 'string' ? value.value : undefined
+}
+
+function whole(value: Value, limit: number): number | undefined {
+  if (value.kind !== 'number' || !Number.isInteger(value.value)) return undefined
+  return value.value >= -limit && value.value < limit ? value.value : undefined
+}
+
+function isTime(text: string): boolean {
+  return (
+    /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(text) &&
+    text.slice(5, 7) <= '12'
+  )
+}
+
+function shown(value: Value): string {
+  if (value.kind === 'map') return 'an object'
+  if (value.kind === 'list') return 'a list'
+  if (value.kind === 'string') return `the text ${JSON.stringify(value.value.slice(0, 100))}`
+  return value.kind === 'number' ? `the number ${value.text}` : `a ${goKind(value)}`
+}

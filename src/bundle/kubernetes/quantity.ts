@@ -1,0 +1,79 @@
+// Kubernetes' quantities: which texts are one, and how Kubernetes writes them anew.
+
+const form = /^(?<sign>[+-]?)(?<whole>\d*)(?:\.(?<part>\d*))?(?<suffix>[numkKMGTPE]i?|[eE][+-]?\d+)?$/
+
+const decimal: Readonly<Record<string, number>> = {
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
+}
+const binary = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+
+interface Amount {
+  readonly sign: bigint
+  /** In billionths, which is as fine as Kubernetes counts. */
+  readonly nano: bigint
+  readonly kind: 'decimal' | 'binary' | 'exponent'
+}
+
+/** Whether Kubernetes reads the text as a quantity. */
+export function isQuantity(text: string): boolean {
+  return amountOf(text) !== undefined
+}
+
+/** The quantity as Kubernetes writes it: `1000m` is `1`. A text that is none stays as it is. */
+export function canonicalQuantity(text: string): string {
+  const amount = amountOf(text)
+  if (!amount) return text
+  const { sign, nano, kind } = amount
+  if (nano === 0n) return '0'
+  const before = sign < 0n ? '-' : ''
+  // Less than a whole of the smallest binary unit, or no whole number of bytes: written by tens.
+  if (kind === 'binary' && nano % 1_000_000_000n === 0n && nano >= 1024n * 1_000_000_000n) {
+    let value = nano / 1_000_000_000n
+    let power = 0
+    for (; value % 1024n === 0n && power < binary.length - 1; power++) value /= 1024n
+    return `${before}${value}${binary[power]}`
+  }
+  let value = nano
+  let exponent = -9
+  for (; value % 1000n === 0n && exponent < 18; exponent += 3) value /= 1000n
+  if (kind === 'exponent') return `${before}${value}${exponent === 0 ? '' : `e${exponent}`}`
+  const suffix = Object.entries(decimal).find(([, power]) => power === exponent)?.[0] ?? ''
+  return `${before}${value}${suffix}`
+}
+
+function amountOf(text: string): Amount | undefined {
+  const { sign = '', whole = '', part = '', suffix = '' } = form.exec(text)?.groups ?? { suffix: '?' }
+  if (suffix === '?' || (whole === '' && part === '')) return undefined
+  // Longer than any quantity; strangers write them.
+  if (text.length > 100) return undefined
+  const isBinary = suffix.endsWith('i')
+  const isExponent = /^[eE]./.test(suffix)
+  if (isBinary && !binary.includes(suffix)) return undefined
+  if (!isBinary && !isExponent && !Object.hasOwn(decimal, suffix)) return undefined
+  const exponent = isExponent ? Number(suffix.slice(1)) : isBinary ? 0 : (decimal[suffix] ?? 0)
+  if (Math.abs(exponent) > 1000) return undefined
+  const factor = isBinary ? 1024n ** BigInt(binary.indexOf(suffix)) : 1n
+  // What is finer than a billionth is rounded up, as Kubernetes does it.
+  const digits = BigInt(whole + part || '0') * factor
+  const shift = exponent + 9 - part.length
+  const ceiled = shift >= 0 ? digits * 10n ** BigInt(shift) : ceilDivide(digits, 10n ** BigInt(-shift))
+  const most = ((1n << 63n) - 1n) * 1_000_000_000n
+  return {
+    sign: sign === '-' ? -1n : 1n,
+    nano: ceiled > most ? most : ceiled,
+    kind: isBinary ? 'binary' : isExponent ? 'exponent' : 'decimal',
+  }
+}
+
+function ceilDivide(value: bigint, by: bigint): bigint {
+  return (value + by - 1n) / by
+}

@@ -1,0 +1,81 @@
+// The service that a deployment with webhooks is reached by, and who makes its certificate: cert-manager or OpenShift.
+import { at, objectOf } from '../fields.ts'
+import { generated, type Generation } from './generation.ts'
+import { nameOf } from './object-name.ts'
+import type { JsonObject, PlainObject } from './rendering.ts'
+
+/** OLM v0's names, which OLM v1 keeps. */
+export function serviceNameOf(deployment: string): string {
+  return nameOf(deployment.replaceAll('.', '-'), 'service')
+}
+
+export function certificateNameOf(deployment: string): string {
+  return nameOf(serviceNameOf(deployment), 'cert')
+}
+
+/** The object with what makes the provider put its certificate authority into it. */
+export function withAuthority(generation: Generation, deployment: string, object: PlainObject): PlainObject {
+  const { certificates, installNamespace } = generation
+  if (certificates === 'cert-manager')
+    return annotated(object, {
+      'cert-manager.io/inject-ca-from': `${installNamespace}/${certificateNameOf(deployment)}`,
+    })
+  if (certificates === 'openshift-service-ca')
+    return annotated(object, { 'service.beta.openshift.io/inject-cabundle': 'true' })
+  return object
+}
+
+/** The service with what makes OpenShift give it a certificate. cert-manager has objects of its own for that. */
+export function withServingCertificate(
+  { certificates }: Generation,
+  deployment: string,
+  service: PlainObject,
+): PlainObject {
+  if (certificates !== 'openshift-service-ca') return service
+  return annotated(service, {
+    'service.beta.openshift.io/serving-cert-secret-name': certificateNameOf(deployment),
+  })
+}
+
+function annotated(object: PlainObject, annotations: JsonObject): PlainObject {
+  const metadata = objectOf(object.manifest['metadata'])
+  const all = { ...objectOf(at(metadata, 'annotations')), ...annotations }
+  return { ...object, manifest: { ...object.manifest, metadata: { ...metadata, annotations: all } } }
+}
+
+/** cert-manager's objects: one issuer and one certificate for each deployment. Their order is nowhere defined: by name. */
+export function certificates(generation: Generation): readonly PlainObject[] {
+  const { csv, installNamespace: namespace } = generation
+  if (generation.certificates !== 'cert-manager') return []
+  const deployments = new Set(csv.webhooks.map(({ deployment }) => deployment))
+  return [...deployments].sort().flatMap((deployment) => {
+    const name = certificateNameOf(deployment)
+    const issuer = nameOf(name, 'selfsigned-issuer')
+    const host = `${serviceNameOf(deployment)}.${namespace}`
+    return [
+      generated(
+        generation,
+        ['cert-manager.io/v1', 'Issuer'],
+        { name: issuer, namespace },
+        { spec: { selfSigned: {} } },
+      ),
+      generated(
+        generation,
+        ['cert-manager.io/v1', 'Certificate'],
+        { name, namespace },
+        {
+          spec: {
+            secretName: name,
+            commonName: host,
+            usages: ['server auth'],
+            dnsNames: [host, `${host}.svc`, `${host}.svc.cluster.local`],
+            issuerRef: { name: issuer },
+            // Two years, and anew a day before: OLM v0's times.
+            duration: '17520h0m0s',
+            renewBefore: '24h0m0s',
+          },
+        },
+      ),
+    ]
+  })
+}

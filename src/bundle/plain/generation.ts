@@ -1,0 +1,34 @@
+// What every generator of objects is given, and how one is made.
+import type { CsvView } from './csv-view.ts'
+import type { RegistryV1 } from './registry-v1.ts'
+import type { CertificateProvider, DeploymentConfig, JsonObject, PlainObject } from './rendering.ts'
+
+export interface Generation {
+  readonly bundle: RegistryV1
+  readonly csv: CsvView
+  readonly installNamespace: string
+  /** `['']` for all. */
+  readonly watchNamespaces: readonly string[]
+  readonly certificates: CertificateProvider | undefined
+  readonly deploymentConfig: DeploymentConfig | undefined
+}
+
+/** An object that is made of the ClusterServiceVersion. */
+export function generated(
+  { csv }: Generation,
+  [apiVersion, kind]: readonly [apiVersion: string, kind: string],
+  metadata: { readonly name: string; readonly namespace?: string } & JsonObject,
+  body: JsonObject = {},
+): PlainObject {
+  const { name, namespace } = metadata
+  return {
+    ...{ apiVersion, kind, name },
+    ...(namespace !== undefined && { namespace }),
+    manifest: { apiVersion, kind, metadata, ...body },
+    file: csv.file,
+  }
+}
+
+export function watchesAll({ watchNamespaces }: Generation): boolean {
+  return watchNamespaces.length === 1 && watchNamespaces[0] === ''
+}

@@ -1,0 +1,42 @@
+// Whether an Operator can watch the namespaces that it is told to: what its install modes say.
+import type { CsvView } from './csv-view.ts'
+import type { RenderRefusal } from './rendering.ts'
+
+/** In OLM v1's words; undefined where it can. No namespace at all: the bundle has no default, and none was given. */
+export function refuseTargets(
+  { modes, file }: CsvView,
+  installNamespace: string,
+  targets: readonly string[],
+): RenderRefusal | undefined {
+  const problem = problemOf(new Set(modes), modes.join(' '), installNamespace, targets)
+  if (problem === undefined) return undefined
+  return {
+    message: `invalid option(s): invalid target namespaces [${targets.join(' ')}]: ${problem}`,
+    at: { file, path: ['spec', 'installModes'] },
+    isAboutOptions: true,
+  }
+}
+
+function problemOf(
+  modes: ReadonlySet<string>,
+  supported: string,
+  installNamespace: string,
+  targets: readonly string[],
+): string | undefined {
+  const set = new Set(targets)
+  const cannotWatchOwn = `supported install modes [${supported}] do not support targeting own namespace`
+  if (set.size === 0)
+    return `${modes.has('MultiNamespace') ? 'at least' : 'exactly'} one target namespace must be specified`
+  if (set.size === 1 && set.has(''))
+    return modes.has('AllNamespaces')
+      ? undefined
+      : `supported install modes [${supported}] do not support targeting all namespaces`
+  if (set.size === 1) {
+    if (set.has(installNamespace)) return modes.has('OwnNamespace') ? undefined : cannotWatchOwn
+    if (modes.has('SingleNamespace')) return undefined
+  } else {
+    if (!modes.has('OwnNamespace') && set.has(installNamespace)) return cannotWatchOwn
+    if (modes.has('MultiNamespace') && !set.has('')) return undefined
+  }
+  return `supported install modes [${supported}] do not support target namespaces [${targets.join(' ')}]`
+}

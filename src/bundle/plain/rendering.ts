@@ -1,0 +1,70 @@
+// What a bundle becomes when it is installed: the objects that would be created, and why there are none.
+import type { Finding } from '../../findings/finding.ts'
+import type { Json } from '../../go/json/json.ts'
+import type { BundleFormat } from '../bundle-files.ts'
+import type { Path } from '../bundle-places.ts'
+
+export type JsonObject = Readonly<Record<string, Json>>
+
+/** Who makes the certificates of webhooks: OLM v1 takes bundles with webhooks only where one of them is there. */
+export type CertificateProvider = 'cert-manager' | 'openshift-service-ca'
+
+export interface RenderOptions {
+  readonly installNamespace: string
+  /** The namespaces to watch, `['']` for all. What OLM v1 takes by default where it is left out. */
+  readonly watchNamespaces?: readonly string[]
+  /** `cert-manager` where nothing is said; `none` for a cluster without any. */
+  readonly certificates?: CertificateProvider | 'none'
+  /** What the one who installs sets for all deployments, as a Subscription's config. */
+  readonly deploymentConfig?: DeploymentConfig
+}
+
+/** OLM v1's `deploymentConfig`, as Kubernetes writes its parts. */
+export interface DeploymentConfig {
+  readonly env?: readonly JsonObject[]
+  readonly envFrom?: readonly JsonObject[]
+  readonly volumes?: readonly JsonObject[]
+  readonly volumeMounts?: readonly JsonObject[]
+  readonly tolerations?: readonly JsonObject[]
+  readonly resources?: JsonObject
+  readonly nodeSelector?: JsonObject
+  readonly affinity?: JsonObject
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** One object that would be created. */
+export interface PlainObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  /** Absent where the object has none: it belongs to the cluster, or to whatever namespace it is applied in. */
+  readonly namespace?: string
+  /** The whole object, as it would be applied. */
+  readonly manifest: JsonObject
+  /** The bundle's file that it comes from: the ClusterServiceVersion's for what is made of that. */
+  readonly file: string
+}
+
+/** Why OLM v1 does not install the bundle. */
+export interface RenderRefusal {
+  /** In OLM v1's words. */
+  readonly message: string
+  readonly at?: { readonly file: string; readonly path: Path }
+  /** The rule that tells of the same when the bundle is validated; absent where only installing it brings it up. */
+  readonly toldBy?: string
+  /** It is about the namespaces that were asked for: with others the bundle may render. */
+  readonly isAboutOptions?: true
+}
+
+export interface Rendering {
+  /** Absent where the files are no bundle. */
+  readonly format?: BundleFormat
+  /** In the order in which the renderer makes them. Empty where there is a refusal. */
+  readonly objects: readonly PlainObject[]
+  /** Empty where the bundle renders. */
+  readonly refusals: readonly RenderRefusal[]
+  /** The refusals of which no rule of `validateBundle` tells, without those that are about the options. */
+  readonly findings: readonly Finding[]
+  /** What could not be found out, as sentences: a chart is not rendered without Helm. Never a pass. */
+  readonly open: readonly string[]
+}

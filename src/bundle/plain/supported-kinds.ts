@@ -1,0 +1,32 @@
+// The kinds of objects that a registry+v1 bundle may bring, as operator-registry lists them (pkg/lib/bundle), and whether
+// OLM v1 puts them into the install namespace. VerticalPodAutoscaler is namespaced; the list says otherwise, and OLM v1
+// follows the list.
+const namespaced: ReadonlyMap<string, boolean> = new Map([
+  ['ClusterServiceVersion', true],
+  ['CustomResourceDefinition', false],
+  ['ClusterRole', false],
+  ['ClusterRoleBinding', false],
+  ['Service', true],
+  ['ServiceAccount', true],
+  ['Role', true],
+  ['RoleBinding', true],
+  ['PrometheusRule', true],
+  ['ServiceMonitor', true],
+  ['Secret', true],
+  ['ConfigMap', true],
+  ['PodDisruptionBudget', true],
+  ['PriorityClass', false],
+  ['VerticalPodAutoscaler', false],
+  ['ConsoleYAMLSample', false],
+  ['ConsoleQuickStart', false],
+  ['ConsoleCLIDownload', false],
+  ['ConsoleLink', false],
+  ['ConsolePlugin', false],
+  ['NetworkPolicy', true],
+  ['PodMonitor', true],
+])
+
+/** Whether objects of a kind go into the install namespace; undefined where OLM v1 refuses them. */
+export function isPutIntoNamespace(kind: string): boolean | undefined {
+  return namespaced.get(kind)
+}

@@ -1,0 +1,10 @@
+// A value as text that is the same for the same value: keys in order, no space.
+import type { Json } from '../../go/json/json.ts'
+
+export function canonicalJson(value: Json): string {
+  return JSON.stringify(value, (_key, inner: Json) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}

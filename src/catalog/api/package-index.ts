@@ -1,0 +1,78 @@
+// The packages of a catalog as opm's server knows them: each channel's head, and the edges of each entry. opm keeps it
+// as `packages.json` in its cache. Made of a catalog that opm accepts.
+import { compareBytes } from '../../go/text.ts'
+import { upgradeGraph } from '../graph/upgrade-graph.ts'
+import type { Deprecation } from './api-types.ts'
+import type { ChannelBlob, Icon, IndexBlobs } from './index-blobs.ts'
+
+/** By name, in the order of their bytes; so are channels and bundles below. */
+export type PackageIndex = ReadonlyMap<string, IndexedPackage>
+
+export interface IndexedPackage {
+  readonly name: string
+  readonly description: string
+  readonly icon?: Icon
+  readonly defaultChannel: string
+  readonly channels: ReadonlyMap<string, IndexedChannel>
+  readonly deprecation?: Deprecation
+}
+
+export interface IndexedChannel {
+  readonly name: string
+  readonly head: string
+  readonly bundles: ReadonlyMap<string, IndexedBundle>
+  readonly deprecation?: Deprecation
+}
+
+/** A bundle in a channel. What opm does not keep in `packages.json`, its range and deprecation, it keeps with the bundle. */
+export interface IndexedBundle {
+  readonly package: string
+  readonly channel: string
+  readonly name: string
+  readonly replaces: string
+  readonly skips: readonly string[]
+  /** Whether a list of them is written at all. */
+  readonly hasSkips: boolean
+  readonly skipRange: string
+  readonly deprecation?: Deprecation
+}
+
+export function packageIndex({ packages, channels, deprecations }: IndexBlobs): PackageIndex {
+  const deprecated = new Map(
+    deprecations.map((one) => [key(one.package, one.schema, one.name), { message: one.message }]),
+  )
+  const deprecationOf = (...of: readonly string[]): { deprecation?: Deprecation } => {
+    const deprecation = deprecated.get(key(...of))
+    return deprecation ? { deprecation } : {}
+  }
+  const ofPackage = Map.groupBy(channels, (channel) => channel.package)
+  const indexed = (channel: ChannelBlob): IndexedChannel => ({
+    name: channel.name,
+    head: upgradeGraph(channel.entries).heads[0] ?? '',
+    bundles: byName(
+      channel.entries.map((entry) => ({
+        ...entry,
+        package: channel.package,
+        channel: channel.name,
+        ...deprecationOf(channel.package, 'olm.bundle', entry.name),
+      })),
+    ),
+    ...deprecationOf(channel.package, 'olm.channel', channel.name),
+  })
+  return byName(
+    packages.map((one) => ({
+      ...one,
+      channels: byName((ofPackage.get(one.name) ?? []).map(indexed)),
+      ...deprecationOf(one.name, 'olm.package', ''),
+    })),
+  )
+}
+
+function key(...parts: readonly string[]): string {
+  return JSON.stringify(parts)
+}
+
+function byName<Named extends { readonly name: string }>(all: readonly Named[]): ReadonlyMap<string, Named> {
+  const sorted = [...all].sort((a, b) => compareBytes(a.name, b.name))
+  return new Map(sorted.map((one) => [one.name, one]))
+}

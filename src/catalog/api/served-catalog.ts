@@ -1,0 +1,113 @@
+// A catalog as opm serves it, once all of it was read and found to be sound: the package index, every bundle in every
+// channel, and every blob. Holds the blobs as bytes and reads a bundle when it is asked for one.
+import { assemble } from '../facts/assemble.ts'
+import type { Catalog } from '../facts/catalog.ts'
+import { sortedByBytes } from '../../go/text.ts'
+import { compareWalk } from '../../go/walk-order.ts'
+import { documentsOf } from '../load/documents.ts'
+import { validateAsOpm } from '../model/validate-as-opm.ts'
+import { apiBundle } from './api-bundle.ts'
+import type { ApiBundle, GroupVersionKind } from './api-types.ts'
+import { problemInPackage, readBundleContent, type BundleContent } from './bundle-content.ts'
+import { packageIndex, type PackageIndex } from './package-index.ts'
+import type { BundleLine, ServedBlob, ServedFile } from './served-file.ts'
+
+export interface ServedCatalog {
+  readonly index: PackageIndex
+  /** All blobs in opm's walk order. */
+  readonly blobs: readonly ServedBlob[]
+  /** Undefined where the channel has no such entry. */
+  bundle(key: BundleKey): ApiBundle | undefined
+  /** Without reading the bundle's blob. */
+  providedApis(packageName: string, bundle: string): readonly GroupVersionKind[]
+}
+
+export interface BundleKey {
+  readonly package: string
+  readonly channel: string
+  readonly name: string
+}
+
+export type ServedCatalogReading =
+  | { readonly ok: true; readonly value: ServedCatalog }
+  /** Why opm serves no such catalog, in its words. */
+  | { readonly ok: false; readonly error: string }
+
+/** The files in any order, with their paths below the catalog's directory. */
+export function servedCatalog(
+  files: Iterable<{ readonly path: string; readonly file: ServedFile }>,
+): ServedCatalogReading {
+  const walked = [...files].sort((a, b) => compareWalk(a.path, b.path))
+  const catalog = assemble(walked.map(({ path, file }) => ({ path, facts: file.facts })))
+  const read = walked.map(({ file }) => file)
+  const error = problemOf(catalog, read)
+  return error === undefined ? { ok: true, value: new LinkedCatalog(read) } : { ok: false, error }
+}
+
+/** opm looks at each package alone. */
+function problemOf(catalog: Catalog, files: readonly ServedFile[]): string | undefined {
+  const [loadError] = catalog.loadErrors
+  if (loadError) return loadError.message
+  for (const [name, ofPackage] of byPackage(catalog)) {
+    const { message } = validateAsOpm(ofPackage)
+    if (message !== undefined) return problemInPackage(name, message)
+  }
+  return files.find(({ problem }) => problem !== undefined)?.problem
+}
+
+/** The catalog cut into its packages, by name, whether or not a blob declares them. */
+function byPackage(catalog: Catalog): readonly (readonly [string, Catalog])[] {
+  const groups = {
+    packages: Map.groupBy(catalog.packages, ({ name }) => name),
+    channels: Map.groupBy(catalog.channels, (blob) => blob.package),
+    bundles: Map.groupBy(catalog.bundles, (blob) => blob.package),
+    deprecations: Map.groupBy(catalog.deprecations, (blob) => blob.package),
+  }
+  const names = new Set(Object.values(groups).flatMap((group) => [...group.keys()]))
+  return sortedByBytes(names).map((name) => [
+    name,
+    {
+      ...catalog,
+      packages: groups.packages.get(name) ?? [],
+      channels: groups.channels.get(name) ?? [],
+      bundles: groups.bundles.get(name) ?? [],
+      deprecations: groups.deprecations.get(name) ?? [],
+    },
+  ])
+}
+
+class LinkedCatalog implements ServedCatalog {
+  readonly index: PackageIndex
+  readonly blobs: readonly ServedBlob[]
+  private readonly lines = new Map<string, Map<string, BundleLine>>()
+
+  constructor(files: readonly ServedFile[]) {
+    this.blobs = files.flatMap(({ blobs }) => blobs)
+    this.index = packageIndex({
+      packages: files.flatMap(({ packages }) => packages),
+      channels: files.flatMap(({ channels }) => channels),
+      deprecations: files.flatMap(({ deprecations }) => deprecations),
+    })
+    for (const line of files.flatMap(({ bundles }) => bundles)) {
+      const ofPackage = this.lines.get(line.package) ?? new Map<string, BundleLine>()
+      this.lines.set(line.package, ofPackage.set(line.name, line))
+    }
+  }
+
+  bundle({ package: packageName, channel, name }: BundleKey): ApiBundle | undefined {
+    const parent = this.index.get(packageName)
+    const line = parent?.channels.get(channel)?.bundles.get(name)
+    const content = line && this.read(packageName, name)
+    return parent && content && apiBundle(content, parent, line)
+  }
+
+  providedApis(packageName: string, bundle: string): readonly GroupVersionKind[] {
+    return this.lines.get(packageName)?.get(bundle)?.providedApis ?? []
+  }
+
+  private read(packageName: string, name: string): BundleContent | undefined {
+    const line = this.lines.get(packageName)?.get(name)?.blob.line
+    const [document] = line ? documentsOf(line) : []
+    return document?.meta && readBundleContent(document.meta.value)
+  }
+}

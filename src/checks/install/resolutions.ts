@@ -1,0 +1,165 @@
+// What a catalog's package leads to, by its channels, before any bundle is opened: fresh installs, upgrades from every
+// version that could be there, the set that comes along and why, and what OLM v1 would take. Pure.
+import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
+import { bundleVersion } from '../../change/package-blobs.ts'
+import { catalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
+import { type OperatorEntry } from './resolve/operator-entry.ts'
+import type { ChosenBundle, Resolution } from './resolve/resolve.ts'
+import { UpgradeWalk, type UpgradePath } from './resolve/walk-upgrades.ts'
+import { resolveV1, type V1Resolution } from './resolve-v1.ts'
+
+type Failure = Exclude<Resolution, { readonly kind: 'resolved' }>
+
+/** An Operator that is installed with another one, and what asks for it. */
+export interface Companion {
+  readonly entry: OperatorEntry
+  /** OLM's words for each requirement that it meets. */
+  readonly because: readonly string[]
+}
+
+export interface ChannelResolution {
+  readonly channel: string
+  /** What OLM v0 prefers: the head. Absent where it cannot tell one. */
+  readonly head: string | undefined
+  readonly fresh:
+    | { readonly kind: 'installs'; readonly root: OperatorEntry; readonly companions: readonly Companion[] }
+    | Failure
+  /** One for each version that could be installed before. */
+  readonly upgrades: readonly UpgradePath[]
+  /** Of those the ones that did not come to the head of the base either; without a base nobody knows. */
+  readonly stuckBefore: ReadonlySet<string>
+  /** Versions that could not be installed before either, so that nobody can come from them. */
+  readonly unreachable: readonly string[]
+  readonly v1: V1Resolution
+  /** From the old head, where there is one. */
+  readonly v1Upgrade?: V1Resolution
+  /** The head of the channel before the change. */
+  readonly oldHead?: BundleBlob
+}
+
+/** The name of the catalog under test, as its CatalogSource would have it. */
+const catalogName = 'catalog'
+
+/** Both sides of a change, looked up once for all packages. Without `base` the versions of `catalog` are upgraded. */
+export class CatalogUnderTest {
+  private readonly catalog: Catalog
+  private readonly base: Catalog | undefined
+  private readonly entries: CatalogEntries
+  private readonly baseEntries: CatalogEntries
+  private readonly walk: UpgradeWalk
+  private readonly baseWalk: UpgradeWalk
+
+  constructor(catalog: Catalog, base?: Catalog) {
+    this.catalog = catalog
+    this.base = base
+    this.entries = catalogEntries(catalog, catalogName)
+    this.baseEntries = base ? catalogEntries(base, catalogName) : this.entries
+    this.walk = new UpgradeWalk([{ entries: this.entries, priority: 0 }])
+    this.baseWalk = base ? new UpgradeWalk([{ entries: this.baseEntries, priority: 0 }]) : this.walk
+  }
+
+  packages(): readonly string[] {
+    return [...this.entries.packages.keys()]
+  }
+
+  /** Channels of a package, the default one in front; undefined where there is no such package. */
+  channelsOf(
+    packageName: string,
+  ): readonly { readonly name: string; readonly isDefault: boolean }[] | undefined {
+    return this.entries.packages.get(packageName)?.channels
+  }
+
+  resolveChannel(packageName: string, channel: string): ChannelResolution {
+    const head = headOf(this.entries, packageName, channel)
+    const before = headOf(this.baseEntries, packageName, channel)
+    const oldHead = before && this.base && this.bundleNamed(this.base, before)
+    return {
+      channel,
+      head: head?.name,
+      fresh: this.fresh(packageName, channel),
+      ...this.upgradesIn(packageName, channel),
+      v1: resolveV1(this.catalog, { package: packageName, channels: [channel] }),
+      ...(oldHead && {
+        oldHead,
+        v1Upgrade: resolveV1(this.catalog, {
+          package: packageName,
+          channels: [channel],
+          installed: { name: oldHead.name, version: bundleVersion(oldHead) },
+        }),
+      }),
+    }
+  }
+
+  /** The blob of an entry. */
+  bundleOf(entry: OperatorEntry): BundleBlob | undefined {
+    return this.bundleNamed(this.catalog, entry)
+  }
+
+  /** The bundle as the base has it. */
+  bundleBefore({ package: packageName, name }: BundleBlob): BundleBlob | undefined {
+    return this.base && this.bundleNamed(this.base, { package: packageName, name })
+  }
+
+  private fresh(packageName: string, channel: string): ChannelResolution['fresh'] {
+    const installed = this.walk.install(packageName, channel)
+    if (installed.kind !== 'installed') return installed
+    const root = installed.bundles.find(({ entry }) => entry.package === packageName)
+    if (root === undefined) throw new Error(`${packageName} was resolved to nothing of it`)
+    return { kind: 'installs', root: root.entry, companions: companionsOf(root, installed.bundles) }
+  }
+
+  private upgradesIn(
+    packageName: string,
+    channel: string,
+  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore'> {
+    const upgrades: UpgradePath[] = []
+    const unreachable: string[] = []
+    const stuckBefore = new Set<string>()
+    const oldHead = headOf(this.baseEntries, packageName, channel)?.name
+    const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
+    for (const { name } of its?.entries ?? []) {
+      const installed = this.baseWalk.install(packageName, channel, name)
+      if (installed.kind !== 'installed') {
+        unreachable.push(name)
+        continue
+      }
+      upgrades.push(this.walk.follow(installed.state))
+      if (this.base && !endsAt(this.baseWalk.follow(installed.state), oldHead)) stuckBefore.add(name)
+    }
+    return { upgrades, unreachable, stuckBefore }
+  }
+
+  private bundleNamed(
+    { bundles }: Catalog,
+    { package: packageName, name }: { readonly package: string; readonly name: string },
+  ): BundleBlob | undefined {
+    return bundles.find((bundle) => bundle.package === packageName && bundle.name === name)
+  }
+}
+
+/** Whether the upgrades come to the head. */
+export function endsAt({ end }: UpgradePath, head: string | undefined): boolean {
+  return end.kind === 'settled' && end.at === head
+}
+
+function headOf(entries: CatalogEntries, packageName: string, channel: string): OperatorEntry | undefined {
+  const order = entries.packages
+    .get(packageName)
+    ?.channels.find(({ name }) => name === channel)
+    ?.order()
+  return order?.ok === true ? order.entries[0] : undefined
+}
+
+function companionsOf(root: ChosenBundle, bundles: readonly ChosenBundle[]): readonly Companion[] {
+  return bundles
+    .filter((bundle) => bundle !== root)
+    .map(({ entry }) => ({
+      entry,
+      because: bundles.flatMap(({ entry: asking }) =>
+        asking.facts
+          .requirements()
+          .filter((requirement) => requirement.isMetBy(entry))
+          .map(({ text }) => `bundle ${asking.name} requires an operator ${text}`),
+      ),
+    }))
+}

@@ -1,0 +1,131 @@
+// OLM v1's resolution: the highest version wins, whatever the channels' heads are, and what depends on others is refused.
+// (operator-controller: resolve/catalog.go, resolve/validation.go, catalogmetadata/filter and compare.)
+import type { BundleBlob, Catalog, ChannelBlob } from '../../catalog/facts/catalog.ts'
+import { parseRelease, type Release } from '../../catalog/versions/release.ts'
+import { inRange, parseVersionRange } from '../../catalog/versions/version-range.ts'
+import {
+  compareIdentifiers,
+  compareVersions,
+  parseVersion,
+  type Version,
+} from '../../catalog/versions/version.ts'
+import { textField } from '../../go/json/json-fields.ts'
+import { quote } from '../../go/text.ts'
+
+export interface V1Request {
+  readonly package: string
+  /** All of them where none is named. */
+  readonly channels?: readonly string[]
+  /** What is there already: only its successors come after it, or itself. */
+  readonly installed?: { readonly name: string; readonly version: string }
+}
+
+export type V1Resolution =
+  | { readonly kind: 'resolved'; readonly bundle: BundleBlob; readonly isDeprecated: boolean }
+  | { readonly kind: 'refused'; readonly bundle?: BundleBlob; readonly message: string }
+
+interface VersionAndRelease {
+  readonly version: Version
+  readonly release: Release
+}
+
+const dependencies: ReadonlySet<string> = new Set([
+  'olm.package.required',
+  'olm.gvk.required',
+  'olm.constraint',
+])
+
+export function resolveV1(catalog: Catalog, request: V1Request): V1Resolution {
+  const { package: packageName, channels: named = [], installed } = request
+  const own = <Blob extends { readonly package: string }>(blobs: readonly Blob[]) =>
+    blobs.filter((blob) => blob.package === packageName)
+  const channels = own(catalog.channels)
+  let candidates = own(catalog.bundles)
+  if (named.length > 0) {
+    const chosen = channels.filter(({ name }) => named.includes(name))
+    const listed = new Set(chosen.flatMap(({ entries }) => entries.map(({ name }) => name)))
+    candidates = candidates.filter(({ name }) => listed.has(name))
+  }
+  if (installed) {
+    const successors = successorsOf(installed, channels)
+    if ('error' in successors)
+      return { kind: 'refused', message: `error finding upgrade edges: ${successors.error}` }
+    const same = legacyVersion(installed.version)
+    candidates = candidates.filter((bundle) => {
+      const version = versionOf(bundle)
+      return successors.names.has(bundle.name) || (version && same && compareBuilds(version, same) === 0)
+    })
+  }
+  // Of several `olm.deprecations` OLM v1 looks at the first.
+  const [deprecation] = own(catalog.deprecations)
+  const deprecated = new Set(
+    (deprecation?.entries ?? []).filter(({ schema }) => schema === 'olm.bundle').map(({ name }) => name),
+  )
+  const [best] = candidates.toSorted(
+    (a, b) =>
+      Number(deprecated.has(a.name)) - Number(deprecated.has(b.name)) ||
+      compareNewestFirst(versionOf(a), versionOf(b)),
+  )
+  if (best === undefined) return { kind: 'refused', message: nothingFound(request) }
+  const dependency = best.properties.find(({ type }) => dependencies.has(type))
+  if (dependency)
+    return {
+      kind: 'refused',
+      bundle: best,
+      message:
+        `validating bundle ${quote(best.name)}: bundle ${quote(best.name)} has a dependency declared via property ` +
+        `${quote(dependency.type)} which is currently not supported`,
+    }
+  return { kind: 'resolved', bundle: best, isDeprecated: deprecated.has(best.name) }
+}
+
+function nothingFound({ package: packageName, channels = [], installed }: V1Request): string {
+  const upgrading = installed
+    ? `error upgrading from currently installed version ${quote(installed.version)}: `
+    : ''
+  const where = channels.length > 0 ? ` in channels [${channels.join(' ')}]` : ''
+  return `${upgrading}no bundles found for package ${quote(packageName)}${where}`
+}
+
+function successorsOf(
+  installed: { readonly name: string; readonly version: string },
+  channels: readonly ChannelBlob[],
+): { readonly names: ReadonlySet<string> } | { readonly error: string } {
+  const version = parseVersion(installed.version)
+  if (!version.ok) return { error: `failed to get version and release of installed bundle: ${version.error}` }
+  const names = new Set<string>()
+  for (const { entries } of channels)
+    for (const { name, replaces, skips, skipRange } of entries) {
+      const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
+      if (
+        replaces === installed.name ||
+        skips.includes(installed.name) ||
+        (range?.ok === true && inRange(version.value, range.value))
+      )
+        names.add(name)
+    }
+  return { names }
+}
+
+function versionOf(bundle: BundleBlob): VersionAndRelease | undefined {
+  const property = bundle.properties.find(({ type }) => type === 'olm.package')
+  return property && legacyVersion(textField(property.value, 'version'))
+}
+
+/** registry+v1 writes a release as build metadata, where it has one. */
+function legacyVersion(text: string): VersionAndRelease | undefined {
+  const version = parseVersion(text)
+  if (!version.ok) return undefined
+  const release = parseRelease(version.value.build.join('.'))
+  return { version: version.value, release: release.ok ? release.value : [] }
+}
+
+function compareBuilds(a: VersionAndRelease, b: VersionAndRelease): number {
+  return compareVersions(a.version, b.version) || compareIdentifiers(a.release, b.release)
+}
+
+/** Bundles without a version, which no sound catalog has, come last. */
+function compareNewestFirst(a: VersionAndRelease | undefined, b: VersionAndRelease | undefined): number {
+  if (a && b) return compareBuilds(b, a)
+  return Number(a === undefined) - Number(b === undefined)
+}

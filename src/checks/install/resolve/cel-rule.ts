@@ -1,0 +1,64 @@
+// A CEL rule of an `olm.constraint`, held against the properties of a bundle as OLM does: an error means false. Rules
+// come from strangers: what could take long is not evaluated, and that is said.
+import { Environment } from '@marcbachmann/cel-js'
+import { compareVersions, parseVersionTolerantly } from '../../../catalog/versions/version.ts'
+import { celProblem } from '../../validation/view/cel.ts'
+import { ResolverError, type PropertyValue } from './operator-entry.ts'
+
+/** It could not be found out whether a bundle meets the rule; the message says why. */
+export class Unanswerable extends Error {}
+
+const environment = new Environment({ limits: { maxAstNodes: 10_000, maxDepth: 100, maxListElements: 1000 } })
+  .registerVariable('properties', 'list<map<string, dyn>>')
+  .registerFunction('semver_compare(dyn, dyn): int', (one: unknown, other: unknown) =>
+    BigInt(Math.sign(compareVersions(versionFrom(one), versionFrom(other)))),
+  )
+
+/** Steps that one rule may take at most on one bundle: the loops it nests, over the properties or a list of its own. */
+const mostSteps = 1_000_000
+
+/** Throws a ResolverError where OLM refuses the rule. */
+export function celRule(rule: string): (properties: readonly PropertyValue[]) => boolean {
+  const problem = celProblem(rule)
+  if (problem !== undefined) throw new ResolverError(`its constraint ${problem}`)
+  let evaluate: (context: { readonly properties: readonly PropertyValue[] }) => unknown
+  try {
+    evaluate = environment.parse(rule)
+  } catch (error) {
+    return () => {
+      throw new Unanswerable(`the rule ${JSON.stringify(rule)} cannot be evaluated: ${firstLine(error)}`)
+    }
+  }
+  return (properties) => {
+    refuseLong(rule, properties.length)
+    try {
+      return evaluate({ properties: properties.map(({ type, value }) => ({ type, value })) }) === true
+    } catch {
+      return false
+    }
+  }
+}
+
+function versionFrom(value: unknown) {
+  const parsed = parseVersionTolerantly(typeof value === 'string' ? value : String(value))
+  if (!parsed.ok) throw new Error(`unable to parse '${String(value)}' to semver format`)
+  return parsed.value
+}
+
+function refuseLong(rule: string, properties: number): void {
+  const loops = [...rule.matchAll(/\.\s*(?:all|exists|exists_one|map|filter)\s*\(/g)].length
+  const items = Math.max(properties, rule.split(',').length, 1)
+  if (items ** loops > mostSteps)
+    throw new Unanswerable(`the rule ${shortened(rule)} could take too long on ${properties} properties`)
+  // JavaScript's regular expressions go back where Go's never do; one repetition alone is harmless.
+  if (/\bmatches\s*\(/.test(rule) && [...rule.matchAll(/[*+{?]/g)].length > 1)
+    throw new Unanswerable(`the rule ${shortened(rule)} has a regular expression that could take too long`)
+}
+
+function shortened(rule: string): string {
+  return JSON.stringify(rule.length > 200 ? `${rule.slice(0, 200)}...` : rule)
+}
+
+function firstLine(error: unknown): string {
+  return error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+}

@@ -1,0 +1,527 @@
+// OLM v0's resolution of one namespace: what its Subscriptions, its installed Operators and the catalogs it sees lead to.
+// The same problem that OLM's resolver gives its solver, in the same words (OLM: resolver.go, variable_types.go).
+import { inRange } from '../../../catalog/versions/version-range.ts'
+import { once, oncePer } from '../../../findings/once.ts'
+import { chooseBundles, type Applied, type Constraint, type Variable } from './choose-bundles.ts'
+import { Unanswerable } from './cel-rule.ts'
+import { channelOrder } from './channel-order.ts'
+import { compareChannels, type CatalogEntries, type ChannelOfEntries } from './catalog-entries.ts'
+import {
+  compareText,
+  ResolverError,
+  type OperatorEntry,
+  type OperatorFacts,
+  type Requirement,
+} from './operator-entry.ts'
+
+/** A CatalogSource. All stand in one namespace, as they do for somebody who tries a catalog. */
+export interface CatalogSource {
+  readonly entries: CatalogEntries
+  /** Higher ones are preferred. */
+  readonly priority: number
+}
+
+export interface Subscription {
+  readonly name: string
+  readonly package: string
+  /** '' for any, the default channel preferred. */
+  readonly channel: string
+  readonly catalog: string
+  /** '' for none. Counts only while nothing is installed. */
+  readonly startingCsv: string
+  /** '' while nothing is installed. */
+  readonly installedCsv: string
+}
+
+/** A ClusterServiceVersion in the namespace. */
+export interface Installed {
+  readonly entry: OperatorEntry
+  /** OLM keeps what no Subscription has as it is. */
+  readonly isSubscribed: boolean
+}
+
+export interface Namespace {
+  readonly catalogs: readonly CatalogSource[]
+  readonly installed: readonly Installed[]
+  readonly subscriptions: readonly Subscription[]
+}
+
+/** A bundle that OLM would install. */
+export interface ChosenBundle {
+  readonly entry: OperatorEntry
+  /** The installed bundle that it takes the place of; '' for none. */
+  readonly replaces: string
+}
+
+export type Resolution =
+  /** What is new; nothing where everything stays as it is. */
+  | { readonly kind: 'resolved'; readonly bundles: readonly ChosenBundle[] }
+  /** Constraints that cannot all hold, as a chain from the Subscription on, and OLM's message. */
+  | { readonly kind: 'not satisfiable'; readonly chain: readonly string[]; readonly message: string }
+  /** OLM cannot resolve anything here; it says `message` on the Subscription, and tries again. */
+  | { readonly kind: 'error'; readonly message: string }
+  /** This could not be found out. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** Never throws on what catalogs say. */
+export function resolve(namespace: Namespace): Resolution {
+  try {
+    return new Problem(namespace).resolve()
+  } catch (error) {
+    if (error instanceof ResolverError) return { kind: 'error', message: error.message }
+    if (error instanceof Unanswerable) return { kind: 'unknown', reason: error.message }
+    throw error
+  }
+}
+
+/** A bundle among the variables; constraints come as they are found. */
+interface BundleVariable extends Variable {
+  readonly entry: OperatorEntry
+  readonly constraints: Constraint[]
+  replaces: string
+}
+
+/** What holds for every namespace that sees the same catalogs. */
+class Reach {
+  /** Entries from which nothing can be reached that makes OLM give up. */
+  readonly sound = new Set<OperatorEntry>()
+  private readonly candidates = new Map<Requirement, Map<string, readonly OperatorEntry[]>>()
+
+  /** Entries of catalogs that meet a requirement, in the order in which the asking entry prefers them. */
+  candidatesFor(
+    requirement: Requirement,
+    { catalog = '' }: OperatorEntry,
+    find: () => readonly OperatorEntry[],
+  ): readonly OperatorEntry[] {
+    const byCatalog = this.candidates.get(requirement) ?? new Map<string, readonly OperatorEntry[]>()
+    this.candidates.set(requirement, byCatalog)
+    const known = byCatalog.get(catalog)
+    if (known) return known
+    const found = find()
+    byCatalog.set(catalog, found)
+    return found
+  }
+}
+
+const reachIn = oncePer((_catalogs: readonly CatalogSource[]) => new Reach())
+
+/** A Subscription's choice. */
+interface Wanted {
+  readonly subscription: Subscription
+  /** Those in front preferred; what is installed already comes last. */
+  readonly candidates: readonly OperatorEntry[]
+  readonly current: OperatorEntry | undefined
+}
+
+class Problem {
+  private readonly namespace: Namespace
+  private readonly reach: Reach
+  private readonly bundles = new Map<string, BundleVariable>()
+  private readonly byEntry = new Map<OperatorEntry, BundleVariable>()
+  private readonly subscribed: Variable[] = []
+
+  constructor(namespace: Namespace) {
+    this.namespace = namespace
+    this.reach = reachIn(namespace.catalogs)
+  }
+
+  resolve(): Resolution {
+    const installed = this.namespace.installed.map(({ entry }) => entry)
+    this.refuseUnsound(installed)
+    const problems: string[] = []
+    const wanted: (Wanted | Variable)[] = []
+    for (const subscription of this.namespace.subscriptions)
+      try {
+        wanted.push(this.wantedBy(subscription))
+      } catch (error) {
+        if (!(error instanceof ResolverError)) throw error
+        problems.push(error.message)
+      }
+    if (problems.length > 0) throw new ResolverError(asOneError(problems))
+    const quick = this.chooseQuickly(wanted)
+    if (quick) return { kind: 'resolved', bundles: quick }
+    this.addBundles(installed)
+    for (const one of wanted) this.subscribed.push('candidates' in one ? this.variableOf(one) : one)
+    const choice = chooseBundles([...this.subscribed, ...this.bundles.values(), ...this.invariants()])
+    switch (choice.kind) {
+      case 'chosen':
+        return { kind: 'resolved', bundles: this.newAmong(choice.ids) }
+      case 'not satisfiable':
+        return notSatisfiable(choice.constraints)
+      case 'error':
+        return choice
+      case 'gave up':
+        return { kind: 'unknown', reason: 'the dependencies are too tangled to be resolved here' }
+    }
+  }
+
+  private newAmong(ids: readonly string[]): readonly ChosenBundle[] {
+    return ids.flatMap((id) => {
+      const bundle = this.bundles.get(id)
+      if (bundle === undefined || bundle.entry.catalog === undefined) return []
+      if (id.split('/').length !== 4)
+        throw new ResolverError(
+          `error determining origin of operator: unable to parse identifier ${id} for source info`,
+        )
+      const count = this.countOf(bundle.entry)
+      if (count !== 1) throw new ResolverError(`expected exactly one operator, got ${count}`)
+      return [{ entry: bundle.entry, replaces: bundle.replaces }]
+    })
+  }
+
+  /** What a Subscription can have; a variable that cannot be where it names what is not there. */
+  private wantedBy(subscription: Subscription): Wanted | Variable {
+    const current = this.currentOf(subscription)
+    const found = this.offered(subscription, current)
+    if ('nothing' in found)
+      return {
+        id: `subscription:${subscription.name}`,
+        constraints: [exists(subscription), { kind: 'prohibited', text: found.nothing }],
+      }
+    const preferred = found.channels.flatMap((entries) => orderOf(entries))
+    const wanted = preferred.filter((entry) => !current || canReplace(entry, current))
+    const candidates = wanted.flatMap((entry) => {
+      const same = found.byName(entry.name)
+      return same.length > 1 ? [entry, ...same.filter((other) => other !== entry)] : same
+    })
+    this.refuseUnsound(candidates)
+    return { subscription, candidates, current }
+  }
+
+  private variableOf({ subscription, candidates: entries, current }: Wanted): Variable {
+    const candidates = this.addBundles(entries)
+    if (current)
+      for (const candidate of new Set(candidates)) {
+        candidate.replaces = current.name
+        const conflict = idOf(current)
+        candidate.constraints.push({
+          kind: 'conflict',
+          id: conflict,
+          text: `${candidate.id} conflicts with ${conflict}`,
+        })
+      }
+    const ids = [...candidates.map((candidate) => candidate.id), ...(current ? [idOf(current)] : [])]
+    return {
+      id: `subscription:${subscription.name}`,
+      constraints: [exists(subscription), subscriptionDependency(subscription.name, ids)],
+    }
+  }
+
+  /**
+   * The preferred choices one after the other, as long as none is in the way of another: then they are what the solver
+   * would find. Undefined where it takes more than that.
+   */
+  private chooseQuickly(all: readonly (Wanted | Variable)[]): readonly ChosenBundle[] | undefined {
+    const wanted: Wanted[] = []
+    for (const one of all) {
+      if (!('candidates' in one)) return undefined
+      wanted.push(one)
+    }
+    const chosen = new Map<OperatorEntry, string>()
+    const taken = new Set<string>()
+    const replacing = new Map<OperatorEntry, OperatorEntry>()
+    for (const { candidates, current } of wanted)
+      if (current)
+        for (const candidate of candidates) {
+          // Of two Subscriptions with the same candidates each has its own conflict.
+          if (replacing.has(candidate)) return undefined
+          replacing.set(candidate, current)
+        }
+    const choices: (readonly OperatorEntry[])[] = []
+    let isOdd = false
+    const isFree = (entry: OperatorEntry): boolean => {
+      isOdd ||= !this.isCounted(entry)
+      if (entry.facts.isDeprecated) return false
+      const conflict = replacing.get(entry)
+      if (conflict && chosen.has(conflict)) return false
+      for (const other of chosen.keys()) if (replacing.get(other) === entry) return false
+      const keys = keysOf(entry)
+      return new Set(keys).size === keys.length && !keys.some((key) => taken.has(key))
+    }
+    const take = (entry: OperatorEntry): void => {
+      chosen.set(entry, replacing.get(entry)?.name ?? '')
+      for (const key of keysOf(entry)) taken.add(key)
+      for (const requirement of entry.facts.requirements()) {
+        const candidates = this.candidatesFor(requirement, entry)
+        choices.push(candidates)
+      }
+    }
+    for (const { candidates, current } of wanted)
+      choices.push(current ? [...candidates, current] : candidates)
+    for (const { entry, isSubscribed } of this.namespace.installed) {
+      if (isSubscribed) continue
+      if (!isFree(entry)) return undefined
+      take(entry)
+    }
+    for (const candidates of choices) {
+      if (candidates.some((candidate) => chosen.has(candidate))) continue
+      const found = candidates.find(isFree)
+      if (found === undefined) return undefined
+      take(found)
+    }
+    if (isOdd) return undefined
+    return [...chosen]
+      .filter(([entry]) => entry.catalog !== undefined)
+      .map(([entry, replaces]) => ({ entry, replaces }))
+  }
+
+  /** Throws where something can be reached from the entries that OLM cannot read or put in order. */
+  private refuseUnsound(entries: readonly OperatorEntry[]): void {
+    const { sound } = this.reach
+    const open = entries.filter((entry) => !sound.has(entry))
+    const seen = new Set<OperatorEntry>()
+    for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+      if (seen.has(entry) || sound.has(entry)) continue
+      seen.add(entry)
+      for (const requirement of entry.facts.requirements())
+        open.push(...this.candidatesFor(requirement, entry))
+    }
+    for (const entry of seen) if (entry.catalog !== undefined) sound.add(entry)
+  }
+
+  /** The entries that a Subscription names, by channel and by name, or why there are none. */
+  private offered(
+    subscription: Subscription,
+    current: OperatorEntry | undefined,
+  ):
+    | { readonly nothing: string }
+    | {
+        readonly channels: readonly (ChannelOfEntries | readonly OperatorEntry[])[]
+        readonly byName: (name: string) => readonly OperatorEntry[]
+      } {
+    const { name, catalog, channel, startingCsv } = subscription
+    const source = this.namespace.catalogs.find(({ entries }) => entries.name === catalog)?.entries
+    const hasEntries = (its: ChannelOfEntries) => its.entries.length > 0
+    const referenced = `referenced by subscription ${name}`
+    if (!source || ![...source.packages.values()].some(({ channels }) => channels.some(hasEntries)))
+      return {
+        nothing: `no operators found from catalog ${catalog} in namespace ${namespaceName} ${referenced}`,
+      }
+    const ofPackage = (source.packages.get(subscription.package)?.channels ?? []).filter(hasEntries)
+    if (ofPackage.length === 0)
+      return { nothing: `no operators found in package ${subscription.package} in the catalog ${referenced}` }
+    const channels = channel === '' ? ofPackage : ofPackage.filter((its) => its.name === channel)
+    const inChannel = `in channel ${channel} of package ${subscription.package} in the catalog ${referenced}`
+    if (channels.length === 0) return { nothing: `no operators found ${inChannel}` }
+    const startsWith = current ? '' : startingCsv
+    if (startsWith === '') {
+      const byName = once(() =>
+        Map.groupBy(
+          channels.flatMap((its) => its.entries),
+          (entry) => entry.name,
+        ),
+      )
+      return { channels, byName: (named) => byName().get(named) ?? [] }
+    }
+    const named = channels.map(({ entries }) => entries.filter((entry) => entry.name === startsWith))
+    if (named.every(({ length }) => length === 0))
+      return { nothing: `no operators found with name ${startsWith} ${inChannel}` }
+    return { channels: named, byName: () => named.flat() }
+  }
+
+  private currentOf({ name, installedCsv }: Subscription): OperatorEntry | undefined {
+    const matches = this.namespace.installed.filter(({ entry }) => entry.name === installedCsv)
+    if (installedCsv === '' || matches.length <= 1) return matches[0]?.entry
+    const names = matches.map(({ entry }) => entry.name).join(', ')
+    throw new ResolverError(
+      `multiple name matches for status.installedCSV of subscription ${namespaceName}/${name}: ${names}`,
+    )
+  }
+
+  /** Variables of the entries, and of everything that they lead to. */
+  private addBundles(entries: readonly OperatorEntry[]): readonly BundleVariable[] {
+    const open = [...entries]
+    for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+      if (this.byEntry.has(entry)) continue
+      const variable = this.newVariable(entry)
+      this.byEntry.set(entry, variable)
+      this.bundles.set(variable.id, variable)
+      for (const requirement of entry.facts.requirements()) {
+        const candidates = this.candidatesFor(requirement, entry)
+        variable.constraints.push({
+          kind: 'dependency',
+          ids: candidates.map(idOf),
+          text: `bundle ${entry.name} requires an operator ${requirement.text}`,
+        })
+        open.push(...candidates)
+      }
+    }
+    return entries.map((entry) => this.byEntry.get(entry) as BundleVariable)
+  }
+
+  private newVariable(entry: OperatorEntry): BundleVariable {
+    const id = idOf(entry)
+    const constraints: Constraint[] = []
+    if (this.namespace.installed.some((one) => one.entry === entry && !one.isSubscribed))
+      constraints.push({
+        kind: 'mandatory',
+        text: `clusterserviceversion ${entry.name} exists and is not referenced by a subscription`,
+      })
+    if (entry.facts.isDeprecated) constraints.push({ kind: 'prohibited', text: `bundle ${id} is deprecated` })
+    return { id, entry, constraints, replaces: '' }
+  }
+
+  /**
+   * Entries that meet a requirement, the preferred ones first: what is installed, the catalog that asks, then by priority
+   * and name; in each the default channels, and each channel from its head down.
+   */
+  private candidatesFor(requirement: Requirement, asking: OperatorEntry): readonly OperatorEntry[] {
+    const found = installedInOrder(
+      this.namespace.installed.map(({ entry }) => entry).filter((entry) => requirement.isMetBy(entry)),
+    )
+    const offered = this.reach.candidatesFor(requirement, asking, () =>
+      this.catalogsFor(asking).flatMap(({ entries }) => candidatesIn(entries, requirement)),
+    )
+    return found.length === 0 ? offered : [...found, ...offered]
+  }
+
+  private catalogsFor({ catalog }: OperatorEntry): readonly CatalogSource[] {
+    const isOwn = ({ entries }: CatalogSource) => Number(entries.name === catalog)
+    return [...this.namespace.catalogs].sort(
+      (a, b) => isOwn(b) - isOwn(a) || b.priority - a.priority || compareText(a.entries.name, b.entries.name),
+    )
+  }
+
+  /** No two bundles of one package, and no two providers of one API. */
+  private *invariants(): Generator<Variable> {
+    const byApi = new Map<string, string[]>()
+    const byPackage = new Map<string, string[]>()
+    for (const { id, entry } of this.bundles.values()) {
+      if (!this.isCounted(entry)) continue
+      for (const api of entry.facts.provided) addTo(byApi, api, id)
+      for (const { name } of entry.facts.packages) addTo(byPackage, name, id)
+    }
+    for (const [api, ids] of byApi) {
+      const [group = '', version = '', kind = ''] = api.split('\0')
+      const gvk = `${kind} (${group}/${version})`
+      yield atMostOne(gvk, `there can be only one provider of ${gvk}`, ids, (all) => `${all} provide ${gvk}`)
+    }
+    for (const [name, ids] of byPackage)
+      yield atMostOne(
+        name,
+        `there can be only one operator from package ${name}`,
+        ids,
+        (all) => `${all} originate from package ${name}`,
+      )
+  }
+
+  /** OLM passes over what it cannot find again by name and channel. */
+  private isCounted(entry: OperatorEntry): boolean {
+    return !entry.name.includes('/') && !entry.channel.includes('/') && this.countOf(entry) === 1
+  }
+
+  private countOf({ catalog, name, channel }: OperatorEntry): number {
+    if (catalog === undefined)
+      return this.namespace.installed.filter(({ entry }) => entry.name === name).length
+    const source = this.namespace.catalogs.find(({ entries }) => entries.name === catalog)
+    return source?.entries.countOf(name, channel) ?? 0
+  }
+}
+
+/** Where the catalogs and Operators of a simulation stand. */
+const namespaceName = 'simulation'
+
+function exists({ name }: Subscription): Constraint {
+  return { kind: 'mandatory', text: `subscription ${name} exists` }
+}
+
+/** What only one bundle of a namespace can have. */
+const keysOf = (entry: OperatorEntry): readonly string[] => keysOfFacts(entry.facts)
+const keysOfFacts = oncePer((facts: OperatorFacts): readonly string[] => [
+  ...facts.provided.map((api) => `api ${api}`),
+  ...facts.packages.map(({ name }) => `package ${name}`),
+])
+
+function idOf({ catalog, channel, name }: OperatorEntry): string {
+  return `${catalog ?? '@existing'}/${namespaceName}/${channel}/${name}`
+}
+
+function orderOf(entries: ChannelOfEntries | readonly OperatorEntry[]): readonly OperatorEntry[] {
+  const order = 'order' in entries ? entries.order() : channelOrder(entries)
+  if (!order.ok) throw new ResolverError(order.error)
+  return order.entries
+}
+
+function canReplace({ skipRange, replaces, skips }: OperatorEntry, current: OperatorEntry): boolean {
+  return (
+    (skipRange !== undefined && current.version !== undefined && inRange(current.version, skipRange)) ||
+    replaces === current.name ||
+    skips.includes(current.name)
+  )
+}
+
+/** Installed Operators have no channels: OLM takes those of one package for entries of one channel, without edges. */
+function installedInOrder(entries: readonly OperatorEntry[]): OperatorEntry[] {
+  const byPackage = Map.groupBy(entries, (entry) => entry.package)
+  return [...byPackage.values()]
+    .sort(([a], [b]) => compareText(a?.package ?? '', b?.package ?? ''))
+    .flatMap(orderOf)
+}
+
+function candidatesIn(catalog: CatalogEntries, requirement: Requirement): readonly OperatorEntry[] {
+  const { only } = requirement
+  const packages =
+    only === undefined
+      ? [...catalog.packages.values()]
+      : 'api' in only
+        ? catalog.providersOf(only.api)
+        : [catalog.packages.get(only.package)].filter((its) => its !== undefined)
+  return packages
+    .flatMap(({ channels }) => channels)
+    .filter(({ entries }) => entries.some((entry) => requirement.isMetBy(entry)))
+    .sort(compareChannels)
+    .flatMap((channel) => orderOf(channel).filter((entry) => requirement.isMetBy(entry)))
+}
+
+function subscriptionDependency(name: string, ids: readonly string[]): Constraint {
+  if (ids.length === 0)
+    return {
+      kind: 'dependency',
+      ids,
+      text: `no operators found matching the criteria of subscription ${name}`,
+    }
+  const [last, ...before] = ids.toReversed()
+  const listed = before.length === 0 ? last : `at least one of ${before.toReversed().join(', ')} or ${last}`
+  return { kind: 'dependency', ids, text: `subscription ${name} requires ${listed}` }
+}
+
+function atMostOne(
+  id: string,
+  only: string,
+  unordered: readonly string[],
+  all: (listed: string) => string,
+): Variable {
+  // With one provider there is nothing to choose between.
+  if (unordered.length <= 1) return { id, constraints: [] }
+  const ids = unordered.toSorted(compareText)
+  const listed = `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
+  return {
+    id,
+    constraints: [
+      { kind: 'mandatory', text: only },
+      { kind: 'at most one', ids, text: all(listed) },
+    ],
+  }
+}
+
+function notSatisfiable(constraints: readonly Applied[]): Resolution {
+  const texts = constraints.map(({ constraint }) => constraint.text)
+  return {
+    kind: 'not satisfiable',
+    // A bundle says the same in each of its channels.
+    chain: [...new Set(texts)],
+    message: `constraints not satisfiable: ${texts.toSorted(compareText).join(', ')}`,
+  }
+}
+
+/** As Kubernetes joins errors. */
+function asOneError(messages: readonly string[]): string {
+  const different = [...new Set(messages)]
+  return different.length === 1 ? (different[0] ?? '') : `[${different.join(', ')}]`
+}
+
+function addTo(map: Map<string, string[]>, key: string, value: string): void {
+  const known = map.get(key)
+  if (known) known.push(value)
+  else map.set(key, [value])
+}

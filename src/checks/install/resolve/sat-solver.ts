@@ -1,0 +1,273 @@
+// A small solver for boolean formulas: clauses, groups of which at most one may hold, and assumptions that can be taken
+// back. Learns from conflicts, so that what failed once fails at once later. Knows nothing of Operators.
+
+/** A variable by its number, doubled; odd when it is negated. */
+export type Literal = number
+type Clause = Literal[]
+
+interface Group {
+  readonly members: readonly number[]
+  /** The group counts only while this holds. */
+  readonly when: Literal | undefined
+}
+
+export const holds = (variable: number): Literal => variable * 2
+export const negated = (literal: Literal): Literal => literal ^ 1
+const variableOf = (literal: Literal): number => literal >> 1
+
+export type Answer =
+  | { readonly kind: 'satisfiable' }
+  /** Those of the assumptions that cannot hold together. */
+  | { readonly kind: 'unsatisfiable'; readonly failed: readonly Literal[] }
+  /** More conflicts than the budget allows. */
+  | { readonly kind: 'gave up' }
+
+export class SatSolver {
+  /** Per literal: 1 where it holds, -1 where its negation does, 0 while neither is known. */
+  private readonly values: number[] = []
+  private readonly levels: number[] = []
+  /** Why a variable has its value: a clause, the literal that excludes it, or a decision. */
+  private readonly reasons: (Clause | Literal | undefined)[] = []
+  private readonly watching: Clause[][] = []
+  /** By literal: of a variable those that it is a member of, and those that count only while the literal holds. */
+  private readonly groups: Group[][] = []
+  private readonly conditional: Group[][] = []
+  private readonly trail: Literal[] = []
+  private readonly limits: number[] = []
+  private done = 0
+  private firstOpen = 0
+  private isSound = true
+  private budget: number
+
+  constructor(variables: number, budget: number) {
+    this.budget = budget
+    for (let variable = 0; variable < variables; variable++) {
+      this.values.push(0, 0)
+      this.levels.push(0)
+      this.reasons.push(undefined)
+      this.watching.push([], [])
+      this.groups.push([])
+      this.conditional.push([], [])
+    }
+  }
+
+  /** At least one of the literals holds. Only before anything is assumed. */
+  addClause(literals: readonly Literal[]): void {
+    const clause = [...new Set(literals)].filter((literal) => this.value(literal) !== -1)
+    if (clause.some((literal) => this.value(literal) === 1 || clause.includes(negated(literal)))) return
+    const [only] = clause
+    if (only === undefined) this.isSound = false
+    else if (clause.length === 1) this.isSound = this.set(only, undefined) && this.isSound
+    else this.watch(clause)
+  }
+
+  /** At most one of the variables holds; a variable that is named twice never does. With `when`, only while that holds. */
+  addAtMostOne(variables: readonly number[], when?: Literal): void {
+    const group: Group = { members: [...new Set(variables)], when }
+    const off = when === undefined ? [] : [negated(when)]
+    if (group.members.length < variables.length)
+      for (const [at, variable] of variables.entries())
+        if (variables.indexOf(variable) !== at) this.addClause([...off, negated(holds(variable))])
+    for (const variable of group.members) this.groups[variable]?.push(group)
+    if (when !== undefined) this.conditional[when]?.push(group)
+  }
+
+  /** Assumes one thing more and follows what it leads to at once; false, and nothing is assumed, where that is a conflict. */
+  assume(literal: Literal): boolean {
+    if (!this.isSound || this.value(literal) === -1) return false
+    if (this.limits.length === 0 && this.propagate() !== undefined) return (this.isSound = false)
+    if (this.value(literal) === -1) return false
+    this.limits.push(this.trail.length)
+    if (this.value(literal) === 0) this.set(literal, undefined)
+    if (this.propagate() === undefined) return true
+    this.backTo(this.limits.length - 1)
+    return false
+  }
+
+  /** Whether all can hold together with the assumptions. Forgets what `assume` assumed. */
+  solve(assumptions: readonly Literal[]): Answer {
+    this.backTo(0)
+    if (!this.isSound) return { kind: 'unsatisfiable', failed: [] }
+    for (;;) {
+      const conflict = this.propagate()
+      if (conflict !== undefined) {
+        if (this.limits.length === 0) {
+          this.isSound = false
+          return { kind: 'unsatisfiable', failed: [] }
+        }
+        if (this.budget-- <= 0) return { kind: 'gave up' }
+        this.learn(conflict)
+        continue
+      }
+      const assumption = assumptions[this.limits.length]
+      if (assumption !== undefined && this.value(assumption) === -1)
+        return { kind: 'unsatisfiable', failed: this.whyNot(assumption) }
+      const next = assumption ?? this.openLiteral()
+      if (next === undefined) return { kind: 'satisfiable' }
+      this.limits.push(this.trail.length)
+      if (this.value(next) === 0) this.set(next, undefined)
+    }
+  }
+
+  /** Whether the literal holds in what was found last. */
+  isTrue(literal: Literal): boolean {
+    return this.value(literal) === 1
+  }
+
+  private value(literal: Literal): number {
+    return this.values[literal] as number
+  }
+
+  private set(literal: Literal, reason: Clause | Literal | undefined): boolean {
+    const known = this.value(literal)
+    if (known !== 0) return known === 1
+    this.values[literal] = 1
+    this.values[negated(literal)] = -1
+    this.levels[variableOf(literal)] = this.limits.length
+    this.reasons[variableOf(literal)] = reason
+    this.trail.push(literal)
+    return true
+  }
+
+  private watch(clause: Clause): void {
+    this.watching[clause[0] as Literal]?.push(clause)
+    this.watching[clause[1] as Literal]?.push(clause)
+  }
+
+  /** Follows what is known to what it leads to; the clause that cannot hold any more, if there is one. */
+  private propagate(): Clause | undefined {
+    while (this.done < this.trail.length) {
+      const literal = this.trail[this.done++] as Literal
+      const conflict = this.exclude(literal) ?? this.followWatchers(negated(literal))
+      if (conflict !== undefined) return conflict
+    }
+    return undefined
+  }
+
+  private exclude(literal: Literal): Clause | undefined {
+    for (const group of this.conditional[literal] as Group[])
+      for (const member of group.members)
+        if (this.value(holds(member)) === 1) {
+          const conflict = this.excludeOthers(group, member)
+          if (conflict) return conflict
+        }
+    if ((literal & 1) === 1) return undefined
+    for (const group of this.groups[variableOf(literal)] as Group[]) {
+      if (group.when !== undefined && this.value(group.when) !== 1) continue
+      const conflict = this.excludeOthers(group, variableOf(literal))
+      if (conflict) return conflict
+    }
+    return undefined
+  }
+
+  private excludeOthers({ members, when }: Group, member: number): Clause | undefined {
+    for (const other of members) {
+      if (other === member) continue
+      const not = negated(holds(other))
+      const clause = when === undefined ? undefined : [not, negated(holds(member)), negated(when)]
+      if (!this.set(not, clause ?? holds(member))) return clause ?? [not, negated(holds(member))]
+    }
+    return undefined
+  }
+
+  private followWatchers(lost: Literal): Clause | undefined {
+    const clauses = this.watching[lost] as Clause[]
+    let kept = 0
+    for (let at = 0; at < clauses.length; at++) {
+      const clause = clauses[at] as Clause
+      if (clause[0] === lost) [clause[0], clause[1]] = [clause[1] as Literal, lost]
+      const other = clause[0] as Literal
+      if (this.value(other) !== 1) {
+        const found = clause.findIndex((literal, index) => index > 1 && this.value(literal) !== -1)
+        if (found > 0) {
+          clause[1] = clause[found] as Literal
+          clause[found] = lost
+          this.watching[clause[1]]?.push(clause)
+          continue
+        }
+      }
+      clauses[kept++] = clause
+      if (this.set(other, clause)) continue
+      while (++at < clauses.length) clauses[kept++] = clauses[at] as Clause
+      clauses.length = kept
+      return clause
+    }
+    clauses.length = kept
+    return undefined
+  }
+
+  /** Learns the clause that keeps a conflict from coming again, and goes back to where it decides something. */
+  private learn(conflict: Clause): void {
+    const seen = new Set<number>()
+    const learnt: Literal[] = []
+    let open = 0
+    let at = this.trail.length
+    let literals: readonly Literal[] = conflict
+    let last: Literal
+    do {
+      for (const literal of literals) {
+        const variable = variableOf(literal)
+        const level = this.levels[variable] as number
+        if (seen.has(variable) || level === 0) continue
+        seen.add(variable)
+        if (level === this.limits.length) open++
+        else learnt.push(literal)
+      }
+      do last = this.trail[--at] as Literal
+      while (!seen.has(variableOf(last)))
+      literals = this.causes(last)
+    } while (--open > 0)
+    learnt.sort((a, b) => this.levelOf(b) - this.levelOf(a))
+    const [highest] = learnt
+    this.backTo(highest === undefined ? 0 : this.levelOf(highest))
+    const clause = [negated(last), ...learnt]
+    if (clause.length > 1) this.watch(clause)
+    this.set(negated(last), clause.length > 1 ? clause : undefined)
+  }
+
+  private levelOf(literal: Literal): number {
+    return this.levels[variableOf(literal)] as number
+  }
+
+  /** The literals that do not hold, because of which this one does. */
+  private causes(literal: Literal): readonly Literal[] {
+    const reason = this.reasons[variableOf(literal)]
+    if (reason === undefined) return []
+    return typeof reason === 'number' ? [negated(reason)] : reason.filter((other) => other !== literal)
+  }
+
+  /** The assumptions because of which this one cannot hold, with itself. */
+  private whyNot(assumption: Literal): readonly Literal[] {
+    const failed = [assumption]
+    const seen = new Set([variableOf(assumption)])
+    for (const literal of this.trail.toReversed()) {
+      if (!seen.has(variableOf(literal)) || this.levelOf(literal) === 0) continue
+      // Everything decided so far was an assumption.
+      if (this.reasons[variableOf(literal)] === undefined) failed.push(literal)
+      for (const cause of this.causes(literal)) seen.add(variableOf(cause))
+    }
+    return failed
+  }
+
+  private backTo(level: number): void {
+    const limit = this.limits[level]
+    if (limit === undefined) return
+    for (const literal of this.trail.splice(limit)) {
+      this.values[literal] = 0
+      this.values[negated(literal)] = 0
+    }
+    this.limits.length = level
+    this.done = limit
+    this.firstOpen = 0
+  }
+
+  /** What is not known yet is left out if possible: the fewest bundles are wanted. */
+  private openLiteral(): Literal | undefined {
+    for (let variable = this.firstOpen; variable < this.levels.length; variable++)
+      if (this.value(holds(variable)) === 0) {
+        this.firstOpen = variable
+        return negated(holds(variable))
+      }
+    return undefined
+  }
+}

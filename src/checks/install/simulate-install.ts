@@ -1,0 +1,193 @@
+// A package installed without a cluster: every step that OLM takes, in its order, as far as it can be told from the
+// catalog and its bundles. Two halves: `planInstall` says which bundles must be opened, `judgeInstall` is told what is in
+// them. Never says that something installs where it could not find out.
+import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
+import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
+import { detectFormat } from '../../bundle/bundle-format.ts'
+import type { BundleFormat } from '../../bundle/bundle-files.ts'
+import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
+import { worstOf } from './install-report.ts'
+import { provisionerChecklist } from './provisioner-checklist.ts'
+import { renderedBundle } from './rendered-bundle.ts'
+import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
+import type { BundleContent, Tools } from './bundle-content.ts'
+import { contentSteps, type OpenedBundle } from './steps/content-steps.ts'
+import { graphStep, headStep, resolutionStep, upgradesStep } from './steps/resolution-steps.ts'
+import { step } from './steps/step.ts'
+import { targets, targetsOf, type Target } from './targets.ts'
+
+export interface InstallRequest {
+  readonly catalog: Catalog
+  /** The catalog before the change: its versions are upgraded. Without it those of the catalog itself are. */
+  readonly base?: Catalog | undefined
+  readonly package: string
+  readonly channels: readonly string[]
+  /** What opm makes of the catalog, where that is known already. */
+  readonly verdict?: Pick<CatalogVerdict, 'passed' | 'message'>
+}
+
+export interface InstallPlan {
+  readonly request: InstallRequest
+  readonly channels: readonly {
+    readonly resolution: ChannelResolution
+    readonly bundles: readonly BundleBlob[]
+  }[]
+  /** Why opm would not serve the catalog; absent where it would. */
+  readonly refusal?: string
+  /** Every bundle whose content decides something. */
+  readonly toOpen: readonly BundleBlob[]
+}
+
+export interface JudgeOptions extends Tools {
+  /** It must install with these; where none is named, with whichever OLM takes its format. */
+  readonly wanted: readonly Target[]
+}
+
+/** Throws a plain Error where the catalog has no such package or channel. */
+export function planInstall(request: InstallRequest, underTest?: CatalogUnderTest): InstallPlan {
+  const { catalog, base, package: packageName } = request
+  const test = underTest ?? new CatalogUnderTest(catalog, base)
+  const verdict = request.verdict ?? validateCatalog(catalog, { profile: 'opm' })
+  const channels = request.channels.map((channel) => {
+    const resolution = test.resolveChannel(packageName, channel)
+    return { resolution, bundles: bundlesIn(resolution, test) }
+  })
+  const opened = channels.flatMap(({ resolution: { oldHead }, bundles }) => [
+    ...bundles,
+    ...(oldHead ? [oldHead] : []),
+  ])
+  return {
+    request,
+    channels,
+    ...(!verdict.passed && { refusal: verdict.message ?? 'opm refuses it' }),
+    toOpen: [...new Set(opened)],
+  }
+}
+
+/** The bundle itself, and of what comes along whatever is not as it was published before. */
+function bundlesIn({ fresh }: ChannelResolution, test: CatalogUnderTest): readonly BundleBlob[] {
+  if (fresh.kind !== 'installs') return []
+  const root = test.bundleOf(fresh.root)
+  const others = fresh.companions.flatMap(({ entry }) => test.bundleOf(entry) ?? [])
+  return [...(root ? [root] : []), ...others.filter((blob) => !isSame(blob, test.bundleBefore(blob)))]
+}
+
+function isSame(now: BundleBlob, before: BundleBlob | undefined): boolean {
+  return now.image !== '' && now.image === before?.image
+}
+
+export function judgeInstall(
+  plan: InstallPlan,
+  contentOf: (blob: BundleBlob) => BundleContent,
+  options: JudgeOptions,
+): InstallReport {
+  const channels = plan.channels.map(({ resolution, bundles }) =>
+    judgeChannel(plan, resolution, bundles, contentOf, options),
+  )
+  return {
+    package: plan.request.package,
+    installs: worstOf(channels.map(({ installs }) => installs)),
+    channels,
+  }
+}
+
+function judgeChannel(
+  plan: InstallPlan,
+  resolution: ChannelResolution,
+  bundles: readonly BundleBlob[],
+  contentOf: (blob: BundleBlob) => BundleContent,
+  options: JudgeOptions,
+): ChannelInstall {
+  const opened = bundles.map((blob): OpenedBundle => ({ blob, content: contentOf(blob) }))
+  const { oldHead, fresh } = resolution
+  const before = oldHead && { blob: oldHead, content: contentOf(oldHead) }
+  const [root] = opened
+  const known = formatOf(root?.content)
+  const format = known ?? 'registry+v1'
+  const steps = [
+    catalogStep(plan.refusal),
+    graphStep(resolution),
+    resolutionStep(resolution),
+    headStep(resolution),
+    upgradesStep(resolution),
+    ...contentSteps(opened, before, format, options),
+    runningStep,
+  ]
+  const acceptance = targets.map((target) => acceptanceOf(target, format, steps))
+  const wanted = options.wanted.length > 0 ? options.wanted : usualTargets(format)
+  const installs = worstOf(
+    acceptance
+      .filter(({ target }) => wanted.includes(target))
+      .map((row): Installs => (row.installs === 'other format' ? 'no' : row.installs)),
+  )
+  return {
+    channel: resolution.channel,
+    installs,
+    ...(fresh.kind === 'installs' && { bundle: fresh.root.name }),
+    steps,
+    comesAlong:
+      fresh.kind === 'installs'
+        ? fresh.companions.map(({ entry: { name, package: its, channel }, because }) => ({
+            name,
+            package: its,
+            channel,
+            because,
+          }))
+        : [],
+    acceptance,
+    provisioner: known ? provisionerChecklist(known) : [],
+    objects: objectsOf(root?.content),
+  }
+}
+
+function formatOf(content: BundleContent | undefined): BundleFormat | undefined {
+  return content?.kind === 'files' ? detectFormat(content.files) : undefined
+}
+
+/** OLM v0 is what Subscriptions are for; other formats only RukPak takes. */
+function usualTargets(format: BundleFormat): readonly Target[] {
+  return format === 'registry+v1' ? ['OLM v0'] : targetsOf(format)
+}
+
+function acceptanceOf(
+  target: Target,
+  format: BundleFormat,
+  steps: readonly InstallStep[],
+): ChannelInstall['acceptance'][number] {
+  if (!targetsOf(format).includes(target)) return { target, installs: 'other format', because: [] }
+  const remarks = steps.flatMap((step) => step.remarks).filter((remark) => remark.targets.includes(target))
+  const because = (kind: Remark['kind']) => [
+    ...new Set(remarks.filter((remark) => remark.kind === kind).map(({ says }) => says)),
+  ]
+  const refused = because('refused')
+  if (refused.length > 0) return { target, installs: 'no', because: refused }
+  const open = because('unknown')
+  return open.length > 0
+    ? { target, installs: 'unknown', because: open }
+    : { target, installs: 'yes', because: [] }
+}
+
+function objectsOf(content: BundleContent | undefined) {
+  return content?.kind === 'files' ? renderedBundle(content.files).objects : []
+}
+
+function catalogStep(refusal: string | undefined): InstallStep {
+  return step(
+    'catalog',
+    'The catalog is served',
+    [],
+    [
+      ...(refusal === undefined
+        ? []
+        : [{ kind: 'refused' as const, says: `opm does not serve the catalog: ${refusal}`, targets }]),
+    ],
+  )
+}
+
+const runningStep: InstallStep = {
+  id: 'running',
+  title: 'The catalog image runs',
+  outcome: 'left out',
+  facts: ['a directory is no image: what is built of it was not run'],
+  remarks: [],
+}

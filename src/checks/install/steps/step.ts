@@ -1,0 +1,19 @@
+// A step of an install, and its outcome: that of the worst thing that it found.
+import type { InstallStep, Remark, StepOutcome } from '../install-report.ts'
+
+export function step(
+  id: InstallStep['id'],
+  title: string,
+  facts: readonly string[],
+  remarks: readonly Remark[],
+): InstallStep {
+  const has = (kind: Remark['kind']) => remarks.some((remark) => remark.kind === kind)
+  const outcome: StepOutcome = has('refused')
+    ? 'failed'
+    : has('unknown')
+      ? 'unknown'
+      : has('warning')
+        ? 'warning'
+        : 'passed'
+  return { id, title, outcome, facts, remarks }
+}

@@ -1,0 +1,18 @@
+// What Operators are installed with, and which kind of bundle each of them takes.
+import type { BundleFormat } from '../../bundle/bundle-files.ts'
+
+export const targets = ['OLM v0', 'OLM v1', 'RukPak plain', 'RukPak registry', 'RukPak helm'] as const
+export type Target = (typeof targets)[number]
+
+const formatOf: Readonly<Record<Target, BundleFormat>> = {
+  'OLM v0': 'registry+v1',
+  'OLM v1': 'registry+v1',
+  'RukPak plain': 'plain+v0',
+  'RukPak registry': 'registry+v1',
+  'RukPak helm': 'helm+v3',
+}
+
+/** Those that take a bundle of the format. */
+export function targetsOf(format: BundleFormat): readonly Target[] {
+  return targets.filter((target) => formatOf[target] === format)
+}

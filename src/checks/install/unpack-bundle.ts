@@ -1,0 +1,82 @@
+// What OLM v0's unpacker makes of a bundle: one ConfigMap, its name and keys, how full it is, and what stands in the way.
+// Pure: packing and hashing are asked of the caller. (operator-registry: pkg/configmap; OLM: pkg/controller/bundle.)
+import { filesIn, type BundleFiles } from '../../bundle/bundle-files.ts'
+import { readManifest } from '../../bundle/manifest-document.ts'
+import { valueAt } from '../../go/tree.ts'
+
+export interface UnpackOptions {
+  /** As the catalog names the image: the text itself is hashed, so that a tag and a digest make different names. */
+  readonly reference: string
+  /** Bytes of a file after gzip. */
+  readonly packedSize: (bytes: Uint8Array) => number
+  /** In hexadecimal digits. */
+  readonly sha256: (text: string) => string
+}
+
+export interface Unpacked {
+  /** Of the ConfigMap, the Job and all else that unpacking makes; undefined for a bundle without an image. */
+  readonly name: string | undefined
+  /** Of the ConfigMap's data, in its order. */
+  readonly keys: readonly string[]
+  /** Bytes of its data in base64, as the unpacker counts them. */
+  readonly bytes: number
+  /** The largest files, packed. */
+  readonly largest: readonly { readonly file: string; readonly bytes: number }[]
+  /** Why it cannot be unpacked, or not whole. */
+  readonly problems: readonly string[]
+  /** What cannot be told from here. */
+  readonly open: readonly string[]
+}
+
+/** What the unpacker takes, and the API server in one ConfigMap. */
+const limit = 1_048_576
+/** Go packs a little differently from the packer that is asked here. */
+const margin = 0.02
+const annotationsFile = 'metadata/annotations.yaml'
+
+export function unpackBundle(files: BundleFiles, { reference, packedSize, sha256 }: UnpackOptions): Unpacked {
+  const problems: string[] = []
+  for (const path of files.keys())
+    if (/^(?:manifests|metadata)\/.+\//.test(path))
+      problems.push(`${path} lies in a directory of its own, and OLM's unpacker reads none`)
+  const payload = ['manifests', 'metadata']
+    .flatMap((directory) => filesIn(files, directory, { hidden: true }))
+    .filter(([file]) => file !== annotationsFile)
+  const byKey = new Map<string, string>()
+  for (const [file] of payload) {
+    const key = file.slice(file.indexOf('/') + 1).replace(/[^-._a-zA-Z0-9]/g, '-')
+    const other = byKey.get(key)
+    if (other !== undefined)
+      problems.push(`${other} and ${file} become one key of the ConfigMap, "${key}": one of them is lost`)
+    byKey.set(key, file)
+  }
+  if (!files.has(annotationsFile)) problems.push(`there is no ${annotationsFile}`)
+  const objects = payload.filter(([file, bytes]) => file.startsWith('manifests/') && isObject(bytes))
+  if (objects.length === 0)
+    problems.push('no file of manifests/ is a Kubernetes object: OLM would wait for one without an end')
+  const sizes = payload
+    .map(([file, bytes]) => ({ file, bytes: 4 * Math.ceil(packedSize(bytes) / 3) }))
+    .sort((a, b) => b.bytes - a.bytes)
+  const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0)
+  const isClose = Math.abs(bytes - limit) <= limit * margin
+  if (bytes > limit && !isClose) problems.push(`packed it has ${bytes} bytes, and a ConfigMap takes ${limit}`)
+  return {
+    name: reference === '' ? undefined : sha256(reference).slice(0, 63),
+    keys: [...byKey.keys()],
+    bytes,
+    largest: sizes.slice(0, 5),
+    problems,
+    open: isClose
+      ? [
+          `packed it has about ${bytes} bytes: too close to the ${limit} that a ConfigMap takes to be told from here`,
+        ]
+      : [],
+  }
+}
+
+function isObject(bytes: Uint8Array): boolean {
+  const document = readManifest(bytes)
+  if (document.kind !== 'value') return false
+  const kind = valueAt(document.value, 'kind')
+  return kind?.kind === 'string' && kind.value !== ''
+}

@@ -1,0 +1,164 @@
+// `install DIR --package NAME`: a package installed without a cluster. Exit 0 when it installs, 1 when it does not, 2 when
+// that could not be found out, or when the command could not run.
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { gzipSync } from 'node:zlib'
+import type { BundleBlob, Catalog } from '../catalog/facts/catalog.ts'
+import type { BundleContent } from '../checks/install/bundle-content.ts'
+import type { InstallReport } from '../checks/install/install-report.ts'
+import { CatalogUnderTest } from '../checks/install/resolutions.ts'
+import { judgeInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
+import { targets, type Target } from '../checks/install/targets.ts'
+import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
+import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
+import { printable } from '../findings/printable.ts'
+import { describeInstall } from '../messages/describe-install.ts'
+import { detectFormat } from '../bundle/bundle-format.ts'
+import { eachOf } from '../examine/gather-answers.ts'
+import { answerOf } from '../registry/answer-of.ts'
+import { pullBundle } from '../registry/pull-bundle.ts'
+import type { RegistryClient } from '../registry/registry-client.ts'
+import { exitWith, print, printJson } from './output.ts'
+import { filesBelow, withRegistry } from './pulled-bundles.ts'
+
+export interface InstallOptions {
+  readonly package: string
+  readonly channel?: readonly string[]
+  readonly allChannels?: true
+  readonly upgradeFrom?: string
+  readonly bundle?: readonly string[]
+  readonly with?: readonly string[]
+  readonly objects?: true
+  readonly offline?: true
+  readonly insecureRegistry?: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+/** Each bundle is unpacked in a process of its own. */
+const pulledAtOnce = 4
+
+export async function install(dir: string, options: InstallOptions): Promise<void> {
+  const wanted = (options.with ?? []).map(targetNamed)
+  const local = localBundles(options.bundle ?? [])
+  const catalog = read(dir)
+  const base = options.upgradeFrom === undefined ? undefined : read(options.upgradeFrom)
+  const test = new CatalogUnderTest(catalog, base)
+  const channels = channelsFor(test, dir, options)
+  const plan = planInstall({ catalog, base, package: options.package, channels }, test)
+  const contents = await open(plan, local, options)
+  const report = judgeInstall(
+    plan,
+    (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'it was not opened' },
+    {
+      wanted,
+      packedSize: (bytes) => gzipSync(bytes).length,
+      sha256: (text) => createHash('sha256').update(text).digest('hex'),
+    },
+  )
+  printReport(report, options)
+  exitWith(report.installs === 'yes' ? 0 : report.installs === 'no' ? 1 : 2)
+}
+
+function printReport(report: InstallReport, { output, objects }: InstallOptions): void {
+  const withObjects = objects === true
+  if (output === 'json') {
+    const shown = report.channels.map((channel) => ({
+      ...channel,
+      objects: withObjects ? channel.objects.map(({ manifest }) => manifest) : undefined,
+    }))
+    return printJson({ ...report, channels: shown })
+  }
+  print(describeInstall(report))
+  if (!withObjects) return
+  for (const { channel, objects: made } of report.channels)
+    for (const { manifest, file } of made)
+      print(
+        `--- # channel ${printable(channel)}, from ${printable(file)}\n${JSON.stringify(manifest, undefined, 2)}`,
+      )
+}
+
+/** The default channel, unless others are wanted. */
+function channelsFor(test: CatalogUnderTest, dir: string, options: InstallOptions): readonly string[] {
+  const channels = test.channelsOf(options.package)
+  if (channels === undefined) throw new Error(`${dir} has no package "${printable(options.package)}"`)
+  const names = channels.map(({ name }) => name)
+  if (options.allChannels) return names
+  for (const named of options.channel ?? [])
+    if (!names.includes(named))
+      throw new Error(
+        `package "${printable(options.package)}" has no channel "${printable(named)}"; it has ${names.map(printable).join(', ')}`,
+      )
+  return options.channel ?? channels.filter(({ isDefault }) => isDefault).map(({ name }) => name)
+}
+
+async function open(
+  { toOpen }: InstallPlan,
+  local: ReadonlyMap<string, BundleContent>,
+  { offline, insecureRegistry }: InstallOptions,
+): Promise<ReadonlyMap<BundleBlob, BundleContent>> {
+  const contents = new Map<BundleBlob, BundleContent>()
+  const toPull: BundleBlob[] = []
+  for (const blob of toOpen) {
+    const given = local.get(blob.name)
+    if (given) contents.set(blob, given)
+    else if (blob.image === '')
+      contents.set(blob, {
+        kind: 'unknown',
+        reason: 'its manifests are in the catalog, not in an image; name a directory with --bundle',
+      })
+    else if (offline)
+      contents.set(blob, { kind: 'unknown', reason: `no registry was asked for ${blob.image}` })
+    else toPull.push(blob)
+  }
+  if (toPull.length > 0)
+    await withRegistry(insecureRegistry, (registry) =>
+      eachOf(toPull, pulledAtOnce, async (blob) => void contents.set(blob, await pull(registry, blob.image))),
+    )
+  return contents
+}
+
+async function pull(registry: RegistryClient, image: string): Promise<BundleContent> {
+  try {
+    const { files, labels } = await pullBundle(registry, image)
+    if (detectFormat(files) !== undefined) return { kind: 'files', files, labels }
+    // Charts lie anywhere in an image.
+    const whole = await pullBundle(registry, image, { directories: [''] })
+    return { kind: 'files', files: whole.files, labels }
+  } catch (error) {
+    const answer = answerOf(error)
+    if (answer.kind === 'ok') throw error
+    // A private image and a missing one look alike, and what our own policy forbids says nothing of the image.
+    const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
+    return { kind: isOpen ? 'unknown' : 'missing', reason: answer.reason }
+  }
+}
+
+/** `NAME=DIR`: a bundle's content from a directory. */
+function localBundles(named: readonly string[]): ReadonlyMap<string, BundleContent> {
+  return new Map(
+    named.map((text): [string, BundleContent] => {
+      const at = text.indexOf('=')
+      const directory = text.slice(at + 1)
+      if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${printable(text)}"`)
+      if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+        throw new Error(`${directory} is not a directory`)
+      return [text.slice(0, at), { kind: 'files', files: filesBelow(directory), labels: {} }]
+    }),
+  )
+}
+
+function targetNamed(text: string): Target {
+  const found = targets.find((target) => target.toLowerCase().replace(' ', '-') === text)
+  if (found === undefined)
+    throw new Error(
+      `--with takes ${targets.map((target) => target.toLowerCase().replace(' ', '-')).join(', ')}`,
+    )
+  return found
+}
+
+function read(dir: string): Catalog {
+  const cache = openFactsCache()
+  const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
+  if (directory.kind !== 'catalog') throw new Error(directory.message)
+  return directory.catalog
+}

@@ -1,0 +1,40 @@
+// `sign IMAGE --key F`: an image's signature in cosign's format, put beside it in its registry. Exit 0 when it is signed,
+// 2 when the command could not run.
+import { readFileSync } from 'node:fs'
+import { systemClock } from '../examine/system-clock.ts'
+import { printable } from '../findings/printable.ts'
+import { attach } from '../image/attach.ts'
+import { openPusher } from '../image/open-pusher.ts'
+import { subjectOf } from '../image/provenance/artifacts.ts'
+import { signatureFor } from '../image/provenance/provenance-attachments.ts'
+import { openSigningKey } from '../image/provenance/signing-key.ts'
+import { readRegistryAccess } from '../registry/registry-access.ts'
+import { exitWith, print } from './output.ts'
+import { withRegistry } from './pulled-bundles.ts'
+import { referenceOf } from './verify.ts'
+
+export interface SignOptions {
+  readonly key: string
+  readonly passwordVariable: string
+  readonly insecureRegistry?: readonly string[]
+}
+
+export async function sign(name: string, options: SignOptions): Promise<void> {
+  const reference = referenceOf(name)
+  const key = await openSigningKey(readFileSync(options.key, 'utf8'), process.env[options.passwordVariable])
+  const { credentials, egress } = await readRegistryAccess(process.env, options.insecureRegistry)
+  const pusher = openPusher({ clock: systemClock, credentials, egress })
+  try {
+    const signed = await withRegistry(options.insecureRegistry, async (registry) => {
+      const subject = await subjectOf(registry, reference)
+      const attachment = await signatureFor(registry, subject, key)
+      if (attachment) await attach(registry, pusher, attachment)
+      return { digest: subject.digest, isNew: attachment !== undefined }
+    })
+    const what = signed.isNew ? 'Signed' : 'Signed already'
+    print(printable(`${what}: ${reference.host}/${reference.repository}@${signed.digest}`))
+    exitWith(0)
+  } finally {
+    await pusher.close()
+  }
+}

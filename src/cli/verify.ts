@@ -1,0 +1,57 @@
+// `verify IMAGE --key F`: whether an image is signed by a key, and what its provenance says. Exit 0 when it is, 1 when not,
+// 2 when that could not be found out.
+import { readFileSync } from 'node:fs'
+import { parseImageReference, type ImageReference } from '../go/reference/image-reference.ts'
+import { printable } from '../findings/printable.ts'
+import { openVerifyingKey } from '../image/provenance/signing-key.ts'
+import { repositoryOf } from '../image/provenance/simple-signing.ts'
+import { verifyImage, type Verification } from '../image/provenance/verify-image.ts'
+import { exitWith, print } from './output.ts'
+import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+
+export interface VerifyCommandOptions {
+  readonly key: string
+  readonly signedAs?: string
+  readonly insecureRegistry?: readonly string[]
+  readonly output: 'text' | 'json'
+}
+
+export async function verify(name: string, options: VerifyCommandOptions): Promise<void> {
+  const reference = referenceOf(name)
+  const { signedAs } = options
+  if (signedAs !== undefined && repositoryOf(signedAs) === undefined)
+    throw new Error(`--signed-as is to be a repository, not "${printable(signedAs)}"`)
+  const key = openVerifyingKey(readFileSync(options.key, 'utf8'))
+  const found = await withRegistry(options.insecureRegistry, (registry) =>
+    verifyImage(registry, reference, key, signedAs === undefined ? {} : { signedAs }),
+  )
+  const isVerified = isGood(found)
+  if (options.output === 'json') print(JSON.stringify({ image: name, verified: isVerified, ...found }))
+  else for (const line of linesOf(name, found)) print(printable(line))
+  exitWith(isVerified ? 0 : 1)
+}
+
+/** Signed, and not attested by others alone: those may say what they like. */
+function isGood({ signatures, provenance, refusedAttestations }: Verification): boolean {
+  return signatures > 0 && (provenance.length > 0 || refusedAttestations.length === 0)
+}
+
+function* linesOf(name: string, found: Verification): Generator<string> {
+  yield `${name} is ${found.digest}`
+  yield found.signatures > 0 ? 'Signed by this key.' : 'Not signed by this key.'
+  for (const why of found.refused) yield `  A signature does not count: ${why}.`
+  if (found.provenance.length === 0) yield 'No provenance by this key.'
+  for (const { builder, sources } of found.provenance) {
+    yield `Built by ${builder ?? 'somebody who gives no name'}`
+    for (const source of sources) yield `  from ${source}`
+  }
+  for (const why of found.refusedAttestations) yield `  An attestation does not count: ${why}.`
+}
+
+/** Throws for what is no image. */
+export function referenceOf(name: string): ImageReference {
+  mustNameRegistry(name)
+  const { reference, reason } = parseImageReference(name)
+  if (!reference) throw new Error(`"${name}" is no image reference: ${reason}`)
+  return reference
+}

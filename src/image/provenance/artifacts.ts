@@ -1,0 +1,184 @@
+// What is put beside an image, as OCI manifests whose subject the image is: its bill of images, its provenance, and what
+// cosign looks for.
+import { createHash } from 'node:crypto'
+import type { Attachment } from '../catalog-publisher.ts'
+import type { BlobToPush } from '../open-pusher.ts'
+import type { ImageReference } from '../../go/reference/image-reference.ts'
+import { mediaTypes } from '../../registry/manifest.ts'
+import type { RegistryClient } from '../../registry/registry-client.ts'
+import { billType } from './bill-of-images.ts'
+import { envelopeType, inTotoType } from './envelope.ts'
+import { simpleSigningType } from './simple-signing.ts'
+import { provenanceType } from './statement.ts'
+
+/** The image that all of it belongs to: its top document. */
+export interface Subject {
+  /** As references write them. */
+  readonly host: string
+  readonly repository: string
+  readonly digest: string
+  readonly mediaType: string
+  readonly size: number
+}
+
+/** A layer as a manifest lists it; its bytes are pushed with it, or there already. */
+export interface ArtifactLayer {
+  readonly mediaType: string
+  readonly digest: string
+  readonly size: number
+  readonly annotations?: Readonly<Record<string, string>>
+}
+
+/** The image that a reference names now, as what is put beside it names it. */
+export async function subjectOf(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  reference: ImageReference,
+): Promise<Subject> {
+  const { digest, mediaType, bytes } = await registry.fetchManifest(reference)
+  const { host, repository } = reference
+  return { host, repository, digest, mediaType, size: bytes.length }
+}
+
+export const signatureAnnotation = 'dev.cosignproject.cosign/signature'
+
+/** `quay.io/org/catalog`, as signatures and statements name it. */
+export function repositoryName({ host, repository }: Pick<Subject, 'host' | 'repository'>): string {
+  return `${host}/${repository}`
+}
+
+/** The tag by which cosign finds what belongs to an image: `.sig` for signatures, `.att` for attestations. */
+export function cosignTag(digest: string, kind: 'sig' | 'att'): string {
+  return `${digest.replace(':', '-')}.${kind}`
+}
+
+export function billAttachment(subject: Subject, bill: Uint8Array): Attachment {
+  return artifact(subject, billType, [{ bytes: bill, mediaType: billType }])
+}
+
+/** Provenance that nobody signed: for who trusts the registry. */
+export function provenanceAttachment(subject: Subject, statement: Uint8Array): Attachment {
+  return artifact(subject, inTotoType, [
+    { bytes: statement, mediaType: inTotoType, annotations: predicateAnnotation },
+  ])
+}
+
+const predicateAnnotation = { 'in-toto.io/predicate-type': provenanceType }
+
+/** Adds an envelope to those that are there. */
+export function attestationAttachment(
+  subject: Subject,
+  envelope: Uint8Array,
+  present: readonly ArtifactLayer[],
+): Attachment {
+  const layer = layerOf(envelope, envelopeType, {
+    [signatureAnnotation]: '',
+    predicateType: provenanceType,
+    ...predicateAnnotation,
+  })
+  return cosignImage(subject, 'att', [...present, layer], envelope)
+}
+
+/** Adds a signature of a payload to those that are there. */
+export function signatureAttachment(
+  subject: Subject,
+  payload: Uint8Array,
+  signature: Uint8Array,
+  present: readonly ArtifactLayer[],
+): Attachment {
+  const layer = layerOf(payload, simpleSigningType, {
+    [signatureAnnotation]: Buffer.from(signature).toString('base64'),
+  })
+  return cosignImage(subject, 'sig', [...present, layer], payload)
+}
+
+const artifactTypes = {
+  sig: 'application/vnd.dev.cosign.artifact.sig.v1+json',
+  att: 'application/vnd.dev.cosign.artifact.att.v1+json',
+} as const
+
+/** cosign's own form: an image that says nothing, with a layer for each signature. */
+function cosignImage(
+  subject: Subject,
+  kind: 'sig' | 'att',
+  layers: readonly ArtifactLayer[],
+  bytes: Uint8Array,
+): Attachment {
+  const created = '0001-01-01T00:00:00Z'
+  const config = Buffer.from(
+    JSON.stringify({
+      architecture: '',
+      created,
+      history: layers.map(() => ({ created })),
+      os: '',
+      rootfs: { type: 'layers', diff_ids: layers.map(({ digest }) => digest) },
+      config: {},
+    }),
+  )
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: mediaTypes.ociManifest,
+    artifactType: artifactTypes[kind],
+    config: descriptorOf(config, 'application/vnd.oci.image.config.v1+json'),
+    layers,
+    subject: subjectDescriptor(subject),
+  }
+  return {
+    repository: repositoryName(subject),
+    manifest: { mediaType: mediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
+    blobs: [blobOf(config), blobOf(bytes)],
+    tags: [cosignTag(subject.digest, kind)],
+  }
+}
+
+const empty = Buffer.from('{}')
+
+/** An artifact as OCI 1.1 has it: a type, no config worth the name, and its content. */
+function artifact(
+  subject: Subject,
+  artifactType: string,
+  content: readonly {
+    readonly bytes: Uint8Array
+    readonly mediaType: string
+    readonly annotations?: Readonly<Record<string, string>>
+  }[],
+): Attachment {
+  const [first] = content
+  const manifest = {
+    schemaVersion: 2,
+    mediaType: mediaTypes.ociManifest,
+    artifactType,
+    config: descriptorOf(empty, 'application/vnd.oci.empty.v1+json'),
+    layers: content.map(({ bytes, mediaType, annotations }) => layerOf(bytes, mediaType, annotations)),
+    subject: subjectDescriptor(subject),
+    ...(first?.annotations && { annotations: first.annotations }),
+  }
+  return {
+    repository: repositoryName(subject),
+    manifest: { mediaType: mediaTypes.ociManifest, bytes: Buffer.from(JSON.stringify(manifest)) },
+    blobs: [blobOf(empty), ...content.map(({ bytes }) => blobOf(bytes))],
+  }
+}
+
+function subjectDescriptor({ mediaType, digest, size }: Subject): object {
+  return { mediaType, digest, size }
+}
+
+function descriptorOf(bytes: Uint8Array, mediaType: string): object {
+  return { mediaType, digest: sha256Of(bytes), size: bytes.length }
+}
+
+function layerOf(
+  bytes: Uint8Array,
+  mediaType: string,
+  annotations?: Readonly<Record<string, string>>,
+): ArtifactLayer {
+  return { mediaType, digest: sha256Of(bytes), size: bytes.length, ...(annotations && { annotations }) }
+}
+
+function blobOf(bytes: Uint8Array): BlobToPush {
+  return { digest: sha256Of(bytes), size: bytes.length, read: () => Promise.resolve(bytes) }
+}
+
+export function sha256Of(bytes: Uint8Array): string {
+  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`
+}

@@ -1,0 +1,85 @@
+// The bill of materials of a catalog image, in CycloneDX 1.6: every bundle, and every image that a bundle names. Pure, and
+// the same for the same catalog in the same image: it holds no time and no chance.
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { textField } from '../../go/json/json-fields.ts'
+import { parseImageReference, type ImageReference } from '../../go/reference/image-reference.ts'
+import { compareBytes } from '../../go/text.ts'
+import type { SignedImage } from './simple-signing.ts'
+
+export const billType = 'application/vnd.cyclonedx+json'
+
+export function billOfImages(
+  image: SignedImage,
+  catalog: Pick<Catalog, 'bundles'>,
+  version: string,
+): Uint8Array {
+  const top = `${image.repository}@${image.digest}`
+  const bundles = catalog.bundles
+    .map((bundle) => ({
+      ref: `bundle:${bundle.package}/${bundle.name}`,
+      package: bundle.package,
+      name: bundle.name,
+      version: versionOf(bundle),
+      images: [bundle.image, ...bundle.relatedImages.map((related) => related.image)].filter(
+        (reference) => reference !== '',
+      ),
+    }))
+    .sort((a, b) => compareBytes(a.ref, b.ref))
+  const references = sorted(bundles.flatMap(({ images }) => images)).filter((reference) => reference !== top)
+  const bill = {
+    $schema: 'http://cyclonedx.org/schema/bom-1.6.schema.json',
+    bomFormat: 'CycloneDX',
+    specVersion: '1.6',
+    version: 1,
+    metadata: {
+      tools: { components: [{ type: 'application', name: 'catalog-bot', version }] },
+      component: imageComponent(top),
+    },
+    components: [
+      ...bundles.map((bundle) => ({
+        type: 'application',
+        'bom-ref': bundle.ref,
+        group: bundle.package,
+        name: bundle.name,
+        ...(bundle.version !== '' && { version: bundle.version }),
+      })),
+      ...references.map(imageComponent),
+    ],
+    dependencies: [
+      { ref: top, dependsOn: bundles.map(({ ref }) => ref) },
+      ...bundles.map(({ ref, images }) => ({ ref, dependsOn: sorted(images) })),
+    ],
+  }
+  return new TextEncoder().encode(JSON.stringify(bill))
+}
+
+function versionOf(bundle: Catalog['bundles'][number]): string {
+  const identity = bundle.properties.find(({ type }) => type === 'olm.package')
+  return identity ? textField(identity.value, 'version') : ''
+}
+
+function sorted(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)].sort(compareBytes)
+}
+
+function imageComponent(text: string): object {
+  const { reference } = parseImageReference(text)
+  const sha256 = /^sha256:(?<hex>[0-9a-f]{64})$/.exec(reference?.digest ?? '')?.groups?.['hex']
+  const version = reference?.digest ?? reference?.tag
+  return {
+    type: 'container',
+    'bom-ref': text,
+    name: reference ? `${reference.host}/${reference.repository}` : text,
+    ...(version !== undefined && { version }),
+    ...(reference && { purl: packageUrl(reference) }),
+    ...(sha256 !== undefined && { hashes: [{ alg: 'SHA-256', content: sha256 }] }),
+  }
+}
+
+/** https://github.com/package-url/purl-spec, type `oci`: the name is the last part of the repository. */
+function packageUrl({ host, repository, tag, digest }: ImageReference): string {
+  const name = repository.slice(repository.lastIndexOf('/') + 1)
+  const version = digest === undefined ? '' : `@${encodeURIComponent(digest)}`
+  const place = encodeURIComponent(`${host}/${repository}`).replaceAll('%2F', '/').replaceAll('%3A', ':')
+  return `pkg:oci/${name}${version}?repository_url=${place}${tag === undefined ? '' : `&tag=${tag}`}`
+}

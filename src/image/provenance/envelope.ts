@@ -1,0 +1,61 @@
+// DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements: how cosign keeps attestations.
+// Pure but for the keys that it is given.
+import { decodeBase64 } from '../../go/base64.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
+import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import type { SigningKey, VerifyingKey } from './signing-key.ts'
+
+export const envelopeType = 'application/vnd.dsse.envelope.v1+json'
+export const inTotoType = 'application/vnd.in-toto+json'
+
+/** The statement, signed. */
+export function signedEnvelope(statement: Uint8Array, key: SigningKey): Uint8Array {
+  const envelope = {
+    payloadType: inTotoType,
+    payload: Buffer.from(statement).toString('base64'),
+    signatures: [{ keyid: '', sig: Buffer.from(key.sign(toSign(inTotoType, statement))).toString('base64') }],
+  }
+  return Buffer.from(JSON.stringify(envelope))
+}
+
+const envelopeShape: Shape = {
+  fields: {
+    payloadType: 'string',
+    payload: 'string',
+    signatures: { list: { fields: { keyid: 'string', sig: 'string' } } },
+  },
+}
+
+interface Envelope {
+  readonly payloadType?: string
+  readonly payload?: string
+  readonly signatures?: readonly { readonly sig?: string }[]
+}
+
+/** The statement of an envelope that this key signed, or why there is none. */
+export function openEnvelope(
+  bytes: Uint8Array,
+  key: VerifyingKey,
+): { readonly statement: Uint8Array } | { readonly problem: string } {
+  let envelope: Envelope
+  try {
+    envelope = parseStrictJson(bytes, envelopeShape)
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error
+    return { problem: `its envelope is refused: ${error.message}` }
+  }
+  if (envelope.payloadType !== inTotoType) return { problem: 'its envelope holds no in-toto statement' }
+  const statement = decodeBase64(envelope.payload ?? '')
+  if (typeof statement === 'number') return { problem: 'its envelope is not base64' }
+  const signed = toSign(inTotoType, statement)
+  for (const { sig } of envelope.signatures ?? []) {
+    const signature = decodeBase64(sig ?? '')
+    if (typeof signature !== 'number' && key.verifies(signed, signature)) return { statement }
+  }
+  return { problem: 'no signature of its envelope is by this key' }
+}
+
+/** DSSE's "pre-authentication encoding": the type is signed with the statement. */
+function toSign(type: string, payload: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from(`DSSEv1 ${Buffer.byteLength(type)} ${type} ${payload.length} `), payload])
+}

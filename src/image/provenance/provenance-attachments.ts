@@ -1,0 +1,84 @@
+// All that is put beside an image that was published: the bill of images, the provenance, and with a key the signature
+// and the provenance signed. Asks the registry what is there; pushes nothing.
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { decodeBase64 } from '../../go/base64.ts'
+import type { RegistryClient } from '../../registry/registry-client.ts'
+import type { Attachment } from '../catalog-publisher.ts'
+import {
+  attestationAttachment,
+  billAttachment,
+  provenanceAttachment,
+  repositoryName,
+  sha256Of,
+  signatureAnnotation,
+  signatureAttachment,
+  type ArtifactLayer,
+  type Subject,
+} from './artifacts.ts'
+import { billOfImages } from './bill-of-images.ts'
+import { signedEnvelope } from './envelope.ts'
+import { signedPayload, type SignedImage } from './simple-signing.ts'
+import { signedLayers } from './signed-layers.ts'
+import type { SigningKey } from './signing-key.ts'
+import { provenanceStatement, type BuildRecord } from './statement.ts'
+import { readAttestation } from './verify-image.ts'
+
+export interface ProvenanceOrder {
+  readonly image: Subject
+  readonly catalog: Pick<Catalog, 'bundles'>
+  readonly build: BuildRecord
+  /** Default: nothing is signed. */
+  readonly key?: SigningKey
+}
+
+type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
+
+/** In the order in which to attach them: the signature last, so what is signed is complete. */
+export async function provenanceAttachments(
+  registry: Reader,
+  { image, catalog, build, key }: ProvenanceOrder,
+): Promise<readonly Attachment[]> {
+  const signed: SignedImage = { repository: repositoryName(image), digest: image.digest }
+  const bill = billAttachment(image, billOfImages(signed, catalog, build.version))
+  const statement = provenanceStatement(signed, build)
+  if (!key) return [bill, provenanceAttachment(image, statement)]
+  const attestations = await signedLayers(registry, image, 'att')
+  const isAttested = await isAttestedBy(registry, image, attestations, key)
+  const signature = await signatureFor(registry, image, key)
+  return [
+    bill,
+    ...(isAttested ? [] : [attestationAttachment(image, signedEnvelope(statement, key), attestations)]),
+    ...(signature ? [signature] : []),
+  ]
+}
+
+/** One word of the key for an image is enough: it was built once, however often it is published. */
+async function isAttestedBy(
+  registry: Reader,
+  image: Subject,
+  layers: readonly ArtifactLayer[],
+  { verifier }: SigningKey,
+): Promise<boolean> {
+  const signed = { repository: repositoryName(image), digest: image.digest }
+  for (const layer of layers)
+    if ('provenance' in (await readAttestation(registry, image, layer, signed, verifier))) return true
+  return false
+}
+
+/** The image's signature beside those that are there; undefined where one by this key is. */
+export async function signatureFor(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  image: Subject,
+  key: SigningKey,
+): Promise<Attachment | undefined> {
+  const payload = signedPayload({ repository: repositoryName(image), digest: image.digest })
+  const present = await signedLayers(registry, image, 'sig')
+  const digest = sha256Of(payload)
+  const isSigned = present.some((layer) => {
+    const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
+    return (
+      layer.digest === digest && typeof signature !== 'number' && key.verifier.verifies(payload, signature)
+    )
+  })
+  return isSigned ? undefined : signatureAttachment(image, payload, key.sign(payload), present)
+}

@@ -1,0 +1,148 @@
+// Keys as cosign keeps them: a private key that a password guards (`cosign.key`: PKCS #8 in a NaCl secretbox, its key
+// from scrypt), or one in plain PKCS #8; and public keys in PEM. Algorithms are those that cosign takes for such keys.
+import { createPrivateKey, createPublicKey, scrypt, sign, verify, type KeyObject } from 'node:crypto'
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
+import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+
+export interface SigningKey {
+  /** The signature as cosign writes it, of the bytes as they are. */
+  sign(message: Uint8Array): Uint8Array
+  readonly verifier: VerifyingKey
+}
+
+export interface VerifyingKey {
+  verifies(message: Uint8Array, signature: Uint8Array): boolean
+}
+
+/** What is wrong with a key: a file's text, never its content. */
+class KeyError extends Error {
+  override readonly name = 'KeyError'
+}
+
+const guarded = ['ENCRYPTED SIGSTORE PRIVATE KEY', 'ENCRYPTED COSIGN PRIVATE KEY']
+
+/** `password` is for keys that have one; cosign takes none for an empty one. */
+export async function openSigningKey(pem: string, password = ''): Promise<SigningKey> {
+  const { label, body } = readPem(pem)
+  const der = guarded.includes(label) ? await unguard(body, password) : body
+  if (!guarded.includes(label) && label !== 'PRIVATE KEY')
+    throw new KeyError(`the file holds a ${label}, which is no key to sign with`)
+  let key: KeyObject
+  try {
+    key = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
+  } catch {
+    // The cause may quote what it could not read.
+    throw new KeyError('the key is none that can be read')
+  }
+  const algorithm = algorithmOf(key)
+  return {
+    sign: (message) => sign(algorithm, message, key),
+    verifier: verifierOf(createPublicKey(key)),
+  }
+}
+
+/** Takes a public key alone: Node would take a private one, or a certificate, for its public part as well. */
+export function openVerifyingKey(pem: string): VerifyingKey {
+  const { label, body } = readPem(pem)
+  if (label !== 'PUBLIC KEY')
+    throw new KeyError(`the file holds a ${label}; the public key is what verifies (cosign.pub)`)
+  let key: KeyObject
+  try {
+    key = createPublicKey({ key: Buffer.from(body), format: 'der', type: 'spki' })
+  } catch {
+    throw new KeyError('the public key is none that can be read')
+  }
+  return verifierOf(key)
+}
+
+function verifierOf(key: KeyObject): VerifyingKey {
+  const algorithm = algorithmOf(key)
+  return { verifies: (message, signature) => verify(algorithm, message, key, signature) }
+}
+
+const shortestRsa = 2048
+const curves: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1'])
+
+/** SHA-256 for all but Ed25519, which hashes by itself: as sigstore's LoadVerifier with cosign's choice. */
+function algorithmOf(key: KeyObject): 'sha256' | null {
+  const { namedCurve, modulusLength } = key.asymmetricKeyDetails ?? {}
+  const kind = key.asymmetricKeyType
+  if (kind === 'ed25519') return null
+  if (kind === 'ec') {
+    if (curves.has(namedCurve)) return 'sha256'
+    throw new KeyError('the key lies on a curve that cosign does not know')
+  }
+  if (kind !== 'rsa') throw new KeyError('the key is of a kind that cosign does not know')
+  if ((modulusLength ?? 0) >= shortestRsa) return 'sha256'
+  throw new KeyError(`an RSA key of less than ${shortestRsa} bits is too weak`)
+}
+
+function readPem(pem: string): { readonly label: string; readonly body: Uint8Array } {
+  const found =
+    /^\s*-----BEGIN (?<label>[A-Z ]+)-----\r?\n(?<body>[A-Za-z0-9+/=\r\n]+)-----END \k<label>-----\s*$/.exec(
+      pem,
+    )
+  if (!found?.groups) throw new KeyError('the file holds no key in PEM, or more than one')
+  const { label = '', body = '' } = found.groups
+  return { label, body: Buffer.from(body, 'base64') }
+}
+
+const guardedShape: Shape = {
+  fields: {
+    kdf: {
+      fields: {
+        name: 'string',
+        params: { fields: { N: 'integer', r: 'integer', p: 'integer' } },
+        salt: 'bytes',
+      },
+    },
+    cipher: { fields: { name: 'string', nonce: 'bytes' } },
+    ciphertext: 'bytes',
+  },
+}
+
+interface Guarded {
+  readonly kdf?: {
+    readonly name?: string
+    readonly params?: { readonly N?: number; readonly r?: number; readonly p?: number }
+    readonly salt?: string
+  }
+  readonly cipher?: { readonly name?: string; readonly nonce?: string }
+  readonly ciphertext?: string
+}
+
+/** What cosign writes today, and wrote before; a file that asks for more work than that is not one of its own. */
+const strengths: ReadonlySet<string> = new Set(['32768,8,1', '65536,8,1'])
+
+async function unguard(body: Uint8Array, password: string): Promise<Uint8Array> {
+  let file: Guarded
+  try {
+    file = parseStrictJson(body, guardedShape)
+  } catch {
+    throw new KeyError('the key is none that cosign wrote')
+  }
+  const { N, r, p } = file.kdf?.params ?? {}
+  const isKnown = file.kdf?.name === 'scrypt' && file.cipher?.name === 'nacl/secretbox'
+  if (!isKnown || !strengths.has([N, r, p].join())) throw new KeyError('the key is guarded in an unknown way')
+  const salt = Buffer.from(file.kdf?.salt ?? '', 'base64')
+  const nonce = Buffer.from(file.cipher?.nonce ?? '', 'base64')
+  if (nonce.length !== 24) throw new KeyError('the key is guarded in an unknown way')
+  const secret = await derive(password, salt, { N: N ?? 0, r: r ?? 0, p: p ?? 0 })
+  try {
+    return xsalsa20poly1305(secret, nonce).decrypt(Buffer.from(file.ciphertext ?? '', 'base64'))
+  } catch {
+    throw new KeyError('the password does not fit the key')
+  }
+}
+
+function derive(
+  password: string,
+  salt: Uint8Array,
+  cost: { readonly N: number; readonly r: number; readonly p: number },
+): Promise<Uint8Array> {
+  return new Promise((resolve, reject) =>
+    scrypt(password, salt, 32, { ...cost, maxmem: 256 * cost.N * cost.r }, (error, key) =>
+      error ? reject(error) : resolve(key),
+    ),
+  )
+}

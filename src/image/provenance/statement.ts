@@ -1,0 +1,142 @@
+// SLSA provenance v1 as an in-toto statement: what an image was built of, by whom, on whose behalf. Making it, and
+// reading one that a key vouches for. Pure.
+import { RegistryError } from '../../registry/registry-error.ts'
+import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import type { SignedImage } from './simple-signing.ts'
+
+export const provenanceType = 'https://slsa.dev/provenance/v1'
+const statementType = 'https://in-toto.io/Statement/v1'
+/** Names the meaning of the parameters below; it stands in docs/publishing.md. */
+const buildType = 'urn:catalog-bot:catalog-image:v1'
+
+/** What is known of one build. Times in milliseconds. */
+export interface BuildRecord {
+  /** Where the catalog comes from: a repository, a commit in it, and the directory there. */
+  readonly source?: { readonly repository: string; readonly revision: string; readonly path: string }
+  readonly base?: { readonly name: string; readonly digest: string }
+  readonly platforms: readonly string[]
+  /** Who builds: an address that says which installation it is. */
+  readonly builder: string
+  readonly version: string
+  /** A name for this build, for whoever looks for it in a log. */
+  readonly invocation?: string
+  readonly started?: number
+  readonly finished?: number
+}
+
+export function provenanceStatement(image: SignedImage, build: BuildRecord): Uint8Array {
+  const { source, base } = build
+  const statement = {
+    _type: statementType,
+    subject: [{ name: image.repository, digest: digestSet(image.digest) }],
+    predicateType: provenanceType,
+    predicate: {
+      buildDefinition: {
+        buildType,
+        externalParameters: {
+          ...(source && { source: { uri: gitUri(source.repository), path: source.path } }),
+          ...(base && { base: base.name }),
+          platforms: build.platforms,
+        },
+        resolvedDependencies: [
+          ...(source ? [{ uri: gitUri(source.repository), digest: { gitCommit: source.revision } }] : []),
+          ...(base ? [{ uri: `oci://${base.name}`, digest: digestSet(base.digest) }] : []),
+        ],
+      },
+      runDetails: {
+        builder: { id: build.builder, version: { 'catalog-bot': build.version } },
+        metadata: {
+          ...(build.invocation !== undefined && { invocationId: build.invocation }),
+          ...(build.started !== undefined && { startedOn: timeText(build.started) }),
+          ...(build.finished !== undefined && { finishedOn: timeText(build.finished) }),
+        },
+      },
+    },
+  }
+  return new TextEncoder().encode(JSON.stringify(statement))
+}
+
+function gitUri(repository: string): string {
+  return repository.startsWith('git+') ? repository : `git+${repository}`
+}
+
+function digestSet(digest: string): Readonly<Record<string, string>> {
+  const at = digest.indexOf(':')
+  return { [digest.slice(0, at)]: digest.slice(at + 1) }
+}
+
+function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}
+
+const statementShape: Shape = {
+  fields: {
+    _type: 'string',
+    predicateType: 'string',
+    subject: { list: { fields: { name: 'string', digest: { map: 'string' } } } },
+    predicate: 'any',
+  },
+}
+
+interface Statement {
+  readonly _type?: string
+  readonly predicateType?: string
+  readonly subject?: readonly { readonly name?: string; readonly digest?: Readonly<Record<string, string>> }[]
+  readonly predicate?: unknown
+}
+
+/** What a statement says of an image's origin; texts that it does not give are absent. */
+export interface Provenance {
+  readonly builder?: string
+  readonly sources: readonly string[]
+}
+
+/** cosign wraps statements as in-toto's older version has them. */
+const statementTypes: ReadonlySet<string | undefined> = new Set([
+  statementType,
+  'https://in-toto.io/Statement/v0.1',
+])
+
+/** The provenance of this image that a statement tells, or why it tells none. */
+export function readProvenance(
+  bytes: Uint8Array,
+  image: SignedImage,
+): { readonly provenance: Provenance } | { readonly problem: string } {
+  let statement: Statement
+  try {
+    statement = parseStrictJson(bytes, statementShape)
+  } catch (error) {
+    if (!(error instanceof RegistryError)) throw error
+    return { problem: `its statement is refused: ${error.message}` }
+  }
+  if (!statementTypes.has(statement._type)) return { problem: 'it is no in-toto statement' }
+  if (statement.predicateType !== provenanceType) return { problem: 'it is no SLSA provenance v1' }
+  const { sha256 } = digestSet(image.digest)
+  const isAbout = (statement.subject ?? []).some(({ digest }) => digest?.['sha256'] === sha256)
+  if (sha256 === undefined || !isAbout) return { problem: 'it speaks of another image' }
+  return { provenance: provenanceOf(statement.predicate) }
+}
+
+function provenanceOf(predicate: unknown): Provenance {
+  const builder = at(predicate, 'runDetails', 'builder', 'id')
+  const dependencies = at(predicate, 'buildDefinition', 'resolvedDependencies')
+  const sources = (Array.isArray(dependencies) ? dependencies : []).flatMap((one: unknown) => {
+    const [uri, digest] = [at(one, 'uri'), at(one, 'digest')]
+    if (typeof uri !== 'string') return []
+    const digests: readonly unknown[] =
+      typeof digest === 'object' && digest !== null ? Object.values(digest) : []
+    const [first] = digests
+    return [typeof first === 'string' ? `${uri}@${first}` : uri]
+  })
+  return { ...(typeof builder === 'string' && { builder }), sources }
+}
+
+function at(value: unknown, ...path: readonly string[]): unknown {
+  let current = value
+  for (const key of path)
+    current =
+      typeof current === 'object' && current !== null && Object.hasOwn(current, key)
+        ? (current as Readonly<Record<string, unknown>>)[key]
+        : undefined
+  return current
+}

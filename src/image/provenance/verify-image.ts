@@ -1,0 +1,108 @@
+// Whether an image is signed by a key, and what its provenance says: `catalog-bot verify`. Accepts nothing that
+// `cosign verify --key` and `cosign verify-attestation --key` refuse, and less: a signature is for one repository.
+import type { ImageReference } from '../../go/reference/image-reference.ts'
+import { decodeBase64 } from '../../go/base64.ts'
+import type { RegistryClient } from '../../registry/registry-client.ts'
+import { repositoryName, signatureAnnotation, type ArtifactLayer } from './artifacts.ts'
+import { envelopeType, openEnvelope } from './envelope.ts'
+import { payloadProblem, simpleSigningType, type SignedImage } from './simple-signing.ts'
+import { payloadOf, signedLayers } from './signed-layers.ts'
+import type { VerifyingKey } from './signing-key.ts'
+import { readProvenance, type Provenance } from './statement.ts'
+
+export interface Verification {
+  /** Of what the reference names: the index, where it is one. */
+  readonly digest: string
+  /** How many signatures are by the key and for this image. */
+  readonly signatures: number
+  /** Why each of the others does not count. */
+  readonly refused: readonly string[]
+  /** What attestations by the key say. */
+  readonly provenance: readonly Provenance[]
+  /** Why each of the others does not count. */
+  readonly refusedAttestations: readonly string[]
+}
+
+export interface VerifyOptions {
+  /** The repository that the signature is for. Default: the one that the image is in; another one for a mirror. */
+  readonly signedAs?: string
+}
+
+type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
+
+/** A payload is some 300 bytes, a statement a few thousand. */
+const longestPayload = 1024 * 1024
+const longestEnvelope = 16 * 1024 * 1024
+
+/** Rejects with a RegistryError where the image or what belongs to it cannot be read: that says nothing of it. */
+export async function verifyImage(
+  registry: Reader,
+  reference: ImageReference,
+  key: VerifyingKey,
+  { signedAs }: VerifyOptions = {},
+): Promise<Verification> {
+  // What the tag names now is what is judged from here on.
+  const { digest } = await registry.fetchManifest(reference)
+  const { host, repository } = reference
+  const at = { host, repository, digest }
+  const image: SignedImage = { repository: signedAs ?? repositoryName(at), digest }
+  const refused: string[] = []
+  let signatures = 0
+  for (const layer of await signedLayers(registry, at, 'sig')) {
+    const problem = await signatureProblem(registry, at, layer, image, key)
+    if (problem === undefined) signatures++
+    else refused.push(problem)
+  }
+  const provenance: Provenance[] = []
+  const refusedAttestations: string[] = []
+  for (const layer of await signedLayers(registry, at, 'att')) {
+    const read = await readAttestation(registry, at, layer, image, key)
+    if ('provenance' in read) provenance.push(read.provenance)
+    else refusedAttestations.push(read.problem)
+  }
+  return { digest, signatures, refused, provenance, refusedAttestations }
+}
+
+/** cosign looks at certificates even where a key is given, and refuses what is wrong with them: we take none. */
+const certificateAnnotations = ['dev.sigstore.cosign/certificate', 'dev.sigstore.cosign/chain']
+
+function layerProblem(layer: ArtifactLayer, mediaType: string, longest: number): string | undefined {
+  if (layer.mediaType !== mediaType) return `its media type is ${layer.mediaType}`
+  if (layer.size > longest) return `it has more than ${longest} bytes`
+  if (certificateAnnotations.some((name) => (layer.annotations?.[name] ?? '') !== ''))
+    return 'it is signed with a certificate'
+  return undefined
+}
+
+async function signatureProblem(
+  registry: Reader,
+  at: ImageReference,
+  layer: ArtifactLayer,
+  image: SignedImage,
+  key: VerifyingKey,
+): Promise<string | undefined> {
+  const problem = layerProblem(layer, simpleSigningType, longestPayload)
+  if (problem !== undefined) return problem
+  const signature = decodeBase64(layer.annotations?.[signatureAnnotation] ?? '')
+  if (typeof signature === 'number' || signature.length === 0) return 'it has no signature'
+  const payload = await payloadOf(registry, at, layer)
+  if ('problem' in payload) return payload.problem
+  if (!key.verifies(payload, signature)) return 'it is not by this key'
+  return payloadProblem(payload, image)
+}
+
+/** What one attestation says of the image, or why it does not count. */
+export async function readAttestation(
+  registry: Reader,
+  at: ImageReference,
+  layer: ArtifactLayer,
+  image: SignedImage,
+  key: VerifyingKey,
+): Promise<{ readonly provenance: Provenance } | { readonly problem: string }> {
+  const problem = layerProblem(layer, envelopeType, longestEnvelope)
+  if (problem !== undefined) return { problem }
+  const envelope = await payloadOf(registry, at, layer)
+  if ('problem' in envelope) return envelope
+  const opened = openEnvelope(envelope, key)
+  return 'problem' in opened ? opened : readProvenance(opened.statement, image)
+}

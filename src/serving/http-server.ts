@@ -1,0 +1,131 @@
+// catalogd's HTTP API of one catalog: `/api/v1/all`, every blob as a line of JSON, and `/api/v1/metas`, those that are
+// asked for by schema, package and name. Answers from memory, reads no file.
+import { createHash } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable, pipeline } from 'node:stream'
+import type { ServedBlob } from '../catalog/api/served-file.ts'
+import { judgeConditions } from './http-conditions.ts'
+
+export interface HttpServer {
+  readonly port: number
+  /** Lets answers end that are under way, for so many milliseconds. */
+  close(patience: number): Promise<void>
+}
+
+export interface HttpServerOptions {
+  readonly host: string
+  readonly port: number
+  /** When the catalog was read, in milliseconds: catalogd says so too. */
+  readonly modified: number
+}
+
+const all = '/api/v1/all'
+const metas = '/api/v1/metas'
+const contentType = 'application/jsonl'
+const parameters = ['schema', 'package', 'name'] as const
+
+/** Rejects where it cannot listen. */
+export async function openHttpServer(
+  blobs: readonly ServedBlob[],
+  { host, port, modified }: HttpServerOptions,
+): Promise<HttpServer> {
+  const server = createServer(
+    { requestTimeout: 10_000, headersTimeout: 5_000, maxHeaderSize: 16 * 1024 },
+    catalogHandler(blobs, modified),
+  )
+  // catalogd gives an answer five minutes.
+  server.setTimeout(300_000)
+  server.maxConnections = 1000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ host, port }, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: (patience) => closeServer(server, patience),
+  }
+}
+
+function closeServer(server: Server, patience: number): Promise<void> {
+  const late = setTimeout(() => server.closeAllConnections(), patience)
+  return new Promise((resolve) =>
+    server.close(() => {
+      clearTimeout(late)
+      resolve()
+    }),
+  )
+}
+
+/** Answers one request. */
+function catalogHandler(
+  blobs: readonly ServedBlob[],
+  modified: number,
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const hash = createHash('sha256')
+  for (const { line } of blobs) hash.update(line)
+  const etag = `"${hash.digest('hex')}"`
+  const lastModified = new Date(modified).toUTCString()
+
+  return (request, response) => {
+    const at = new URL(request.url ?? '/', 'http://catalog')
+    if (at.pathname !== all && at.pathname !== metas) return refuse(response, 404)
+    if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405)
+    const filter = at.pathname === metas ? filterOf(at.searchParams) : {}
+    if (!filter) return refuse(response, 400)
+    const { headers } = request
+    const verdict = judgeConditions(
+      {
+        ifMatch: headers['if-match'],
+        ifNoneMatch: headers['if-none-match'],
+        ifModifiedSince: headers['if-modified-since'],
+        ifUnmodifiedSince: headers['if-unmodified-since'],
+      },
+      { etag, modified },
+    )
+    response.setHeader('ETag', etag)
+    // Who keeps the content by its tag needs no date beside it (RFC 9110, 15.4.5).
+    if (verdict !== 304) response.setHeader('Last-Modified', lastModified)
+    if (verdict !== 200) return void response.writeHead(verdict).end()
+    const lines = linesOf(blobs, filter)
+    const length = lines.reduce((sum, line) => sum + line.length, 0)
+    response.writeHead(200, { 'Content-Type': contentType, 'Content-Length': length })
+    if (request.method === 'HEAD') return void response.end()
+    // As fast as the client reads; one that goes away ends it.
+    pipeline(Readable.from(lines), response, () => {})
+  }
+}
+
+type Filter = { readonly [Name in (typeof parameters)[number]]?: string }
+
+/** Undefined for parameters that there are none of. An empty one asks for nothing. */
+function filterOf(query: URLSearchParams): Filter | undefined {
+  for (const name of query.keys()) if (!parameters.some((known) => known === name)) return undefined
+  return Object.fromEntries(
+    parameters.flatMap((name) => {
+      const value = query.get(name) ?? ''
+      return value === '' ? [] : [[name, value]]
+    }),
+  )
+}
+
+function linesOf(blobs: readonly ServedBlob[], filter: Filter): Uint8Array[] {
+  return blobs
+    .filter((blob) => parameters.every((name) => filter[name] === undefined || blob[name] === filter[name]))
+    .map(({ line }) => line)
+}
+
+const words: Readonly<Record<number, string>> = {
+  400: '400 Bad Request',
+  404: '404 page not found',
+  405: 'Method Not Allowed',
+}
+
+/** In Go's words, with its line end. */
+function refuse(response: ServerResponse, code: number): void {
+  response.writeHead(code, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'X-Content-Type-Options': 'nosniff',
+  })
+  response.end(`${words[code]}\n`)
+}

@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals'
+import { canonicalQuantity, isQuantity } from '../../../src/bundle/kubernetes/quantity.ts'
+import { checkManifests } from '../../../src/bundle/kubernetes/check-manifests.ts'
+import { checkExamples } from '../../../src/bundle/kubernetes/check-examples.ts'
+import { bundleFiles, crd } from '../bundle-shapes.ts'
+
+function findings(files: Record<string, unknown>, spec: Record<string, unknown> = {}): readonly string[] {
+  const shape = { files, spec: { install: { strategy: 'deployment', spec: { deployments: [] } }, ...spec } }
+  return checkManifests(bundleFiles('foo', shape)).map(
+    ({ rule, at, data }) => `${rule} ${at?.file}:${at?.line} ${String(data?.['field'])}`,
+  )
+}
+
+describe('manifests against Kubernetes’ schemas', () => {
+  test('an unknown field, a wrong type and a missing field have their places', () => {
+    const role = `apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: a
+  label: {}
+rules:
+  - verbs: get
+  - apiGroups: ['']
+`
+    expect(findings({ 'manifests/role.yaml': role })).toEqual([
+      'unknown-manifest-field manifests/role.yaml:5 metadata.label',
+      'mistyped-manifest-field manifests/role.yaml:7 rules[0].verbs',
+      'missing-manifest-field manifests/role.yaml:8 rules[1].verbs',
+    ])
+  })
+
+  test('later documents and items of lists count, each at its line', () => {
+    const two = `apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+---
+apiVersion: v1
+kind: List
+items:
+  - apiVersion: v1
+    kind: ConfigMap
+    metadata: {name: b}
+    dada: {}
+`
+    expect(findings({ 'manifests/two.yaml': two })).toEqual([
+      'unknown-manifest-field manifests/two.yaml:11 items[0].dada'.replace('items[0].', ''),
+    ])
+  })
+
+  test('what becomes of a ClusterServiceVersion is looked at there', () => {
+    const spec = {
+      install: {
+        strategy: 'deployment',
+        spec: {
+          deployments: [
+            {
+              name: 'a',
+              spec: { selector: {}, template: { spec: { containers: [{ name: 'c', imagePolicy: 1 }] } } },
+            },
+          ],
+        },
+      },
+    }
+    expect(findings({}, spec).map((text) => text.split(' ').at(-1))).toEqual([
+      'spec.install.spec.deployments[0].spec.template.spec.containers[0].imagePolicy',
+    ])
+  })
+
+  test('what opm refuses is told once, and kinds of other APIs are nobody’s here', () => {
+    const spec = {
+      install: {
+        strategy: 'deployment',
+        spec: {
+          deployments: [
+            {
+              name: 'a',
+              spec: { selector: {}, template: { spec: { containers: [{ name: 'c', image: 1 }] } } },
+            },
+          ],
+        },
+      },
+    }
+    expect(
+      findings({ 'manifests/a.yaml': { apiVersion: 'x.io/v1', kind: 'Thing', metadata: 1 } }, spec),
+    ).toEqual([])
+  })
+
+  test.each([
+    ['1000m', '1'],
+    ['1024Mi', '1Gi'],
+    ['0.5', '500m'],
+    ['1.5Gi', '1536Mi'],
+    ['1e3', '1e3'],
+    ['0.0000000001', '1n'],
+    ['-2', '-2'],
+    ['0', '0'],
+  ])('the quantity %s is %s', (text, canonical) => {
+    expect(canonicalQuantity(text)).toBe(canonical)
+  })
+
+  test.each(['', 'a', '1 Gi', '1gi', '1e', '--1', '.', '1e99999'])('%j is no quantity', (text) => {
+    expect(isQuantity(text)).toBe(false)
+  })
+})
+
+test('examples are held to the schema of their version, and those of other bundles to none', () => {
+  const definition = crd('foos', 'example.com', 'Foo', ['v1'])
+  const schema = { type: 'object', properties: { spec: { type: 'object', required: ['a'], properties: {} } } }
+  const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }]
+  const example = (apiVersion: string) => ({ apiVersion, kind: 'Foo', metadata: { name: 'x' }, spec: {} })
+  const files = bundleFiles('foo', {
+    metadata: {
+      annotations: { 'alm-examples': JSON.stringify([example('example.com/v1'), example('other.com/v1')]) },
+    },
+    files: { 'manifests/crd.yaml': { ...definition, spec: { ...definition.spec, versions } } },
+  })
+  expect(checkExamples(files).map(({ data }) => data)).toEqual([
+    { example: 'Foo x', problem: 'spec lacks "a", which the schema requires' },
+  ])
+})

@@ -1,0 +1,100 @@
+import { describe, expect, test } from '@jest/globals'
+import { problemsOf } from '../../../src/bundle/kubernetes/structural-schema.ts'
+import type { Json } from '../../../src/go/json/json.ts'
+
+function problems(field: Json, value: Json, more: Record<string, Json> = {}): readonly string[] {
+  const schema = { type: 'object', properties: { f: field }, ...more }
+  return problemsOf(schema, { apiVersion: 'g/v1', kind: 'K', metadata: {}, f: value }).map(
+    ({ path, problem }) => `${path.join('.')} ${problem}`,
+  )
+}
+
+describe('a value against the schema of a CRD', () => {
+  test.each<[claim: string, field: Json, good: Json, bad: Json]>([
+    ['has its type', { type: 'string' }, 'a', 1],
+    ['is a whole number where one is wanted', { type: 'integer' }, 3, 1.5],
+    ['is null only where that is allowed', { type: 'string', nullable: true }, null, 1],
+    ['is a number or a text', { 'x-kubernetes-int-or-string': true }, '80', 1.5],
+    ['is one of the values', { type: 'string', enum: ['a', 'b'] }, 'b', 'c'],
+    ['is not less', { type: 'integer', minimum: 1 }, 1, 0],
+    ['is less', { type: 'integer', maximum: 5, exclusiveMaximum: true }, 4, 5],
+    ['is a multiple', { type: 'integer', multipleOf: 5 }, 10, 7],
+    ['has so many letters', { type: 'string', maxLength: 2 }, '😀😀', 'abc'],
+    ['matches the pattern', { type: 'string', pattern: '^[a-z]+$' }, 'abc', 'A'],
+    ['has so many items', { type: 'array', items: { type: 'string' }, minItems: 1 }, ['a'], []],
+    ['has items of the type', { type: 'array', items: { type: 'string' } }, ['a'], [1]],
+    [
+      'is a set',
+      { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' },
+      ['a', 'b'],
+      ['a', 'a'],
+    ],
+    [
+      'is a list of which each key is there once',
+      {
+        type: 'array',
+        items: { type: 'object', properties: { n: { type: 'string' } } },
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['n'],
+      },
+      [{ n: 'a' }, { n: 'b' }],
+      [{ n: 'a' }, { n: 'a' }],
+    ],
+    [
+      'has what is required',
+      { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+      { a: 'x' },
+      {},
+    ],
+    [
+      'has only fields of the schema',
+      { type: 'object', properties: { a: { type: 'string' } } },
+      { a: 'x' },
+      { b: 1 },
+    ],
+    [
+      'has values of the type',
+      { type: 'object', additionalProperties: { type: 'string' } },
+      { a: 'x' },
+      { a: 1 },
+    ],
+    ['fits one of the alternatives', { oneOf: [{ type: 'string' }, { type: 'boolean' }] }, true, 1],
+    ['fits any alternative', { anyOf: [{ minimum: 5 }, { maximum: 3 }], type: 'integer' }, 6, 4],
+    ['fits all', { allOf: [{ minimum: 3 }, { maximum: 5 }], type: 'integer' }, 4, 6],
+    ['is not what is ruled out', { not: { enum: ['a'] }, type: 'string' }, 'b', 'a'],
+  ])('%s', (_claim, field, good, bad) => {
+    expect(problems(field, good)).toEqual([])
+    expect(problems(field, bad)).toHaveLength(1)
+  })
+
+  test('may lack what has a default', () => {
+    const field = { type: 'object', properties: { a: { type: 'string', default: 'x' } }, required: ['a'] }
+    expect(problems(field, {})).toEqual([])
+  })
+
+  test('may have what the schema keeps unknown, and other objects in it', () => {
+    expect(problems({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, { any: 1 })).toEqual([])
+    const embedded = { type: 'object', 'x-kubernetes-embedded-resource': true, properties: {} }
+    expect(problems(embedded, { apiVersion: 'v1', kind: 'A', metadata: {} })).toEqual([])
+  })
+
+  test.each([
+    '^(a+)+$',
+    '^(a|a)*$',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    '(.*)(.*)(.*)(.*)x',
+    '(?=a)',
+    '[[:alpha:]]',
+    '((',
+  ])('is not held to %s, which takes long or is of Go alone', (pattern) => {
+    const started = performance.now()
+    expect(problems({ type: 'string', pattern }, `${'a'.repeat(60)}!`)).toEqual([])
+    expect(performance.now() - started).toBeLessThan(1000)
+  })
+
+  test('does not take for ever where a schema asks again and again', () => {
+    let schema: Json = { type: 'integer' }
+    for (let depth = 0; depth < 60; depth++) schema = { anyOf: [schema, schema] }
+    expect(problems(schema, 'x').length).toBeGreaterThanOrEqual(0)
+  })
+})

@@ -1,0 +1,64 @@
+// CustomResourceDefinitions of random schemas, alike enough for their differences to be few.
+import fc from '../../seeded.ts'
+import type { JsonObject } from '../../../src/bundle/fields.ts'
+
+const text = fc.constantFrom('a', 'b', '<&>')
+const leaf = fc.record(
+  {
+    type: fc.constantFrom('string', 'string', 'integer'),
+    description: text,
+    default: fc.constantFrom('a', 'b', { b: 1, a: '<' }),
+    enum: fc.subarray(['a', 'b', 'c'], { minLength: 1 }),
+    maximum: fc.constantFrom(1, 2.5, 1e21),
+    minimum: fc.constantFrom(1, 2.5),
+    maxLength: fc.constantFrom(3, 1_000_000),
+    minItems: fc.constantFrom(1, 2),
+    pattern: fc.constantFrom('^a$', ''),
+    nullable: fc.boolean(),
+    format: fc.constantFrom('date', ''),
+    title: text,
+    oneOf: fc.subarray([{ required: ['a'] }, { required: ['b'], description: 'x' }]),
+    anyOf: fc.subarray([{ required: ['a'] }, { required: ['b'] }]),
+    'x-kubernetes-preserve-unknown-fields': fc.boolean(),
+    additionalProperties: fc.constantFrom({ type: 'string' }, { type: 'string', description: 'y' }, true),
+    items: fc.constantFrom({ type: 'string' }, { type: 'integer', description: 'z' }),
+  },
+  { requiredKeys: ['type'] },
+)
+/** Most properties have little to say. */
+const property = fc.oneof(fc.constant({ type: 'string' }), leaf)
+
+const schema = fc
+  .record({
+    properties: fc.record({ a: property, b: property, c: property }, { requiredKeys: ['a'] }),
+    required: fc.subarray(['a', 'b', 'c']),
+  })
+  .map((spec) => ({ type: 'object', properties: { spec: { type: 'object', ...spec } } }))
+
+const version = (name: string) =>
+  fc.record({ served: fc.boolean(), schema }).map(({ served, schema: openAPIV3Schema }) => ({
+    ...{ name, served, storage: name === 'v1' },
+    schema: { openAPIV3Schema },
+  }))
+
+/** It stores `v1`, where it has that. */
+export const randomCrd: fc.Arbitrary<JsonObject> = fc
+  .record({
+    versions: fc
+      .tuple(version('v1'), version('v1beta1'), version('v2'))
+      .chain((all) => fc.subarray(all, { minLength: 1 })),
+    scope: fc.constantFrom('Namespaced', 'Namespaced', 'Namespaced', 'Cluster'),
+    strategy: fc.constantFrom('None', 'None', 'Webhook'),
+  })
+  .map(({ versions, scope, strategy }) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'foos.example.com' },
+    spec: {
+      group: 'example.com',
+      names: { plural: 'foos', kind: 'Foo' },
+      ...{ scope, versions },
+      conversion: { strategy },
+    },
+    status: { storedVersions: ['v1'] },
+  }))

@@ -1,0 +1,206 @@
+import { describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { renderPlain } from '../../../src/bundle/plain/render-plain.ts'
+import { sha224 } from '../../../src/bundle/plain/sha224.ts'
+import type { RenderOptions } from '../../../src/bundle/plain/rendering.ts'
+import { bundleFiles, crd, type Shape } from '../bundle-shapes.ts'
+import fc from '../../seeded.ts'
+import { installShape } from './install-shapes.ts'
+import { checkInstall } from '../../../src/bundle/check-install.ts'
+
+const deployment = {
+  name: 'web',
+  label: { part: 'manager' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' }, annotations: { both: 'template' } },
+      spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1000m' } }, dropped: true }] },
+    },
+  },
+}
+const modes = (...types: readonly string[]) => types.map((type) => ({ type, supported: true }))
+const rule = { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', '*'] }
+
+function spec(more: Record<string, unknown> = {}, install: Record<string, unknown> = {}): Shape {
+  return {
+    metadata: { annotations: { both: 'csv', own: 'csv' } },
+    spec: {
+      installModes: modes('AllNamespaces', 'OwnNamespace'),
+      install: { strategy: 'deployment', spec: { deployments: [deployment], ...install } },
+      ...more,
+    },
+  }
+}
+
+function render(shape: Shape, options: Partial<RenderOptions> = {}) {
+  return renderPlain(bundleFiles('foo', shape), { installNamespace: 'operators', ...options })
+}
+
+function named(rendering: ReturnType<typeof render>): readonly string[] {
+  return rendering.objects.map(({ kind, namespace, name }) =>
+    [kind, namespace, name].filter(Boolean).join(' '),
+  )
+}
+
+describe('a registry+v1 bundle', () => {
+  test('gets accounts, and roles whose names are hashes that OLM v1 makes alike', () => {
+    const permissions = { permissions: [{ serviceAccountName: 'runner', rules: [rule] }] }
+    // The names are what operator-controller v1.11.0 prints for this bundle.
+    expect(named(render(spec({}, permissions)))).toEqual([
+      'ServiceAccount operators runner',
+      'ClusterRole foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
+      'ClusterRoleBinding foo.v1.0.0-runner-u8fqe43fdyn6vws2gf4z8zujl4mgcicxnlbyqf6csmy',
+      'Deployment operators web',
+    ])
+    expect(named(render(spec({}, permissions), { watchNamespaces: ['operators'] }))).toEqual([
+      'ServiceAccount operators runner',
+      'Role operators foo.v1.0.0-runner-19uwp6dz9x041bd3s05jx114758zbt00z7ye5hxgmryo',
+      'RoleBinding operators foo.v1.0.0-runner-19uwp6dz9x041bd3s05jx114758zbt00z7ye5hxgmryo',
+      'Deployment operators web',
+    ])
+  })
+
+  test('has its annotations on the pods, where those of the pod itself win', () => {
+    const { objects } = render(spec(), { watchNamespaces: ['operators'] })
+    expect(objects[0]?.manifest).toEqual({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web', namespace: 'operators', labels: { part: 'manager' } },
+      spec: {
+        revisionHistoryLimit: 1,
+        selector: { matchLabels: { app: 'web' } },
+        template: {
+          metadata: {
+            labels: { app: 'web' },
+            annotations: {
+              both: 'template',
+              own: 'csv',
+              'olm.targetNamespaces': 'operators',
+              'olm.operatorNamespace': 'operators',
+            },
+          },
+          spec: { containers: [{ name: 'c', resources: { limits: { cpu: '1' } } }] },
+        },
+      },
+    })
+  })
+
+  test('is refused, in the words of OLM v1, for what it cannot do', () => {
+    const webhook = { type: 'ValidatingAdmissionWebhook', generateName: 'X-', deploymentName: 'gone' }
+    const { objects, refusals, findings } = render(spec({ webhookdefinitions: [webhook, webhook] }))
+    expect(objects).toEqual([])
+    expect(refusals.map(({ message, toldBy }) => [message.slice(0, 60), toldBy])).toEqual([
+      ["webhook of type 'ValidatingAdmissionWebhook' with name 'X-' r", 'broken-webhook'].map((text) =>
+        text.slice(0, 60),
+      ),
+      ["webhook of type 'ValidatingAdmissionWebhook' with name 'X-' r", 'broken-webhook'].map((text) =>
+        text.slice(0, 60),
+      ),
+      ["duplicate webhook 'X-' of type 'ValidatingAdmissionWebhook'", 'duplicate-webhook'],
+      ["webhook of type 'ValidatingAdmissionWebhook' has invalid nam", undefined],
+    ])
+    // What validating the bundle tells of is not told again.
+    expect(findings.map(({ rule: id }) => id)).toEqual(['refused-by-olm-v1'])
+  })
+
+  test('is refused where it owns API services, and where nobody makes the certificates of its webhooks', () => {
+    const services = spec({
+      apiservicedefinitions: { owned: [{ name: 'a', group: 'g', version: 'v1', kind: 'A' }] },
+    })
+    expect(render(services).findings).toHaveLength(1)
+    const webhook = { type: 'MutatingAdmissionWebhook', generateName: 'x', deploymentName: 'web' }
+    const shape = spec({ webhookdefinitions: [webhook] })
+    expect(render(shape, { certificates: 'none' }).refusals).toHaveLength(1)
+    expect(named(render(shape))).toEqual([
+      'Deployment operators web',
+      'MutatingWebhookConfiguration operators x',
+      'Service operators web-service',
+      'Issuer operators web-service-cert-selfsigned-issuer',
+      'Certificate operators web-service-cert',
+    ])
+  })
+
+  test('that cannot watch what it should is refused, which is not its author’s fault', () => {
+    const { refusals, findings } = render(spec(), { watchNamespaces: ['other'] })
+    expect(refusals).toMatchObject([{ isAboutOptions: true }])
+    expect(findings).toEqual([])
+  })
+
+  test('has every document of its files, and the items of its lists', () => {
+    const files = {
+      'manifests/two.yaml':
+        'kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\n---\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: b}\n',
+      'manifests/list.yaml': { apiVersion: 'v1', kind: 'ServiceList', items: [{ metadata: { name: 'c' } }] },
+    }
+    expect(named(render({ ...spec(), files }))).toEqual([
+      'Service operators c',
+      'ConfigMap operators a',
+      'Secret operators b',
+      'Deployment operators web',
+    ])
+  })
+})
+
+describe('other formats', () => {
+  const text = (content: string) => new TextEncoder().encode(content)
+
+  test('a plain bundle is what it is, and braces in it are an open question', () => {
+    const files = new Map([
+      [
+        'manifests/a.yaml',
+        text('apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: "{{ y }}"}'),
+      ],
+    ])
+    const rendering = renderPlain(files, { installNamespace: 'operators' })
+    expect(named(rendering)).toEqual(['ConfigMap a'])
+    expect(rendering.open).toHaveLength(1)
+  })
+
+  test('of a chart only the CRDs are known without Helm, and it says so', () => {
+    const files = new Map([
+      ['Chart.yaml', text('apiVersion: v2\nname: a\nversion: 1.0.0\n')],
+      ['crds/a.yaml', text(JSON.stringify(crd('foos', 'example.com', 'Foo', ['v1'])))],
+      ['templates/a.yaml', text('{{ .Values.x }}')],
+    ])
+    const rendering = renderPlain(files, { installNamespace: 'operators' })
+    expect(named(rendering)).toEqual(['CustomResourceDefinition foos.example.com'])
+    expect(rendering.objects[0]?.file).toBe('crds/a.yaml')
+    expect(rendering.open).toHaveLength(1)
+  })
+})
+
+test('hashes are SHA-224', () => {
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
+      expect(sha224(bytes)).toBe(createHash('sha224').update(bytes).digest('hex'))
+    }),
+  )
+})
+
+test('no bundle, however damaged, makes it fail', () => {
+  const cut = fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    length: fc.nat(40),
+    byte: fc.nat(255),
+  })
+  fc.assert(
+    fc.property(installShape, installShape, fc.array(cut, { maxLength: 3 }), (shape, earlier, cuts) => {
+      const [files, before] = [shape, earlier].map(
+        (one) =>
+          new Map(
+            Object.entries(one).map(([path, content]) => {
+              const bytes = new TextEncoder().encode(
+                typeof content === 'string' ? content : JSON.stringify(content),
+              )
+              for (const { at, length, byte } of cuts)
+                bytes.fill(byte, at * bytes.length, at * bytes.length + length)
+              return [path, bytes]
+            }),
+          ),
+      )
+      if (files && before) checkInstall(files, { installNamespace: 'operators' }, before)
+    }),
+    { numRuns: 150 },
+  )
+})

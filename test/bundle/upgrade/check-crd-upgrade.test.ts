@@ -1,0 +1,100 @@
+import { expect, test } from '@jest/globals'
+import { checkCrdUpgrade } from '../../../src/bundle/upgrade/check-crd-upgrade.ts'
+import { compareKubeVersions } from '../../../src/bundle/upgrade/compare-crds.ts'
+import type { Json } from '../../../src/go/json/json.ts'
+import { bundleFiles } from '../bundle-shapes.ts'
+
+interface Version {
+  readonly name: string
+  readonly served?: boolean
+  readonly stored?: boolean
+  readonly field?: Json
+}
+
+function bundle(versions: readonly Version[], { scope = 'Namespaced', webhooks = [] as Json[] } = {}) {
+  const definition = {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'foos.example.com' },
+    spec: {
+      ...{ group: 'example.com', scope, names: { plural: 'foos', kind: 'Foo' } },
+      versions: versions.map(({ name, served = true, stored = false, field = { type: 'string' } }) => ({
+        ...{ name, served, storage: stored },
+        schema: { openAPIV3Schema: { type: 'object', properties: { f: field } } },
+      })),
+    },
+  }
+  return bundleFiles('foo', {
+    spec: { webhookdefinitions: webhooks },
+    files: { 'manifests/crd.yaml': versions.length === 0 ? undefined : definition },
+  })
+}
+
+function problems(before: ReturnType<typeof bundle>, after: ReturnType<typeof bundle>): readonly string[] {
+  return checkCrdUpgrade(before, after).map(({ data }) => String(data?.['problem']))
+}
+
+const one = (field?: Json): readonly Version[] => [
+  { name: 'v1', stored: true, ...(field !== undefined && { field }) },
+]
+
+test.each<[claim: string, before: Json, after: Json, message: string]>([
+  ['a changed type', { type: 'string' }, { type: 'integer' }, 'type: type changed : "string" -> "integer"'],
+  ['a narrowed enum', { enum: ['a', 'b'] }, { enum: ['a'] }, 'enum: allowed enum values removed : ["b"]'],
+  ['a new required field', {}, { required: ['x'] }, 'required: new required fields: [x]'],
+  ['a lower maximum', { maxLength: 5 }, { maxLength: 4 }, 'maxLength: maximum decreased : 5 -> 4'],
+  ['another default', { default: 1 }, { default: 2 }, 'default: default value changed : "1" -> "2"'],
+  ['what no comparison knows', {}, { format: 'date' }, 'unhandled: unhandled changes found (format)'],
+])('%s breaks an upgrade', (_claim, before, after, message) => {
+  expect(problems(bundle(one(before)), bundle(one(after)))).toEqual([`v1: ^.f: ${message}`])
+  expect(problems(bundle(one(before)), bundle(one(before)))).toEqual([])
+})
+
+test('descriptions may change, and enums may grow', () => {
+  const before = bundle(one({ type: 'string', enum: ['a'], description: 'x' }))
+  expect(problems(before, bundle(one({ type: 'string', enum: ['a', 'b'], description: 'y' })))).toEqual([])
+})
+
+test('a definition, a stored version, a served version and a scope are missed', () => {
+  const before = bundle([...one(), { name: 'v1alpha1' }])
+  expect(problems(before, bundle([]))).toHaveLength(1)
+  expect(problems(before, bundle(one()))).toEqual(['its version v1alpha1 is no longer served'])
+  expect(problems(before, bundle([{ name: 'v1alpha1', stored: true }]))).toEqual([
+    'storedVersionRemoval: stored versions removed : [v1]',
+  ])
+  expect(problems(bundle(one()), bundle(one(), { scope: 'Cluster' }))).toEqual([
+    'scope: scope changed : "Namespaced" -> "Cluster"',
+  ])
+})
+
+test('versions beside one another must agree, unless a webhook of the bundle converts them', () => {
+  const next = [...one(), { name: 'v2', field: { type: 'integer' } }]
+  expect(problems(bundle(one()), bundle(next))).toEqual([
+    'v1 -> v2: ^.f: type: type changed : "string" -> "integer"',
+  ])
+  const webhooks = [
+    {
+      type: 'ConversionWebhook',
+      generateName: 'c',
+      deploymentName: 'd',
+      conversionCRDs: ['foos.example.com'],
+    },
+  ]
+  expect(problems(bundle(one()), bundle(next, { webhooks }))).toEqual([])
+  // Where they never agreed, the upgrade changes nothing.
+  expect(problems(bundle(next), bundle(next))).toEqual([])
+})
+
+test('versions are in the order of Kubernetes', () => {
+  const names = ['foo', 'v1', 'v1alpha1', 'v2', 'v1beta2', 'v1beta1', 'bar', 'v10']
+  expect(names.toSorted(compareKubeVersions)).toEqual([
+    'foo',
+    'bar',
+    'v1alpha1',
+    'v1beta1',
+    'v1beta2',
+    'v1',
+    'v2',
+    'v10',
+  ])
+})

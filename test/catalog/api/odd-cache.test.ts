@@ -1,0 +1,216 @@
+// opm's cache written without opm: beside opm itself where it is there, and by what is known of it where it is not.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { listBundles } from '../../../src/catalog/api/registry-queries.ts'
+import { readServedFile } from '../../../src/catalog/api/served-file.ts'
+import { servedCatalog } from '../../../src/catalog/api/served-catalog.ts'
+import { writeCache, type CacheFile } from '../../../src/catalog/api/write-cache.ts'
+import type { Meta } from '../../../src/catalog/load/meta.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { joinedPieces, lengthOf } from '../../../src/go/tar/pieces.ts'
+import { missingProgram } from '../../left-out.ts'
+import { oddCatalog } from '../../serving/odd-catalog.ts'
+
+const base64 = (data: string | Buffer): string => Buffer.from(data).toString('base64')
+const object = (data: string | Buffer): string =>
+  `{type: olm.bundle.object, value: {data: "${base64(data)}"}}`
+const csv = 'ClusterServiceVersion'
+
+interface Named {
+  readonly channel?: string
+  readonly bundle?: string
+  readonly package?: string
+}
+
+function onePackage(properties: readonly string[], names: Named = {}): string {
+  const { package: of = 'p', channel = 'c', bundle = 'b.v1' } = names
+  const all = [`{type: olm.package, value: {packageName: ${of}, version: 1.0.0}}`, ...properties]
+  return `---
+{schema: olm.package, name: ${of}, defaultChannel: "${channel}", icon: {mediatype: image/png}}
+---
+{schema: olm.channel, package: ${of}, name: "${channel}", entries: [{name: "${bundle}"}]}
+---
+{schema: olm.bundle, package: ${of}, name: "${bundle}", image: quay.io/o/p:v1, properties: [${all.join(', ')}]}
+`
+}
+
+/** Manifests of which opm's reader of YAML thinks otherwise than a reader of JSON, by package. */
+const oddManifests: Readonly<Record<string, readonly string[]>> = {
+  flow: [object(`{kind: ${csv}}`)],
+  'half-flow': [object(`{kind: ${csv}`)],
+  utf16: [object(Buffer.from(`\ufeffkind: ${csv}\nname: ü\n`, 'utf16le'))],
+  surrogates: [object(`{"kind": "${csv}", "smile": "\\ud83d\\ude00"}`)],
+  'long-key': [object(JSON.stringify({ kind: csv, ['k'.repeat(1100)]: 1 }))],
+  controls: [object(`{"kind": "${csv}", "odd": "\u0085\u007f"}`)],
+  broken: [
+    object(Buffer.from(`{"kind": "${csv}", "a": "\xff\xc3"}`, 'latin1')),
+    object(`{"kind": "${csv}"}`),
+  ],
+  spellings: ['{type: olm.csv.metadata, value: {annotations: {a: x, c: z}, Annotations: {b: w, c: v}}}'],
+}
+
+const oddFiles: Readonly<Record<string, string>> = {
+  ...oddCatalog,
+  ...Object.fromEntries(
+    Object.entries(oddManifests).map(([name, properties]) => [
+      `${name}.yaml`,
+      onePackage(properties, { package: name, bundle: `${name}.v1` }),
+    ]),
+  ),
+}
+
+function cacheOf(files: Readonly<Record<string, string>>): ReturnType<typeof writeCache> {
+  const blobs: Meta[] = []
+  for (const text of Object.values(files))
+    readFile(Buffer.from(text), { forVerdict: true, onMeta: (meta) => void blobs.push(meta) })
+  return writeCache(blobs)
+}
+
+function written(files: Readonly<Record<string, string>>): ReadonlyMap<string, CacheFile> {
+  const cache = cacheOf(files)
+  if (!cache.ok) throw new Error(cache.error)
+  return new Map(cache.files.map((file) => [file.path, file]))
+}
+const textOf = (file: CacheFile | undefined): string =>
+  Buffer.from(joinedPieces(file?.pieces ?? [])).toString()
+
+const withOpm = missingProgram('opm') === undefined ? test : test.skip
+
+describe('the cache', () => {
+  const cache = written(oddFiles)
+
+  withOpm('is that of opm, file for file and byte for byte', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'opm-cache-'))
+    try {
+      // opm keeps to the format that it finds.
+      mkdirSync(join(dir, 'kept/cache'), { recursive: true })
+      writeFileSync(join(dir, 'kept/digest'), 'old')
+      for (const [path, text] of Object.entries(oddFiles)) {
+        mkdirSync(dirname(join(dir, 'catalog', path)), { recursive: true })
+        writeFileSync(join(dir, 'catalog', path), text)
+      }
+      const run = spawnSync('opm', [
+        ...['serve', join(dir, 'catalog'), '--cache-dir', join(dir, 'kept'), '--cache-only'],
+        ...['--cache-enforce-integrity=false', '--termination-log', join(dir, 'log')],
+      ])
+      expect({ status: run.status, said: run.status === 0 ? '' : run.stderr.toString() }).toEqual({
+        status: 0,
+        said: '',
+      })
+      const theirs = join(dir, 'kept/cache')
+      const paths = readdirSync(theirs, { recursive: true, encoding: 'utf8' })
+      const files = paths.filter((path) => statSync(join(theirs, path)).isFile())
+      expect([...cache.keys()].sort()).toEqual(files.sort())
+      for (const path of files) expect(textOf(cache.get(path))).toBe(readFileSync(join(theirs, path), 'utf8'))
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  })
+
+  test('says of a bundle what the server says', () => {
+    const read = servedCatalog(
+      Object.entries(oddCatalog).map(([path, text]) => ({ path, file: readServedFile(Buffer.from(text)) })),
+    )
+    if (!read.ok) throw new Error(read.error)
+    const { index } = read.value
+    const keys = [...listBundles(read.value)].map((one) => ({
+      package: one.packageName,
+      channel: one.channelName,
+      name: one.csvName,
+    }))
+    expect(keys).toHaveLength(6)
+    for (const key of keys) {
+      const said = Object.entries(read.value.bundle(key) ?? {}).filter(
+        ([, value]: readonly [string, { readonly length?: number }]) => value.length !== 0,
+      )
+      const kept = JSON.parse(textOf(cache.get(`${key.package}_${key.channel}_${key.name}.json`))) as object
+      expect(kept).toMatchObject(Object.fromEntries(said.filter(([name]) => !name.endsWith('Apis'))))
+      expect(Object.keys(kept)).toEqual(said.map(([name]) => name))
+    }
+    expect(Object.keys(JSON.parse(textOf(cache.get('packages.json'))) as object)).toEqual(
+      expect.arrayContaining([...index.keys()]),
+    )
+  })
+
+  test('has the ClusterServiceVersion only where a reader of YAML finds one', () => {
+    const found = Object.keys(oddManifests).map((name) => {
+      const { csvJson = '' } = JSON.parse(textOf(cache.get(`${name}_c_${name}.v1.json`))) as {
+        csvJson?: string
+      }
+      return [name, csvJson === '' ? 'none' : csvJson.slice(0, 12)]
+    })
+    expect(Object.fromEntries(found)).toEqual({
+      flow: '{kind: Clust',
+      'half-flow': 'none',
+      utf16: '{"kind":"Clu',
+      surrogates: 'none',
+      'long-key': 'none',
+      controls: 'none',
+      broken: '{"kind": "Cl',
+      spellings: '{"kind":"Clu',
+    })
+  })
+
+  test('has an escape where a manifest has a byte that is no text', () => {
+    expect(textOf(cache.get('broken_c_broken.v1.json'))).toContain(String.raw`\"a\": \"\ufffd\ufffd\"`)
+  })
+
+  test('fills a map on that is written in two spellings', () => {
+    expect(textOf(cache.get('spellings_c_spellings.v1.json'))).toContain(
+      String.raw`\"annotations\":{\"a\":\"x\",\"b\":\"w\",\"c\":\"z\"}`,
+    )
+  })
+
+  test('tells an icon without data from one without bytes, but for the CSV', () => {
+    const index = JSON.parse(textOf(cache.get('packages.json'))) as Record<string, { icon: unknown }>
+    expect(index['spellings']?.icon).toEqual({ base64data: null, mediatype: 'image/png' })
+    expect(textOf(cache.get('spellings_c_spellings.v1.json'))).toContain(
+      String.raw`\"icon\":[{\"base64data\":\"\",\"mediatype\":\"image/png\"}]`,
+    )
+  })
+
+  test('has the same piece twice where a CSV is among the objects', () => {
+    const metadata = `{type: olm.csv.metadata, value: {description: "${'long '.repeat(100)}"}}`
+    const files = written({ 'catalog.yaml': onePackage([metadata]) })
+    // The CSV, and the list of the objects with the same CSV in it.
+    const [csvPiece, objects] = (files.get('p_c_b.v1.json')?.pieces ?? []).filter(
+      (piece) => lengthOf(piece) > 400,
+    )
+    expect(objects).toHaveLength(3)
+    expect(objects).toContain(csvPiece)
+  })
+})
+
+describe('opm makes no cache of a catalog', () => {
+  const cases: readonly (readonly [what: string, text: string, error: string])[] = [
+    [
+      'with two olm.csv.metadata in a bundle',
+      onePackage(['{type: olm.csv.metadata, value: {}}', '{type: olm.csv.metadata, value: {}}']),
+      'build package index: process package "p": parse properties: expected at most 1 property of type "olm.csv.metadata", found 2',
+    ],
+    ['whose channel has a slash', onePackage([], { channel: 'a/b' }), 'opm has no file "p_a/b_b.v1.json"'],
+    ['whose channel has a NUL', onePackage([], { channel: String.raw`a\0b` }), 'the name has a NUL in it'],
+    [
+      'whose names are too long together, in bytes',
+      onePackage([], { bundle: 'ü'.repeat(124) }),
+      'the name is longer than 255 bytes',
+    ],
+    [
+      'two bundles of which have one file',
+      onePackage([], { channel: 'x_c' }) + onePackage([], { package: 'p_x' }),
+      'another bundle has the same file',
+    ],
+    [
+      'with a custom blob whose package is no plain name',
+      `${onePackage([])}---\n{schema: custom, package: ../p}\n`,
+      'invalid custom schema meta: invalid packageName "../p": must match ^[a-zA-Z0-9][a-zA-Z0-9._-]*$',
+    ],
+  ]
+  test.each(cases)('%s', (_, text, error) => {
+    const cache = cacheOf({ 'catalog.yaml': text })
+    expect(cache.ok ? '' : cache.error).toContain(error)
+  })
+})

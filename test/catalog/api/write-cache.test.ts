@@ -1,0 +1,140 @@
+// The cache that opm would make, without opm: of ten catalogs with everything unusual, and what it cannot make.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { cacheDigest } from '../../../src/catalog/api/cache-digest.ts'
+import { writeCache, type CacheFile } from '../../../src/catalog/api/write-cache.ts'
+import type { Meta } from '../../../src/catalog/load/meta.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { isIgnoreFile, selectFiles } from '../../../src/catalog/load/select-files.ts'
+import { joinedPieces } from '../../../src/go/tar/pieces.ts'
+import { missingProgram } from '../../left-out.ts'
+import { tenCatalogs } from './ten-catalogs.ts'
+
+type Files = Readonly<Record<string, string>>
+const encoder = new TextEncoder()
+
+function documentsIn(files: Files): readonly Meta[] {
+  const ignores = new Map(Object.entries(files).filter(([path]) => isIgnoreFile(path)))
+  const documents: Meta[] = []
+  for (const path of selectFiles(Object.keys(files), ignores).files) {
+    const facts = readFile(encoder.encode(files[path]), { onMeta: (meta) => void documents.push(meta) })
+    if (facts.loadError !== undefined) throw new Error(facts.loadError)
+  }
+  return documents
+}
+
+function made(files: Files): { readonly digest: string; readonly cache: readonly CacheFile[] } {
+  const result = writeCache(documentsIn(files))
+  if (!result.ok) throw new Error(result.error)
+  const catalog = Object.entries(files).map(([path, text]) => ({ path, pieces: [encoder.encode(text)] }))
+  return {
+    digest: cacheDigest(catalog, { directory: 0o755, file: 0o644 }, result.files),
+    cache: result.files,
+  }
+}
+
+describe('the cache of a catalog', () => {
+  test.each(tenCatalogs.map(({ why, ...one }) => [why, one] as const))(
+    'with %s has opm’s digest',
+    (_why, one) => {
+      expect(made(one.files).digest).toBe(one.digest)
+    },
+  )
+
+  test('may have a digest that begins with zeros', () => {
+    expect(tenCatalogs.some(({ digest }) => digest.startsWith('00'))).toBe(true)
+  })
+
+  const withOpm = missingProgram('opm') ? test.skip : test
+  withOpm(
+    'is to the byte what opm makes, which is asked',
+    () => {
+      for (const { why, files, digest } of tenCatalogs) {
+        const theirs = cacheByOpm(files)
+        const ours = made(files).cache
+        const texts = (entries: Iterable<readonly [string, string]>) =>
+          Object.fromEntries([...entries].sort())
+        expect([
+          why,
+          texts(ours.map(({ path, pieces }) => [path, Buffer.from(joinedPieces(pieces)).toString()])),
+        ]).toEqual([why, texts(theirs.files)])
+        expect(theirs.digest).toBe(digest)
+      }
+    },
+    60_000,
+  )
+
+  test.each([
+    [
+      'two csv.metadata',
+      'foo.v1.0.0',
+      [{}, {}],
+      /expected at most 1 property of type "olm.csv.metadata", found 2/,
+    ],
+    ['a slash in a channel', 'foo.v1.0.0', [], /has a slash in it/, 'a/b'],
+    ['a name longer than a file’s may be', `foo.${'x'.repeat(250)}`, [], /longer than 255 bytes/],
+  ])('cannot be made with %s', (_why, name, metadata, error, channel = 'stable') => {
+    const properties = [
+      { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' } },
+      ...metadata.map((value) => ({ type: 'olm.csv.metadata', value })),
+    ]
+    const text = [
+      { schema: 'olm.package', name: 'foo', defaultChannel: channel },
+      { schema: 'olm.channel', package: 'foo', name: channel, entries: [{ name }] },
+      { schema: 'olm.bundle', name, package: 'foo', image: 'quay.io/o/f:1', properties },
+    ]
+    const result = writeCache(
+      documentsIn({ 'catalog.json': text.map((blob) => JSON.stringify(blob)).join('\n') }),
+    )
+    expect(result).toMatchObject({ ok: false, error: expect.stringMatching(error) })
+  })
+
+  test('cannot be made of a custom schema that is no plain name', () => {
+    const result = writeCache(documentsIn({ 'a.json': '{"schema":"../x"}' }))
+    expect(result).toMatchObject({ ok: false, error: expect.stringContaining('invalid schema "../x"') })
+  })
+})
+
+/** An empty digest beside an empty folder makes opm choose the format. */
+function cacheByOpm(files: Files): { readonly digest: string; readonly files: ReadonlyMap<string, string> } {
+  const folder = mkdtempSync(join(tmpdir(), 'opm-cache-'))
+  try {
+    const root = join(folder, 'catalog')
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), text)
+      chmodSync(join(root, path), 0o644)
+      chmodSync(dirname(join(root, path)), 0o755)
+    }
+    chmodSync(root, 0o755)
+    mkdirSync(join(folder, 'c', 'cache'), { recursive: true })
+    // As opm makes it where it is not there.
+    chmodSync(join(folder, 'c', 'cache'), 0o750)
+    writeFileSync(join(folder, 'c', 'digest'), '')
+    const run = spawnSync(
+      'opm',
+      ['serve', root, `--cache-dir=${join(folder, 'c')}`, '--cache-only', '-t', join(folder, 'log')],
+      {
+        encoding: 'utf8',
+      },
+    )
+    if (run.status !== 0) throw new Error(run.stderr)
+    const cache = join(folder, 'c', 'cache')
+    const found = readdirSync(cache, { recursive: true, withFileTypes: true }).filter((entry) =>
+      entry.isFile(),
+    )
+    return {
+      digest: readFileSync(join(folder, 'c', 'digest'), 'utf8'),
+      files: new Map(
+        found
+          .map((entry) => join(entry.parentPath, entry.name))
+          .map((path) => [path.slice(cache.length + 1), readFileSync(path, 'utf8')]),
+      ),
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,47 @@
+// What OLM v0's resolver makes of small catalogs. `compare-with-olm.ts` holds the same cases beside OLM itself.
+import { describe, expect, test } from '@jest/globals'
+import { randomProblem } from './random-problems.ts'
+import { resolveProblem } from './resolve-problem.ts'
+import { resolverCases } from './resolver-cases.ts'
+import { writtenProblem } from './written-catalog.ts'
+
+describe('OLM v0 resolves', () => {
+  test.each(resolverCases.map((one) => [one.claim, one] as const))(
+    '%s',
+    (_, { catalog, subscriptions, gives }) => {
+      const resolution = resolveProblem(writtenProblem(catalog, subscriptions))
+      if (typeof gives !== 'string') {
+        const names =
+          resolution.kind === 'resolved' ? resolution.bundles.map(({ entry }) => entry.name) : resolution
+        expect(Array.isArray(names) ? names.sort() : names).toEqual(gives)
+      } else {
+        expect(resolution.kind).toMatch(/^(?:not satisfiable|error)$/)
+        expect(resolution).toHaveProperty('message', expect.stringContaining(gives))
+      }
+    },
+  )
+})
+
+test('nothing that can be left out stands in the chain of constraints', () => {
+  const lines = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'foo 1.0.0 needs bar "1.x"', 'bar/stable 1.0.0']
+  const resolution = resolveProblem(writtenProblem(lines, ['foo/stable']))
+  expect(resolution).toMatchObject({
+    kind: 'not satisfiable',
+    chain: [
+      'subscription sub0 exists',
+      'subscription sub0 requires first/simulation/stable/foo.v1.0.0',
+      'bundle foo.v1.0.0 requires an operator providing an API with group: example.com, version: v1, kind: Red',
+    ],
+  })
+})
+
+test('whatever is in a catalog, what is resolved holds, and every problem has an answer', () => {
+  for (let seed = 1; seed <= 150; seed++) {
+    const resolution = resolveProblem(randomProblem(seed))
+    if (resolution.kind !== 'resolved') continue
+    const packages = resolution.bundles.map(({ entry }) => entry.package)
+    expect(new Set(packages).size).toBe(packages.length)
+    const apis = resolution.bundles.flatMap(({ entry }) => entry.facts.provided)
+    expect(new Set(apis).size).toBe(apis.length)
+  }
+})

@@ -1,0 +1,203 @@
+// A whole install without a cluster: what its steps say, with what it installs, and that nothing unknown is a pass.
+import { describe, expect, test } from '@jest/globals'
+import type { BundleContent } from '../../../src/checks/install/bundle-content.ts'
+import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
+import { judgeInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
+import type { Target } from '../../../src/checks/install/targets.ts'
+import { unpackBundle } from '../../../src/checks/install/unpack-bundle.ts'
+import { describeInstall } from '../../../src/messages/describe-install.ts'
+import { catalogOf } from './resolve-problem.ts'
+import { smallBundle } from './small-bundle.ts'
+import { writtenBlobs } from './written-catalog.ts'
+
+const chain = ['foo/stable 1.1.0 replaces 1.0.0', 'foo/stable 1.0.0']
+const tools = {
+  packedSize: (bytes: Uint8Array) => bytes.length,
+  sha256: (text: string) => text.padEnd(64, '0'),
+}
+
+describe('a simulated install', () => {
+  test('says yes where every step is known to pass', () => {
+    const install = simulate(chain)
+    expect(outcomes(install)).toEqual({
+      catalog: 'passed',
+      graph: 'passed',
+      resolution: 'passed',
+      head: 'passed',
+      upgrades: 'passed',
+      content: 'passed',
+      unpacking: 'passed',
+      validation: 'passed',
+      rendering: 'passed',
+      schemas: 'passed',
+      crds: 'left out',
+      running: 'left out',
+    })
+    expect(install.installs).toBe('yes')
+    expect(accepted(install)).toEqual({
+      'OLM v0': 'yes',
+      'OLM v1': 'yes',
+      'RukPak plain': 'other format',
+      'RukPak registry': 'yes',
+      'RukPak helm': 'other format',
+    })
+    expect(install.objects.map(({ kind }) => kind)).toContain('Deployment')
+  })
+
+  test('never says yes where a bundle could not be read', () => {
+    const install = simulate(chain, { content: { kind: 'unknown', reason: 'the registry is away' } })
+    expect(install.installs).toBe('unknown')
+    expect(accepted(install)).toMatchObject({ 'OLM v0': 'unknown', 'OLM v1': 'unknown' })
+  })
+
+  test('says no where the image is not there', () => {
+    expect(simulate(chain, { content: { kind: 'missing', reason: 'no such manifest' } }).installs).toBe('no')
+  })
+
+  test('says no where the bundle that comes along could not be resolved, and gives the chain', () => {
+    const install = simulate([...chain, 'foo 1.1.0 needs Red', 'foo 1.0.0 needs Red'])
+    expect(install.installs).toBe('no')
+    expect(remarks(install)).toContain('bundle foo.v1.1.0 requires an operator providing an API')
+  })
+
+  test('says no where OLM would take an older version without a word', () => {
+    const install = simulate([...chain, 'foo 1.1.0 needs Red'])
+    expect(outcomes(install)).toMatchObject({ resolution: 'failed', head: 'failed' })
+    expect(install).toMatchObject({ installs: 'no', bundle: 'foo.v1.0.0' })
+  })
+
+  test('tells what comes along, and why', () => {
+    const lines = [
+      ...chain,
+      'foo 1.1.0 needs bar ">=1.0.0"',
+      'foo 1.0.0 needs bar ">=1.0.0"',
+      'bar/stable 1.0.0',
+    ]
+    const install = simulate(lines)
+    expect(install.comesAlong).toEqual([
+      {
+        name: 'bar.v1.0.0',
+        package: 'bar',
+        channel: 'stable',
+        because: [
+          'bundle foo.v1.1.0 requires an operator with package: bar and with version in range: >=1.0.0',
+        ],
+      },
+    ])
+    expect(accepted(install)['OLM v1']).toBe('no')
+  })
+
+  test('fails where a version of the base is left behind, and only warns where it was before', () => {
+    const now = ['foo/stable 1.1.0']
+    expect(simulate(now, { base: ['foo/stable 1.0.0'] }).installs).toBe('no')
+    // 0.9.0 had no way on in the base either.
+    const before = ['foo/stable 1.0.0 skips 0.9.5', 'foo/stable 0.9.5 replaces 0.9.0', 'foo/stable 0.9.0']
+    const stuck = simulate(['foo/stable 1.1.0 replaces 1.0.0 skips 0.9.5', 'foo/stable 1.0.0'], {
+      base: before,
+    })
+    expect(outcomes(stuck)['upgrades']).toBe('warning')
+    expect(stuck.installs).toBe('yes')
+  })
+
+  test('fails where opm would not serve the catalog', () => {
+    const install = simulate(['foo/stable 1.1.0', 'foo/stable 1.0.0'])
+    expect(outcomes(install)).toMatchObject({ catalog: 'failed', graph: 'failed' })
+    expect(install.installs).toBe('no')
+  })
+
+  test('warns where OLM v1 would install another version', () => {
+    const install = simulate(['foo/stable 1.0.0 replaces 1.1.0', 'foo/stable 1.1.0'])
+    expect(outcomes(install)['graph']).toBe('warning')
+  })
+
+  test('fails where the bundle is another one than the catalog says', () => {
+    const install = simulate(chain, { content: files('foo.v1.1.0', 'other') })
+    expect(outcomes(install)['content']).toBe('failed')
+    expect(install.installs).toBe('no')
+  })
+
+  test('must install with what is wanted', () => {
+    const onlyOwn = files('foo.v1.1.0', 'foo', { installModes: [{ type: 'OwnNamespace', supported: true }] })
+    expect(simulate(chain, { content: onlyOwn }).installs).toBe('yes')
+    expect(simulate(chain, { content: onlyOwn, wanted: ['OLM v1'] }).installs).toBe('no')
+    expect(simulate(chain, { wanted: ['OLM v0', 'RukPak helm'] }).installs).toBe('no')
+  })
+
+  test('can be read', () => {
+    const text = describeInstall({ package: 'foo', installs: 'yes', channels: [simulate(chain)] })
+    expect(text).toContain('foo, channel stable: foo.v1.1.0: installs (simulated)')
+    expect(text).toContain('2 of 2 versions reach the head')
+    expect(text).toMatch(/OLM v0 +yes/)
+  })
+})
+
+describe('unpacking', () => {
+  const options = { reference: 'registry.example/foo:1', ...tools }
+  const unpacked = (more: Record<string, string>, packedSize = tools.packedSize) => {
+    const content = files('foo.v1.1.0', 'foo')
+    const all = new Map(content.kind === 'files' ? content.files : [])
+    for (const [file, text] of Object.entries(more)) all.set(file, new TextEncoder().encode(text))
+    return unpackBundle(all, { ...options, packedSize })
+  }
+
+  test('names its objects by 63 digits of the reference', () => {
+    expect(unpacked({}).name).toHaveLength(63)
+    expect(unpacked({}).problems).toEqual([])
+  })
+
+  test('keeps annotations out of the data', () => {
+    expect(unpacked({}).keys).toEqual(['csv.yaml'])
+  })
+
+  test('is told when two files become one key', () => {
+    expect(unpacked({ 'manifests/a b.yaml': 'kind: A', 'manifests/a-b.yaml': 'kind: A' }).problems).toEqual([
+      expect.stringContaining('become one key'),
+    ])
+  })
+
+  test('does not go into directories', () => {
+    expect(unpacked({ 'manifests/more/a.yaml': 'kind: A' }).problems).toEqual([
+      expect.stringContaining('a directory'),
+    ])
+  })
+
+  test('ends at 1 MiB of base64, and does not pretend to know it to the byte', () => {
+    const ofSize = (bytes: number) => unpacked({}, () => bytes)
+    expect(ofSize(760_000)).toMatchObject({ problems: [], open: [] })
+    expect(ofSize(786_000)).toMatchObject({ problems: [], open: [expect.stringContaining('too close')] })
+    expect(ofSize(810_000)).toMatchObject({ problems: [expect.stringContaining('1048576')], open: [] })
+  })
+})
+
+interface Simulation {
+  readonly base?: readonly string[]
+  readonly content?: BundleContent
+  readonly wanted?: readonly Target[]
+}
+
+function simulate(lines: readonly string[], { base, content, wanted = [] }: Simulation = {}): ChannelInstall {
+  const plan = planInstall({
+    catalog: catalogOf(writtenBlobs(lines)),
+    ...(base && { base: catalogOf(writtenBlobs(base)) }),
+    package: 'foo',
+    channels: ['stable'],
+  })
+  const report = judgeInstall(plan, (blob) => content ?? files(blob.name, blob.package), { wanted, ...tools })
+  return report.channels[0] as ChannelInstall
+}
+
+function outcomes(install: ChannelInstall): Readonly<Record<string, string>> {
+  return Object.fromEntries(install.steps.map(({ id, outcome }) => [id, outcome]))
+}
+
+function accepted(install: ChannelInstall): Readonly<Record<string, string>> {
+  return Object.fromEntries(install.acceptance.map(({ target, installs }) => [target, installs]))
+}
+
+function remarks(install: ChannelInstall): string {
+  return install.steps.flatMap((step) => step.remarks.map(({ says }) => says)).join('\n')
+}
+
+function files(...of: Parameters<typeof smallBundle>): BundleContent {
+  return { kind: 'files', labels: {}, files: smallBundle(...of) }
+}

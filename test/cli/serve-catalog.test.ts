@@ -1,0 +1,89 @@
+// The command as people run it: it says where it listens, answers there, and ends in order when it is told to.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { Client, credentials } from '@grpc/grpc-js'
+import { request } from 'undici'
+import { serviceOf, type Message } from '../../src/serving/services.ts'
+import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
+import { oddCatalog, writeOddCatalog } from '../serving/odd-catalog.ts'
+import { catalogBot } from './command.ts'
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+let dir: string
+let registry: Registry
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'serve-catalog-'))
+  writeOddCatalog(dir)
+  registry = await startRegistry()
+  registry.putImage('odd/catalog', 'v1', {
+    labels: { 'operators.operatorframework.io.index.configs.v1': '/configs' },
+    files: Object.fromEntries(Object.entries(oddCatalog).map(([path, text]) => [`configs/${path}`, text])),
+  })
+})
+afterAll(async () => {
+  rmSync(dir, { recursive: true, force: true })
+  await registry.stop()
+})
+
+async function serve(...args: readonly string[]) {
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', cli, 'serve-catalog', '--port', '0', '--http-port', '0', ...args],
+    { env: { HOME: '/dev/null', PATH: process.env.PATH }, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const lines: string[] = []
+  for await (const line of createInterface(child.stdout)) if (lines.push(line) === 3) break
+  return {
+    lines,
+    async stop() {
+      child.kill('SIGTERM')
+      const [code] = (await once(child, 'exit')) as [number | null]
+      return code
+    },
+  }
+}
+
+test('a directory and its image are served alike, until SIGTERM', async () => {
+  const image = `${registry.host}/odd/catalog:v1`
+  const running = await Promise.all([serve(dir), serve(image, '--insecure-registry', registry.host)])
+  const answers = await Promise.all(
+    running.map(async ({ lines }) => {
+      expect(lines[0]).toMatch(/: 4 packages, 5 bundles$/)
+      const [grpc = '', http = ''] = lines.slice(1).map((line) => line.slice(line.indexOf(' ') + 1))
+      const client = new Client(grpc, credentials.createInsecure())
+      const method = serviceOf('api.Registry')['ListBundles']
+      if (!method) throw new Error('no such method')
+      const call = client.makeServerStreamRequest(
+        method.path,
+        method.requestSerialize,
+        method.responseDeserialize,
+        {},
+      )
+      const bundles: Message[] = []
+      for await (const bundle of call) bundles.push(bundle as Message)
+      client.close()
+      return { bundles, blobs: await (await request(http)).body.text() }
+    }),
+  )
+  expect(answers[0]?.bundles).toHaveLength(6)
+  expect(answers[1]).toEqual(answers[0])
+  expect(await Promise.all(running.map((one) => one.stop()))).toEqual([0, 0])
+})
+
+test('what cannot be served is told of in one line', async () => {
+  const [port, other] = await Promise.all([
+    catalogBot('serve-catalog', dir, '--port', '65536'),
+    catalogBot('serve-catalog', `${registry.host}/odd/catalog:v2`, '--insecure-registry', registry.host),
+  ])
+  expect(port).toMatchObject({
+    code: 2,
+    err: 'catalog-bot: a port is a number from 0 to 65535, not "65536"\n',
+  })
+  expect(other).toMatchObject({ code: 2, out: '' })
+})

@@ -1,0 +1,45 @@
+// `sign` and `verify` as people run them, at a registry in this process: exit codes, and what is printed.
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { startRegistry, type Registry } from '../../sandbox/registry/registry.ts'
+import { catalogBot } from './command.ts'
+
+let folder: string
+let registry: Registry
+const file = (name: string) => join(folder, name)
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'verify-'))
+  for (const name of ['ours', 'other']) {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    writeFileSync(file(`${name}.key`), privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    writeFileSync(file(`${name}.pub`), publicKey.export({ format: 'pem', type: 'spki' }))
+  }
+  registry = await startRegistry()
+  registry.putImage('org/catalog', 'v1', { labels: {}, files: { a: 'a' } })
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true, force: true })
+  await registry.stop()
+})
+
+test('an image is verified once it is signed, by that key alone', async () => {
+  const image = `${registry.host}/org/catalog:v1`
+  const run = (command: string, key: string, ...more: string[]) =>
+    catalogBot(command, image, '--key', file(key), '--insecure-registry', registry.host, ...more)
+  const before = await run('verify', 'ours.pub')
+  expect(before).toMatchObject({ code: 1, err: '' })
+  expect(before.out).toContain('Not signed by this key.')
+  expect(await run('sign', 'ours.key')).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed: /) })
+  const [again, good, other] = await Promise.all([
+    run('sign', 'ours.key'),
+    run('verify', 'ours.pub', '-o', 'json'),
+    run('verify', 'other.pub'),
+  ])
+  expect(again).toMatchObject({ code: 0, out: expect.stringMatching(/^Signed already: /) })
+  expect(good.code).toBe(0)
+  expect(JSON.parse(good.out)).toMatchObject({ verified: true, signatures: 1, refused: [], provenance: [] })
+  expect(other).toMatchObject({ code: 1, out: expect.stringContaining('it is not by this key') })
+})

@@ -1,0 +1,78 @@
+// The bill of images as who reads CycloneDX finds it: each bundle, each image once, who needs which, the same every time.
+import { describe, expect, test } from '@jest/globals'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { billOfImages } from '../../../src/image/provenance/bill-of-images.ts'
+
+const digest = (letter: string) => `sha256:${letter.repeat(64)}`
+const operand = `registry.example.com:5000/org/operand@${digest('a')}`
+const bundle = (name: string, version: string) => `---
+schema: olm.bundle
+package: lantern
+name: ${name}
+image: quay.io/org/bundle:${version}
+properties:
+- {type: olm.package, value: {packageName: lantern, version: ${version}}}
+relatedImages:
+- {name: operand, image: "${operand}"}
+- {name: "", image: "quay.io/org/bundle:${version}"}
+`
+const bill = (...files: readonly string[]): unknown => {
+  const read = files.map((text, at) => ({ path: `${at}.yaml`, facts: readFile(Buffer.from(text)) }))
+  const bytes = billOfImages(
+    { repository: 'quay.io/org/catalog', digest: digest('c') },
+    assemble(read),
+    '1.0.0',
+  )
+  return JSON.parse(Buffer.from(bytes).toString())
+}
+const [older, newer] = [bundle('lantern.v1.0.0', '1.0.0'), bundle('lantern.v1.1.0', '1.1.0')]
+
+describe('the bill of a catalog image', () => {
+  test('names each bundle with its version, and each image once, with its package URL and digest', () => {
+    expect(bill(older, newer)).toMatchObject({
+      bomFormat: 'CycloneDX',
+      specVersion: '1.6',
+      metadata: {
+        component: {
+          type: 'container',
+          purl: `pkg:oci/catalog@sha256%3A${'c'.repeat(64)}?repository_url=quay.io/org/catalog`,
+        },
+      },
+      components: [
+        { type: 'application', 'bom-ref': 'bundle:lantern/lantern.v1.0.0', version: '1.0.0' },
+        { type: 'application', 'bom-ref': 'bundle:lantern/lantern.v1.1.0', version: '1.1.0' },
+        { purl: 'pkg:oci/bundle?repository_url=quay.io/org/bundle&tag=1.0.0', version: '1.0.0' },
+        { purl: 'pkg:oci/bundle?repository_url=quay.io/org/bundle&tag=1.1.0' },
+        {
+          'bom-ref': operand,
+          name: 'registry.example.com:5000/org/operand',
+          version: digest('a'),
+          hashes: [{ alg: 'SHA-256', content: 'a'.repeat(64) }],
+          purl: `pkg:oci/operand@sha256%3A${'a'.repeat(64)}?repository_url=registry.example.com:5000/org/operand`,
+        },
+      ],
+    })
+  })
+  test('says which bundle needs which image, and every reference is that of a component', () => {
+    const { metadata, components, dependencies } = bill(older, newer) as {
+      metadata: { component: { 'bom-ref': string } }
+      components: { 'bom-ref': string }[]
+      dependencies: { ref: string; dependsOn: string[] }[]
+    }
+    expect(dependencies).toEqual([
+      {
+        ref: metadata.component['bom-ref'],
+        dependsOn: ['bundle:lantern/lantern.v1.0.0', 'bundle:lantern/lantern.v1.1.0'],
+      },
+      { ref: 'bundle:lantern/lantern.v1.0.0', dependsOn: ['quay.io/org/bundle:1.0.0', operand] },
+      { ref: 'bundle:lantern/lantern.v1.1.0', dependsOn: ['quay.io/org/bundle:1.1.0', operand] },
+    ])
+    const references = components.map((component) => component['bom-ref'])
+    expect(new Set(references).size).toBe(references.length)
+    expect(references).toEqual(expect.arrayContaining(dependencies.flatMap(({ dependsOn }) => dependsOn)))
+  })
+  test('is the same whatever the order of the files', () => {
+    expect(bill(newer, older)).toEqual(bill(older, newer))
+  })
+})

@@ -1,0 +1,65 @@
+// Keys: what cosign wrote opens with its password, what is weak or of the wrong kind is refused, and no error shows a key.
+import { createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from '@jest/globals'
+import { openSigningKey, openVerifyingKey } from '../../../src/image/provenance/signing-key.ts'
+import { cosignKey, cosignPub } from './cosign-key.ts'
+
+const pem = (key: ReturnType<typeof generateKeyPairSync>['privateKey']) =>
+  key.export({ format: 'pem', type: 'pkcs8' }) as string
+const publicPem = (privatePem: string) =>
+  createPublicKey(privatePem).export({ format: 'pem', type: 'spki' }) as string
+const message = Buffer.from('a message')
+
+describe('a private key', () => {
+  test('as cosign keeps it opens with its password alone, and fits its public key', async () => {
+    const key = await openSigningKey(cosignKey, 'test')
+    expect(openVerifyingKey(cosignPub).verifies(message, key.sign(message))).toBe(true)
+    expect(key.verifier.verifies(Buffer.from('another'), key.sign(message))).toBe(false)
+    await expect(openSigningKey(cosignKey, 'tess')).rejects.toThrow('the password does not fit the key')
+    await expect(openSigningKey(cosignKey)).rejects.toThrow('the password does not fit the key')
+  })
+  test('that asks for more work than cosign would is not opened', async () => {
+    const [, label = '', body = ''] = /-----BEGIN (.*)-----\n([^-]*)/.exec(cosignKey) ?? []
+    const costly = Buffer.from(body, 'base64')
+      .toString()
+      .replace(/"N":\d+/, '"N":1073741824')
+    const text = `-----BEGIN ${label}-----\n${Buffer.from(costly).toString('base64')}\n-----END ${label}-----\n`
+    await expect(openSigningKey(text, 'test')).rejects.toThrow('guarded in an unknown way')
+  })
+  test('in PKCS #8 is RSA of 2048 bits, one of three curves or Ed25519', async () => {
+    const good = [
+      generateKeyPairSync('ec', { namedCurve: 'secp384r1' }),
+      generateKeyPairSync('ed25519'),
+      generateKeyPairSync('rsa', { modulusLength: 2048 }),
+    ]
+    for (const { privateKey } of good) {
+      const key = await openSigningKey(pem(privateKey))
+      expect(openVerifyingKey(publicPem(pem(privateKey))).verifies(message, key.sign(message))).toBe(true)
+    }
+    const weak = [
+      generateKeyPairSync('rsa', { modulusLength: 1024 }),
+      generateKeyPairSync('ec', { namedCurve: 'secp256k1' }),
+      generateKeyPairSync('ed448'),
+    ]
+    for (const { privateKey } of weak) {
+      await expect(openSigningKey(pem(privateKey))).rejects.toMatchObject({ name: 'KeyError' })
+      expect(() => openVerifyingKey(publicPem(pem(privateKey)))).toThrow(/key/)
+    }
+  })
+})
+
+describe('a file', () => {
+  test('with a private key verifies nothing, and one with a public key signs nothing', async () => {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    expect(() => openVerifyingKey(pem(privateKey))).toThrow('the public key is what verifies')
+    await expect(openSigningKey(publicPem(pem(privateKey)))).rejects.toThrow('no key to sign with')
+  })
+  test('that is none, or broken, is told of without a word of it', async () => {
+    const broken = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
+    for (const text of ['', 'secret', broken, broken + broken, broken.replace('c2VjcmV0', 'c2 cmV0')]) {
+      const error: unknown = await openSigningKey(text).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ name: 'KeyError' })
+      expect(String(error)).not.toMatch(/secret|c2V/)
+    }
+  })
+})

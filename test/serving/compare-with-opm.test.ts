@@ -1,0 +1,23 @@
+// opm's server and ours, call by call, over a catalog that says everything in an odd way. Left out where opm is missing.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from '@jest/globals'
+import { compareServing } from '../../scripts/compare-serving.ts'
+import { missingProgram } from '../left-out.ts'
+import { writeOddCatalog } from './odd-catalog.ts'
+
+const missing = missingProgram('opm')
+
+test('every call has the answer that opm serve gives', async () => {
+  if (missing !== undefined) return
+  const dir = mkdtempSync(join(tmpdir(), 'compare-serving-'))
+  try {
+    writeOddCatalog(dir)
+    const { calls, random, differences } = await compareServing(dir)
+    expect(differences).toEqual([])
+    expect({ calls, random }).toEqual({ calls: 123, random: 0 })
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,196 @@
+// The gRPC server as clients meet it: tools that know no protocol, clients that go away, and the end of the process. What it
+// answers is shown beside opm (compare-with-opm.test.ts).
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Client, credentials, status, type ClientReadableStream, type ServiceError } from '@grpc/grpc-js'
+import protobuf from 'protobufjs'
+import descriptor from 'protobufjs/ext/descriptor/index.js'
+import { readServedFile } from '../../src/catalog/api/served-file.ts'
+import { servedCatalog, type ServedCatalog } from '../../src/catalog/api/served-catalog.ts'
+import { openGrpcServer, type GrpcServer } from '../../src/serving/grpc-server.ts'
+import { serviceOf, type Message } from '../../src/serving/services.ts'
+
+const bundles = 24
+/** More than any window of a connection takes. */
+function largeCatalog(): ServedCatalog {
+  const padding = 'x'.repeat(256 * 1024)
+  const blobs: object[] = [
+    { schema: 'olm.package', name: 'large', defaultChannel: 'only' },
+    {
+      schema: 'olm.channel',
+      package: 'large',
+      name: 'only',
+      entries: Array.from({ length: bundles }, (_, at) => ({
+        name: `large.v${at}.0.0`,
+        ...(at > 0 && { replaces: `large.v${at - 1}.0.0` }),
+      })),
+    },
+    ...Array.from({ length: bundles }, (_, at) => ({
+      schema: 'olm.bundle',
+      package: 'large',
+      name: `large.v${at}.0.0`,
+      image: `quay.io/example/large:v${at}`,
+      properties: [
+        { type: 'olm.package', value: { packageName: 'large', version: `${at}.0.0` } },
+        { type: 'padding', value: padding },
+      ],
+    })),
+  ]
+  const text = blobs.map((blob) => JSON.stringify(blob)).join('\n')
+  const read = servedCatalog([{ path: 'catalog.json', file: readServedFile(Buffer.from(text)) }])
+  if (!read.ok) throw new Error(read.error)
+  return read.value
+}
+
+let catalog: ServedCatalog
+let server: GrpcServer
+let client: Client
+beforeAll(async () => {
+  catalog = largeCatalog()
+  server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
+  client = new Client(`127.0.0.1:${server.port}`, credentials.createInsecure())
+})
+afterAll(async () => {
+  client.close()
+  await server.close(1000)
+})
+
+function stream(
+  service: string,
+  method: string,
+  request: Message,
+  by = client,
+): ClientReadableStream<Message> {
+  const definition = serviceOf(service)[method]
+  if (!definition) throw new Error('no such method')
+  const { path, requestSerialize, responseDeserialize } = definition
+  return by.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request)
+}
+const listBundles = (by = client) => stream('api.Registry', 'ListBundles', {}, by)
+
+async function reflect(version: string, request: Message): Promise<Message> {
+  const definition = serviceOf(`grpc.reflection.${version}.ServerReflection`)['ServerReflectionInfo']
+  if (!definition) throw new Error('no such method')
+  const { path, requestSerialize, responseDeserialize } = definition
+  const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize)
+  call.write(request)
+  call.end()
+  const answers: Message[] = []
+  for await (const answer of call) answers.push(answer as Message)
+  expect(answers).toHaveLength(1)
+  return answers[0] as Message
+}
+
+describe('reflection', () => {
+  test.each(['v1', 'v1alpha'])('%s lists the services that opm serves', async (version) => {
+    expect(await reflect(version, { list_services: '' })).toMatchObject({
+      list_services_response: {
+        service: [
+          { name: 'api.ExperimentalRegistry' },
+          { name: 'api.Registry' },
+          { name: 'grpc.health.v1.Health' },
+          { name: 'grpc.reflection.v1.ServerReflection' },
+          { name: 'grpc.reflection.v1alpha.ServerReflection' },
+        ],
+      },
+    })
+  })
+  test('describes them so that a client needs nothing else to call them', async () => {
+    const { file_descriptor_response: found } = await reflect('v1', {
+      file_containing_symbol: 'api.Registry.GetPackage',
+    })
+    const { file_descriptor_proto: files } = found as { file_descriptor_proto: Uint8Array[] }
+    const described = files.map((bytes) => descriptor.FileDescriptorProto.decode(bytes))
+    expect(described.map((file) => (file.toJSON() as { name: string }).name)).toEqual([
+      'registry.proto',
+      'google/protobuf/struct.proto',
+    ])
+    const set = descriptor.FileDescriptorSet.create({ file: described })
+    const root = (protobuf.Root as unknown as { fromDescriptor(set: unknown): protobuf.Root }).fromDescriptor(
+      set,
+    )
+    root.resolveAll()
+    const bundle = root.lookupType('api.Bundle')
+    expect(bundle.fields['deprecation']).toMatchObject({ id: 15, resolvedType: { name: 'Deprecation' } })
+    expect(root.lookupService('api.Registry').methods['ListBundles']).toMatchObject({ responseStream: true })
+    expect(root.lookupType('google.protobuf.Struct').fields['fields']).toMatchObject({
+      repeated: true,
+      resolvedType: { name: 'FieldsEntry', options: { map_entry: true } },
+    })
+  })
+  test('says what it does not know', async () => {
+    for (const request of [
+      { file_by_filename: 'no/such.proto' },
+      { file_containing_symbol: 'api.Nothing' },
+      { all_extension_numbers_of_type: 'api.Bundle' },
+    ])
+      expect(await reflect('v1', request)).toMatchObject({ error_response: { error_code: status.NOT_FOUND } })
+  })
+})
+
+describe('a list that is long', () => {
+  test('arrives whole, and other calls are answered meanwhile', async () => {
+    const events: string[] = []
+    const list = (async () => {
+      for await (const _ of listBundles()) events.push('bundle')
+    })()
+    const packages = (async () => {
+      for await (const answer of stream('api.Registry', 'ListPackages', {}))
+        events.push((answer as { name: string }).name)
+    })()
+    await Promise.all([list, packages])
+    expect(events.filter((event) => event === 'bundle')).toHaveLength(bundles)
+    expect(events.indexOf('large')).toBeLessThan(events.length - 1)
+  })
+  test('is not read further for a client that went away', async () => {
+    let read = 0
+    const counting: ServedCatalog = {
+      ...catalog,
+      index: catalog.index,
+      blobs: catalog.blobs,
+      providedApis: () => [],
+      bundle(key) {
+        read++
+        return catalog.bundle(key)
+      },
+    }
+    const other = await openGrpcServer(counting, { host: '127.0.0.1', port: 0 })
+    const leaving = new Client(`127.0.0.1:${other.port}`, credentials.createInsecure())
+    const call = listBundles(leaving)
+    const code = await new Promise((resolve) => {
+      call.on('error', (error: ServiceError) => resolve(error.code))
+      call.once('data', () => call.cancel())
+    })
+    expect(code).toBe(status.CANCELLED)
+    leaving.close()
+    // Nobody waits for what is left: the server ends at once.
+    await other.close(60_000)
+    expect(read).toBeLessThan(bundles)
+  })
+})
+
+test('a server that ends lets the call under way have its answer, and takes no other', async () => {
+  const ending = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
+  const asking = new Client(`127.0.0.1:${ending.port}`, credentials.createInsecure())
+  const call = listBundles(asking)
+  let count = 0
+  let closed: Promise<void> | undefined
+  for await (const _ of call) {
+    count++
+    closed ??= ending.close(60_000)
+  }
+  await closed
+  expect(count).toBe(bundles)
+  const late = listBundles(asking)
+  await expect(
+    (async () => {
+      for await (const _ of late) count++
+    })(),
+  ).rejects.toMatchObject({ code: status.UNAVAILABLE })
+  asking.close()
+})
+
+test('a port that is taken is told of', async () => {
+  await expect(openGrpcServer(catalog, { host: '127.0.0.1', port: server.port })).rejects.toThrow(
+    'EADDRINUSE',
+  )
+})
