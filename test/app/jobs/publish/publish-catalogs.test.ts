@@ -114,7 +114,7 @@ describe('a merged catalog', () => {
   test('is told of on its pull request, though the merge was on record only after it was published', async () => {
     const scene = await begin()
     await scene.run()
-    const { pull, commit } = await scene.land({ [catalog]: entry('alpha', 'fast') }, scene.run)
+    const { pull, commit } = await scene.land({ [catalog]: entry('alpha', 'fast') }, () => scene.run())
     expect(scene.check(commit)).toMatchObject({ conclusion: 'success' })
     expect(commentOf(pull)).toBeUndefined()
     await scene.run()
