@@ -35,10 +35,23 @@ for (const path of readdirSync(join(root, 'src'), { recursive: true, encoding: '
   if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts')) transpile(path)
 rollUpTypes(join(dist, 'index.d.ts'), { isCheck: true })
 
+/** The sources are in `dist/` as files of their own, some of which start others that lie beside them. */
+const leaveSources: Plugin = {
+  name: 'leave-sources',
+  setup(resolving) {
+    resolving.onResolve({ filter: /^\.{1,2}\// }, ({ path, resolveDir }) => {
+      const file = relative(join(root, 'src'), resolve(resolveDir, path))
+      if (file.startsWith('..')) return undefined
+      return { path: `../${file.split(sep).join('/').replace(/\.ts$/, '.js')}`, external: true }
+    })
+  },
+}
+
 // The demo's world is one script beside the rest. It lies as deep as its source does, for it asks where it lies.
 await build({
   entryPoints: [join(root, 'sandbox/demo/run-demo.ts')],
   outfile: join(dist, 'demo/run-demo.js'),
+  plugins: [leaveSources],
   allowOverwrite: true,
   bundle: true,
   format: 'esm',
