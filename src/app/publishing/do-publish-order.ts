@@ -36,6 +36,7 @@ export interface PublishRoom {
 
 export interface RegistryRoom {
   readonly publisher: CatalogPublisher
+  /** Reads what is published; it asks no mirror. */
   readonly registry: Pick<RegistryClient, 'fetchManifest'>
 }
 
