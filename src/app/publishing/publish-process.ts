@@ -89,8 +89,10 @@ async function openRegistryRoom(
   const registry = openRegistry(access)
   // A mirror may be late with a tag: one that is set, and one that still needs an image that is to be removed.
   const published = openRegistry({ ...access, rules: [] })
-  const publisher = openCatalogPublisher({ registry, published, pusher: openPusher(access) })
-  return { publisher, registry: published }
+  const pusher = openPusher(access)
+  const publisher = openCatalogPublisher({ registry, published, pusher })
+  const bases = openCatalogPublisher({ registry, pusher })
+  return { publisher, registry: published, digestOfBase: (base, signal) => bases.digestOf(base, signal) }
 }
 
 async function credentialsOf(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {
