@@ -36,7 +36,10 @@ export interface PublishRoom {
 
 export interface RegistryRoom {
   readonly publisher: CatalogPublisher
+  /** Reads what is published; it asks no mirror. */
   readonly registry: Pick<RegistryClient, 'fetchManifest'>
+  /** A base may lie in a mirror alone, so this one asks mirrors. */
+  readonly digestOfBase: CatalogPublisher['digestOf']
 }
 
 type OrderOf<Kind extends PublishOrder['kind']> = Extract<PublishOrder, { kind: Kind }>
@@ -61,7 +64,7 @@ async function perform(order: PublishOrder, room: PublishRoom, intend: Intend): 
   if (given.kind === 'refused') return given
   const why = refusedTag(order) ?? refusedBase(order, given.target, room.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
-  const { publisher, registry } = await room.registryFor(given.at)
+  const { publisher, registry, digestOfBase } = await room.registryFor(given.at)
   switch (order.kind) {
     case 'publish':
       return publish(order, room, publisher, intend)
@@ -78,7 +81,7 @@ async function perform(order: PublishOrder, room: PublishRoom, intend: Intend): 
     case 'retag':
       return retag(order, publisher)
     case 'look':
-      return look(order, publisher)
+      return look(order, publisher, digestOfBase)
     case 'remove':
       return removeImages(order.image, order.images, publisher, registry)
   }
@@ -173,11 +176,12 @@ async function retag(
 async function look(
   { image, tags, base }: OrderOf<'look'>,
   publisher: CatalogPublisher,
+  digestOfBase: RegistryRoom['digestOfBase'],
 ): Promise<PublishAnswer> {
   return {
     kind: 'seen',
     tags: await tagsNow(image, tags, publisher),
-    ...(base !== undefined && base !== 'scratch' && { base: (await publisher.digestOf(base)) ?? null }),
+    ...(base !== undefined && base !== 'scratch' && { base: (await digestOfBase(base)) ?? null }),
   }
 }
 

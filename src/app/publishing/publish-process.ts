@@ -87,7 +87,12 @@ async function openRegistryRoom(
   const credentials: readonly CredentialSource[] = await credentialsOf(target)
   const access = { clock: systemClock, ...ways, credentials }
   const registry = openRegistry(access)
-  return { publisher: openCatalogPublisher({ registry, pusher: openPusher(access) }), registry }
+  // A mirror may be late with a tag: one that is set, and one that still needs an image that is to be removed.
+  const published = openRegistry({ ...access, rules: [] })
+  const pusher = openPusher(access)
+  const publisher = openCatalogPublisher({ registry, published, pusher })
+  const bases = openCatalogPublisher({ registry, pusher })
+  return { publisher, registry: published, digestOfBase: (base, signal) => bases.digestOf(base, signal) }
 }
 
 async function credentialsOf(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {

@@ -17,6 +17,9 @@ let registries: FakeRegistry[]
 let opened: number[]
 let room: PublishRoom
 
+/** Bases that mirrors have, and their own registries have not. */
+let mirrored: Map<string, string>
+
 /** The first entry's registry: every entry has its own client, and so its own credentials. */
 const registry = () => registries[0] as FakeRegistry
 
@@ -24,6 +27,7 @@ beforeEach(() => {
   registries = [new FakeRegistry(), new FakeRegistry()]
   for (const one of registries) one.bases.set(base, `sha256:${'b'.repeat(64)}`)
   opened = []
+  mirrored = new Map()
   room = {
     targets: parsePushTargets(
       `[{github: coast/operators, push: [${image}], bases: [${inside}]}, {github: inland/operators, push: [quay.io/inland/catalog]}]`,
@@ -31,7 +35,11 @@ beforeEach(() => {
     registryFor: (at) => {
       opened.push(at)
       const one = registries[at] as FakeRegistry
-      return Promise.resolve({ publisher: one, registry: one.reader })
+      return Promise.resolve({
+        publisher: one,
+        registry: one.reader,
+        digestOfBase: (text) => Promise.resolve(mirrored.get(text) ?? one.bases.get(text)),
+      })
     },
     mirrorAt: () => Promise.resolve(trees),
     secretOf: () => Promise.reject(new Error('no secret is needed here')),
@@ -184,6 +192,16 @@ describe("the operator's list", () => {
     ).toMatchObject({ kind: 'refused' })
     const allowed = { ...order, settings: { ...order.settings, base: `${inside}:1` } }
     expect(await run(allowed)).toMatchObject({ kind: 'published' })
+  })
+})
+
+describe('a look', () => {
+  test('finds a base that only a mirror has, and asks no mirror for what is published', async () => {
+    const digest = `sha256:${'f'.repeat(64)}`
+    mirrored.set('quay.io/base/mirrored:1', digest).set(`${image}:latest`, digest)
+    expect(
+      await run({ kind: 'look', ...coast, image, tags: ['latest'], base: 'quay.io/base/mirrored:1' }),
+    ).toEqual({ kind: 'seen', tags: { latest: null }, base: digest })
   })
 })
 

@@ -93,7 +93,12 @@ export async function openPublishScene(
   registry.bases.set(base, `sha256:${'b'.repeat(64)}`)
   const room: PublishRoom = {
     targets: parsePushTargets(`[{github: ${full}, push: [${image}]}]`),
-    registryFor: () => Promise.resolve({ publisher: registry, registry: registry.reader }),
+    registryFor: () =>
+      Promise.resolve({
+        publisher: registry,
+        registry: registry.reader,
+        digestOfBase: (text) => registry.digestOf(text),
+      }),
     mirrorAt: () => Promise.resolve(mirror),
     secretOf: () => Promise.resolve('secret'),
     transport: {} as PublishRoom['transport'],
