@@ -1,6 +1,6 @@
 // How long a simulated install takes: one changed package with its bundle, once everything is warm, and every channel of
 // every package of a whole catalog, with the upgrades of every version.
-// `npm run bench:install -- [--packages N] [DIR]`; without a DIR a generated catalog. Fails where a limit is broken.
+// `npm run bench:install -- [--packages N] [DIR]`; without a DIR a generated catalog.
 import { createHash } from 'node:crypto'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -36,10 +36,10 @@ for (const [what, { wall, processor }] of [
     `${what.padEnd(40)} ${wall.toFixed(0).padStart(6)} ms, ${processor.toFixed(0).padStart(6)} ms of processor time`,
   )
 // The clock of a machine that others use says little.
-if (one.processor > limits.one || whole.processor > limits.whole) {
-  console.error(`the limits are ${limits.one} ms and ${limits.whole} ms of processor time`)
-  process.exitCode = 1
-}
+const isMet = one.processor <= limits.one && whole.processor <= limits.whole
+console.log(
+  `${isMet ? 'kept  ' : 'missed'}  at most ${limits.one} ms and ${limits.whole} ms of processor time`,
+)
 
 interface Time {
   readonly wall: number
