@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { Judged } from '../src/findings/rule.ts'
-import { renderLists } from './rule-lists.ts'
+import { listedSources, renderLists } from './rule-lists.ts'
 
 interface Kind {
   readonly check: CheckId
@@ -235,11 +235,17 @@ const annotationsText = `annotations:
   operators.operatorframework.io.bundle.channels.v1: stable
 `
 
-/** Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists. */
+/**
+ * Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists, or when it would
+ * be in no list: nothing would know of it.
+ */
 export function writeRule(root: string, id: string, kindName = 'catalog'): string[] {
   const files = filesOf(id, kindName)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
   const kind = kinds[kindName]
+  // A file that gets one more rule is known already.
+  if (kind && !kind.source.endsWith('.ts') && !listedSources(root).has(kind.source))
+    throw new Error(`${kind.source} has no list of its rules; CONTRIBUTING.md says how a check gets one`)
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
     if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} has a rule "${id}" already`)

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
@@ -85,6 +85,19 @@ describe('a new rule', () => {
       writeRule(root, `of-${kind}`, kind)
       expect(() => writeRule(root, `of-${kind}`, kind)).toThrow(/exists already/)
     }
+  })
+
+  test('is refused where no list would hold it, and nothing is written', () => {
+    rmSync(join(root, 'src/checks/commits/rules.ts'))
+    expect(() => writeRule(root, 'three-heads', 'commits')).toThrow(/src\/checks\/commits\/rules has no list/)
+    expect(existsSync(join(root, 'docs/rules/three-heads.md'))).toBe(false)
+  })
+
+  test('is the first of its folder where a list waits for it', () => {
+    rmSync(join(root, 'src/checks/commits/rules'), { recursive: true })
+    writeRule(root, 'three-heads', 'commits')
+    const list = readFileSync(join(root, 'src/checks/commits/rules.ts'), 'utf8')
+    expect(list).toContain('export const commitRules: readonly AnyRule[] = [threeHeads]\n')
   })
 
   test('is named in kebab-case, and is of a kind that there is', () => {
