@@ -1,8 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { readCasesOf } from '../../scripts/rule-examples/cases.ts'
+import { judgeCase } from '../../scripts/rule-examples/judge-case.ts'
 import { filesOf, kinds, writeRule } from '../../scripts/new-rule.ts'
 
 const project = join(import.meta.dirname, '../..')
@@ -73,6 +84,29 @@ describe('a new rule', () => {
       expect(readFileSync(join(root, 'docs/rules/three-heads.md'), 'utf8')).toMatch(/^# three-heads\n/)
     },
   )
+
+  test('has examples of its kind in which nothing is found', async () => {
+    for (const [kind, { judges }] of Object.entries(kinds)) {
+      for (const [path, text] of filesOf('three-heads', kind)) {
+        mkdirSync(dirname(join(root, kind, path)), { recursive: true })
+        writeFileSync(join(root, kind, path), text)
+      }
+      const [good] = readCasesOf('three-heads', join(root, kind, 'fixtures/rules'))
+      const { findings } = await judgeCase({ ...good!, judges })
+      expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
+    }
+  })
+
+  test('about images has an example that names an image for the first time', () => {
+    const files = filesOf('three-heads', 'image')
+    const example = (tree: string) =>
+      files.get(`fixtures/rules/three-heads/bad/rename-me/${tree}/catalog/foo/catalog.yaml`) ?? ''
+    const [marked = ''] = example('result')
+      .split('\n')
+      .filter((line) => line.endsWith(' # three-heads'))
+    expect(marked).toMatch(/^image: /)
+    expect(example('base')).not.toContain(marked.replace(' # three-heads', ''))
+  })
 
   test('keeps a list sorted by id', () => {
     writeRule(root, 'three-heads')
