@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { Judged } from '../src/findings/rule.ts'
-import { renderLists } from './rule-lists.ts'
+import { listedSources, renderLists } from './rule-lists.ts'
 
 interface Kind {
   readonly check: CheckId
@@ -14,6 +14,8 @@ interface Kind {
   /** The kind of `Search`, and the module that has it; absent for rules that are words for code that decides elsewhere. */
   readonly search?: { readonly type: string; readonly from: string; readonly find: string }
   readonly isFixed?: true
+  /** Its examples name an image for the first time: only those are looked at. */
+  readonly namesImage?: true
 }
 
 const byOpm = (source: string): Kind => ({ check: 'validation', judges: 'catalog', source, isFixed: true })
@@ -62,7 +64,7 @@ export const kinds: Readonly<Record<string, Kind>> = {
     },
   },
   template: { check: 'validation', judges: 'pull request', source: 'src/checks/validation/templates' },
-  image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules' },
+  image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules', namesImage: true },
   ownership: { check: 'ownership', judges: 'pull request', source: 'src/checks/ownership/rules' },
   commits: { check: 'ownership', judges: 'pull request', source: 'src/checks/commits/rules' },
   'opm-load': byOpm('src/catalog/load/load-rules.ts'),
@@ -83,10 +85,8 @@ export function filesOf(id: string, kindName = 'catalog'): Map<string, string> {
   return new Map([
     ...(kind.source.endsWith('.ts') ? [] : [[`${kind.source}/${id}.ts`, ruleFile(id, kind)] as const]),
     [`docs/rules/${id}.md`, pageText(id)],
-    ...exampleFiles(kind.judges).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
-    ...exampleFiles(kind.judges, id).map(
-      ([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const,
-    ),
+    ...exampleFiles(kind).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
+    ...exampleFiles(kind, id).map(([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const),
   ])
 }
 
@@ -147,7 +147,10 @@ function pageText(id: string): string {
 }
 
 /** An example that no rule complains about; with an id, the place where the offence belongs is marked. */
-function exampleFiles(judges: Judged, id?: string): readonly (readonly [path: string, text: string])[] {
+function exampleFiles(
+  { judges, namesImage }: Kind,
+  id?: string,
+): readonly (readonly [path: string, text: string])[] {
   const catalog = (version: string) => catalogText(version, id)
   switch (judges) {
     case 'catalog':
@@ -164,7 +167,9 @@ function exampleFiles(judges: Judged, id?: string): readonly (readonly [path: st
         ['base/catalog/foo/catalog.yaml', catalogText('1.0.0')],
         [
           'result/catalog/foo/catalog.yaml',
-          catalog('1.0.0').replace('displayName: Foo', 'displayName: Foo Operator'),
+          namesImage
+            ? withNewBundle(id)
+            : catalog('1.0.0').replace('displayName: Foo', 'displayName: Foo Operator'),
         ],
         ['_case.json', '{\n  "reviews": { "maria": "approved" }\n}\n'],
       ]
@@ -211,6 +216,16 @@ properties:
 `
 }
 
+/** The catalog with one more bundle, whose image nobody named before. */
+function withNewBundle(id?: string): string {
+  const old = catalogText('1.0.0')
+  const added = catalogText('1.1.0')
+    .slice(catalogText('1.1.0').indexOf('schema: olm.bundle'))
+    .replaceAll(image, image.replace('sha256:01', 'sha256:11'))
+    .replace(/^image: .*$/m, (line) => (id === undefined ? line : `${line} # ${id}`))
+  return `${old.replace('  - name: foo.v1.0.0\n', '$&  - name: foo.v1.1.0\n    replaces: foo.v1.0.0\n')}---\n${added}`
+}
+
 function csvText(id?: string): string {
   return `apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
@@ -235,11 +250,17 @@ const annotationsText = `annotations:
   operators.operatorframework.io.bundle.channels.v1: stable
 `
 
-/** Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists. */
+/**
+ * Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists, or when it would
+ * be in no list: nothing would know of it.
+ */
 export function writeRule(root: string, id: string, kindName = 'catalog'): string[] {
   const files = filesOf(id, kindName)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
   const kind = kinds[kindName]
+  // A file that gets one more rule is known already.
+  if (kind && !kind.source.endsWith('.ts') && !listedSources(root).has(kind.source))
+    throw new Error(`${kind.source} has no list of its rules; CONTRIBUTING.md says how a check gets one`)
   if (kind?.source.endsWith('.ts')) {
     const text = readFileSync(join(root, kind.source), 'utf8')
     if (text.includes(`id: '${id}'`)) throw new Error(`${kind.source} has a rule "${id}" already`)

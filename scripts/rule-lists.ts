@@ -21,11 +21,26 @@ interface Exported {
 
 /** Every list below `root/src` as it should be: path from the root to text. Throws an Error for a list that it cannot read. */
 export function renderLists(root: string): Map<string, string> {
+  return new Map([...listsBelow(root)].map(([path, text]) => [path, renewList(root, path, text)]))
+}
+
+/** Folders and files whose rules are in a list, from the root; a new folder need not be there yet. */
+export function listedSources(root: string): ReadonlySet<string> {
+  return new Set(
+    [...listsBelow(root)].flatMap(([path, text]) =>
+      [...text.matchAll(block)].map(({ groups: { source = '' } = {} }) =>
+        join(dirname(path), source).replace(/\/$/, ''),
+      ),
+    ),
+  )
+}
+
+/** Every list below `root/src` as it is. */
+function listsBelow(root: string): Map<string, string> {
   const lists = new Map<string, string>()
   for (const path of sourcesBelow(root)) {
     const text = readFileSync(join(root, path), 'utf8')
-    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(mark))
-      lists.set(path, renewList(root, path, text))
+    if (text.startsWith('//') && text.split('\nimport ', 1)[0]?.includes(mark)) lists.set(path, text)
   }
   return lists
 }

@@ -1,8 +1,19 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { readCasesOf } from '../../scripts/rule-examples/cases.ts'
+import { judgeCase } from '../../scripts/rule-examples/judge-case.ts'
 import { filesOf, kinds, writeRule } from '../../scripts/new-rule.ts'
 
 const project = join(import.meta.dirname, '../..')
@@ -74,6 +85,29 @@ describe('a new rule', () => {
     },
   )
 
+  test('has examples of its kind in which nothing is found', async () => {
+    for (const [kind, { judges }] of Object.entries(kinds)) {
+      for (const [path, text] of filesOf('three-heads', kind)) {
+        mkdirSync(dirname(join(root, kind, path)), { recursive: true })
+        writeFileSync(join(root, kind, path), text)
+      }
+      const [good] = readCasesOf('three-heads', join(root, kind, 'fixtures/rules'))
+      const { findings } = await judgeCase({ ...good!, judges })
+      expect({ kind, found: findings.map(({ rule }) => rule) }).toEqual({ kind, found: [] })
+    }
+  })
+
+  test('about images has an example that names an image for the first time', () => {
+    const files = filesOf('three-heads', 'image')
+    const example = (tree: string) =>
+      files.get(`fixtures/rules/three-heads/bad/rename-me/${tree}/catalog/foo/catalog.yaml`) ?? ''
+    const [marked = ''] = example('result')
+      .split('\n')
+      .filter((line) => line.endsWith(' # three-heads'))
+    expect(marked).toMatch(/^image: /)
+    expect(example('base')).not.toContain(marked.replace(' # three-heads', ''))
+  })
+
   test('keeps a list sorted by id', () => {
     writeRule(root, 'three-heads')
     const ids = idsIn('src/checks/validation/rules.ts', 'rules')
@@ -85,6 +119,19 @@ describe('a new rule', () => {
       writeRule(root, `of-${kind}`, kind)
       expect(() => writeRule(root, `of-${kind}`, kind)).toThrow(/exists already/)
     }
+  })
+
+  test('is refused where no list would hold it, and nothing is written', () => {
+    rmSync(join(root, 'src/checks/commits/rules.ts'))
+    expect(() => writeRule(root, 'three-heads', 'commits')).toThrow(/src\/checks\/commits\/rules has no list/)
+    expect(existsSync(join(root, 'docs/rules/three-heads.md'))).toBe(false)
+  })
+
+  test('is the first of its folder where a list waits for it', () => {
+    rmSync(join(root, 'src/checks/commits/rules'), { recursive: true })
+    writeRule(root, 'three-heads', 'commits')
+    const list = readFileSync(join(root, 'src/checks/commits/rules.ts'), 'utf8')
+    expect(list).toContain('export const commitRules: readonly AnyRule[] = [threeHeads]\n')
   })
 
   test('is named in kebab-case, and is of a kind that there is', () => {
