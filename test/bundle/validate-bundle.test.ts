@@ -4,7 +4,6 @@ import { detectFormat } from '../../src/bundle/bundle-format.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
 import { optionalRules } from '../../src/bundle/content-rules.ts'
-import { bundleRules } from '../../src/bundle/rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
 import type { Suite } from '../../src/findings/suites.ts'
 import { bundleFiles, crd, type Shape } from './bundle-shapes.ts'
@@ -734,9 +733,5 @@ describe('labels of the image', () => {
 describe('each fault wakes its own rule and no other', () => {
   test.each(bad)('%s', (rule, given) => {
     expect(woken(given)).toEqual([rule])
-  })
-  test('every rule has a bad case', () => {
-    const tested = [...bad, ...content].map(([rule]) => rule)
-    expect([...new Set([...tested, 'labels-disagree'])].sort()).toEqual(bundleRules.map(({ id }) => id))
   })
 })
