@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { chmodSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
@@ -61,7 +61,9 @@ async function permit(change: Partial<Landing> = {}): Promise<MergePermit> {
 }
 
 const hook = (name: string, script: string) => {
-  const path = join(origin.directory, 'hooks', name)
+  const hooks = join(origin.directory, 'hooks')
+  mkdirSync(hooks, { recursive: true })
+  const path = join(hooks, name)
   writeFileSync(path, `#!/bin/sh\n${script}\n`)
   chmodSync(path, 0o755)
 }
