@@ -127,17 +127,22 @@ async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
     throw refused('its compression is damaged (it goes on after its end)')
 }
 
-/** One frame: with its checksum, which is compared. */
+/**
+ * One frame: with its checksum, which is compared. Its last byte comes alone: zstd reads a small frame that it has whole at one
+ * go, and does not look then whether a block is larger than its window allows, which Go's decoder refuses.
+ */
 async function* unzstd(frame: Uint8Array): AsyncGenerator<Uint8Array> {
   const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(largestZstdWindow) }
-  yield* through(createZstdDecompress({ chunkSize: 65_536, params }), frame)
+  const decoder = createZstdDecompress({ chunkSize: 65_536, params })
+  yield* through(decoder, frame, [...slices(frame.subarray(0, -1)), frame.subarray(-1)])
 }
 
 async function* through(
   decoder: ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecompress>,
   bytes: Uint8Array,
+  slicesOfIt: Iterable<Uint8Array> = slices(bytes),
 ): AsyncGenerator<Uint8Array> {
-  const pieces = Readable.from(slices(bytes))
+  const pieces = Readable.from(slicesOfIt)
   try {
     for await (const piece of pieces.pipe(decoder)) yield piece as Uint8Array
   } finally {

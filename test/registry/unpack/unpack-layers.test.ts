@@ -274,6 +274,15 @@ describe('refused with a reason', () => {
 /** A frame of one empty block behind a header: flags, then window or content size. */
 const zstdFrame = (header: readonly number[]) =>
   Buffer.from([0x28, 0xb5, 0x2f, 0xfd, ...header, 0x01, 0x00, 0x00])
+/** A frame of one compressed block of zeros, with a window of two to the power of `window`, that tells how much it holds. */
+function zstdRun(size: number, window: number): Buffer {
+  const made = zstdCompressSync(Buffer.alloc(size))
+  // Magic, flags with a size of two bytes in one segment, the size: what follows are the blocks.
+  expect(made[4]).toBe(0x60)
+  const header = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x40, (window - 10) << 3, 0, 0])
+  header.writeUInt16LE(size - 256, 6)
+  return Buffer.concat([header, made.subarray(7)])
+}
 const windows: readonly (readonly [string, readonly number[]])[] = [
   ['144 MiB', [0x00, 0x89]],
   ['1 GiB', [0x00, 0xa0]],
@@ -355,6 +364,11 @@ describe('in a process of its own', () => {
       () => [layer(Buffer.alloc(0), zstdFrame(header))],
       /a window of more than 134217728 bytes/,
     ]),
+    [
+      'a block of zstd that is a little larger than its window allows, in a frame that tells its size',
+      () => [layer(Buffer.alloc(4100), zstdRun(4100, 12))],
+      /damaged/,
+    ],
     [
       'such a window in the second frame',
       () => {
