@@ -6,7 +6,7 @@ export const missingCsvField = defineRule<{ field: string }, OfBundle>({
   id: 'missing-csv-field',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion has the fields that its API demands',
