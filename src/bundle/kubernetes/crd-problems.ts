@@ -69,13 +69,12 @@ function* versionProblems(spec: Json | undefined, isOld: boolean): Generator<Pro
   }
   const stored = versions.filter((version) => at(version, 'storage') === true).length
   if (stored !== 1) yield [['spec', 'versions'], `${stored} of its versions are stored, not one`]
-  const hasSchema = at(spec, 'validation', 'openAPIV3Schema') === true
   for (const [index, version] of versions.entries()) {
     const name = names[index] ?? ''
     const path = ['spec', 'versions', index]
     if (!isDnsLabel(name)) yield [[...path, 'name'], `"${name}" cannot be a version`]
     if (names.indexOf(name) !== index) yield [path, `it has the version "${name}" twice`]
-    if (at(version, 'schema', 'openAPIV3Schema') !== true && !(isOld && hasSchema))
+    if (!isOld && at(version, 'schema', 'openAPIV3Schema') !== true)
       yield [path, `its version "${name}" has no schema`]
     const warning = at(version, 'deprecationWarning')
     if (typeof warning === 'string' && at(version, 'deprecated') !== true)

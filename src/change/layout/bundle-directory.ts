@@ -1,8 +1,7 @@
 // Bundles that lie in the repository as files: `operators/<package>/<version>/{manifests,metadata,tests}`. By their place
 // alone: nothing is read.
 
-const place =
-  /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
+const place = /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
 
 export interface BundlePlace {
   /** `operators/foo/1.2.3`. */

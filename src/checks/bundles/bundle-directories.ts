@@ -1,36 +1,26 @@
 // Bundles that lie in the repository as files, judged with the settings of their packages: what is inside as `bundle
 // validate` does, and their place among the others. Part of the validation check.
 import { z } from 'zod'
-import { suitesOfRules } from '../../bundle/content-rules.ts'
 import type { Finding } from '../../findings/finding.ts'
-import { applyRuleSettings } from '../validation/rule-settings.ts'
+import { configuredFindings } from '../images/configured-findings.ts'
 import type { CheckInput } from '../check.ts'
 import { ciYamlOf, judgeSettings } from './judge-settings.ts'
 import { judgePlaces } from './judge-bundle.ts'
 import type { PackageSources } from './package-sources.ts'
 import { readSettings } from './settings-file.ts'
 
-/** opm enforces nothing about directories: every rule has a switch. */
-const fixed: ReadonlySet<string> = new Set()
-
 /** The findings in the bundle directories and settings that a change touches, as the configuration wants them. */
 export function judgeBundleDirectories({
   bundleDirectories = [],
   config,
 }: Pick<CheckInput, 'bundleDirectories' | 'config'>): readonly Finding[] {
-  const counts = ({ rule }: Finding): boolean => {
-    const suite = suitesOfRules.get(rule)
-    const setting = Object.hasOwn(config.rules, rule) ? config.rules[rule] : undefined
-    const isSet = typeof setting === 'string' || setting?.severity !== undefined
-    return suite === undefined || isSet || config.bundles.suites.includes(suite)
-  }
   const found = bundleDirectories.flatMap((sources) =>
     judgePackage(sources).map((one): Finding => ({
       ...one,
       data: { package: sources.directory, ...one.data },
     })),
   )
-  return applyRuleSettings(found.filter(counts), config.rules, fixed)
+  return configuredFindings(found, config)
 }
 
 function judgePackage(sources: PackageSources): Finding[] {
