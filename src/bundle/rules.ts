@@ -65,6 +65,7 @@ import { unknownCsvVersion } from './rules/unknown-csv-version.ts'
 import { unknownManifestField } from './rules/unknown-manifest-field.ts'
 import { unknownServiceAccount } from './rules/unknown-service-account.ts'
 import { unownedCrd } from './rules/unowned-crd.ts'
+import { unparsableCsvVersion } from './rules/unparsable-csv-version.ts'
 import { unparsableMinKubeVersion } from './rules/unparsable-min-kube-version.ts'
 import { unparsableRelatedImage } from './rules/unparsable-related-image.ts'
 import { unreadableBundle } from './rules/unreadable-bundle.ts'
@@ -141,6 +142,7 @@ export const bundleRules: readonly AnyRule[] = [
   unknownManifestField,
   unknownServiceAccount,
   unownedCrd,
+  unparsableCsvVersion,
   unparsableMinKubeVersion,
   unparsableRelatedImage,
   unreadableBundle,

@@ -19,6 +19,12 @@ const counterparts: readonly (readonly [pattern: RegExp, ...rules: readonly stri
   [/is not supported type for registryV1/, 'kind-not-bundled', 'undecodable-manifest'],
   [/error validating object metadata/, 'broken-object-metadata'],
   [/Field metadata\.(?:namespace|labels|name\b)/, 'broken-object-metadata', 'broken-crd'],
+  [
+    /Prerelease is empty|character\(s\) found in|No Major\.Minor\.Patch|Version string empty|leading zeroes/i,
+    'unparsable-csv-version',
+    'no-csv-version',
+    'unreadable-bundle',
+  ],
   [/hidden file/, 'hidden-bundle-file'],
   [/contains directory/, 'nested-bundle-directory'],
   [/multiple CSVs/, 'several-csvs'],
@@ -31,6 +37,7 @@ const counterparts: readonly (readonly [pattern: RegExp, ...rules: readonly stri
     'unreadable-bundle',
     'mistyped-manifest-field',
   ],
+  [/couldn't parse plural\.group/, 'unreadable-bundle'],
   [/owned CRD .* not found/, 'unreadable-bundle', 'group-in-owned-crd'],
   [/duplicate CRD/, 'duplicate-crd', 'broken-crd'],
   [/is present in bundle .* but not defined in CSV/, 'unowned-crd'],
@@ -82,13 +89,19 @@ export function counterpartsOf({ detail }: Said): readonly string[] {
 }
 
 /** Why we do not say what a validator says; undefined where we should. */
-export function theirsAlone({ validator, detail }: Said): string | undefined {
+export function theirsAlone({ validator, type, detail }: Said): string | undefined {
   if (validator === 'community')
     return 'the validator "community" is deprecated, and wants the path of a Dockerfile'
+  if (type === 'Panic') return 'operator-sdk itself ends with a fault there: an empty list of icons'
   if (/example annotations not found|annotations not found/.test(detail))
     return 'a bundle without examples is no worse: each API without one is told'
   return undefined
 }
 
 /** Rules of which the errors are not the same, each with the reason. */
-export const explanations: ReadonlyMap<string, string> = new Map()
+export const explanations: ReadonlyMap<string, string> = new Map(
+  [
+    ...['broken-deployment', 'broken-webhook', 'unserved-owned-crd'],
+    ...['misnamed-annotations-file', 'colliding-file-names', 'broken-chart'],
+  ].map((rule) => [rule, 'OLM or opm refuses it later, and the validators do not look there']),
+)

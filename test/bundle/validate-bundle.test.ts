@@ -697,7 +697,7 @@ function operatorHub() {
       ['broken-icon', change({ icon: [{ mediatype: 'image/png' }] })],
       ['incomplete-maintainer', change({ maintainers: [{ name: 'M', email: 'nobody' }] })],
       ['incomplete-link', change({ links: [{ name: 'L', url: 'l.example' }] })],
-      ['no-csv-version', change({ version: '' })],
+      ['no-csv-version', change({ version: '0.0.0' })],
       ['unknown-capability', change({}, { capabilities: 'Full' }), 'capabilities'],
       ['unknown-category', change({}, { categories: 'Database, Databases' }), 'categories'],
     ] as const

@@ -10,8 +10,7 @@ const mostAnnotations = 256 * 1024
 
 export function* metadataProblems(object: Json): Generator<readonly [Path, string]> {
   const metadata = at(object, 'metadata')
-  if (textOf(at(metadata, 'name')) === '' && textOf(at(metadata, 'generateName')) === '')
-    yield [['metadata'], 'it has no name']
+  if (textOf(at(metadata, 'name')) === '') yield [['metadata'], 'it has no name']
   const namespace = textOf(at(metadata, 'namespace'))
   if (namespace !== '')
     yield [

@@ -65,5 +65,5 @@ const mergeSchema = z.looseObject({ merge: z.unknown() })
 
 /** Other readers take other words for a no: whatever is not plainly a yes is one. */
 function isOff(merge: unknown): boolean {
-  return merge !== undefined && merge !== null && !/^(?:true|yes|on)$/i.test(String(merge))
+  return merge !== undefined && merge !== null && !/^"?(?:true|yes|on)"?$/i.test(JSON.stringify(merge))
 }

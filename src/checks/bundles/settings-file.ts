@@ -12,7 +12,7 @@ export interface SettingsRead<T> {
   /** Keys that the schema does not have. They keep no value from being read. */
   readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
   /** Where a value stands; where there is none, what should hold it. */
-  placeOf(path: Path): Location
+  readonly placeOf: (path: Path) => Location
 }
 
 type Path = readonly (string | number)[]
