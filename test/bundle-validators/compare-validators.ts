@@ -71,6 +71,7 @@ function compare(bundle: string, said: readonly Said[]): void {
     if (severities.get(rule) !== 'error') severities.set(rule, severity)
   const theirs = new Map<string, Said>()
   let differs = false
+  const hasStopped = said.some(({ validator }) => validator === 'load')
   for (const one of said) {
     const why = theirsAlone(one)
     if (why !== undefined) {
@@ -98,7 +99,9 @@ function compare(bundle: string, said: readonly Said[]): void {
       tally.theirs.push(`${bundle}: ${their.level} ${their.validator} ${their.detail.slice(0, 200)}`)
     else tally.ours.push(`${bundle}: ${our} ${words}`)
     const isError = their?.level === 'error' || our === 'error'
-    const why = explanations.get(rule)
+    const why =
+      explanations.get(rule) ??
+      (!their && hasStopped ? 'they cannot load the bundle, and look no further' : undefined)
     if (!isError) continue
     if (why === undefined) differs = true
     else explained.set(why, (explained.get(why) ?? 0) + 1)
