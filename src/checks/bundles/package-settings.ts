@@ -6,7 +6,7 @@ const text = z.string().min(1)
 /** A login or an id of digits alone is a number for YAML. */
 const name = z.union([text, z.number()])
 
-export const updateGraphs = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const
+const updateGraphs = ['replaces-mode', 'semver-mode', 'semver-skippatch'] as const
 
 export const ciYamlSchema = z.strictObject({
   updateGraph: z.enum(updateGraphs).nullish(),
