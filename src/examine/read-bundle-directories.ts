@@ -89,7 +89,7 @@ async function readPackage(
   for (const { root: its, version } of places.toSorted((a, b) => (a.version < b.version ? -1 : 1))) {
     const [old, now] = [bundleEntries(before, its), bundleEntries(after, its)]
     const isPublished = hasManifest(old, its)
-    if (!hasManifest(now, its)) {
+    if (!now.some(({ path }) => bundlePlaceOf(path) !== undefined)) {
       if (!isPublished) continue
       const removed = bundleFacts(await readFiles(repository, neighbourEntries(old, its), its, budget))
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })

@@ -103,6 +103,12 @@ describe('a bundle directory', () => {
     expect(findings.map(({ rule, at }) => [rule, at?.file])).toEqual([['undecodable-manifest', file]])
   })
 
+  test('is judged, too, where it has no manifests', async () => {
+    const file = 'operators/foo/1.1.0/metadata/annotations.yaml'
+    const { findings } = await look(large, { ...large, [file]: bundle('1.1.0')[file] ?? '' })
+    expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['unreadable-bundle', 'error']])
+  })
+
   test('is asked for optional suites only where the configuration wants them', async () => {
     const added = { ...large, ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
     const suites = { ...defaultConfig, bundles: { suites: ['operatorhub' as const] } }
