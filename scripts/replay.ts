@@ -14,13 +14,14 @@ import { forgetfulMemory } from '../src/examine/forgetful.ts'
 import { openMemoryCache } from '../src/examine/memory-cache.ts'
 import { systemClock } from '../src/examine/system-clock.ts'
 import { decide } from '../src/gate/decide.ts'
+import { isGitError } from '../src/git/git-error.ts'
 import { mergedPulls, type MergedPull } from './merged-pulls.ts'
 
 interface Replayed {
   readonly number: number | undefined
   readonly commit: string
   readonly author: string
-  /** What the gate would have said; `failed` where the engine gave no verdict. */
+  /** What the gate would have said; `incomplete` where the mirror lacks an object, `failed` where the engine failed. */
   readonly decision: string
   /** The reasons' codes. */
   readonly reasons: readonly string[]
@@ -108,7 +109,9 @@ async function replay(pull: MergedPull): Promise<Replayed> {
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)
     const none = { reasons: [], rules: [], warnings: [], paths: 0 }
-    return { number, commit, author: author.login, decision: 'failed', ...none, ...cost(), failure }
+    // A mirror may lack its largest files.
+    const decision = isGitError(error, 'missing') ? 'incomplete' : 'failed'
+    return { number, commit, author: author.login, decision, ...none, ...cost(), failure }
   }
 }
 
