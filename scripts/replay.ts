@@ -2,6 +2,7 @@
 // decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N]`. One JSON
 // line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author may only
 // read, and images count as being there. Exit 1 where the engine failed on one.
+import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resolve } from 'node:path'
 import { commitSha } from '../src/change/ids.ts'
@@ -49,7 +50,7 @@ if (values.mirror === undefined) {
   process.exit(2)
 }
 
-const directory = resolve(values.mirror)
+const directory = repositoryAt(resolve(values.mirror))
 const pulls = mergedPulls(directory, values.branch, { since: values.since, most: Number(values.most) })
 const borrowed = await openBorrowed(directory)
 const pool = openReaderPool()
@@ -66,6 +67,18 @@ try {
 }
 console.error(summary(replayed))
 process.exitCode = replayed.some(({ decision }) => decision === 'failed') ? 1 : 0
+
+/** Where the objects of a bare repository, a checkout's `.git` or a linked checkout's are. Ends the process where there is none. */
+function repositoryAt(folder: string): string {
+  const { status, stdout, stderr } = spawnSync(
+    'git',
+    ['--git-dir', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
+    { encoding: 'utf8' },
+  )
+  if (status === 0) return stdout.trim()
+  console.error(stderr.trim())
+  process.exit(2)
+}
 
 async function replay(pull: MergedPull): Promise<Replayed> {
   const author = parsePerson(pull.author)
