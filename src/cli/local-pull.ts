@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
 import { examine, type Examination } from '../examine/examine.ts'
 import type { Ask } from '../examine/gather-answers.ts'
-import { openRegistries } from '../examine/registries.ts'
+import { openRegistries, type AskRegistries } from '../examine/registries.ts'
 import { forgetfulCache, forgetfulMemory } from '../examine/forgetful.ts'
 import { openMemoryCache } from '../examine/memory-cache.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
@@ -93,7 +93,7 @@ export async function openBorrowed(
 }
 
 /** Answers where there is no GitHub to ask: everybody but the author may read, and what only GitHub knows is unknown. */
-export function askWithoutGitHub(author: Person, role: Role, askRegistries?: Ask): Ask {
+export function askWithoutGitHub(author: Person, role: Role, askRegistries?: AskRegistries): Ask {
   const onGitHub = (what: string) => ({ kind: 'unknown' as const, reason: what, retryAfter: 0 })
   return async (question) => {
     switch (question.kind) {
