@@ -6,7 +6,7 @@ export const blockingDisruptionBudget = defineRule<{ name: string; field: string
   id: 'blocking-disruption-budget',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'objects',

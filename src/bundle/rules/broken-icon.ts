@@ -6,7 +6,7 @@ export const brokenIcon = defineRule<{ problem: string }, OfBundle>({
   id: 'broken-icon',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',

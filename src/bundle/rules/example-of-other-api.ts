@@ -6,7 +6,7 @@ export const exampleOfOtherApi = defineRule<{ api: string }, OfBundle>({
   id: 'example-of-other-api',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   title: 'Examples are of APIs that the bundle provides',

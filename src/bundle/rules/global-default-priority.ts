@@ -6,7 +6,7 @@ export const globalDefaultPriority = defineRule<{ name: string }, OfBundle>({
   id: 'global-default-priority',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'objects',

@@ -6,7 +6,7 @@ export const noCsvVersion = defineRule<Record<never, never>, OfBundle>({
   id: 'no-csv-version',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',

@@ -6,7 +6,7 @@ export const noProvider = defineRule<Record<never, never>, OfBundle>({
   id: 'no-provider',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',

@@ -7,10 +7,10 @@ export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
   id: 'unknown-capability',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
-  suite: 'operatorhub',
+  suite: 'capabilities',
   title: 'The capability level is one of the five',
   say: ({ capability }) => ({
     what: `"${capability}" is not a capability level`,

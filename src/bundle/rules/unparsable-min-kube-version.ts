@@ -7,7 +7,7 @@ export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle
   id: 'unparsable-min-kube-version',
   check: 'images',
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   title: 'minKubeVersion of a bundle is a version',
