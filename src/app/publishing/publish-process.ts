@@ -13,14 +13,19 @@ import { readRegistryWays } from '../../registry/registry-access.ts'
 import { openTransport } from '../../registry/transport/transport.ts'
 import { systemClock } from '../../examine/system-clock.ts'
 import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
-import { doPublishOrder, type PublishRoom, type RegistryRoom } from './do-publish-order.ts'
+import { version } from '../version.ts'
+import { doPublishOrder } from './do-publish-order.ts'
+import { openKeyFile } from './key-file.ts'
+import type { PublishRoom, RegistryRoom } from './publish-room.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { IntendAnswer, PublishAnswer, PublishOrder } from './publish-order.ts'
 
 const environment = process.env
 const inline = environment['PUBLISH_CREDENTIALS']
+const keyPassword = environment['PUBLISH_KEY_PASSWORD']
 // What this process starts (git, credential helpers) gets its own environment from here.
 delete environment['PUBLISH_CREDENTIALS']
+delete environment['PUBLISH_KEY_PASSWORD']
 const list = environment['PUBLISH_TARGETS'] ?? ''
 
 let mirror: { readonly folder: string; readonly repository: Mirror } | undefined
@@ -76,6 +81,7 @@ async function openRoom(text: string): Promise<Opened> {
     // What is on this machine is the operator's, too.
     closedHosts: [...ways.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
+    version: version(),
   }
   return { text, room }
 }
@@ -92,7 +98,14 @@ async function openRegistryRoom(
   const pusher = openPusher(access)
   const publisher = openCatalogPublisher({ registry, published, pusher })
   const bases = openCatalogPublisher({ registry, pusher })
-  return { publisher, registry: published, digestOfBase: (base, signal) => bases.digestOf(base, signal) }
+  const keyFile = target?.signingKey
+  const key = keyFile === undefined ? undefined : openKeyFile(resolve(dirname(list), keyFile), keyPassword)
+  return {
+    publisher,
+    registry: published,
+    digestOfBase: (base, signal) => bases.digestOf(base, signal),
+    signingKey: async () => key?.(),
+  }
 }
 
 async function credentialsOf(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {
