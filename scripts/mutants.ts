@@ -1811,6 +1811,31 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/app/publishing/do-publish-order.test.ts', 'an image that stays has the same'],
   },
+  {
+    number: 390,
+    bug: 'obey a year-old /rollback when somebody labels the merged pull request',
+    edits: [
+      {
+        file: 'src/app/jobs/closed-commands.ts',
+        search: 'if (!(now - Date.parse(createdAt) <= freshFor)) return false',
+        replace: 'if (now < 0) return false',
+      },
+    ],
+    test: ['test/app/jobs/closed-commands.test.ts', ''],
+  },
+  {
+    number: 391,
+    bug: 'take any command on a merged pull request',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search:
+          "if (!isOpen && !(parsed.kind === 'command' && afterClosing.has(parsed.command.name))) continue",
+        replace: 'if (!isOpen && afterClosing.size === 0) continue',
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'closed or merged'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
