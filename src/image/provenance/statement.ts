@@ -1,7 +1,7 @@
 // SLSA provenance v1 as an in-toto statement: what an image was built of, by whom, on whose behalf. Making it, and
 // reading one that a key vouches for. Pure.
-import { RegistryError } from '../../registry/registry-error.ts'
-import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import type { Shape } from '../../registry/strict-json.ts'
+import { readClaim } from './read-claim.ts'
 import type { SignedImage } from './simple-signing.ts'
 
 export const provenanceType = 'https://slsa.dev/provenance/v1'
@@ -109,13 +109,9 @@ export function readProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: Provenance } | { readonly problem: string } {
-  let statement: Statement
-  try {
-    statement = parseStrictJson(bytes, statementShape)
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    return { problem: `its statement is refused: ${error.message}` }
-  }
+  const read = readClaim<Statement>(bytes, statementShape, 'its statement')
+  if ('problem' in read) return read
+  const { claim: statement } = read
   if (!statementTypes.has(statement._type)) return { problem: 'it is no in-toto statement' }
   if (statement.predicateType !== provenanceType) return { problem: 'it is no SLSA provenance v1' }
   const { sha256 } = digestSet(image.digest)
