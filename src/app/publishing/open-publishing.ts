@@ -31,7 +31,7 @@ const handedOn = [
 ] as const
 
 /** What the publishing process alone may have, and keeps from whatever it starts. */
-export const publishSecrets = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
+const publishSecrets = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
 
 export type PublishEnvironment = Readonly<Record<string, string>>
 
