@@ -17,7 +17,7 @@ import type { ServeCatalogOptions } from './cli/serve-catalog.ts'
 import type { SignOptions } from './cli/sign.ts'
 import type { ValidateOptions } from './cli/validate.ts'
 import type { VerifyCommandOptions } from './cli/verify.ts'
-import { version } from './app/version.ts'
+import { version } from './cli/version.ts'
 
 // Who pipes into `head` has seen enough: that is no failure to tell of. A result that is known already counts.
 for (const stream of [process.stdout, process.stderr])

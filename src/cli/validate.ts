@@ -14,7 +14,7 @@ import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
 import { compileWhatIsHot } from './optimising-compiler.ts'
 import { exitWith, print, say } from './output.ts'
-import { version } from '../app/version.ts'
+import { version } from './version.ts'
 
 /** Of each rule in text: an error is always shown. */
 const fewFindings = 10

@@ -1,7 +1,7 @@
 // What `build --push` and `rebase --push` put beside an image: its bill of images and its provenance, signed where `--key` says so.
 import { readFileSync } from 'node:fs'
 import { isAbsolute, normalize, sep } from 'node:path'
-import { version } from '../app/version.ts'
+import { version } from './version.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import { printable } from '../findings/printable.ts'
 import type {

@@ -1,7 +1,7 @@
 // The process that holds the credentials for pushing. It does orders, one at a time, of one GitHub repository and one
 // purpose only; it takes no decision about what is published, and says what it did in words.
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { openGuestMirrors } from '../../git/guest-mirror.ts'
 import { openCatalogPublisher } from '../../image/open-catalog-publisher.ts'
 import { openPusher } from '../../image/open-pusher.ts'
@@ -13,7 +13,7 @@ import { readRegistryWays } from '../../registry/registry-access.ts'
 import { openTransport } from '../../registry/transport/transport.ts'
 import { systemClock } from '../../examine/system-clock.ts'
 import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
-import { version } from '../version.ts'
+import { versionIn } from '../version.ts'
 import { guardProcess } from '../../workers/guarded-process.ts'
 import { doPublishOrder } from './do-publish-order.ts'
 import { openKeyFile } from './key-file.ts'
@@ -67,7 +67,7 @@ async function openRoom(text: string): Promise<Opened> {
     // What is on this machine is the operator's, too.
     closedHosts: [...ways.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
-    version: version(),
+    version: versionIn(join(import.meta.dirname, '..', '..', '..')),
   }
   return { text, room }
 }
