@@ -52,10 +52,13 @@ function readDirectory(dir: string): ServedCatalog {
   return read.value
 }
 
-/** Compares the two servers on one catalog directory. `opm` is on the PATH. */
-export async function compareServing(dir: string): Promise<Comparison> {
+/**
+ * Compares the two servers on one catalog directory. `opm` is on the PATH. With a `cache` opm starts from that, and only if
+ * it finds that it fits; it makes its own otherwise.
+ */
+export async function compareServing(dir: string, cache?: string): Promise<Comparison> {
   const catalog = readDirectory(dir)
-  const opm = await startOpm(dir)
+  const opm = await startOpm(dir, cache)
   const ours = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   const [theirClient, ourClient] = [opm.port, ours.port].map(
     (port) =>
@@ -224,14 +227,15 @@ interface RunningOpm {
 }
 
 /** `opm serve` of a directory, once it listens. */
-async function startOpm(dir: string): Promise<RunningOpm> {
+async function startOpm(dir: string, cache: string | undefined): Promise<RunningOpm> {
   const scratch = mkdtempSync(join(tmpdir(), 'opm-serve-'))
   const port = await freePort()
   const child = spawn(
     'opm',
     [
       ...['serve', dir, '--port', String(port), '--pprof-addr', ''],
-      ...['--cache-dir', join(scratch, 'cache'), '--cache-enforce-integrity=false'],
+      ...['--cache-dir', cache ?? join(scratch, 'cache')],
+      `--cache-enforce-integrity=${cache !== undefined}`,
       ...['--termination-log', join(scratch, 'termination.log')],
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },

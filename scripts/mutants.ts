@@ -1907,6 +1907,91 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/checks/bundles/bundle-directories.test.ts', 'without the rest of the repository'],
   },
+  {
+    number: 385,
+    bug: 'sign a preview, which nobody has agreed to',
+    edits: [
+      {
+        file: 'src/app/publishing/signing.ts',
+        search: "return order.kind === 'publish' && order.purpose === 'preview'",
+        replace: 'return order.kind === undefined',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'is nothing for a preview'],
+  },
+  {
+    number: 386,
+    bug: 'sign an image that somebody else put there, since its configs are those that we would make',
+    edits: [
+      {
+        file: 'src/image/provenance/vouch-for.ts',
+        search: 'if (await isSameButForAnnotations(registry, at, image)) return',
+        replace: 'if (published.unchanged) return',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'somebody else put there'],
+  },
+  {
+    number: 387,
+    bug: 'take an image for published although it could not be signed',
+    edits: [
+      {
+        file: 'src/app/publishing/signing.ts',
+        search: 'if (!signing.key) return',
+        replace: 'if (signing.started >= 0) return',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'has to be signed'],
+  },
+  {
+    number: 388,
+    bug: 'delete whatever the list of an old image names, although it belongs to another',
+    edits: [
+      {
+        file: 'src/app/publishing/remove-images.ts',
+        search: 'if (manifest && namedSubject(manifest.bytes) === subject) found.add(digest)',
+        replace: 'if (manifest && namedSubject(manifest.bytes) !== undefined) found.add(digest)',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'does not say that it belongs'],
+  },
+  {
+    number: 389,
+    bug: 'forget that what lies beside an image that stays is needed',
+    edits: [
+      {
+        file: 'src/app/publishing/remove-images.ts',
+        search: '  needWhatLiesBesideKept(beside, needed)\n',
+        replace: '  void needWhatLiesBesideKept\n',
+      },
+    ],
+    test: ['test/app/publishing/do-publish-order.test.ts', 'an image that stays has the same'],
+  },
+  {
+    number: 390,
+    bug: 'obey a year-old /rollback when somebody labels the merged pull request',
+    edits: [
+      {
+        file: 'src/app/jobs/closed-commands.ts',
+        search: 'if (!(now - Date.parse(createdAt) <= freshFor)) return false',
+        replace: 'if (now < 0) return false',
+      },
+    ],
+    test: ['test/app/jobs/closed-commands.test.ts', ''],
+  },
+  {
+    number: 391,
+    bug: 'take any command on a merged pull request',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search:
+          "if (!isOpen && !(parsed.kind === 'command' && afterClosing.has(parsed.command.name))) continue",
+        replace: 'if (!isOpen && afterClosing.size === 0) continue',
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'closed or merged'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -288,6 +288,9 @@ const imageCommand = (name: string) =>
       'only these platforms, such as linux/amd64 (default: all of the base)',
     )
     .option('--annotation <key=value...>', 'annotations: where the image comes from')
+    .option('--key <file>', 'with --push: sign the image and its provenance with this private key')
+    .option('--password-variable <name>', 'the environment variable with its password', 'COSIGN_PASSWORD')
+    .option('--no-provenance', 'with --push: put no bill of images and no provenance beside the image')
     .option('--insecure-registry <host...>', 'registries to contact over plain HTTP')
     .addOption(outputs('text', 'json'))
 
@@ -312,6 +315,7 @@ Examples:
   catalog-bot build catalog -t quay.io/org/catalog:v4.20 quay.io/org/catalog:latest --push
   catalog-bot build catalog -i scratch --oci-layout image
   catalog-bot build composite.yaml --dry-run
+  catalog-bot build catalog -t quay.io/org/catalog:v4.20 --push --key cosign.key
 
 The same catalog on the same base gives the same digest. If the tags hold the same content already, nothing is pushed. A
 composite list is a YAML file with name, repo, tag, and references with a name and an image each. docs/publishing.md tells

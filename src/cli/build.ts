@@ -20,20 +20,22 @@ import { dockerfile } from '../image/dockerfile.ts'
 import { ImageError } from '../image/image-error.ts'
 import { openCatalogPublisher } from '../image/open-catalog-publisher.ts'
 import { openPusher } from '../image/open-pusher.ts'
+import { referenceOf } from '../image/base-image.ts'
+import { formatImageReference } from '../go/reference/image-reference.ts'
 import { readCatalogFolder } from '../image/read-catalog-folder.ts'
 import { writeOciLayout } from '../image/write-oci-layout.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 import { exitWith, print, printJson, say } from './output.ts'
+import { pathInRepository, vouchForPublished, type VouchOptions } from './vouch-for-published.ts'
 
-export interface RebaseOptions {
+export interface RebaseOptions extends VouchOptions {
   readonly baseImage: string
   readonly tag?: readonly string[]
   readonly extraLabels?: readonly string[]
   readonly annotation?: readonly string[]
   readonly platform?: readonly string[]
-  readonly push?: boolean
   readonly dryRun?: boolean
   readonly ociLayout?: string
   readonly insecureRegistry?: readonly string[]
@@ -55,17 +57,29 @@ export async function build(source: string, options: BuildOptions): Promise<void
   const list = statSync(source).isDirectory() ? undefined : parseCompositeList(readFileSync(source))
   const tags = options.tag ?? tagOf(list)
   mustGoSomewhere(options, tags)
-  await withPublisher(options, async (publisher, registry) => {
+  await withPublisher(options, async (publisher, registry, reader) => {
+    const vouch = await vouchForPublished(options, publisher, reader)
     const files = list ? await compositeFiles(registry, list) : await readCatalogFolder(source)
     const order = orderOf(files, options)
+    const path = list ? undefined : pathInRepository(source)
     if (options.ociLayout !== undefined) {
       const image = await publisher.build(order)
       await writeOciLayout(image, options.ociLayout, tags.length > 0 ? tags : ['latest'])
       return report(options, image, [])
     }
     const published: [string, Published][] = []
-    for (const target of targetsOf(tags, options))
-      published.push([target.repository, await publisher.publish(order, target)])
+    for (const target of targetsOf(tags, options)) {
+      const one = await publisher.publish(order, target)
+      published.push([
+        target.repository,
+        await vouch(one, target, {
+          built: () => publisher.build(order),
+          files: () => Promise.resolve(files),
+          annotations: order.annotations ?? {},
+          ...(path !== undefined && { path }),
+        }),
+      ])
+    }
     report(options, published.at(-1)?.[1].image, published)
   })
 }
@@ -73,13 +87,19 @@ export async function build(source: string, options: BuildOptions): Promise<void
 export async function rebase(image: string, options: RebaseOptions): Promise<void> {
   const tags = options.tag ?? (image.includes('@') ? [] : [image])
   mustGoSomewhere(options, tags)
-  await withPublisher(options, async (publisher) => {
+  await withPublisher(options, async (publisher, _registry, reader) => {
+    const vouch = await vouchForPublished(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
+    const annotations = annotation && pairs(annotation, 'annotation')
+    // By its digest: its tag may be the one that is set here.
+    const { host, repository } = referenceOf(image)
+    const name = formatImageReference({ host, repository })
+    const digest = await publisher.digestOf(image)
     const rebased = await publisher.rebase({
-      image,
+      image: digest === undefined ? image : `${name}@${digest}`,
       base,
       ...(extraLabels && { labels: pairs(extraLabels, 'label') }),
-      ...(annotation && { annotations: pairs(annotation, 'annotation') }),
+      ...(annotations && { annotations }),
       ...(platform && { platforms: platform }),
     })
     if (options.ociLayout !== undefined) {
@@ -87,8 +107,18 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
       return report(options, rebased, [])
     }
     const published: [string, Published][] = []
-    for (const target of targetsOf(tags, options))
-      published.push([target.repository, await publisher.push(rebased, target)])
+    for (const target of targetsOf(tags, options)) {
+      const one = await publisher.push(rebased, target)
+      published.push([
+        target.repository,
+        await vouch(one, target, {
+          built: () => Promise.resolve(rebased),
+          files: async () => (await publisher.read(`${name}@${digest ?? ''}`)).files,
+          annotations: annotations ?? {},
+          ...(digest !== undefined && { rebased: { name, digest } }),
+        }),
+      ])
+    }
     report(options, rebased, published)
   })
 }
@@ -170,7 +200,7 @@ function pairs(texts: readonly string[], what: string): Readonly<Record<string, 
 
 async function withPublisher(
   options: RebaseOptions,
-  use: (publisher: CatalogPublisher, registry: RegistryClient) => Promise<void>,
+  use: (publisher: CatalogPublisher, registry: RegistryClient, reader: RegistryClient) => Promise<void>,
 ): Promise<void> {
   const access = await readRegistryAccess(process.env, options.insecureRegistry)
   const registry = openRegistry({ clock: systemClock, ...access })
@@ -186,7 +216,7 @@ async function withPublisher(
     packsIn: 'here',
   })
   try {
-    await use(publisher, registry)
+    await use(publisher, registry, published)
   } catch (error) {
     if (!(error instanceof ImageError) || !['invalid-catalog', 'no-cache'].includes(error.code)) throw error
     say(`Error: ${error.message.split('\n').map(printable).join('\n')}`)
@@ -228,7 +258,7 @@ function report(
   published: readonly (readonly [string, Published])[],
 ): void {
   if (options.output === 'json') {
-    const layer = image && { ...image.layer, packages: image.layer.packages?.length }
+    const layer = image && { ...image.layer, packages: image.layer.packages?.length, listed: undefined }
     printJson({
       digest: image?.digest ?? published[0]?.[1].digest,
       contentDigest: image?.contentDigest ?? published[0]?.[1].contentDigest,

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { versionIn } from '../app/version.ts'
 
 /** This package's version, as its package.json says. */
 export function version(): string {
-  const text = readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')
-  return (JSON.parse(text) as { version: string }).version
+  return versionIn(join(import.meta.dirname, '..', '..'))
 }

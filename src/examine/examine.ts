@@ -22,6 +22,7 @@ import { askRequired, type RequiredAnswer } from '../gate/required-checks.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { askChecks, type Answered } from './ask-checks.ts'
+import { commandsOfClosed } from './closed-pull.ts'
 import { compareTrees, type Carried, type Comparison } from './compare-trees.ts'
 import type { ExamineOptions } from './examine-options.ts'
 import { readCheckInput } from './read-check-input.ts'
@@ -59,6 +60,8 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const { config, configDigest, configFindings, merge, epoch } = standing
   // The snapshot as it was given: landing compares it with what GitHub says then, which names no pusher.
   const known = { snapshot: given, config, configDigest, merge, epoch }
+  if (given.state !== 'open' && configFindings.length === 0)
+    return { ...known, ...incomparable(standing), commands: await commandsOfClosed(standing, options) }
   if (merge.kind !== 'clean' || configFindings.length > 0) return { ...known, ...incomparable(standing) }
 
   const comparison = await compareTrees(standing, merge.tree, options)

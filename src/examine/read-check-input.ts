@@ -58,7 +58,7 @@ export async function readCheckInput(
 }
 
 /** Texts of owner files in both trees. Most are the same in both. */
-async function readOwnerFiles(
+export async function readOwnerFiles(
   repository: ReadTree,
   trees: { readonly base: TreeSha; readonly result: TreeSha },
   paths: readonly string[],

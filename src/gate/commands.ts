@@ -105,6 +105,9 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
   rollback: 'maintainers',
 }
 
+/** Given on what is merged or closed, too: the pull request that broke a catalog is merged when that shows. */
+const afterClosing: ReadonlySet<CommandName> = new Set(['rollback'])
+
 /** What must be known to decide on the commands. Empty when there is nothing to decide. */
 export function askCommands(input: CommandInput, answers: Answers): readonly Question[] {
   const asked = new Map<string, Question>()
@@ -137,7 +140,7 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
   const { snapshot } = input.check
   const known = new Set(input.records.map(({ comment }) => comment))
   const decisions: CommandDecision[] = []
-  if (snapshot.state !== 'open') return { decisions, open: [] }
+  const isOpen = snapshot.state === 'open'
   const authorisation = once(() => authorisationFor(input.check, answers))
   const given = new Map(input.recent ?? [])
   for (const comment of snapshot.comments.toSorted((a, b) => a.id - b.id)) {
@@ -147,6 +150,7 @@ function walkCommands(input: CommandInput, answers: Answers, { stops }: { stops:
     if (comment.createdAt !== comment.updatedAt) continue
     const parsed = parseComment(comment.body)
     if (parsed.kind === 'none') continue
+    if (!isOpen && !(parsed.kind === 'command' && afterClosing.has(parsed.command.name))) continue
     const count = (given.get(author.id) ?? 0) + 1
     given.set(author.id, count)
     if (count > perHour) continue

@@ -1,12 +1,12 @@
 // Manifests beside an image (OCI distribution specification 1.1, "Pushing Manifests with Subject"): a list of contents,
 // provenance, a signature. Registries that know referrers find them by themselves; for the others there is an index behind a tag.
 import type { AbortSignalLike } from '../ports/registry.ts'
-import { formatImageReference } from '../go/reference/image-reference.ts'
+import { formatImageReference, type ImageReference } from '../go/reference/image-reference.ts'
 import { mediaTypes, type Descriptor } from '../registry/manifest.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import { referenceOf, type Document } from './base-image.ts'
-import type { Attachment } from './catalog-publisher.ts'
+import type { Attached, Attachment } from './catalog-publisher.ts'
 import { digestOf } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
 import type { Pusher } from './open-pusher.ts'
@@ -44,6 +44,25 @@ export async function attach(
     await pusher.push({ ...place, blobs: [], manifests, tags: [tag] }, signal)
   }
   throw new RegistryError('server', `others write the index behind ${tag} all the time`)
+}
+
+/** What lies beside an image, by the registry's own list, or by the index behind the tag where it keeps none. */
+export async function attached(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  pusher: Pick<Pusher, 'listReferrers'>,
+  { host, repository, digest }: ImageReference & { readonly digest: string },
+  signal?: AbortSignalLike,
+): Promise<readonly Attached[]> {
+  const place = { host, repository }
+  const listed =
+    (await pusher.listReferrers(place, digest, signal)) ??
+    (await referrers(registry, formatImageReference({ ...place, tag: referrersTag(digest) }), signal))
+  return listed.flatMap((entry) => {
+    const said = (typeof entry === 'object' && entry !== null ? entry : {}) as Document
+    const { digest: found, artifactType } = said
+    if (typeof found !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(found)) return []
+    return [{ digest: found, artifactType: typeof artifactType === 'string' ? artifactType : '' }]
+  })
 }
 
 /** `sha256-<hex>`, cut to what a tag may hold: where the specification has the referrers of a digest. */

@@ -2,6 +2,7 @@
 // registry, and looking at what is there. Types alone, so that jobs and commands can be tested with a publisher of their own.
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
+import type { ListedBundle } from './provenance/listed-bundles.ts'
 import type { BlobOutcome, BlobToPush, ManifestToPush, Pusher } from './open-pusher.ts'
 
 /** One file of a catalog: all that lies in its directory, ignored files and `.indexignore` too, as `ADD` copies it. */
@@ -71,6 +72,8 @@ export interface CatalogLayerSummary {
   /** Absent for a layer that was not built here. */
   readonly packages?: readonly string[]
   readonly bundles?: number
+  /** For the bill of images; absent for a layer that was not built here. */
+  readonly listed?: readonly ListedBundle[]
 }
 
 /** Where an image goes. */
@@ -192,6 +195,10 @@ export interface CatalogPublisher {
    * registries without the referrers API the index behind the tag `sha256-<hex>` is kept, as OCI's specification says.
    */
   attach(attachment: Attachment, signal?: AbortSignalLike): Promise<{ readonly digest: string }>
+  /** What lies beside an image: as the registry lists it, or the index behind the tag. */
+  attached(repository: string, digest: string, signal?: AbortSignalLike): Promise<readonly Attached[]>
+  /** The bundles of a catalog, read where catalogs are packed. */
+  listBundles(files: readonly CatalogFile[]): Promise<readonly ListedBundle[]>
   close(): Promise<void>
 }
 
@@ -227,4 +234,11 @@ export interface Attachment {
   readonly blobs: readonly BlobToPush[]
   /** Tags of its own, where a tool wants them (`sha256-<hex>.sig`). Default none. */
   readonly tags?: readonly string[]
+}
+
+/** A manifest that lies beside an image. */
+export interface Attached {
+  readonly digest: string
+  /** '' where nobody says it. */
+  readonly artifactType: string
 }

@@ -14,16 +14,18 @@ export type ImageErrorCode =
   | 'order'
   /** A tag holds something else than the caller last saw there. */
   | 'tag-moved'
+  /** The key that is to sign cannot be used. */
+  | 'key'
 
 export class ImageError extends Error {
   override readonly name = 'ImageError'
   readonly code: ImageErrorCode
-  /** A tag that somebody moved may be looked at again; nothing else becomes better by waiting. */
+  /** A tag that somebody moved may be looked at again, and a key be made right; nothing else becomes better by waiting. */
   readonly retryable: boolean
 
   constructor(code: ImageErrorCode, message: string, cause?: unknown) {
     super(message, { cause })
     this.code = code
-    this.retryable = code === 'tag-moved'
+    this.retryable = code === 'tag-moved' || code === 'key'
   }
 }

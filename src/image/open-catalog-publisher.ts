@@ -5,7 +5,7 @@ import type { AbortSignalLike } from '../ports/registry.ts'
 import { formatImageReference, parseImageReference } from '../go/reference/image-reference.ts'
 import { RegistryError } from '../registry/registry-error.ts'
 import type { FetchedManifest } from '../registry/registry-client.ts'
-import { attach } from './attach.ts'
+import { attach, attached } from './attach.ts'
 import {
   olmPlatforms,
   onBase,
@@ -26,7 +26,8 @@ import type {
 } from './catalog-publisher.ts'
 import { formats } from './image-documents.ts'
 import { ImageError } from './image-error.ts'
-import { packInProcess } from './layer/layer-processes.ts'
+import { bundlesIn } from './layer/catalog-content.ts'
+import { listInProcess, packInProcess } from './layer/layer-processes.ts'
 import { packLayer, type PackedLayer } from './layer/pack-layer.ts'
 import { contentOf, readCatalogImage, verifyCatalogImage } from './read-catalog-image.ts'
 import { rebase } from './rebase.ts'
@@ -231,6 +232,9 @@ export function openCatalogPublisher(options: CatalogPublisherOptions): CatalogP
     deleteManifest: (repository, digest, signal) =>
       pusher.deleteManifest(referenceOf(repository), digest, signal),
     attach: (attachment, signal) => attach(reader, pusher, attachment, signal),
+    attached: (repository, digest, signal) =>
+      attached(reader, pusher, { ...referenceOf(repository), digest }, signal),
+    listBundles: async (files) => (packsIn === 'here' ? bundlesIn(files) : listInProcess(files)),
     close: () => pusher.close(),
   }
 }

@@ -81,6 +81,12 @@ export interface Pusher {
   push(order: PushOrder, signal?: AbortSignalLike): Promise<Pushed>
   /** All tags of a repository, sorted by bytes; none for a repository that is not there. */
   listTags(place: RepositoryPlace, signal?: AbortSignalLike): Promise<readonly string[]>
+  /** What the registry lists as belonging to a digest; undefined where it keeps no such list. */
+  listReferrers(
+    place: RepositoryPlace,
+    digest: string,
+    signal?: AbortSignalLike,
+  ): Promise<readonly unknown[] | undefined>
   /** False where it was gone. Rejects as `unsupported` where the registry does not delete. */
   deleteManifest(place: RepositoryPlace, digest: string, signal?: AbortSignalLike): Promise<boolean>
   close(): Promise<void>
@@ -332,6 +338,31 @@ export function openPusher(options: PusherOptions): Pusher {
       }
       throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of tags`)
     },
+    async listReferrers({ host, repository }, digest, signal) {
+      const [endpoint] = endpointsOf({ host, repository }, [])
+      const found: unknown[] = []
+      let path: string | URL = `referrers/${digest}`
+      try {
+        for (let page = 0; page < mostPages; page += 1) {
+          const reply: Reply = await exchange(
+            { endpoint, method: 'GET', path, headers: {}, bodyLimit: manifestLimit, redirects: 3, signal },
+            'manifest',
+          )
+          const listed = referrersIn(reply.body)
+          if (listed === undefined) return undefined
+          found.push(...listed)
+          const next = nextPage(reply)
+          if (next === undefined) return found
+          path = next
+        }
+      } catch (error) {
+        // Registries from before OCI 1.1 answer what they answer to any path that they do not know.
+        const isOld = error instanceof RegistryError && !error.retryable && (error.status ?? 0) >= 400
+        if (isOld && ![401, 403].includes(error.status ?? 0)) return undefined
+        throw error
+      }
+      throw new RegistryError('too-large', `${endpoint.name}/${repository} has no end of referrers`)
+    },
     async deleteManifest({ host, repository }, digest, signal) {
       const [endpoint] = endpointsOf({ host, repository }, [])
       const path = `manifests/${digest}`
@@ -361,6 +392,16 @@ function tagsIn(body: Uint8Array): readonly string[] {
     return Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : []
   } catch (cause) {
     throw new RegistryError('bad-reply', 'the list of tags is not JSON', { cause })
+  }
+}
+
+/** The entries of the index that a list of referrers is; undefined for any other answer. */
+function referrersIn(body: Uint8Array): readonly unknown[] | undefined {
+  try {
+    const { manifests } = JSON.parse(Buffer.from(body).toString('utf8')) as { manifests?: unknown }
+    return Array.isArray(manifests) ? manifests : undefined
+  } catch {
+    return undefined
   }
 }
 

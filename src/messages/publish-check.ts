@@ -28,6 +28,8 @@ export type ToldPublication =
       readonly bundles?: number | undefined
       /** On a new base; the catalog is the same. */
       readonly rebased?: boolean | undefined
+      /** Why its provenance is not beside it. */
+      readonly unattested?: string | undefined
       /** Tags that somebody else had moved since we set them. */
       readonly moved: readonly { readonly tag: string; readonly to: string }[]
       /** What changed for users, Markdown lines made by describe-change.ts. */
@@ -122,9 +124,14 @@ function sayState(state: ToldPublication): string {
         ({ tag, to }) =>
           ` Somebody else had moved the tag ${code(tag)} to ${code(to)} since the bot set it; it is set again.`,
       )
-      if (state.unchanged) return `The tags have this content already.${moved.join('')}`
+      const missed =
+        state.unattested === undefined
+          ? ''
+          : ` Its provenance could not be put beside it: ${plain(state.unattested)}.`
+      const also = `${moved.join('')}${missed}`
+      if (state.unchanged) return `The tags have this content already.${also}`
       const what = state.rebased === true ? 'The same catalog was put on the new base image' : 'Published'
-      return `${what}. The bot read the image back: it is the catalog in git.${moved.join('')}`
+      return `${what}. The bot read the image back: it is the catalog in git.${also}`
     }
     case 'rolled-back':
       return `${code(state.login)} rolled it back to ${code(state.digest)}. It stays so until the catalog changes.`

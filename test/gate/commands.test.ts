@@ -210,10 +210,14 @@ describe('T31: who may give which command', () => {
           name === 'robot' ? [] : [may.includes(command) ? 'done' : 'denied'],
         )
       })
-  test('nobody gives any on a pull request that is closed or merged', () => {
+  test('on a pull request that is closed or merged maintainers roll back, and nobody gives any other', () => {
     for (const state of ['closed', 'merged'] as const)
       for (const command of commandNames)
-        expect(outcomes(input([comment('maria', `/${command}`)], {}, { state }))).toEqual([])
+        expect(outcomes(input([comment('maria', `/${command}`)], {}, { state }))).toEqual(
+          command === 'rollback' ? ['done'] : [],
+        )
+    expect(outcomes(input([comment('olga', '/rollback')], {}, { state: 'merged' }))).toEqual(['denied'])
+    expect(outcomes(input([comment('maria', '/rollback x\n/hold')], {}, { state: 'merged' }))).toEqual([])
   })
   test('whoever holds it lifts it; another owner does not', () => {
     const held = decide(input([comment('olga', '/hold')])).decisions.map(({ record }) => record)

@@ -2,6 +2,8 @@
 // images are in memory. What it promises is what src/image/catalog-publisher.ts says; publisher-contract.ts holds both to it.
 import { createHash } from 'node:crypto'
 import type {
+  Attached,
+  Attachment,
   CatalogFile,
   CatalogImage,
   CatalogPublisher,
@@ -12,6 +14,7 @@ import { ImageError } from '../../src/image/image-error.ts'
 import type { ManifestToPush } from '../../src/image/open-pusher.ts'
 import type { FetchedManifest, RegistryClient } from '../../src/registry/registry-client.ts'
 import { RegistryError } from '../../src/registry/registry-error.ts'
+import { parseManifest } from '../../src/registry/manifest.ts'
 
 interface Stored {
   readonly contentDigest: string
@@ -20,11 +23,15 @@ interface Stored {
   readonly annotations: Readonly<Record<string, string>>
   /** The images of an index. */
   readonly children: readonly string[]
+  readonly bytes?: Uint8Array
 }
 
 interface Shelf {
   readonly tags: Map<string, string>
   readonly images: Map<string, Stored>
+  /** Manifests that lie beside images, by digest, and their blobs. */
+  readonly artifacts: Map<string, Uint8Array>
+  readonly blobs: Map<string, Uint8Array>
 }
 
 export class FakeRegistry implements CatalogPublisher {
@@ -41,7 +48,7 @@ export class FakeRegistry implements CatalogPublisher {
   shelf(repository: string): Shelf {
     const known = this.shelves.get(repository)
     if (known !== undefined) return known
-    const made: Shelf = { tags: new Map(), images: new Map() }
+    const made: Shelf = { tags: new Map(), images: new Map(), artifacts: new Map(), blobs: new Map() }
     this.shelves.set(repository, made)
     return made
   }
@@ -65,7 +72,8 @@ export class FakeRegistry implements CatalogPublisher {
   }
 
   #make(stored: Stored): CatalogImage {
-    const bytes = Buffer.from(JSON.stringify([stored.contentDigest, stored.annotations, stored.base]))
+    const { contentDigest, annotations, base } = stored
+    const bytes = Buffer.from(JSON.stringify({ contentDigest, base, annotations, manifests: [] }))
     const manifest: ManifestToPush = { mediaType: 'application/vnd.oci.image.index.v1+json', bytes }
     const image: CatalogImage = {
       digest: digestOf(bytes),
@@ -84,7 +92,7 @@ export class FakeRegistry implements CatalogPublisher {
       manifests: [manifest],
       blobs: [],
     }
-    this.#built.set(image, stored)
+    this.#built.set(image, { ...stored, bytes })
     return image
   }
 
@@ -172,8 +180,21 @@ export class FakeRegistry implements CatalogPublisher {
     return this.#make({ ...stored, base: found, annotations, contentDigest })
   }
 
-  read(): never {
-    throw new Error('nobody reads here')
+  read(reference: string): ReturnType<CatalogPublisher['read']> {
+    const [repository] = split(reference)
+    const stored = this.shelf(repository).images.get(this.at(reference) ?? '')
+    if (stored === undefined) throw new RegistryError('missing', `there is no ${reference}`)
+    return Promise.resolve({
+      digest: this.at(reference) ?? '',
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      contentDigest: stored.contentDigest,
+      platforms: ['linux/amd64'],
+      labels: {},
+      annotations: stored.annotations,
+      baseName: stored.base?.name,
+      baseDigest: stored.base?.digest,
+      files: stored.files,
+    })
   }
 
   async verify(reference: string, files: readonly CatalogFile[]): ReturnType<CatalogPublisher['verify']> {
@@ -218,11 +239,36 @@ export class FakeRegistry implements CatalogPublisher {
     if (!this.deletes) throw new RegistryError('unsupported', 'it does not delete')
     const shelf = this.shelf(repository)
     for (const [tag, named] of shelf.tags) if (named === digest) shelf.tags.delete(tag)
-    return shelf.images.delete(digest)
+    return shelf.artifacts.delete(digest) || shelf.images.delete(digest)
   }
 
-  attach(): never {
-    throw new Error('nothing is attached here')
+  async attach({ repository, manifest, blobs, tags = [] }: Attachment): Promise<{ readonly digest: string }> {
+    await this.#ask(`attach ${repository}`)
+    const shelf = this.shelf(repository)
+    const digest = digestOf(manifest.bytes)
+    shelf.artifacts.set(digest, manifest.bytes)
+    for (const blob of blobs) shelf.blobs.set(blob.digest, await blob.read())
+    for (const tag of tags) shelf.tags.set(tag, digest)
+    return { digest }
+  }
+
+  attached(repository: string, digest: string): Promise<readonly Attached[]> {
+    const listed = [...this.shelf(repository).artifacts].flatMap(([own, bytes]) => {
+      const { subject, artifactType } = JSON.parse(Buffer.from(bytes).toString()) as {
+        subject: { digest: string }
+        artifactType: string
+      }
+      return subject.digest === digest ? [{ digest: own, artifactType }] : []
+    })
+    return Promise.resolve([...listed, ...this.alsoListed])
+  }
+
+  /** What somebody else wrote into every image's list of what lies beside it. */
+  alsoListed: readonly Attached[] = []
+
+  listBundles(files: readonly CatalogFile[]): ReturnType<CatalogPublisher['listBundles']> {
+    const row = (name: string) => ({ package: 'p', name, version: '', image: '', relatedImages: [] })
+    return Promise.resolve(files.map(({ path }) => row(path)))
   }
 
   close(): Promise<void> {
@@ -230,15 +276,24 @@ export class FakeRegistry implements CatalogPublisher {
   }
 
   /** The reader's side of the same memory. */
-  readonly reader: Pick<RegistryClient, 'fetchManifest'> = {
+  readonly reader: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'> = {
+    fetchBlob: ({ host, repository }, descriptor) => {
+      const bytes = this.shelf(`${host}/${repository}`).blobs.get(descriptor.digest)
+      return bytes ? Promise.resolve(bytes) : Promise.reject(new RegistryError('missing', 'not there'))
+    },
     fetchManifest: async ({ host, repository, tag, digest }): Promise<FetchedManifest> => {
       const shelf = this.shelves.get(`${host}/${repository}`)
       const found = digest ?? shelf?.tags.get(tag ?? '')
+      const artifact = shelf?.artifacts.get(found ?? '')
+      if (found !== undefined && artifact) {
+        const manifest = parseManifest(artifact, '')
+        return { digest: found, bytes: artifact, mediaType: manifest.mediaType, manifest }
+      }
       const stored = shelf?.images.get(found ?? '')
       if (found === undefined || stored === undefined) throw new RegistryError('missing', 'not there')
       return {
         digest: found,
-        bytes: new Uint8Array(),
+        bytes: stored.bytes ?? Buffer.from('{}'),
         mediaType: 'application/vnd.oci.image.index.v1+json',
         manifest: {
           kind: 'index',

@@ -1,8 +1,8 @@
 // Catalog images against docker-registry, with skopeo and opm looking at what came out. One registry and one base for all.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { createServer as createHttpServer, request } from 'node:http'
-import { createServer, type AddressInfo } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -14,6 +14,7 @@ import { readCatalogFolder } from '../../src/image/read-catalog-folder.ts'
 import { openRegistry } from '../../src/registry/open-registry.ts'
 import type { RegistryClient } from '../../src/registry/registry-client.ts'
 import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { compareServing } from '../../scripts/compare-serving.ts'
 import { missingProgram } from '../left-out.ts'
 import { handClock } from '../registry/manual-clock.ts'
 import { realRegistry, type RealRegistry } from '../registry/real-registry.ts'
@@ -372,43 +373,32 @@ withRegistry('a catalog image', () => {
   })
 
   const withOpm = missingProgram('opm', 'tar') ? test.skip : test
-  withOpm('is served by opm from its own cache, of which opm thinks that it fits', async () => {
-    const { layer, blobs } = await publisher.build({
-      files: smallCatalog(),
-      base: 'scratch',
-      compression: 'none',
-    })
-    const root = await folder()
-    await writeFile(
-      join(root, 'layer.tar'),
-      await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))),
-    )
-    spawnSync('tar', ['xpf', 'layer.tar'], { cwd: root })
-    const port = await freePort()
-    const child = spawn(
-      'opm',
-      [
-        'serve',
-        'configs',
-        '--cache-dir=tmp/cache',
-        '--cache-enforce-integrity',
-        '-p',
-        String(port),
-        '--pprof-addr=',
-        '-t',
-        join(root, 'log'),
-      ],
-      { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] },
-    )
-    let said = ''
-    child.stderr.on('data', (text: Buffer) => (said += text.toString()))
-    await new Promise<void>((done) => {
-      child.once('exit', () => done())
-      child.stderr.on('data', () => said.includes('serving registry') && child.kill('SIGTERM'))
-    })
-    expect(said).toContain('serving registry')
-    expect(layer.cacheDigest).toMatch(/^[0-9a-f]{16}$/)
-  })
+  withOpm(
+    'is served by opm from its own cache, which has to fit, with the answers that we give',
+    async () => {
+      const { layer, blobs } = await publisher.build({
+        files: smallCatalog(),
+        base: 'scratch',
+        compression: 'none',
+      })
+      const root = await folder()
+      await writeFile(
+        join(root, 'layer.tar'),
+        await (blobs[0]?.read() ?? Promise.reject(new Error('no layer'))),
+      )
+      spawnSync('tar', ['xpf', 'layer.tar'], { cwd: root })
+      const { calls, differences } = await compareServing(join(root, 'configs'), join(root, 'tmp', 'cache'))
+      expect(differences).toEqual([])
+      // ListPackages and what follows from each package.
+      expect(calls).toBeGreaterThan(20)
+      // A cache that is not of this catalog is what opm would not start from.
+      await writeFile(join(root, 'configs', 'foo', 'catalog.yaml'), '---\nschema: other\n', { flag: 'a' })
+      await expect(compareServing(join(root, 'configs'), join(root, 'tmp', 'cache'))).rejects.toThrow(
+        /integrity|digest/,
+      )
+      expect(layer.cacheDigest).toMatch(/^[0-9a-f]{16}$/)
+    },
+  )
 })
 
 const emptyDigest = 'sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a'
@@ -452,12 +442,4 @@ async function unreliable(host: string) {
     faults: () => faults,
     close: () => new Promise((done) => (proxy.closeAllConnections(), proxy.close(done))),
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
-  const { port } = server.address() as AddressInfo
-  await new Promise((done) => server.close(done))
-  return port
 }

@@ -120,12 +120,14 @@ describe('a catalog that is merged', () => {
     expect((await read(preview))?.text('tidepool/catalog.yaml')).toContain('tidepool.v0.6.0')
     // An owner of one package does not decide what all users get.
     expect((await read('latest'))?.digest).toBe(former)
-    github.comment(open, 'harbormaster', '/rollback')
+    // Where the change is that users should not have had: it is merged.
+    github.comment(pull, 'bob', '/rollback')
+    github.comment(pull, 'harbormaster', '/rollback')
     await until(
       'it is rolled back, and said so',
       async () =>
         (await read('latest'))?.digest !== former &&
-        open.comments.some(({ body }) => body.includes('Rolled back:')),
+        pull.comments.some(({ body }) => body.includes('Rolled back:')),
       patience,
       world.log,
     )

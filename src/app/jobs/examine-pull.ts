@@ -3,8 +3,7 @@
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
-import type { Job, Jobs } from '../../ports/jobs.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
+import type { Job } from '../../ports/jobs.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { State } from '../../ports/state.ts'
 import type { Store } from '../../ports/store.ts'
@@ -14,14 +13,15 @@ import { landPull } from '../../landing/land-pull.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
 import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
+import { answerCommands } from './answer-commands.ts'
+import { obeyOnClosed } from './closed-commands.ts'
+import { fetchAgreeing } from './fetch-agreeing.ts'
 import { isServed } from './is-served.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
-import { obeyRollback } from './publish/rollback-command.ts'
 import { toldPulls, type ToldPull } from './publish/publication-state.ts'
 import { publishReport, withDigest } from './publish-report.ts'
-import { obeyStopCommand } from './stop-commands.ts'
 import { reportMerged, type StoredReport } from './report-merged.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
@@ -131,6 +131,7 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
   if (snapshot === null) return undefined
   if (snapshot.state !== 'open') {
     await finishClosed(snapshot, place)
+    await obeyOnClosed(snapshot, place)
     return undefined
   }
   if (!(await isServed(snapshot.baseRef, place))) return undefined
@@ -160,22 +161,6 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
 /** Of one repository's pull requests, those of one account wait for one another. */
 function whoseOf(author: Snapshot['author'], { repository }: Forge): string {
   return `${repository.owner}/${repository.name} ${author?.id ?? 'nobody'}`.toLowerCase()
-}
-
-/** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */
-async function fetchAgreeing(
-  snapshot: Snapshot,
-  { repository, forge }: JobContext,
-): Promise<Snapshot | undefined> {
-  let current: Snapshot | null = snapshot
-  for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
-    await repository.fetch(current.baseRef, current.pull)
-    const tip = await repository.tip(current.baseRef)
-    const head = await repository.pullHead(current.pull)
-    if (tip === current.base && head === current.head) return current
-    current = await forge.readSnapshot(current.pull)
-  }
-  return undefined
 }
 
 /** What may not be merged any more does not wait for it: the merge queue would merge it without asking again. */
@@ -263,27 +248,4 @@ async function report(
     at,
     ...(described && { change: described.id }),
   })
-}
-
-/**
- * Records each command before it has any effect on this pull request, then answers it. False when the decision is to be
- * made anew: another instance was faster, so that it rests on less than is on record, or merging was stopped or allowed.
- */
-async function answerCommands(
-  { snapshot, commands }: Seen,
-  place: JobContext<PullMemory & LandingStops & Jobs & State>,
-): Promise<boolean> {
-  const { app, forge } = place
-  let changesStops = false
-  for (const decision of commands) {
-    const { record, reaction } = await obeyRollback(decision, snapshot, place)
-    // What was understood of it is said with the next look.
-    if (record !== decision.record) changesStops = true
-    // Before it is on record: it works once by its comment's id, and a process that dies in between comes back to it.
-    if (await obeyStopCommand(record, snapshot, place)) changesStops = true
-    if ((await app.store.recordCommand(snapshot.repository, snapshot.pull, record)) === 'duplicate')
-      return false
-    await forge.perform({ kind: 'react', comment: record.comment, reaction })
-  }
-  return !changesStops
 }

@@ -2,15 +2,14 @@
 // list first; what fails becomes an answer, so that the App's process sees words and never a credential.
 import type { CatalogImage, CatalogPublisher } from '../../image/catalog-publisher.ts'
 import { ImageError } from '../../image/image-error.ts'
-import { GitError } from '../../git/git-error.ts'
+import { signablePublished } from '../../image/provenance/vouch-for.ts'
 import { parseImageReference } from '../../go/reference/image-reference.ts'
-import type { ReadTree } from '../../ports/repository.ts'
-import type { RegistryClient } from '../../registry/registry-client.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
-import type { Transport } from '../../registry/transport/transport.ts'
-import { readCatalogFiles, UnusableCatalog } from './catalog-files.ts'
+import { readCatalogFiles } from './catalog-files.ts'
+import { failedAnswer } from './failed-answer.ts'
+import type { OrderOf, PublishRoom, RegistryRoom } from './publish-room.ts'
 import { removeImages } from './remove-images.ts'
 import { followWebhook, sendWebhook } from './send-webhook.ts'
+import { signingOf, vouched, type Signing } from './signing.ts'
 import { covers, grantPush, grantWebhook, type PushTarget } from './push-targets.ts'
 import type {
   ImageSettings,
@@ -21,28 +20,6 @@ import type {
   PublishedImage,
 } from './publish-order.ts'
 
-/** What an order is done with. */
-export interface PublishRoom {
-  readonly targets: readonly PushTarget[]
-  /** A registry client that has one entry's credentials and nobody else's. */
-  readonly registryFor: (at: number) => Promise<RegistryRoom>
-  readonly mirrorAt: (directory: string) => Promise<ReadTree>
-  readonly secretOf: (file: string) => Promise<string>
-  readonly transport: Transport
-  /** Registries inside the operator's network: nobody's base unless the operator says so. */
-  readonly closedHosts: readonly string[]
-  readonly now: () => number
-}
-
-export interface RegistryRoom {
-  readonly publisher: CatalogPublisher
-  /** Reads what is published; it asks no mirror. */
-  readonly registry: Pick<RegistryClient, 'fetchManifest'>
-  /** A base may lie in a mirror alone, so this one asks mirrors. */
-  readonly digestOfBase: CatalogPublisher['digestOf']
-}
-
-type OrderOf<Kind extends PublishOrder['kind']> = Extract<PublishOrder, { kind: Kind }>
 type Intend = (intending: Intending) => Promise<IntendAnswer>
 
 /** Rejects only with our own failures. */
@@ -54,7 +31,7 @@ export async function doPublishOrder(
   try {
     return await perform(order, room, intend)
   } catch (error) {
-    return answerOf(error)
+    return failedAnswer(error)
   }
 }
 
@@ -64,20 +41,13 @@ async function perform(order: PublishOrder, room: PublishRoom, intend: Intend): 
   if (given.kind === 'refused') return given
   const why = refusedTag(order) ?? refusedBase(order, given.target, room.closedHosts)
   if (why !== undefined) return { kind: 'refused', why }
-  const { publisher, registry, digestOfBase } = await room.registryFor(given.at)
+  const registryRoom = await room.registryFor(given.at)
+  const { publisher, registry, digestOfBase } = registryRoom
   switch (order.kind) {
     case 'publish':
-      return publish(order, room, publisher, intend)
-    case 'rebase': {
-      const { platforms } = order.settings
-      const image = await publisher.rebase({
-        image: `${order.image}@${order.digest}`,
-        base: order.settings.base,
-        annotations: order.annotations,
-        ...(platforms.length > 0 && { platforms }),
-      })
-      return push(image, order, publisher, intend)
-    }
+      return publish(order, room, registryRoom, intend)
+    case 'rebase':
+      return rebase(order, room, registryRoom, intend)
     case 'retag':
       return retag(order, publisher)
     case 'look':
@@ -89,11 +59,13 @@ async function perform(order: PublishOrder, room: PublishRoom, intend: Intend): 
 
 async function publish(
   order: OrderOf<'publish'>,
-  { mirrorAt }: PublishRoom,
-  publisher: CatalogPublisher,
+  room: PublishRoom,
+  registryRoom: RegistryRoom,
   intend: Intend,
 ): Promise<PublishAnswer> {
-  const files = await readCatalogFiles(await mirrorAt(order.mirror), order.tree, order.root)
+  const { publisher } = registryRoom
+  const signing = await signingOf(order, room, registryRoom)
+  const files = await readCatalogFiles(await room.mirrorAt(order.mirror), order.tree, order.root)
   const { base, cache, compression, format, platforms } = order.settings
   const image = await publisher.build({
     files,
@@ -104,7 +76,7 @@ async function publish(
     annotations: order.annotations,
     ...(platforms.length > 0 && { platforms }),
   })
-  const answer = await push(image, order, publisher, intend)
+  const answer = await push(image, order, signing, intend)
   if (answer.kind !== 'published') return answer
   // A registry that takes an image need not be one that gives it back.
   const { isSame, differences, problems } = await publisher.verify(`${order.image}@${answer.digest}`, files)
@@ -116,18 +88,50 @@ async function publish(
     )
   }
   await checkTags(order.image, order.tags, answer.digest, publisher)
-  return answer
+  return vouched(
+    answer,
+    image,
+    order,
+    signing,
+    async () => image.layer.listed ?? publisher.listBundles(files),
+  )
+}
+
+async function rebase(
+  order: OrderOf<'rebase'>,
+  room: PublishRoom,
+  registryRoom: RegistryRoom,
+  intend: Intend,
+): Promise<PublishAnswer> {
+  const { publisher } = registryRoom
+  const signing = await signingOf(order, room, registryRoom)
+  const { platforms } = order.settings
+  const old = `${order.image}@${order.digest}`
+  const image = await publisher.rebase({
+    image: old,
+    base: order.settings.base,
+    annotations: order.annotations,
+    ...(platforms.length > 0 && { platforms }),
+  })
+  const answer = await push(image, order, signing, intend)
+  if (answer.kind !== 'published') return answer
+  return vouched(answer, image, order, signing, async () =>
+    publisher.listBundles((await publisher.read(old)).files),
+  )
 }
 
 async function push(
   image: CatalogImage,
   { image: repository, tags, history }: OrderOf<'publish'> | OrderOf<'rebase'>,
-  publisher: CatalogPublisher,
+  signing: Signing,
   intend: Intend,
 ): Promise<PublishAnswer> {
+  const { publisher } = signing
   const before = await tagsNow(repository, tags, publisher)
   if ((await intend({ kind: 'intend', digest: image.digest })) === 'superseded') return { kind: 'superseded' }
-  const { digest, unchanged } = await publisher.push(image, { repository, tags, expected: expected(before) })
+  const target = { repository, tags, expected: expected(before) }
+  const pushed = await publisher.push(image, target)
+  const { digest, unchanged } = await signablePublished(signing, pushed, () => Promise.resolve(image), target)
   await checkTags(repository, tags, digest, publisher)
   const kept =
     history === undefined || history.known === digest
@@ -257,19 +261,4 @@ function refusedBase(
   return bases.some((pattern) => covers(pattern, name))
     ? undefined
     : `the operator of the App does not let this repository build on ${name}`
-}
-
-function answerOf(error: unknown): PublishAnswer {
-  if (error instanceof RegistryError)
-    return {
-      kind: 'failed',
-      why: error.message,
-      // Wrong credentials are made right without our being told.
-      retryable: error.retryable,
-      ...(error.retryAfter !== undefined && { retryAfter: error.retryAfter }),
-    }
-  if (error instanceof ImageError) return { kind: 'failed', why: error.message, retryable: error.retryable }
-  if (error instanceof UnusableCatalog) return { kind: 'failed', why: error.message, retryable: false }
-  if (error instanceof GitError) return { kind: 'failed', why: error.message, retryable: true }
-  throw error
 }

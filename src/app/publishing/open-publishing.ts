@@ -30,6 +30,9 @@ const handedOn = [
   'NODE_EXTRA_CA_CERTS',
 ] as const
 
+/** What the publishing process alone may have, and keeps from whatever it starts. */
+const publishSecrets = ['PUBLISH_CREDENTIALS', 'PUBLISH_KEY_PASSWORD'] as const
+
 export type PublishEnvironment = Readonly<Record<string, string>>
 
 /**
@@ -39,8 +42,10 @@ export type PublishEnvironment = Readonly<Record<string, string>>
 export function takePublishEnvironment(environment: Record<string, string | undefined>): PublishEnvironment {
   const taken: Record<string, string> = {}
   for (const name of handedOn) if (environment[name]) taken[name] = environment[name]
-  if (environment['PUBLISH_CREDENTIALS']) taken['PUBLISH_CREDENTIALS'] = environment['PUBLISH_CREDENTIALS']
-  delete environment['PUBLISH_CREDENTIALS']
+  for (const name of publishSecrets) {
+    if (environment[name]) taken[name] = environment[name]
+    delete environment[name]
+  }
   return taken
 }
 

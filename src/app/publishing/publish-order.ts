@@ -91,6 +91,8 @@ export interface PublishedImage {
   readonly base?: { readonly name: string; readonly digest: string }
   readonly packages?: number
   readonly bundles?: number
+  /** Why its provenance is not beside it; said only where no key is to sign it. */
+  readonly unattested?: string
 }
 
 export type PublishAnswer =

@@ -1,8 +1,8 @@
 // The process that holds the credentials for pushing. It does orders, one at a time, of one GitHub repository and one
 // purpose only; it takes no decision about what is published, and says what it did in words.
-import { readFile, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
-import { openMirror, type Mirror } from '../../git/mirror.ts'
+import { readFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { openGuestMirrors } from '../../git/guest-mirror.ts'
 import { openCatalogPublisher } from '../../image/open-catalog-publisher.ts'
 import { openPusher } from '../../image/open-pusher.ts'
 import { credentialsInFile } from '../../registry/auth/credential-files.ts'
@@ -13,32 +13,23 @@ import { readRegistryWays } from '../../registry/registry-access.ts'
 import { openTransport } from '../../registry/transport/transport.ts'
 import { systemClock } from '../../examine/system-clock.ts'
 import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
-import { doPublishOrder, type PublishRoom, type RegistryRoom } from './do-publish-order.ts'
+import { versionIn } from '../version.ts'
+import { guardProcess } from '../../workers/guarded-process.ts'
+import { doPublishOrder } from './do-publish-order.ts'
+import { openKeyFile } from './key-file.ts'
+import type { PublishRoom, RegistryRoom } from './publish-room.ts'
 import { parsePushTargets, type PushTarget } from './push-targets.ts'
 import type { IntendAnswer, PublishAnswer, PublishOrder } from './publish-order.ts'
 
 const environment = process.env
 const inline = environment['PUBLISH_CREDENTIALS']
+const keyPassword = environment['PUBLISH_KEY_PASSWORD']
 // What this process starts (git, credential helpers) gets its own environment from here.
 delete environment['PUBLISH_CREDENTIALS']
+delete environment['PUBLISH_KEY_PASSWORD']
 const list = environment['PUBLISH_TARGETS'] ?? ''
 
-let mirror: { readonly folder: string; readonly repository: Mirror } | undefined
-
-async function mirrorAt(directory: string): Promise<Mirror> {
-  // A mirror that was made anew has its old path.
-  const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
-  if (mirror?.folder === folder) return mirror.repository
-  await mirror?.repository.close()
-  const repository = await openMirror({
-    directory,
-    url: 'https://mirror.invalid',
-    credential: () => Promise.resolve(undefined),
-    isGuest: true,
-  })
-  mirror = { folder, repository }
-  return repository
-}
+const mirrorAt = openGuestMirrors()
 
 interface Opened {
   /** The list as it was read: a change of it takes effect with the next order. */
@@ -76,6 +67,7 @@ async function openRoom(text: string): Promise<Opened> {
     // What is on this machine is the operator's, too.
     closedHosts: [...ways.closedHosts, ...insecure].map((host) => host.trim().toLowerCase()),
     now: () => Date.now(),
+    version: versionIn(join(import.meta.dirname, '..', '..', '..')),
   }
   return { text, room }
 }
@@ -92,7 +84,14 @@ async function openRegistryRoom(
   const pusher = openPusher(access)
   const publisher = openCatalogPublisher({ registry, published, pusher })
   const bases = openCatalogPublisher({ registry, pusher })
-  return { publisher, registry: published, digestOfBase: (base, signal) => bases.digestOf(base, signal) }
+  const keyFile = target?.signingKey
+  const key = keyFile === undefined ? undefined : openKeyFile(resolve(dirname(list), keyFile), keyPassword)
+  return {
+    publisher,
+    registry: published,
+    digestOfBase: (base, signal) => bases.digestOf(base, signal),
+    signingKey: async () => key?.(),
+  }
 }
 
 async function credentialsOf(target: PushTarget | undefined): Promise<readonly CredentialSource[]> {
@@ -112,8 +111,5 @@ async function work(order: PublishOrder, callBack: CallBack): Promise<PublishAns
   return doPublishOrder(order, room, async (intending) => (await callBack(intending)) as IntendAnswer)
 }
 
-// As in look-process.ts: a catalog's keys write nothing that all objects then have.
-const shared: readonly { readonly prototype: object }[] = [Object, Array, Function, String, Number, Map, Set]
-for (const { prototype } of shared) Object.seal(prototype)
-process.on('disconnect', () => process.exit())
+guardProcess()
 answerOrders(work)

@@ -21,6 +21,8 @@ const target = z.strictObject({
   bases: z.array(imagePattern).default([]),
   /** A file in docker's format, from the folder of this one; absent: the variable PUBLISH_CREDENTIALS. */
   credentials: z.string().min(1).optional(),
+  /** A private key, from the folder of this one: all that is published under this entry is signed with it. */
+  signingKey: z.string().min(1).optional(),
   webhooks: z
     .array(
       z.strictObject({

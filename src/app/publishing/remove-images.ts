@@ -1,5 +1,6 @@
 // Takes images that are not wanted any more out of a registry. Registries delete by digest, and with it every tag that
-// names it: so nothing goes that any other tag names, by itself or through an index, whoever set that tag.
+// names it: so nothing goes that any other tag names, by itself or through an index, whoever set that tag. What lies beside
+// an image (its signature, its provenance) goes after it, and stays with it.
 import { parseImageReference } from '../../go/reference/image-reference.ts'
 import type { CatalogPublisher } from '../../image/catalog-publisher.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
@@ -27,17 +28,21 @@ export async function removeImages(
     }
   const going = new Map(unwanted.map(({ digest, tags: own }) => [digest, new Set(own)]))
   const needed = new Map<string, string>()
+  const beside = new Map<string, Beside[]>(unwanted.map(({ digest }) => [digest, []]))
   for (const part of chunks(tags, atOnce))
     await Promise.all(
       part.map(async (tag) => {
         const found = await manifestOf(image, { tag }, registry)
         // Gone since the list was made.
         if (found === undefined) return
-        const isGoing = going.get(found.digest)?.has(tag) === true
-        if (!isGoing) needed.set(found.digest, tag)
-        if (!isGoing) for (const child of await childrenOf(image, found, registry)) needed.set(child, tag)
+        if (going.get(found.digest)?.has(tag) === true) return
+        const children = await childrenOf(image, found, registry)
+        const ofSubject = beside.get(subjectOfTag(tag) ?? '')
+        if (ofSubject) return void ofSubject.push({ tag, digest: found.digest, children })
+        for (const digest of [found.digest, ...children]) needed.set(digest, tag)
       }),
     )
+  needWhatLiesBesideKept(beside, needed)
   const gone: string[] = []
   const kept: { digest: string; why: string }[] = []
   for (const { digest } of unwanted) {
@@ -46,15 +51,77 @@ export async function removeImages(
       kept.push({ digest, why: `the tag ${tag} needs it` })
       continue
     }
+    const attachments = await attachmentsOf(image, digest, beside.get(digest) ?? [], publisher, registry)
     try {
       await publisher.deleteManifest(image, digest)
-      gone.push(digest)
     } catch (error) {
       if (!(error instanceof RegistryError) || error.code !== 'unsupported') throw error
       kept.push({ digest, why: 'the registry does not delete images' })
+      continue
     }
+    // After it: if this is ended half way, the order is given again, and finds what is left by its tags.
+    for (const attachment of attachments)
+      if (!needed.has(attachment)) await publisher.deleteManifest(image, attachment)
+    gone.push(digest)
   }
   return { kind: 'removed', gone, kept }
+}
+
+/** What a tag holds that belongs to an image by the tag's name. */
+interface Beside {
+  readonly tag: string
+  readonly digest: string
+  readonly children: readonly string[]
+}
+
+/** The image that a tag of OCI's referrers or of cosign belongs to. */
+function subjectOfTag(tag: string): string | undefined {
+  const hex = /^sha256-(?<hex>[0-9a-f]{64})(?:\.(?:sig|att|sbom))?$/.exec(tag)?.groups?.['hex']
+  return hex === undefined ? undefined : `sha256:${hex}`
+}
+
+/** An image that stays keeps what lies beside it, and that may be what keeps the next one. */
+function needWhatLiesBesideKept(
+  beside: ReadonlyMap<string, readonly Beside[]>,
+  needed: Map<string, string>,
+): void {
+  const waiting = new Map(beside)
+  for (let size = -1; size !== waiting.size;) {
+    size = waiting.size
+    for (const [subject, parts] of waiting) {
+      if (!needed.has(subject)) continue
+      waiting.delete(subject)
+      for (const { tag, digest, children } of parts)
+        for (const one of [digest, ...children]) needed.set(one, tag)
+    }
+  }
+}
+
+/**
+ * What goes with an image: what its tags name, and of what is only listed as its own that which says so by itself. Whoever
+ * may push can list any digest there.
+ */
+async function attachmentsOf(
+  image: string,
+  subject: string,
+  parts: readonly Beside[],
+  publisher: CatalogPublisher,
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+): Promise<ReadonlySet<string>> {
+  const listed = await publisher.attached(image, subject)
+  const found = new Set(parts.map(({ digest }) => digest))
+  for (const { digest } of listed) {
+    const manifest = await manifestOf(image, { digest }, registry)
+    if (manifest && namedSubject(manifest.bytes) === subject) found.add(digest)
+  }
+  return found
+}
+
+function namedSubject(manifest: Uint8Array): unknown {
+  const { subject } = JSON.parse(new TextDecoder().decode(manifest)) as {
+    subject?: { readonly digest?: unknown } | null
+  }
+  return subject?.digest
 }
 
 type Fetched = Awaited<ReturnType<RegistryClient['fetchManifest']>>

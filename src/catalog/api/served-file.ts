@@ -3,7 +3,6 @@
 import type { FileFacts } from '../facts/catalog.ts'
 import { quote } from '../../go/text.ts'
 import { readFile } from '../load/read-file.ts'
-import { documentsOf } from '../load/documents.ts'
 import type { Meta } from '../load/meta.ts'
 import type { GroupVersionKind } from './api-types.ts'
 import { NotServed, problemInPackage, readBundleContent, wholeBlobText } from './bundle-content.ts'
@@ -41,22 +40,24 @@ const encoder = new TextEncoder()
 
 /** Never throws on what a file holds. Of a file that opm does not load, only the facts say something. */
 export function readServedFile(bytes: Uint8Array): ServedFile {
-  const facts = readFile(bytes, { forVerdict: true })
-  const file = {
-    facts,
-    blobs: [] as ServedBlob[],
-    bundles: [] as BundleLine[],
-    packages: [],
-    channels: [],
-    deprecations: [],
+  const drafted = emptyDraft()
+  let problem: string | undefined
+  // Blob by blob, as they are read: what is read of a file is several times as large as the file.
+  const onMeta = (meta: Meta) => {
+    problem ??= addBlob(meta, drafted)
   }
-  if (facts.loadError !== undefined) return file
-  for (const { meta } of documentsOf(bytes)) {
-    const problem = meta && addBlob(meta, file)
-    if (problem !== undefined) return { ...file, problem }
-  }
-  return file
+  const facts = readFile(bytes, { forVerdict: true, onMeta })
+  if (facts.loadError !== undefined) return { facts, ...emptyDraft() }
+  return { facts, ...drafted, ...(problem !== undefined && { problem }) }
 }
+
+const emptyDraft = () => ({
+  blobs: [] as ServedBlob[],
+  bundles: [] as BundleLine[],
+  packages: [],
+  channels: [],
+  deprecations: [],
+})
 
 type Drafted = Pick<ServedFile, keyof IndexBlobs> & {
   readonly blobs: ServedBlob[]

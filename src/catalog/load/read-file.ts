@@ -36,7 +36,7 @@ export interface ReadOptions extends DocumentOptions {
    * for `validateCatalog` alone.
    */
   readonly forVerdict?: boolean
-  /** Told each blob that is read, for whoever needs more of it than its facts. */
+  /** Told each blob in which nothing is wrong, once, in the order of the file: for whoever needs more of it than its facts. */
   readonly onMeta?: (meta: Meta) => void
 }
 
@@ -102,10 +102,7 @@ class FileReading {
   private readDocument(document: Document, index: number): void {
     const { meta, problem, places, unread } = document
     if (problem) this.refuse(problem, places)
-    if (meta) {
-      this.options.onMeta?.(meta)
-      this.readBlob(meta, document, index)
-    }
+    if (meta) this.readBlob(meta, document, index)
     if (unread !== undefined) this.keepUnread(unread, meta, places)
   }
 
@@ -124,6 +121,7 @@ class FileReading {
       case 'olm.deprecations':
         return this.keep(this.deprecations, readDeprecation(source), 'parse deprecation', document, index)
       default:
+        this.options.onMeta?.(meta)
         this.keepOddities(document)
         this.others.push({
           place,
@@ -151,6 +149,7 @@ class FileReading {
     const spanOf = (at: Value) => (isLarge ? { start: at.start, end: at.start } : at)
     this.keepOddities(document)
     into.push(blob)
+    if (document.meta && problems.length + objectProblems.length === 0) this.options.onMeta?.(document.meta)
     const first = problems[0]
     if (first) this.loadError ??= `${parse}: ${first.message}`
     for (const problem of problems) {

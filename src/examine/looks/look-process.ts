@@ -1,12 +1,12 @@
 // A process that looks at pull requests: all bytes of strangers are read and judged here, never in the process that
 // answers deliveries. What it needs of the world it asks of that one; it has no secret, and reads git by itself.
-import { stat } from 'node:fs/promises'
 import type { OpenPull } from '../../ports/forge.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import { GitError, isGitError } from '../../git/git-error.ts'
-import { openMirror, type Mirror } from '../../git/mirror.ts'
+import { openGuestMirrors } from '../../git/guest-mirror.ts'
 import { openKeptFacts } from '../catalogs/kept-facts.ts'
 import { answerOrders, type CallBack } from '../../workers/answer-orders.ts'
+import { guardProcess } from '../../workers/guarded-process.ts'
 import { catalogLoader, type CatalogLoader } from '../catalogs/catalog-loader.ts'
 import { examine } from '../examine.ts'
 import type { Answer } from '../gather-answers.ts'
@@ -24,29 +24,12 @@ import { whatToTell } from './what-to-tell.ts'
 // What this process keeps from one look to the next, all of one repository: it is found by object ids alone, so that
 // nothing of it depends on whose look it was read for.
 let loader: CatalogLoader | undefined
-let mirror: { readonly folder: string; readonly repository: Mirror } | undefined
-
-/** The mirror's owner says where it is from; a guest asks no server. */
-async function mirrorAt({ mirror: directory, budget }: LookOrder): Promise<Mirror> {
-  // A mirror that was made anew has its old path: what is open of the one before reads nothing that came since.
-  const folder = `${directory} ${(await stat(directory, { bigint: true })).ino}`
-  if (mirror?.folder === folder) return mirror.repository
-  await mirror?.repository.close()
-  const repository = await openMirror({
-    directory,
-    url: 'https://mirror.invalid',
-    credential: () => Promise.resolve(undefined),
-    isGuest: true,
-    mostPaths: budget.paths,
-  })
-  mirror = { folder, repository }
-  return repository
-}
+const mirrorAt = openGuestMirrors()
 
 async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
   const { snapshot, budget } = order
   const call = (request: LookRequest) => callBack(request)
-  const repository = await mirrorAt(order)
+  const repository = await mirrorAt(order.mirror, { mostPaths: budget.paths })
   loader ??= catalogLoader(
     openReaderPool(1, { time: budget.time, memory: budget.memory / 2 }),
     openKeptFacts(order.facts),
@@ -94,9 +77,5 @@ function memoryOf(call: (request: LookRequest) => Promise<unknown>): PullMemory 
   }
 }
 
-// A key such as `__proto__` that is taken for a place to write to writes nothing that all objects then have. They are sealed,
-// not frozen: libraries give objects of their own what shared ones have, by assignment.
-const shared: readonly { readonly prototype: object }[] = [Object, Array, Function, String, Number, Map, Set]
-for (const { prototype } of shared) Object.seal(prototype)
-process.on('disconnect', () => process.exit())
+guardProcess()
 answerOrders(look)

@@ -12,6 +12,7 @@ import type { Piece } from '../../go/tar/pieces.ts'
 import { endOfTar, tarTree, type TreeFile } from '../../go/tar/tar-tree.ts'
 import type { CatalogFile } from '../catalog-publisher.ts'
 import { ImageError } from '../image-error.ts'
+import { listBundles, type ListedBundle } from '../provenance/listed-bundles.ts'
 
 /** Where opm's own Dockerfile puts them. */
 const catalogFolder = 'configs'
@@ -27,6 +28,7 @@ export interface CatalogContent {
   readonly archive: readonly Piece[]
   readonly packages: readonly string[]
   readonly bundles: number
+  readonly listed: readonly ListedBundle[]
   readonly cacheDigest?: string
 }
 
@@ -34,12 +36,12 @@ export interface CatalogContent {
 export function catalogContent(files: readonly CatalogFile[], hasCache: boolean): CatalogContent {
   checkPaths(files)
   const catalog: TreeFile[] = files.map(({ path, bytes }) => ({ path, pieces: [bytes] }))
-  const documents = validDocuments(files)
+  const { documents, listed } = validDocuments(files)
   const cache = writeCache(documents)
   // A catalog without a cache is served all the same: opm makes its own, and would fail there.
   if (!cache.ok) throw new ImageError('no-cache', cache.error)
   const archive = [...tarTree(catalog, catalogModes, (path, kind) => inFolder(catalogFolder, path, kind))]
-  const counted = { packages: cache.packages, bundles: cache.bundles }
+  const counted = { packages: cache.packages, bundles: cache.bundles, listed }
   if (!hasCache) return { archive: [...archive, endOfTar()], ...counted }
   const digest = cacheDigest(catalog, catalogModes, cache.files)
   const below = cache.files.map(({ path, pieces }) => ({ path: `cache/${path}`, pieces }))
@@ -62,8 +64,16 @@ function inFolder(folder: string, path: string, kind: 'file' | 'directory'): str
   return kind === 'directory' ? `${name}/` : name
 }
 
-/** All blobs of the files that opm reads. */
-function validDocuments(files: readonly CatalogFile[]): readonly Meta[] {
+/** The bundles of a catalog that opm would serve. Throws an ImageError for any other. */
+export function bundlesIn(files: readonly CatalogFile[]): readonly ListedBundle[] {
+  return validDocuments(files).listed
+}
+
+/** All blobs of the files that opm reads, and the bundles among them. */
+function validDocuments(files: readonly CatalogFile[]): {
+  readonly documents: readonly Meta[]
+  readonly listed: readonly ListedBundle[]
+} {
   const byPath = new Map(files.map(({ path, bytes }) => [path, bytes]))
   const ignores = files
     .filter(({ path }) => isIgnoreFile(path))
@@ -77,9 +87,10 @@ function validDocuments(files: readonly CatalogFile[]): readonly Meta[] {
     if (facts.loadError !== undefined) throw new ImageError('invalid-catalog', `${path}: ${facts.loadError}`)
     return { path, facts }
   })
-  const { message } = validateAsOpm(assemble(read))
+  const catalog = assemble(read)
+  const { message } = validateAsOpm(catalog)
   if (message !== undefined) throw new ImageError('invalid-catalog', message)
-  return documents
+  return { documents, listed: listBundles(catalog) }
 }
 
 /** The longest name that Linux's file systems take, and the longest path of an archive that is read here. */

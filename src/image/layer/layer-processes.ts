@@ -4,6 +4,8 @@ import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import { RegistryError } from '../../registry/registry-error.ts'
 import { ImageError } from '../image-error.ts'
+import type { CatalogFile } from '../catalog-publisher.ts'
+import type { ListedBundle } from '../provenance/listed-bundles.ts'
 import type { PackingAnswer, PackingOrder, RenderOrder } from './layer-process.ts'
 import type { LayerOrder, PackedLayer } from './pack-layer.ts'
 
@@ -27,6 +29,13 @@ export async function packInProcess(order: LayerOrder): Promise<PackedLayer> {
   const answer = await ask({ pack: order }, 'the catalog')
   if (!('layer' in answer)) throw new Error('packing gave no layer')
   return answer.layer
+}
+
+/** The bundles of a catalog that is published already. */
+export async function listInProcess(files: readonly CatalogFile[]): Promise<readonly ListedBundle[]> {
+  const answer = await ask({ list: files }, 'the catalog')
+  if (!('listed' in answer)) throw new Error('listing gave no bundles')
+  return answer.listed
 }
 
 /** The catalog or bundle in an image's files as `opm render` prints it; `name` is what people know it by. */

@@ -1,28 +1,25 @@
 // The bill of materials of a catalog image, in CycloneDX 1.6: every bundle, and every image that a bundle names. Pure, and
 // the same for the same catalog in the same image: it holds no time and no chance.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
-import { textField } from '../../go/json/json-fields.ts'
 import { parseImageReference, type ImageReference } from '../../go/reference/image-reference.ts'
 import { compareBytes } from '../../go/text.ts'
+import type { ListedBundle } from './listed-bundles.ts'
 import type { SignedImage } from './simple-signing.ts'
 
 export const billType = 'application/vnd.cyclonedx+json'
 
 export function billOfImages(
   image: SignedImage,
-  catalog: Pick<Catalog, 'bundles'>,
+  listed: readonly ListedBundle[],
   version: string,
 ): Uint8Array {
   const top = `${image.repository}@${image.digest}`
-  const bundles = catalog.bundles
+  const bundles = listed
     .map((bundle) => ({
       ref: `bundle:${bundle.package}/${bundle.name}`,
       package: bundle.package,
       name: bundle.name,
-      version: versionOf(bundle),
-      images: [bundle.image, ...bundle.relatedImages.map((related) => related.image)].filter(
-        (reference) => reference !== '',
-      ),
+      version: bundle.version,
+      images: [bundle.image, ...bundle.relatedImages].filter((reference) => reference !== ''),
     }))
     .sort((a, b) => compareBytes(a.ref, b.ref))
   const references = sorted(bundles.flatMap(({ images }) => images)).filter((reference) => reference !== top)
@@ -51,11 +48,6 @@ export function billOfImages(
     ],
   }
   return new TextEncoder().encode(JSON.stringify(bill))
-}
-
-function versionOf(bundle: Catalog['bundles'][number]): string {
-  const identity = bundle.properties.find(({ type }) => type === 'olm.package')
-  return identity ? textField(identity.value, 'version') : ''
 }
 
 function sorted(texts: readonly string[]): readonly string[] {

@@ -1,8 +1,8 @@
 // DSSE envelopes (https://github.com/secure-systems-lab/dsse) around in-toto statements: how cosign keeps attestations.
 // Pure but for the keys that it is given.
 import { decodeBase64 } from '../../go/base64.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
-import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import type { Shape } from '../../registry/strict-json.ts'
+import { readClaim } from './read-claim.ts'
 import type { SigningKey, VerifyingKey } from './signing-key.ts'
 
 export const envelopeType = 'application/vnd.dsse.envelope.v1+json'
@@ -37,13 +37,9 @@ export function openEnvelope(
   bytes: Uint8Array,
   key: VerifyingKey,
 ): { readonly statement: Uint8Array } | { readonly problem: string } {
-  let envelope: Envelope
-  try {
-    envelope = parseStrictJson(bytes, envelopeShape)
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    return { problem: `its envelope is refused: ${error.message}` }
-  }
+  const read = readClaim<Envelope>(bytes, envelopeShape, 'its envelope')
+  if ('problem' in read) return read
+  const { claim: envelope } = read
   if (envelope.payloadType !== inTotoType) return { problem: 'its envelope holds no in-toto statement' }
   const statement = decodeBase64(envelope.payload ?? '')
   if (typeof statement === 'number') return { problem: 'its envelope is not base64' }

@@ -1,6 +1,5 @@
 // All that is put beside an image that was published: the bill of images, the provenance, and with a key the signature
 // and the provenance signed. Asks the registry what is there; pushes nothing.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { decodeBase64 } from '../../go/base64.ts'
 import type { RegistryClient } from '../../registry/registry-client.ts'
 import type { Attachment } from '../catalog-publisher.ts'
@@ -17,6 +16,7 @@ import {
 } from './artifacts.ts'
 import { billOfImages } from './bill-of-images.ts'
 import { signedEnvelope } from './envelope.ts'
+import type { ListedBundle } from './listed-bundles.ts'
 import { signedPayload, type SignedImage } from './simple-signing.ts'
 import { signedLayers } from './signed-layers.ts'
 import type { SigningKey } from './signing-key.ts'
@@ -25,7 +25,7 @@ import { readAttestation } from './verify-image.ts'
 
 export interface ProvenanceOrder {
   readonly image: Subject
-  readonly catalog: Pick<Catalog, 'bundles'>
+  readonly listed: readonly ListedBundle[]
   readonly build: BuildRecord
   /** Default: nothing is signed. */
   readonly key?: SigningKey
@@ -36,10 +36,10 @@ type Reader = Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
 /** In the order in which to attach them: the signature last, so what is signed is complete. */
 export async function provenanceAttachments(
   registry: Reader,
-  { image, catalog, build, key }: ProvenanceOrder,
+  { image, listed, build, key }: ProvenanceOrder,
 ): Promise<readonly Attachment[]> {
   const signed: SignedImage = { repository: repositoryName(image), digest: image.digest }
-  const bill = billAttachment(image, billOfImages(signed, catalog, build.version))
+  const bill = billAttachment(image, billOfImages(signed, listed, build.version))
   const statement = provenanceStatement(signed, build)
   if (!key) return [bill, provenanceAttachment(image, statement)]
   const attestations = await signedLayers(registry, image, 'att')
@@ -50,6 +50,12 @@ export async function provenanceAttachments(
     ...(isAttested ? [] : [attestationAttachment(image, signedEnvelope(statement, key), attestations)]),
     ...(signature ? [signature] : []),
   ]
+}
+
+/** Whether the key has signed and attested this image already: then all that belongs to it is there. */
+export async function isVouchedFor(registry: Reader, image: Subject, key: SigningKey): Promise<boolean> {
+  if ((await signatureFor(registry, image, key)) !== undefined) return false
+  return isAttestedBy(registry, image, await signedLayers(registry, image, 'att'), key)
 }
 
 /** One word of the key for an image is enough: it was built once, however often it is published. */

@@ -2,8 +2,8 @@
 // one that was found. Pure; whether somebody signed it is the key's to say (signing-key.ts).
 import { formatImageReference, parseImageReference } from '../../go/reference/image-reference.ts'
 import { marshalObject, marshalString } from '../../go/json/marshal.ts'
-import { RegistryError } from '../../registry/registry-error.ts'
-import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import type { Shape } from '../../registry/strict-json.ts'
+import { readClaim } from './read-claim.ts'
 
 export const simpleSigningType = 'application/vnd.dev.cosign.simplesigning.v1+json'
 const claimType = 'cosign container image signature'
@@ -56,14 +56,9 @@ interface Payload {
  * name: a signature for one repository says nothing of another that holds the same bytes.
  */
 export function payloadProblem(payload: Uint8Array, image: SignedImage): string | undefined {
-  let claim: Payload
-  try {
-    claim = parseStrictJson(payload, payloadShape)
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    return `its payload is refused: ${error.message}`
-  }
-  const { type, image: signed, identity } = claim.critical ?? {}
+  const read = readClaim<Payload>(payload, payloadShape, 'its payload')
+  if ('problem' in read) return read.problem
+  const { type, image: signed, identity } = read.claim.critical ?? {}
   if (type !== claimType) return 'its payload is no signature of an image'
   const digest = signed?.['docker-manifest-digest']
   if (digest !== image.digest) return `it signs ${digest ?? 'no digest'}`

@@ -1,7 +1,7 @@
 // SLSA provenance v1 as an in-toto statement: what an image was built of, by whom, on whose behalf. Making it, and
 // reading one that a key vouches for. Pure.
-import { RegistryError } from '../../registry/registry-error.ts'
-import { parseStrictJson, type Shape } from '../../registry/strict-json.ts'
+import type { Shape } from '../../registry/strict-json.ts'
+import { readClaim } from './read-claim.ts'
 import type { SignedImage } from './simple-signing.ts'
 
 export const provenanceType = 'https://slsa.dev/provenance/v1'
@@ -12,8 +12,10 @@ const buildType = 'urn:catalog-bot:catalog-image:v1'
 /** What is known of one build. Times in milliseconds. */
 export interface BuildRecord {
   /** Where the catalog comes from: a repository, a commit in it, and the directory there. */
-  readonly source?: { readonly repository: string; readonly revision: string; readonly path: string }
+  readonly source?: { readonly repository: string; readonly revision: string; readonly path?: string }
   readonly base?: { readonly name: string; readonly digest: string }
+  /** The image whose catalog was put on another base. */
+  readonly rebased?: { readonly name: string; readonly digest: string }
   readonly platforms: readonly string[]
   /** Who builds: an address that says which installation it is. */
   readonly builder: string
@@ -25,7 +27,7 @@ export interface BuildRecord {
 }
 
 export function provenanceStatement(image: SignedImage, build: BuildRecord): Uint8Array {
-  const { source, base } = build
+  const { source, base, rebased } = build
   const statement = {
     _type: statementType,
     subject: [{ name: image.repository, digest: digestSet(image.digest) }],
@@ -34,13 +36,14 @@ export function provenanceStatement(image: SignedImage, build: BuildRecord): Uin
       buildDefinition: {
         buildType,
         externalParameters: {
-          ...(source && { source: { uri: gitUri(source.repository), path: source.path } }),
+          ...(source && { source: sourceOf(source) }),
           ...(base && { base: base.name }),
           platforms: build.platforms,
         },
         resolvedDependencies: [
           ...(source ? [{ uri: gitUri(source.repository), digest: { gitCommit: source.revision } }] : []),
           ...(base ? [{ uri: `oci://${base.name}`, digest: digestSet(base.digest) }] : []),
+          ...(rebased ? [{ uri: `oci://${rebased.name}`, digest: digestSet(rebased.digest) }] : []),
         ],
       },
       runDetails: {
@@ -54,6 +57,10 @@ export function provenanceStatement(image: SignedImage, build: BuildRecord): Uin
     },
   }
   return new TextEncoder().encode(JSON.stringify(statement))
+}
+
+function sourceOf({ repository, path }: NonNullable<BuildRecord['source']>): object {
+  return { uri: gitUri(repository), ...(path !== undefined && { path }) }
 }
 
 function gitUri(repository: string): string {
@@ -102,13 +109,9 @@ export function readProvenance(
   bytes: Uint8Array,
   image: SignedImage,
 ): { readonly provenance: Provenance } | { readonly problem: string } {
-  let statement: Statement
-  try {
-    statement = parseStrictJson(bytes, statementShape)
-  } catch (error) {
-    if (!(error instanceof RegistryError)) throw error
-    return { problem: `its statement is refused: ${error.message}` }
-  }
+  const read = readClaim<Statement>(bytes, statementShape, 'its statement')
+  if ('problem' in read) return read
+  const { claim: statement } = read
   if (!statementTypes.has(statement._type)) return { problem: 'it is no in-toto statement' }
   if (statement.predicateType !== provenanceType) return { problem: 'it is no SLSA provenance v1' }
   const { sha256 } = digestSet(image.digest)

@@ -6,6 +6,7 @@ describe("the publishing process's environment", () => {
     const environment: Record<string, string | undefined> = {
       PUBLISH_TARGETS: '/run/targets.yml',
       PUBLISH_CREDENTIALS: '{"auths":{}}',
+      PUBLISH_KEY_PASSWORD: 'opens the key',
       PULL_SECRETS: '/run/pull',
       PRIVATE_KEY: 'the key of the App',
       WEBHOOK_SECRET: 'a secret',
@@ -15,9 +16,11 @@ describe("the publishing process's environment", () => {
     expect(takePublishEnvironment(environment)).toEqual({
       PUBLISH_TARGETS: '/run/targets.yml',
       PUBLISH_CREDENTIALS: '{"auths":{}}',
+      PUBLISH_KEY_PASSWORD: 'opens the key',
       ONLY_REGISTRIES: 'quay.io',
     })
     expect(environment['PUBLISH_CREDENTIALS']).toBeUndefined()
+    expect(environment['PUBLISH_KEY_PASSWORD']).toBeUndefined()
     expect(environment['PRIVATE_KEY']).toBe('the key of the App')
   })
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { doPublishOrder, type PublishRoom } from '../../../src/app/publishing/do-publish-order.ts'
+import { doPublishOrder } from '../../../src/app/publishing/do-publish-order.ts'
+import type { PublishRoom } from '../../../src/app/publishing/publish-room.ts'
 import type { PublishOrder } from '../../../src/app/publishing/publish-order.ts'
 import { parsePushTargets } from '../../../src/app/publishing/push-targets.ts'
 import { loopbackRegistries } from '../../../src/registry/transport/egress-policy.ts'
@@ -38,6 +39,7 @@ beforeAll(async () => {
     secretOf: (file) => Promise.resolve(file === 'hook.secret' ? secret : ''),
     transport,
     closedHosts: [],
+    version: '1.2.3',
     now: () => Date.UTC(2026, 10, 22),
   }
 })

@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { assemble } from '../../../src/catalog/facts/assemble.ts'
 import { readFile } from '../../../src/catalog/load/read-file.ts'
 import { billOfImages } from '../../../src/image/provenance/bill-of-images.ts'
+import { listBundles } from '../../../src/image/provenance/listed-bundles.ts'
 
 const digest = (letter: string) => `sha256:${letter.repeat(64)}`
 const operand = `registry.example.com:5000/org/operand@${digest('a')}`
@@ -21,7 +22,7 @@ const bill = (...files: readonly string[]): unknown => {
   const read = files.map((text, at) => ({ path: `${at}.yaml`, facts: readFile(Buffer.from(text)) }))
   const bytes = billOfImages(
     { repository: 'quay.io/org/catalog', digest: digest('c') },
-    assemble(read),
+    listBundles(assemble(read)),
     '1.0.0',
   )
   return JSON.parse(Buffer.from(bytes).toString())

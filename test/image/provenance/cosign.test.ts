@@ -33,7 +33,6 @@ const build = {
   version: '1.2.3',
   started: Date.UTC(2026, 10, 22),
 }
-const catalog = { bundles: [] }
 
 let folder: string
 let server: RealRegistry
@@ -82,7 +81,7 @@ describe('beside cosign', () => {
     if (missing !== undefined) return
     const image = await put('org/ours')
     const key = await openSigningKey(await keyFile('cosign.key'), password)
-    for (const attachment of await provenanceAttachments(registry, { image, catalog, build, key }))
+    for (const attachment of await provenanceAttachments(registry, { image, listed: [], build, key }))
       await attach(registry, pusher, attachment)
     const name = `${server.host}/org/ours:v1`
     const signed = await cosign('verify', '--key', 'cosign.pub', ...offline, name)
@@ -96,7 +95,7 @@ describe('beside cosign', () => {
     const index = await registry.fetchManifest({ host, repository, tag: referrersTag(digest) })
     expect(index.manifest).toMatchObject({ kind: 'index', manifests: [{}, {}, {}] })
     // Publishing it again adds nothing but what is the same.
-    expect(await provenanceAttachments(registry, { image, catalog, build, key })).toHaveLength(1)
+    expect(await provenanceAttachments(registry, { image, listed: [], build, key })).toHaveLength(1)
   })
 
   test('what it signs, we accept; another key and another digest it refuses, as we do', async () => {

@@ -281,7 +281,7 @@ describe('an attestation', () => {
   test('by the key tells who built the image of what; signing and attesting again adds nothing', async () => {
     const registry = new HeldRegistry()
     const subject = registry.put(image('the image'), 'v1')
-    const order = { image: subject, catalog: { bundles: [] }, build: { ...build, source }, key }
+    const order = { image: subject, listed: [], build: { ...build, source }, key }
     for (const attachment of await provenanceAttachments(registry, order)) await registry.attach(attachment)
     expect(await verifyImage(registry, subject, key.verifier)).toMatchObject({
       signatures: 1,

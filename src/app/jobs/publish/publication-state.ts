@@ -22,6 +22,8 @@ const publishedImage = z.object({
   bundles: z.number().exactOptional(),
   base: z.object({ name: z.string(), digest: z.string() }).exactOptional(),
   unchanged: z.boolean(),
+  /** Why its provenance is not beside it. */
+  unattested: z.string().exactOptional(),
   rebased: z.boolean().exactOptional(),
   moved: z.array(z.object({ tag: z.string(), to: z.string() })).readonly(),
   changeLines: z.array(z.string()).readonly(),

@@ -241,7 +241,7 @@ function imageOf(
   const moved = Object.entries(answer.before).flatMap(([tag, to]) =>
     current === undefined || to === null || ours.has(to) ? [] : [{ tag, to }],
   )
-  const { digest, unchanged, history: tag, size, packages, bundles, base } = answer
+  const { digest, unchanged, history: tag, size, packages, bundles, base, unattested } = answer
   const kept = tag ?? [current, ...history].find((one) => one?.digest === digest)?.tag
   return {
     digest,
@@ -258,6 +258,7 @@ function imageOf(
     ...(packages !== undefined && { packages }),
     ...(bundles !== undefined && { bundles }),
     ...(base !== undefined && { base }),
+    ...(unattested !== undefined && { unattested: unattested.slice(0, 1000) }),
   }
 }
 

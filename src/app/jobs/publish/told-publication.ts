@@ -32,7 +32,8 @@ export function toldState({ current, failure, pinned }: PublicationState): ToldP
   }
   if (pinned !== undefined) return { kind: 'rolled-back', digest: pinned.digest, login: pinned.login }
   if (current === undefined) return { kind: 'building' }
-  const { digest, unchanged, seconds, size, packages, bundles, rebased, moved, changeLines } = current
+  const { digest, unchanged, seconds, size, packages, bundles, rebased, unattested, moved, changeLines } =
+    current
   return {
     kind: 'published',
     digest,
@@ -42,6 +43,7 @@ export function toldState({ current, failure, pinned }: PublicationState): ToldP
     packages,
     bundles,
     rebased,
+    unattested,
     moved,
     changeLines,
   }

@@ -8,7 +8,8 @@ import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
 import { openTurns } from '../../../../src/app/jobs/turns.ts'
 import { publishPreview } from '../../../../src/app/jobs/publish/publish-preview.ts'
-import { doPublishOrder, type PublishRoom } from '../../../../src/app/publishing/do-publish-order.ts'
+import { doPublishOrder } from '../../../../src/app/publishing/do-publish-order.ts'
+import type { PublishRoom } from '../../../../src/app/publishing/publish-room.ts'
 import type { Publishing } from '../../../../src/app/publishing/open-publishing.ts'
 import { parsePushTargets } from '../../../../src/app/publishing/push-targets.ts'
 import { readFile } from '../../../../src/catalog/load/read-file.ts'
@@ -98,11 +99,13 @@ export async function openPublishScene(
         publisher: registry,
         registry: registry.reader,
         digestOfBase: (text) => registry.digestOf(text),
+        signingKey: () => Promise.resolve(undefined),
       }),
     mirrorAt: () => Promise.resolve(mirror),
     secretOf: () => Promise.resolve('secret'),
     transport: {} as PublishRoom['transport'],
     closedHosts: [],
+    version: '1.2.3',
     now: () => now,
   }
   const publishing: Publishing = {

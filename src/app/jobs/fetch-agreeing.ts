@@ -1,0 +1,19 @@
+// The commits that a snapshot names, brought into the mirror.
+import type { Snapshot } from '../../change/snapshot.ts'
+import type { JobContext } from './job-context.ts'
+
+/** Brings the snapshot's commits here. What git has must be what GitHub's API said, or the snapshot is stale (T45). */
+export async function fetchAgreeing(
+  snapshot: Snapshot,
+  { repository, forge }: JobContext,
+): Promise<Snapshot | undefined> {
+  let current: Snapshot | null = snapshot
+  for (let attempt = 0; attempt < 3 && current !== null; attempt++) {
+    await repository.fetch(current.baseRef, current.pull)
+    const tip = await repository.tip(current.baseRef)
+    const head = await repository.pullHead(current.pull)
+    if (tip === current.base && head === current.head) return current
+    current = await forge.readSnapshot(current.pull)
+  }
+  return undefined
+}

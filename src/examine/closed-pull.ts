@@ -1,0 +1,34 @@
+// What is still decided on a pull request that is merged or closed: the few commands that people give there. Nothing is
+// compared, for nothing lands; who may command is read from the base, as ever.
+import { ownerFilePaths } from '../checks/ownership/ownership.ts'
+import type { CheckInput } from '../checks/check.ts'
+import { askCommands, decideCommands, type CommandDecision } from '../gate/commands.ts'
+import type { ExamineOptions } from './examine-options.ts'
+import { gatherAnswers } from './gather-answers.ts'
+import { readOwnerFiles } from './read-check-input.ts'
+import type { Standing } from './stand-on-base.ts'
+
+/** Rejects with a GitError or StoreError. */
+export async function commandsOfClosed(
+  { snapshot, baseTree, basePaths, baseLayout, config, configDigest, epoch, onRecord }: Standing,
+  { ask, memory, repository }: ExamineOptions,
+): Promise<readonly CommandDecision[]> {
+  const change = { paths: [], catalogs: [], references: [] }
+  const base = { base: baseTree, result: baseTree }
+  const check: CheckInput = {
+    accounts: await memory.firstSeenAccounts(snapshot.repository, new Map()),
+    snapshot,
+    config,
+    configDigest,
+    epoch,
+    layout: baseLayout,
+    change,
+    basePaths,
+    ownerFiles: await readOwnerFiles(repository, base, ownerFilePaths(basePaths, change)),
+    approvals: [],
+  }
+  const recent = await memory.recentCommands?.(snapshot.repository)
+  const input = { check, shown: [], change: '', records: onRecord, ...(recent && { recent }) }
+  const answers = await gatherAnswers([{ ask: (_input, known) => askCommands(input, known) }], check, ask)
+  return decideCommands(input, answers).decisions
+}

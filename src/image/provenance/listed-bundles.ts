@@ -1,0 +1,28 @@
+// The bundles of a catalog as a bill of images lists them: plain rows, which pass between processes as they are. Pure.
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { textField } from '../../go/json/json-fields.ts'
+
+export interface ListedBundle {
+  readonly package: string
+  readonly name: string
+  /** '' where it says none. */
+  readonly version: string
+  /** '' where it has none. */
+  readonly image: string
+  readonly relatedImages: readonly string[]
+}
+
+export function listBundles({ bundles }: Pick<Catalog, 'bundles'>): readonly ListedBundle[] {
+  return bundles.map((bundle) => ({
+    package: bundle.package,
+    name: bundle.name,
+    version: versionOf(bundle),
+    image: bundle.image,
+    relatedImages: bundle.relatedImages.map((related) => related.image),
+  }))
+}
+
+function versionOf(bundle: Catalog['bundles'][number]): string {
+  const identity = bundle.properties.find(({ type }) => type === 'olm.package')
+  return identity ? textField(identity.value, 'version') : ''
+}

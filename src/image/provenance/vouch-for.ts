@@ -1,0 +1,102 @@
+// What was published gets its bill of images and its provenance, and with a key its signature. A key vouches for what was built
+// here alone: an image that does the same but came from elsewhere is replaced by ours, and never signed.
+import type { RegistryClient } from '../../registry/registry-client.ts'
+import { RegistryError } from '../../registry/registry-error.ts'
+import { referenceOf, type Document } from '../base-image.ts'
+import type { CatalogImage, CatalogPublisher, Published, Target } from '../catalog-publisher.ts'
+import { subjectOf } from './artifacts.ts'
+import { billType } from './bill-of-images.ts'
+import { inTotoType } from './envelope.ts'
+import type { ListedBundle } from './listed-bundles.ts'
+import { isVouchedFor, provenanceAttachments } from './provenance-attachments.ts'
+import type { SigningKey } from './signing-key.ts'
+import type { BuildRecord } from './statement.ts'
+
+export interface VouchRoom {
+  readonly publisher: Pick<CatalogPublisher, 'push' | 'attach' | 'attached'>
+  /** Reads what is published; it asks no mirror. */
+  readonly registry: Pick<RegistryClient, 'fetchManifest' | 'fetchBlob'>
+  /** Default: nothing is signed. */
+  readonly key?: SigningKey | undefined
+}
+
+/**
+ * The image that may be signed: what is published, if the key has vouched for it, or if it is what was built here but for
+ * its annotations. The tags get ours otherwise, although content is the same: two images can have one content, and layers
+ * that other software reads otherwise.
+ */
+export async function signablePublished(
+  { publisher, registry, key }: VouchRoom,
+  published: Published,
+  built: () => Promise<CatalogImage>,
+  target: Target,
+): Promise<Published> {
+  if (!key || !published.unchanged || target.dryRun === true) return published
+  const at = { ...referenceOf(target.repository), digest: published.digest }
+  if (await isVouchedFor(registry, await subjectOf(registry, at), key)) return published
+  const image = published.image ?? (await built())
+  if (await isSameButForAnnotations(registry, at, image)) return { ...published, image }
+  return publisher.push(image, { ...target, evenIfUnchanged: true })
+}
+
+export interface Vouching {
+  /** `quay.io/org/catalog`. */
+  readonly repository: string
+  readonly digest: string
+  /** Asked only where something is missing: it may have to be read from the image. */
+  readonly made: () => Promise<{ readonly listed: readonly ListedBundle[]; readonly build: BuildRecord }>
+}
+
+/** Puts beside an image what is not there yet; what there is of an image stays. True: something was missing. */
+export async function vouchFor(
+  { publisher, registry, key }: VouchRoom,
+  { repository, digest, made }: Vouching,
+): Promise<boolean> {
+  const image = await subjectOf(registry, { ...referenceOf(repository), digest })
+  if (key) {
+    if (await isVouchedFor(registry, image, key)) return false
+  } else {
+    const types = new Set(
+      (await publisher.attached(repository, digest)).map(({ artifactType }) => artifactType),
+    )
+    if (types.has(billType) && types.has(inTotoType)) return false
+  }
+  const order = { image, ...(await made()), ...(key && { key }) }
+  for (const attachment of await provenanceAttachments(registry, order)) await publisher.attach(attachment)
+  // A registry that takes a signature need not be one that gives it back.
+  if (key && !(await isVouchedFor(registry, image, key)))
+    throw new RegistryError('server', `${image.host} does not give back the signature of ${digest}`)
+  return true
+}
+
+/** Byte for byte the same documents, without what is only told beside them. */
+async function isSameButForAnnotations(
+  registry: Pick<RegistryClient, 'fetchManifest'>,
+  at: ReturnType<typeof referenceOf> & { readonly digest: string },
+  image: CatalogImage,
+): Promise<boolean> {
+  if (image.digest === at.digest) return true
+  const top = await registry.fetchManifest(at)
+  const ours = image.manifests.map(({ bytes }) => withoutAnnotations(bytes))
+  if (top.manifest.kind === 'image') return ours.length === 1 && ours[0] === withoutAnnotations(top.bytes)
+  const { manifests } = top.manifest
+  if (manifests.length + 1 !== ours.length) return false
+  const { host, repository } = at
+  const theirs = await Promise.all(
+    manifests.map(async ({ digest }) => {
+      const { bytes } = await registry.fetchManifest({ host, repository, digest })
+      return withoutAnnotations(bytes)
+    }),
+  )
+  return [...theirs, withoutAnnotations(top.bytes)].every((text, index) => text === ours[index])
+}
+
+/** An index names its images by digests, which their annotations change: they are compared by themselves. */
+function withoutAnnotations(bytes: Uint8Array): string {
+  const { annotations: _, ...document } = JSON.parse(new TextDecoder().decode(bytes)) as Document
+  if (!Array.isArray(document['manifests'])) return JSON.stringify(document)
+  const manifests = (document['manifests'] as readonly Document[]).map(
+    ({ digest: _digest, size: _size, ...entry }) => entry,
+  )
+  return JSON.stringify({ ...document, manifests })
+}

@@ -1,0 +1,39 @@
+// The operator's key as the publishing process reads it: a new one counts at once, and nothing of it or its place is told.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { generateKeyPairSync } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { openKeyFile } from '../../../src/app/publishing/key-file.ts'
+import { cosignKey } from '../../image/provenance/cosign-key.ts'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'key-file-'))
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+test('a key is opened with its password, kept while its file is the same, and replaced with it', async () => {
+  const file = join(folder, 'cosign.key')
+  writeFileSync(file, cosignKey)
+  const open = openKeyFile(file, 'test')
+  const first = await open()
+  expect(await open()).toBe(first)
+  const { privateKey } = generateKeyPairSync('ed25519')
+  writeFileSync(file, privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  const message = Buffer.from('message')
+  expect(first.verifier.verifies(message, (await open()).sign(message))).toBe(false)
+})
+
+test('what is wrong is said without the place of the file, its content and the password', async () => {
+  const file = join(folder, 'other.key')
+  const open = openKeyFile(file, 'guessed')
+  await expect(open()).rejects.toMatchObject({
+    message: 'the key that signs images cannot be used: ENOENT',
+    retryable: true,
+  })
+  writeFileSync(file, cosignKey)
+  await expect(open()).rejects.toMatchObject({
+    message: 'the key that signs images cannot be used: the password does not fit the key',
+  })
+})

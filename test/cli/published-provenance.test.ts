@@ -1,0 +1,135 @@
+// `build --push --key` and `rebase --push --key` at a real registry, and `verify` on what they pushed.
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { referrersTag } from '../../src/image/attach.ts'
+import { openVerifyingKey, type VerifyingKey } from '../../src/image/provenance/signing-key.ts'
+import { verifyImage } from '../../src/image/provenance/verify-image.ts'
+import { openRegistry } from '../../src/registry/open-registry.ts'
+import type { RegistryClient } from '../../src/registry/registry-client.ts'
+import { loopbackRegistries } from '../../src/registry/transport/egress-policy.ts'
+import { smallCatalog } from '../image/small-catalog.ts'
+import { missingProgram } from '../left-out.ts'
+import { handClock } from '../registry/manual-clock.ts'
+import { realRegistry, type RealRegistry } from '../registry/real-registry.ts'
+import { catalogBot } from './command.ts'
+
+const withRegistry = missingProgram('docker-registry', 'skopeo') ? describe.skip : describe
+
+withRegistry('what is pushed with a key', () => {
+  let server: RealRegistry
+  let registry: RegistryClient
+  let folder: string
+  let verifying: VerifyingKey
+  const path = (name: string) => join(folder, name)
+  const insecure = () => ['--insecure-registry', server.host]
+  const signed = () => ['--push', '--key', path('cosign.key'), '-o', 'json', ...insecure()]
+  const source = [
+    '--annotation',
+    'org.opencontainers.image.source=https://git.example.com/org/catalogs',
+    `org.opencontainers.image.revision=${'c'.repeat(40)}`,
+  ]
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'signed-'))
+    for (const { path: name, bytes } of smallCatalog()) {
+      mkdirSync(dirname(path(`catalog/${name}`)), { recursive: true })
+      writeFileSync(path(`catalog/${name}`), bytes)
+    }
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    writeFileSync(path('cosign.key'), privateKey.export({ format: 'pem', type: 'pkcs8' }))
+    const pem = publicKey.export({ format: 'pem', type: 'spki' }) as string
+    writeFileSync(path('cosign.pub'), pem)
+    verifying = openVerifyingKey(pem)
+    server = await realRegistry()
+    registry = openRegistry({ clock: handClock(), egress: loopbackRegistries(server.host) })
+    await server.push({ layers: [Buffer.alloc(1024)] }, 'base/opm:1', { format: 'oci' })
+    await server.push({ layers: [Buffer.alloc(2048)] }, 'base/opm:2', { format: 'oci' })
+  }, 30_000)
+  afterAll(async () => {
+    await registry.close()
+    await server.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  /** What lies beside the image behind the tag. */
+  const beside = async () => {
+    const at = { host: server.host, repository: 'org/catalog' }
+    const { digest } = await registry.fetchManifest({ ...at, tag: 'v1' })
+    const { bytes } = await registry.fetchManifest({ ...at, tag: referrersTag(digest) })
+    const { manifests } = JSON.parse(Buffer.from(bytes).toString()) as {
+      manifests: readonly { digest: string; artifactType: string }[]
+    }
+    return manifests
+  }
+
+  test('verifies, and is left as it is by the next push; so does the same catalog on another base', async () => {
+    const image = `${server.host}/org/catalog:v1`
+    const build = () =>
+      catalogBot(
+        'build',
+        path('catalog'),
+        '-i',
+        `${server.host}/base/opm:1`,
+        '-t',
+        image,
+        ...source,
+        ...signed(),
+      )
+    const verify = () => catalogBot('verify', image, '--key', path('cosign.pub'), '-o', 'json', ...insecure())
+    const built = await build()
+    expect(built).toMatchObject({ err: '', code: 0 })
+    const { digest, layer } = JSON.parse(built.out) as { digest: string; layer: object }
+    expect(layer).not.toHaveProperty('listed')
+    const first = await verify()
+    expect(first).toMatchObject({ err: '', code: 0 })
+    expect(JSON.parse(first.out)).toMatchObject({
+      digest,
+      verified: true,
+      signatures: 1,
+      provenance: [
+        {
+          builder: 'urn:catalog-bot:command-line',
+          sources: [
+            `git+https://git.example.com/org/catalogs@${'c'.repeat(40)}`,
+            expect.stringMatching(/base\/opm:1@[0-9a-f]{64}$/),
+          ],
+        },
+      ],
+    })
+    const before = await beside()
+    expect(before.map(({ artifactType }) => artifactType)).toEqual([
+      'application/vnd.cyclonedx+json',
+      'application/vnd.dev.cosign.artifact.att.v1+json',
+      'application/vnd.dev.cosign.artifact.sig.v1+json',
+    ])
+    expect(await build()).toMatchObject({ err: '', code: 0 })
+    expect(await beside()).toEqual(before)
+
+    expect(await catalogBot('rebase', image, '-i', `${server.host}/base/opm:2`, ...signed())).toMatchObject({
+      code: 0,
+    })
+    expect(
+      await verifyImage(registry, { host: server.host, repository: 'org/catalog', tag: 'v1' }, verifying),
+    ).toMatchObject({
+      signatures: 1,
+      provenance: [
+        {
+          sources: [
+            expect.stringMatching(/base\/opm:2@/),
+            `oci://${server.host}/org/catalog@${digest.slice('sha256:'.length)}`,
+          ],
+        },
+      ],
+    })
+    // The bill of the rebased image lists the bundles that were read from the old one.
+    const bill = (await beside()).find(({ artifactType }) => artifactType.includes('cyclonedx'))
+    const at = { host: server.host, repository: 'org/catalog' }
+    const { manifest } = await registry.fetchManifest({ ...at, digest: bill?.digest ?? '' })
+    const [content] = manifest.kind === 'image' ? manifest.layers : []
+    if (!content) throw new Error('there is no bill')
+    expect(Buffer.from(await registry.fetchBlob(at, content)).toString()).toContain('"bundle:foo/foo.v1.1.0"')
+  }, 60_000)
+})
