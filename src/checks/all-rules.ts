@@ -6,6 +6,7 @@ import { configUnreadable } from '../config/config-unreadable.ts'
 import type { AnyRule } from '../findings/rule.ts'
 import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'
+import { installRules } from './install/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
 import { opmReleaseUnknown } from './validation/opm-release-unknown.ts'
 import { templateRules } from './validation/templates/rules.ts'
@@ -25,4 +26,5 @@ export const allRules: readonly AnyRule[] = [
   opmReleaseUnknown,
   ...imageRules,
   ...bundleRules,
+  ...installRules,
 ]

@@ -11,6 +11,7 @@ import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
+import type { TriedInstall } from './install/tried-install.ts'
 import type { Answers, Question } from './questions.ts'
 
 /** All that a check may look at. Rules, owners and config come from the base tip; nothing here was chosen by the author. */
@@ -85,6 +86,10 @@ export interface CheckOutcome {
   readonly waiting: readonly Waiting[]
   /** Changes that would mend a finding, for the comment. Absent: none. */
   readonly offers?: readonly Offer[]
+  /** The configuration does not require the check: it says what it found, and keeps nothing from being merged. */
+  readonly isOptional?: true
+  /** What was tried, for the check run. Absent: the summary says it all. */
+  readonly tried?: readonly TriedInstall[]
   /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */
   readonly summary: string
 }

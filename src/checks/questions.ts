@@ -3,6 +3,7 @@
 import type { BundleFormat } from '../bundle/bundle-files.ts'
 import type { BundleStatement } from '../bundle/render/compare-with-image.ts'
 import type { Json } from '../go/json/json.ts'
+import type { BundleFacts } from './install/bundle-facts.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'
@@ -12,6 +13,8 @@ export type Question =
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
   /** What is inside a bundle image? By digest, so that the answer never changes. */
   | { readonly kind: 'bundle'; readonly reference: string }
+  /** What would come of installing a bundle image? By digest, and told by the same pull as what is inside. */
+  | { readonly kind: 'install'; readonly reference: string }
   /** Which account has this login now? */
   | { readonly kind: 'user'; readonly login: string }
   | {
@@ -85,6 +88,16 @@ export type BundleAnswer =
     }
   | Exclude<ImageAnswer, { readonly kind: 'ok' }>
 
+/** What a simulated install has to know of a bundle image. */
+export type InstallAnswer =
+  | {
+      readonly kind: 'facts'
+      readonly facts: BundleFacts
+      /** As for a BundleAnswer. */
+      readonly isRestricted?: boolean
+    }
+  | Exclude<ImageAnswer, { readonly kind: 'ok' }>
+
 export type UserAnswer =
   { readonly kind: 'person'; readonly person: Person } | { readonly kind: 'nobody' } | Unknown
 export type MembershipAnswer = { readonly kind: 'yes' } | { readonly kind: 'no' } | Unknown
@@ -105,6 +118,7 @@ export type CheckRunAnswer =
 export interface AnswerTo {
   image: ImageAnswer
   bundle: BundleAnswer
+  install: InstallAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
   role: RoleAnswer
@@ -125,6 +139,8 @@ export function questionKey(question: Question): string {
       return `image ${question.reference}${question.platforms === true ? ' with platforms' : ''}`
     case 'bundle':
       return `bundle ${question.reference}`
+    case 'install':
+      return `install ${question.reference}`
     case 'user':
       return `user ${question.login.toLowerCase()}`
     case 'team-member':
@@ -144,10 +160,10 @@ export function questionKey(question: Question): string {
 export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>): Answers {
   return {
     get: (question) =>
-      (known.get(questionKey(question)) ?? {
+      known.get(questionKey(question)) ?? {
         kind: 'unknown',
         reason: 'the bot has not asked yet',
         retryAfter: 0,
-      }) as never,
+      },
   }
 }

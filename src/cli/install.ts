@@ -5,14 +5,16 @@ import { statSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import type { BundleBlob, Catalog } from '../catalog/facts/catalog.ts'
 import type { BundleContent } from '../checks/install/bundle-content.ts'
+import { bundleFacts } from '../checks/install/bundle-facts.ts'
 import type { InstallReport } from '../checks/install/install-report.ts'
 import { CatalogUnderTest } from '../checks/install/resolutions.ts'
 import { judgeInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
-import { targets, type Target } from '../checks/install/targets.ts'
+import { targetIds, targetNamed, type Target } from '../checks/install/targets.ts'
 import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
 import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
 import { printable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
 import { eachOf } from '../examine/gather-answers.ts'
 import { answerOf } from '../registry/answer-of.ts'
@@ -38,7 +40,7 @@ export interface InstallOptions {
 const pulledAtOnce = 4
 
 export async function install(dir: string, options: InstallOptions): Promise<void> {
-  const wanted = (options.with ?? []).map(targetNamed)
+  const wanted = (options.with ?? []).map(wantedTarget)
   const local = localBundles(options.bundle ?? [])
   const catalog = read(dir)
   const base = options.upgradeFrom === undefined ? undefined : read(options.upgradeFrom)
@@ -51,7 +53,6 @@ export async function install(dir: string, options: InstallOptions): Promise<voi
     (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'it was not opened' },
     {
       wanted,
-      packedSize: (bytes) => gzipSync(bytes).length,
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
     },
   )
@@ -120,10 +121,10 @@ async function open(
 async function pull(registry: RegistryClient, image: string): Promise<BundleContent> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectFormat(files) !== undefined) return { kind: 'files', files, labels }
+    if (detectFormat(files) !== undefined) return contentOf(files, labels, 'image')
     // Charts lie anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
-    return { kind: 'files', files: whole.files, labels }
+    return contentOf(whole.files, labels, 'image')
   } catch (error) {
     const answer = answerOf(error)
     if (answer.kind === 'ok') throw error
@@ -131,6 +132,15 @@ async function pull(registry: RegistryClient, image: string): Promise<BundleCont
     const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
     return { kind: isOpen ? 'unknown' : 'missing', reason: answer.reason }
   }
+}
+
+function contentOf(
+  files: BundleFiles,
+  labels: Readonly<Record<string, string>>,
+  from: 'image' | 'directory',
+): BundleContent {
+  const facts = bundleFacts(files, { labels, packedSize: (bytes) => gzipSync(bytes).length })
+  return { kind: 'bundle', from, files, facts }
 }
 
 /** `NAME=DIR`: a bundle's content from a directory. */
@@ -142,17 +152,14 @@ function localBundles(named: readonly string[]): ReadonlyMap<string, BundleConte
       if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${printable(text)}"`)
       if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
         throw new Error(`${directory} is not a directory`)
-      return [text.slice(0, at), { kind: 'files', files: filesBelow(directory), labels: {} }]
+      return [text.slice(0, at), contentOf(filesBelow(directory), {}, 'directory')]
     }),
   )
 }
 
-function targetNamed(text: string): Target {
-  const found = targets.find((target) => target.toLowerCase().replace(' ', '-') === text)
-  if (found === undefined)
-    throw new Error(
-      `--with takes ${targets.map((target) => target.toLowerCase().replace(' ', '-')).join(', ')}`,
-    )
+function wantedTarget(text: string): Target {
+  const found = targetNamed(text)
+  if (found === undefined) throw new Error(`--with takes ${targetIds.join(', ')}`)
   return found
 }
 

@@ -69,6 +69,7 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
       switch (question.kind) {
         case 'image':
         case 'bundle':
+        case 'install':
           return (
             askRegistries?.(question) ?? {
               kind: 'unknown',

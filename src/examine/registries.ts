@@ -1,6 +1,13 @@
 // The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
 // a budget for each look at a pull request.
-import type { AnswerTo, BundleAnswer, ImageAnswer, Question, Unknown } from '../checks/questions.ts'
+import type {
+  AnswerTo,
+  BundleAnswer,
+  ImageAnswer,
+  InstallAnswer,
+  Question,
+  Unknown,
+} from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
@@ -10,7 +17,7 @@ import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 
-export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' }>
+export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' | 'install' }>
 
 /** One look's way of asking registries: what it may ask is limited. Never rejects. */
 export type AskRegistries = <Q extends ImageQuestion>(question: Q) => Promise<AnswerTo[Q['kind']]>
@@ -85,20 +92,25 @@ export async function openRegistries({
       answered.abort()
     }
   }
-  async function guarded(reference: string, answer: BundleAnswer): Promise<BundleAnswer> {
+  async function guarded<Answer extends BundleAnswer | InstallAnswer>(
+    reference: string,
+    answer: Answer,
+  ): Promise<Answer> {
     if (showsAll || (await plain.isSeenByAll(reference))) return answer
-    if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
+    if (answer.kind === 'bundle' || answer.kind === 'facts') return { ...answer, isRestricted: true }
     // What an archive is refused for names what is in it.
     return answer.kind === 'unsupported' ? { ...answer, reason: 'the image is refused' } : answer
   }
   return {
     forOneLook() {
       const limited = { plain: withBudget(remembered.plain), detailed: withBudget(remembered.detailed) }
-      const readBundle = opened.forOneLook(bundles)
-      const ask = async (question: ImageQuestion) =>
-        question.kind === 'image'
-          ? (question.platforms === true ? limited.detailed : limited.plain).resolve(question.reference)
-          : guarded(question.reference, await readBundle(question.reference))
+      const { readBundle, readInstall } = opened.forOneLook(bundles)
+      const ask = async (question: ImageQuestion) => {
+        const { kind, reference } = question
+        if (kind === 'bundle') return guarded(reference, await readBundle(reference))
+        if (kind === 'install') return guarded(reference, await readInstall(reference))
+        return (question.platforms === true ? limited.detailed : limited.plain).resolve(reference)
+      }
       let until: number | undefined
       return async <Q extends ImageQuestion>(question: Q) => {
         until ??= clock.now() + lookTime

@@ -3,7 +3,6 @@
 // them. Never says that something installs where it could not find out.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
-import { detectFormat } from '../../bundle/bundle-format.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
 import { worstOf } from './install-report.ts'
@@ -11,7 +10,7 @@ import { provisionerChecklist } from './provisioner-checklist.ts'
 import { renderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
 import type { BundleContent, Tools } from './bundle-content.ts'
-import { contentSteps, type OpenedBundle } from './steps/content-steps.ts'
+import { contentSteps, type OpenedBundle, type WeighFinding } from './steps/content-steps.ts'
 import { graphStep, headStep, resolutionStep, upgradesStep } from './steps/resolution-steps.ts'
 import { step } from './steps/step.ts'
 import { targets, targetsOf, type Target } from './targets.ts'
@@ -41,6 +40,8 @@ export interface InstallPlan {
 export interface JudgeOptions extends Tools {
   /** It must install with these; where none is named, with whichever OLM takes its format. */
   readonly wanted: readonly Target[]
+  /** What the configuration says of a bundle's findings. Absent: they count as they are. */
+  readonly weigh?: WeighFinding
 }
 
 /** Throws a plain Error where the catalog has no such package or channel. */
@@ -135,13 +136,14 @@ function judgeChannel(
           }))
         : [],
     acceptance,
+    wanted,
     provisioner: known ? provisionerChecklist(known) : [],
     objects: objectsOf(root?.content),
   }
 }
 
 function formatOf(content: BundleContent | undefined): BundleFormat | undefined {
-  return content?.kind === 'files' ? detectFormat(content.files) : undefined
+  return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
 /** OLM v0 is what Subscriptions are for; other formats only RukPak takes. */
@@ -168,7 +170,7 @@ function acceptanceOf(
 }
 
 function objectsOf(content: BundleContent | undefined) {
-  return content?.kind === 'files' ? renderedBundle(content.files).objects : []
+  return content?.kind === 'bundle' && content.files ? renderedBundle(content.files).objects : []
 }
 
 function catalogStep(refusal: string | undefined): InstallStep {
