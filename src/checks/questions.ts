@@ -159,11 +159,11 @@ export function questionKey(question: Question): string {
 /** Answers from a plain map; what is not in it is unknown. */
 export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>): Answers {
   return {
-    get: (question) =>
-      known.get(questionKey(question)) ?? {
-        kind: 'unknown',
-        reason: 'the bot has not asked yet',
-        retryAfter: 0,
-      },
+    get: (question) => {
+      const answer: unknown = known.get(questionKey(question)) ?? unasked
+      return answer as never
+    },
   }
 }
+
+const unasked: Unknown = { kind: 'unknown', reason: 'the bot has not asked yet', retryAfter: 0 }

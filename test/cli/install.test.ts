@@ -50,3 +50,41 @@ test('install says whether a package installs, by its words and its exit code', 
   expect(unknown.out).toContain('foo, channel stable: foo.v1.1.0: could not be found out')
   expect(absent).toMatchObject({ code: 2, out: '', err: expect.stringContaining('has no package "nowhere"') })
 })
+
+test('a catalog that holds the whole bundle, and one beside it, are enough without an image', async () => {
+  const objects = [...smallBundle('inline.v1.0.0', 'inline')]
+    .filter(([path]) => path.startsWith('manifests/'))
+    .map(([, bytes]) => ({
+      type: 'olm.bundle.object',
+      value: { data: Buffer.from(bytes).toString('base64') },
+    }))
+  const [blobs, red] = [
+    writtenBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
+    writtenBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
+  ]
+  const written = blobs.map((blob) =>
+    blob['schema'] === 'olm.bundle'
+      ? { ...blob, image: '', properties: [...(blob['properties'] as object[]), ...objects] }
+      : blob,
+  )
+  const text = (all: readonly object[]) => all.map((blob) => JSON.stringify(blob)).join('\n')
+  place('inline/catalog.json', text(written))
+  place('red/catalog.json', text(red))
+  const install = (...parameters: string[]) =>
+    catalogBotIn(folder, 'install', 'inline', '--package', 'inline', '--offline', ...parameters)
+  const [alone, beside] = await Promise.all([
+    install(),
+    install('--beside', 'others:10=red', '--bundle', 'red.v1.0.0=bundle', '-o', 'json'),
+  ])
+  expect(alone.code).toBe(1)
+  expect(alone.out).toContain('bundle inline.v1.0.0 requires an operator providing an API')
+  expect(beside.err).toBe('')
+  const [channel] = JSON.parse(beside.out).channels
+  expect(channel.comesAlong).toMatchObject([{ name: 'red.v1.0.0', package: 'red' }])
+  expect(channel.steps).toContainEqual(
+    expect.objectContaining({ id: 'running', outcome: 'passed', facts: expect.any(Array) }),
+  )
+  expect(channel.steps.find(({ id }: { id: string }) => id === 'unpacking').facts).toContain(
+    'inline.v1.0.0: its manifests come with the catalog',
+  )
+})

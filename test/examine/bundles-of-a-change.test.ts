@@ -94,7 +94,7 @@ async function pull(
         repository: world.mirror,
         loader: catalogLoader(pool, store),
         ask: async (question) =>
-          question.kind === 'image' || question.kind === 'bundle'
+          question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
             ? askRegistries(question)
             : world.people.answer(question),
         memory: forgetfulMemory,

@@ -55,7 +55,7 @@ const all = (count: number) => Array.from({ length: count }, (_, index) => bundl
 
 test('one pull tells what is inside and what would come of installing it, each remembered for itself', async () => {
   const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleFacts
-  const { bundles, pulled } = world(() => ({ ...holds(), install }) as BundleAnswer)
+  const { bundles, pulled } = world(() => Object.assign(holds(), { install }))
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forOneLook()
   const both = await Promise.all([bundleOf(bundle(1)), installOf(bundle(1))])
   expect(both).toEqual([holds(), { kind: 'facts', facts: install }])

@@ -41,7 +41,7 @@ export interface ChannelResolution {
 }
 
 /** The name of the catalog under test, as its CatalogSource would have it. */
-const catalogName = 'catalog'
+export const ownName = 'catalog'
 
 /** Another catalog of the cluster, that dependencies may come from: a CatalogSource, with its priority. */
 export interface OtherCatalog {
@@ -76,8 +76,8 @@ export class CatalogUnderTest {
     this.base = base
     this.others = others
     this.mostVersions = mostVersions
-    this.entries = catalogEntries(catalog, catalogName)
-    this.baseEntries = base ? catalogEntries(base, catalogName) : this.entries
+    this.entries = catalogEntries(catalog, ownName)
+    this.baseEntries = base ? catalogEntries(base, ownName) : this.entries
     const beside = others.map((other) => ({
       entries: catalogEntries(other.catalog, other.name),
       priority: other.priority,
@@ -132,7 +132,7 @@ export class CatalogUnderTest {
 
   /** Whether an entry is one of the catalog under test, and not of one beside it. */
   isOwn(entry: OperatorEntry): boolean {
-    return entry.catalog === catalogName
+    return entry.catalog === ownName
   }
 
   /** The bundle as the base has it. */

@@ -7,6 +7,7 @@ import type { BundleFormat } from '../../bundle/bundle-files.ts'
 import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
 import { worstOf } from './install-report.ts'
 import { provisionerChecklist } from './provisioner-checklist.ts'
+import { runningStep, type RunningCatalog } from './running-catalog.ts'
 import { renderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
 import type { BundleContent, Tools } from './bundle-content.ts'
@@ -40,6 +41,8 @@ export interface InstallPlan {
 export interface JudgeOptions extends Tools {
   /** It must install with these; where none is named, with whichever OLM takes its format. */
   readonly wanted: readonly Target[]
+  /** What was heard of a server of the catalog. Absent: none was asked. */
+  readonly running?: RunningCatalog
   /** What the configuration says of a bundle's findings. Absent: they count as they are. */
   readonly weigh?: WeighFinding
 }
@@ -112,7 +115,12 @@ function judgeChannel(
     headStep(resolution),
     upgradesStep(resolution),
     ...contentSteps(opened, before, format, options),
-    runningStep,
+    runningStep(options.running, {
+      catalog: plan.request.catalog,
+      package: plan.request.package,
+      channel: resolution.channel,
+      head: resolution.head,
+    }),
   ]
   const acceptance = targets.map((target) => acceptanceOf(target, format, steps))
   const wanted = options.wanted.length > 0 ? options.wanted : usualTargets(format)
@@ -184,12 +192,4 @@ function catalogStep(refusal: string | undefined): InstallStep {
         : [{ kind: 'refused' as const, says: `opm does not serve the catalog: ${refusal}`, targets }]),
     ],
   )
-}
-
-const runningStep: InstallStep = {
-  id: 'running',
-  title: 'The catalog image runs',
-  outcome: 'left out',
-  facts: ['a directory is no image: what is built of it was not run'],
-  remarks: [],
 }
