@@ -1845,6 +1845,30 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/messages/install-check.test.ts', ''],
   },
+  {
+    number: 408,
+    bug: 'a server that could not be asked has served the catalog',
+    edits: [
+      {
+        file: 'src/checks/install/running-catalog.ts',
+        search: "if (asked.kind === 'unknown')",
+        replace: "if (asked.kind === 'unknown' && false)",
+      },
+    ],
+    test: ['test/checks/install/running-catalog.test.ts', 'says nothing'],
+  },
+  {
+    number: 409,
+    bug: 'objects without a ClusterServiceVersion are a whole bundle',
+    edits: [
+      {
+        file: 'src/checks/install/inline-bundle.ts',
+        search: "parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')",
+        replace: 'parsed.includes(undefined)',
+      },
+    ],
+    test: ['test/checks/install/running-catalog.test.ts', 'is none of'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

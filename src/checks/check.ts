@@ -11,6 +11,7 @@ import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
+import type { AskedServer } from './install/running-catalog.ts'
 import type { TriedInstall } from './install/tried-install.ts'
 import type { Answers, Question } from './questions.ts'
 
@@ -45,8 +46,17 @@ export interface CheckInput {
   readonly templates?: readonly TemplateState[]
   /** What the push would carry besides the tree. Absent: not looked. */
   readonly carried?: Carried
+  /** Touched packages as a server would give them, by the catalog's root and by package. Absent: nobody asked one. */
+  readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>
   /** Whether the rules of the base branch demand that every commit is signed. Absent: they do not. */
   readonly demandsSignatures?: boolean
+}
+
+/** What a server of the catalog that would land says of a package. */
+export interface ServedPackage {
+  readonly asked: AskedServer
+  /** The manifests of bundles that have no image, as JSON, by bundle. */
+  readonly objects: ReadonlyMap<string, readonly string[]>
 }
 
 /** A bundle of the base, and the root of the catalog that has it. */

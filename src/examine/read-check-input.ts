@@ -10,6 +10,7 @@ import { publishedBundles } from './catalogs/published-bundles.ts'
 import type { Comparison } from './compare-trees.ts'
 import type { ExamineOptions } from './examine-options.ts'
 import { readTemplates } from './read-templates.ts'
+import { servedPackages } from './served-packages.ts'
 import type { Standing } from './stand-on-base.ts'
 
 /** Rejects with a GitError or StoreError. */
@@ -38,6 +39,7 @@ export async function readCheckInput(
     approvals: [],
     carried: { ...carried.commits, pulls },
     demandsSignatures,
+    served: await servedPackages(change, look, resultTree),
     templates: await readTemplates(change, layout, {
       links: links.map(({ path }) => path),
       repository: look,

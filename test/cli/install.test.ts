@@ -62,12 +62,12 @@ test('a catalog that holds the whole bundle, and one beside it, are enough witho
     writtenBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
     writtenBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
   ]
-  const written = blobs.map((blob) =>
+  const written = (blobs as Readonly<Record<string, unknown>>[]).map((blob) =>
     blob['schema'] === 'olm.bundle'
       ? { ...blob, image: '', properties: [...(blob['properties'] as object[]), ...objects] }
       : blob,
   )
-  const text = (all: readonly object[]) => all.map((blob) => JSON.stringify(blob)).join('\n')
+  const text = (all: readonly unknown[]) => all.map((blob) => JSON.stringify(blob)).join('\n')
   place('inline/catalog.json', text(written))
   place('red/catalog.json', text(red))
   const install = (...parameters: string[]) =>

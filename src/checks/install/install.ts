@@ -7,12 +7,14 @@ import type { BundleBlob } from '../../catalog/facts/catalog.ts'
 import type { Config } from '../../config/config.ts'
 import { compareFindings, type Finding, type Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
-import type { Check, CheckInput, CheckOutcome } from '../check.ts'
+import type { Check, CheckInput, CheckOutcome, ServedPackage } from '../check.ts'
 import { configuredFindings } from '../images/configured-findings.ts'
 import { isAllowedRegistry } from '../images/named-image.ts'
 import type { Answers, ImageAnswer, Question } from '../questions.ts'
 import type { BundleContent } from './bundle-content.ts'
+import { bundleFacts } from './bundle-facts.ts'
 import { isOfChange, plannedChange, type PlannedPackage } from './changed-packages.ts'
+import { inlineBundle } from './inline-bundle.ts'
 import type { ChannelInstall } from './install-report.ts'
 import { withoutDetails } from './restricted-facts.ts'
 import { doesNotInstall } from './rules/does-not-install.ts'
@@ -36,10 +38,17 @@ const mostReasons = 3
 /** Seconds: a pull request that is too large stays that. */
 const tooManyRetry = 3600
 
-function judge({ change, config }: CheckInput, answers: Answers): CheckOutcome {
+function judge({ change, config, served }: CheckInput, answers: Answers): CheckOutcome {
   const { packages, untried } = plannedChange(change)
   const wanted = config.install.with.flatMap((id) => targetNamed(id) ?? [])
-  const judged = packages.map((planned) => judgePackage(planned, { config, answers, wanted }))
+  const judged = packages.map((planned) =>
+    judgePackage(planned, {
+      config,
+      answers,
+      wanted,
+      served: served?.get(planned.catalog.root)?.get(planned.change.name),
+    }),
+  )
   const tried = mergedInstalls(judged.flatMap((one) => one.tried))
   const unanswered = [...merged(judged.flatMap((one) => one.unanswered))]
   if (untried > 0)
@@ -63,6 +72,7 @@ interface Judging {
   readonly config: Config
   readonly answers: Answers
   readonly wanted: readonly Target[]
+  readonly served: ServedPackage | undefined
 }
 
 interface JudgedPackage {
@@ -71,19 +81,21 @@ interface JudgedPackage {
   readonly unanswered: readonly Unanswered[]
 }
 
-function judgePackage(planned: PlannedPackage, { config, answers, wanted }: Judging): JudgedPackage {
+function judgePackage(planned: PlannedPackage, { config, answers, wanted, served }: Judging): JudgedPackage {
   const { catalog, plan, change, otherChannels } = planned
   const findings: Finding[] = []
   const retries: number[] = []
   const report = judgeInstall(
     plan,
     (blob) => {
-      const { content, retryAfter } = contentOf(blob, config, answers)
+      const { content, retryAfter } =
+        blob.image === '' ? contentInCatalog(blob, planned, served) : contentOf(blob, config, answers)
       if (content.kind === 'unknown') retries.push(retryAfter ?? defaultRetry)
       return content
     },
     {
       wanted,
+      ...(served && { running: { asked: [served.asked], images: [] } }),
       weigh: (found, blob) => {
         const shown = atImage(found, blob, catalog.root)
         const [counted] = configuredFindings([shown], config.rules)
@@ -157,6 +169,31 @@ const privateRetry = 900
 interface ContentAnswer {
   readonly content: BundleContent
   readonly retryAfter?: number
+}
+
+/** A bundle without an image is installed from the catalog, where that holds all of it. */
+function contentInCatalog(
+  blob: BundleBlob,
+  { catalog: { result }, change }: PlannedPackage,
+  served: ServedPackage | undefined,
+): ContentAnswer {
+  // What comes along and what was there before is not served: only the package that differs is.
+  if (!result?.bundles.includes(blob) || blob.package !== change.name || !served)
+    return {
+      content: {
+        kind: 'unknown',
+        reason: 'it has no image, and the catalog was not asked for its manifests',
+      },
+    }
+  const files = inlineBundle(result, blob, served.objects.get(blob.name) ?? [])
+  if (files)
+    return { content: { kind: 'bundle', from: 'catalog', facts: bundleFacts(files, { labels: {} }) } }
+  return {
+    content: {
+      kind: 'missing',
+      reason: 'it has no image, and the catalog does not hold all of its manifests',
+    },
+  }
 }
 
 function contentOf(blob: BundleBlob, config: Config, answers: Answers): ContentAnswer {

@@ -13,6 +13,8 @@ export type AskedServer = {
 } & (
   | {
       readonly kind: 'answered'
+      /** It was given some packages only. */
+      readonly isPart?: true
       readonly packages: readonly string[]
       readonly defaultChannel: string
       readonly channels: readonly { readonly name: string; readonly head: string }[]
@@ -69,11 +71,10 @@ export function runningStep(
       problems.forEach((problem) => refuse(`${asked.server}: ${problem}`))
       if (problems.length === 0)
         facts.push(
-          `${asked.server} lists ${asked.packages.length} packages, and gives ${asked.bundles.length} bundles of ${about.package}`,
+          `${asked.server} ${asked.isPart ? `lists ${about.package}` : `lists ${asked.packages.length} packages`}, and gives ${asked.bundles.length} bundles of ${about.package}`,
         )
     }
-  if (running.images.length === 0)
-    facts.push('it is a directory: there is no image whose config could be looked at')
+  if (running.images.length === 0) facts.push('no image was built of it, so no config could be looked at')
   for (const image of running.images) {
     const { problems, warnings } = judgeImage(image)
     for (const says of problems) remarks.push({ kind: 'refused', says, targets: ['OLM v0'] })
@@ -89,6 +90,7 @@ export function runningStep(
 function* problemsOf(
   {
     packages,
+    isPart,
     defaultChannel,
     channels,
     bundles,
@@ -97,7 +99,11 @@ function* problemsOf(
   { catalog, package: its, channel, head }: Parameters<typeof runningStep>[1],
 ): Generator<string> {
   yield* refusals
-  const missing = new Set(catalog.packages.map(({ name }) => name).filter((name) => !packages.includes(name)))
+  const missing = new Set(
+    catalog.packages
+      .map(({ name }) => name)
+      .filter((name) => (name === its || !isPart) && !packages.includes(name)),
+  )
   if (missing.size > 0) yield `it does not list ${[...missing].slice(0, 3).map(quote).join(', ')}`
   const wanted = catalog.packages.find(({ name }) => name === its)?.defaultChannel
   if (wanted !== undefined && defaultChannel !== wanted)
