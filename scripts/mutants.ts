@@ -438,9 +438,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/examine/registries.ts',
-        search:
-          "if (answer.kind === 'bundle' || answer.kind === 'facts') return { ...answer, isRestricted: true }",
-        replace: "if (answer.kind === 'bundle' || answer.kind === 'facts') return answer",
+        search: "if (answer.kind === 'bundle') return { ...answer, isRestricted: true }",
+        replace: "if (answer.kind === 'bundle') return answer",
       },
     ],
     test: ['test/examine/bundles-of-a-change.test.ts', 'sees with credentials'],
@@ -1807,8 +1806,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/checks/install/install.ts',
-        search: 'answer.isRestricted === true ? withoutDetails(answer.facts, blob.image) : answer.facts',
-        replace: 'answer.facts',
+        search: 'answer.isRestricted === true ? withoutDetails(answer.install, blob.image) : answer.install',
+        replace: 'answer.install',
       },
     ],
     test: [installCheck, 'restricted'],

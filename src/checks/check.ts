@@ -54,7 +54,7 @@ export interface CheckInput {
 
 /** What a server of the catalog that would land says of a package. */
 export interface ServedPackage {
-  readonly asked: AskedServer
+  readonly asked: readonly AskedServer[]
   /** The manifests of bundles that have no image, as JSON, by bundle. */
   readonly objects: ReadonlyMap<string, readonly string[]>
 }

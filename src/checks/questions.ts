@@ -80,20 +80,12 @@ export type BundleAnswer =
       readonly csv?: Json
       /** Places name files of the bundle. */
       readonly findings: readonly Finding[]
+      /** What a simulated install has to know of it; only where that was asked. */
+      readonly install?: BundleFacts
       /**
        * True when the bot sees the image with rights that readers of its words may not have: nothing that only the
        * image says may be repeated.
        */
-      readonly isRestricted?: boolean
-    }
-  | Exclude<ImageAnswer, { readonly kind: 'ok' }>
-
-/** What a simulated install has to know of a bundle image. */
-export type InstallAnswer =
-  | {
-      readonly kind: 'facts'
-      readonly facts: BundleFacts
-      /** As for a BundleAnswer. */
       readonly isRestricted?: boolean
     }
   | Exclude<ImageAnswer, { readonly kind: 'ok' }>
@@ -118,7 +110,8 @@ export type CheckRunAnswer =
 export interface AnswerTo {
   image: ImageAnswer
   bundle: BundleAnswer
-  install: InstallAnswer
+  /** With `install`, and without what is inside. */
+  install: BundleAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
   role: RoleAnswer
@@ -159,11 +152,11 @@ export function questionKey(question: Question): string {
 /** Answers from a plain map; what is not in it is unknown. */
 export function answersFrom(known: ReadonlyMap<string, AnswerTo[keyof AnswerTo]>): Answers {
   return {
-    get: (question) => {
-      const answer: unknown = known.get(questionKey(question)) ?? unasked
-      return answer as never
-    },
+    get: (question) =>
+      (known.get(questionKey(question)) ?? {
+        kind: 'unknown',
+        reason: 'the bot has not asked yet',
+        retryAfter: 0,
+      }) as never,
   }
 }
-
-const unasked: Unknown = { kind: 'unknown', reason: 'the bot has not asked yet', retryAfter: 0 }

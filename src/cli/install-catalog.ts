@@ -130,7 +130,7 @@ async function askOwn({ served }: InstallCatalog, packageName: string): Promise<
   if (!catalog) return []
   const server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
   try {
-    return [await askCatalog('catalog-bot', server.port, packageName)]
+    return await askCatalog('catalog-bot', server.port, [packageName])
   } finally {
     await server.close(closingTime)
   }
@@ -142,7 +142,7 @@ async function askTheirs(
   opm: string | undefined,
 ): Promise<readonly AskedServer[]> {
   if (opm === undefined || opm === '') return []
-  if (directory !== undefined) return [await askOpm(opm, directory, packageName, opmTime)]
+  if (directory !== undefined) return askOpm(opm, directory, [packageName], opmTime)
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
   try {
     for (const [path, bytes] of files) {
@@ -150,7 +150,7 @@ async function askTheirs(
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes())
     }
-    return [await askOpm(opm, scratch, packageName, opmTime)]
+    return await askOpm(opm, scratch, [packageName], opmTime)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

@@ -17,7 +17,7 @@ import type { Standing } from './stand-on-base.ts'
 export async function readCheckInput(
   { snapshot, baseTree, basePaths, config, configDigest, epoch }: Standing,
   { change, layout, links, look, resultPaths, resultTree, carried, pulls }: Comparison,
-  { loader, memory, demandsSignatures = false }: ExamineOptions,
+  { loader, memory, demandsSignatures = false, opm }: ExamineOptions,
 ): Promise<CheckInput> {
   const places = { repository: look, loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
@@ -39,7 +39,7 @@ export async function readCheckInput(
     approvals: [],
     carried: { ...carried.commits, pulls },
     demandsSignatures,
-    served: await servedPackages(change, look, resultTree),
+    served: await servedPackages(change, look, resultTree, opm),
     templates: await readTemplates(change, layout, {
       links: links.map(({ path }) => path),
       repository: look,

@@ -1,13 +1,6 @@
 // The registries as the App asks them: with the operator's credentials, through the store's memory of answers, within
 // a budget for each look at a pull request.
-import type {
-  AnswerTo,
-  BundleAnswer,
-  ImageAnswer,
-  InstallAnswer,
-  Question,
-  Unknown,
-} from '../checks/questions.ts'
+import type { AnswerTo, BundleAnswer, ImageAnswer, Question, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import type { Cache } from '../ports/cache.ts'
@@ -92,12 +85,9 @@ export async function openRegistries({
       answered.abort()
     }
   }
-  async function guarded<Answer extends BundleAnswer | InstallAnswer>(
-    reference: string,
-    answer: Answer,
-  ): Promise<Answer> {
+  async function guarded(reference: string, answer: BundleAnswer): Promise<BundleAnswer> {
     if (showsAll || (await plain.isSeenByAll(reference))) return answer
-    if (answer.kind === 'bundle' || answer.kind === 'facts') return { ...answer, isRestricted: true }
+    if (answer.kind === 'bundle') return { ...answer, isRestricted: true }
     // What an archive is refused for names what is in it.
     return answer.kind === 'unsupported' ? { ...answer, reason: 'the image is refused' } : answer
   }

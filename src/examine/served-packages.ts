@@ -9,25 +9,36 @@ import type { TreeSha } from '../change/ids.ts'
 import type { ServedPackage } from '../checks/check.ts'
 import { askServed } from '../checks/install/ask-served.ts'
 import { hasInlineObjects } from '../checks/install/inline-bundle.ts'
+import { askOpmOf } from './ask-opm-of-change.ts'
 import type { ReadTree } from '../ports/repository.ts'
 
 /** Packages over all catalogs, and bytes of their files: beyond either nothing more is served, and the check says so. */
 const most = { packages: 60, bytes: 64 * 1024 * 1024 }
+
+/** Milliseconds for opm in one look: it reads whole catalogs, and makes a cache of each. */
+const opmTime = 15_000
 
 /** By the root of the catalog, then by package. Rejects with a GitError. */
 export async function servedPackages(
   { catalogs }: Pick<Change, 'catalogs'>,
   look: ReadTree,
   tree: TreeSha,
+  opm?: string,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>> {
   const served = new Map<string, Map<string, ServedPackage>>()
   const left = { ...most }
+  const forOpm = { milliseconds: opmTime, bytes: most.bytes }
   for (const change of catalogs) {
     const ofCatalog = new Map<string, ServedPackage>()
     for (const { name } of change.packages) {
       const one =
         change.result && left.packages > 0 ? await serve(change, name, { look, tree, left }) : undefined
       if (one) ofCatalog.set(name, one)
+    }
+    if (opm !== undefined && ofCatalog.size > 0) {
+      const theirs = await askOpmOf(change, [...ofCatalog.keys()], { look, tree }, { opm, left: forOpm })
+      for (const [index, [name, one]] of [...ofCatalog].entries())
+        ofCatalog.set(name, { ...one, asked: [...one.asked, ...theirs.slice(index, index + 1)] })
     }
     served.set(change.root, ofCatalog)
   }
@@ -69,7 +80,7 @@ async function serve(
     const bundle = key && read.value.bundle(key)
     if (bundle) objects.set(blob.name, bundle.object)
   }
-  return { asked: askServed(read, packageName), objects }
+  return { asked: [askServed(read, packageName)], objects }
 }
 
 /** Every file that says something of the package. */

@@ -2,11 +2,11 @@
 // version of the reader. One pull tells both. Pulls few at a time, and only so many for one look at a pull request; the
 // next look finds these and goes on with the others.
 import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { BundleAnswer, InstallAnswer, Unknown } from '../checks/questions.ts'
+import type { BundleAnswer, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
 import { defineCache, type Cache, type CacheSpace } from '../ports/cache.ts'
 import { defaultTtls } from './cached-answers.ts'
-import type { PulledAnswer, RegistryClient } from './registry-client.ts'
+import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
 
 export interface BundleBudget {
@@ -25,7 +25,7 @@ export const defaultBundleBudget: BundleBudget = { pulls: 100, time: 60_000, hel
 /** One look's way of reading bundles. Rejects as RegistryClient.readBundle does: for our own faults only. */
 export interface ReadBundles {
   readonly readBundle: (reference: string) => Promise<BundleAnswer>
-  readonly readInstall: (reference: string) => Promise<InstallAnswer>
+  readonly readInstall: (reference: string) => Promise<BundleAnswer>
 }
 
 export interface CachedBundles {
@@ -44,27 +44,27 @@ export interface CachedBundlesOptions {
 // What a bundle holds is as its reader made it: the version tells of its shape.
 const space = defineCache<BundleAnswer>('bundle-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isAnswer(stored, 'bundle', 'findings') ? (stored as BundleAnswer) : undefined),
+  read: (stored) => (isAnswer(stored, 'findings') ? stored : undefined),
 })
-const installSpace = defineCache<InstallAnswer>('install-answers', {
+const installSpace = defineCache<BundleAnswer>('install-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isAnswer(stored, 'facts', 'facts') ? (stored as InstallAnswer) : undefined),
+  read: (stored) => (isAnswer(stored, 'install') ? stored : undefined),
 })
 
-function isAnswer(stored: unknown, kind: string, field: string): boolean {
+function isAnswer(stored: unknown, field: string): stored is BundleAnswer {
   if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false
-  return stored.kind === kind ? field in stored : 'reason' in stored
+  return stored.kind === 'bundle' ? field in stored : 'reason' in stored
 }
 
 interface Both {
   readonly bundle: BundleAnswer
-  readonly install: InstallAnswer
+  readonly install: BundleAnswer
 }
 
-function bothOf(answer: PulledAnswer): Both {
+function bothOf(answer: BundleAnswer): Both {
   if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
-  const { install: facts, ...bundle } = answer
-  if (facts) return { bundle, install: { kind: 'facts', facts } }
+  const { install, ...bundle } = answer
+  if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
   return {
     bundle,
     install: { kind: 'unknown', reason: 'the bundle was opened, and not read', retryAfter: slowRetry },

@@ -1,14 +1,15 @@
 // A bundle image as an answer: pulled, read and judged. What a registry or an archive does wrong is part of it.
 import type { AbortSignalLike } from '../ports/registry.ts'
+import type { BundleAnswer } from '../checks/questions.ts'
 import { answerOf } from './answer-of.ts'
-import type { PulledAnswer, RegistryClient } from './registry-client.ts'
+import type { RegistryClient } from './registry-client.ts'
 import { pullReading, type PullLimits } from './pull-bundle.ts'
 
 export async function readBundle(
   client: RegistryClient,
   reference: string,
   options: { readonly limits?: Partial<PullLimits>; readonly signal?: AbortSignalLike } = {},
-): Promise<PulledAnswer> {
+): Promise<BundleAnswer> {
   try {
     const { digest, reading } = await pullReading(client, reference, options)
     return { kind: 'bundle', digest, ...reading }

@@ -1,14 +1,8 @@
 // What can be asked of registries: the port's question, and what pulling needs besides.
 import type { ImageReference } from '../go/reference/image-reference.ts'
-import type { BundleFacts } from '../checks/install/bundle-facts.ts'
 import type { BundleAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike, Registry } from '../ports/registry.ts'
 import type { Descriptor, Manifest } from './manifest.ts'
-
-/** A bundle image as it was read, with what would come of installing it. */
-export type PulledAnswer =
-  | (Extract<BundleAnswer, { readonly kind: 'bundle' }> & { readonly install?: BundleFacts })
-  | Exclude<BundleAnswer, { readonly kind: 'bundle' }>
 
 export interface FetchedManifest {
   readonly manifest: Manifest
@@ -19,7 +13,7 @@ export interface FetchedManifest {
 }
 
 export interface RegistryClient extends Registry {
-  readBundle(reference: string, signal?: AbortSignalLike): Promise<PulledAnswer>
+  readBundle(reference: string, signal?: AbortSignalLike): Promise<BundleAnswer>
   /** The manifest behind a reference, its bytes verified. Rejects with a RegistryError. */
   fetchManifest(reference: ImageReference, signal?: AbortSignalLike): Promise<FetchedManifest>
   /** Names the mirrors and credentials that a reference is asked with, telling no secret: for keys of caches. */

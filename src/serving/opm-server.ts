@@ -10,16 +10,18 @@ import type { AskedServer } from '../checks/install/running-catalog.ts'
 import { askCatalog } from './ask-catalog.ts'
 
 const server = 'opm'
+/** Ends of opm that say nothing of the catalog. */
+const ofThisMachine = /listen tcp|bind:|no space left|permission denied|too many open files|cannot allocate/
 /** Characters of what it says: the last ones tell why it ended. */
 const mostSaid = 4000
 
-/** Asks opm for the package. Never rejects: an opm that cannot be run says nothing of the catalog. */
+/** Asks opm for packages, one answer each. Never rejects: an opm that cannot be run says nothing of the catalog. */
 export async function askOpm(
   opm: string,
   directory: string,
-  packageName: string,
+  packageNames: readonly string[],
   milliseconds: number,
-): Promise<AskedServer> {
+): Promise<readonly AskedServer[]> {
   const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
   const port = await freePort()
   const child = spawn(
@@ -36,9 +38,9 @@ export async function askOpm(
   const ended = once(child, 'close').catch(() => undefined)
   try {
     const started = await starting(child, late.signal)
-    if (started !== undefined) return started
-    const asked = askCatalog(server, port, packageName)
-    const tooLate = once(late.signal, 'abort').then(() => outOfTime(milliseconds))
+    if (started !== undefined) return packageNames.map(() => started)
+    const asked = askCatalog(server, port, packageNames)
+    const tooLate = once(late.signal, 'abort').then(() => packageNames.map(() => outOfTime(milliseconds)))
     return await Promise.race([asked, tooLate])
   } finally {
     clearTimeout(timer)
@@ -61,7 +63,7 @@ export async function askOpm(
       child.on('error', ({ message }) => resolve({ server, kind: 'unknown', reason: message }))
       child.on('close', (code) =>
         resolve(
-          code === 1
+          code === 1 && !ofThisMachine.test(said)
             ? { server, kind: 'refused', reason: said.trim().split('\n').at(-1) ?? '' }
             : { server, kind: 'unknown', reason: `it ended with ${code ?? 'a signal'}` },
         ),

@@ -58,7 +58,7 @@ test('one pull tells what is inside and what would come of installing it, each r
   const { bundles, pulled } = world(() => Object.assign(holds(), { install }))
   const { readBundle: bundleOf, readInstall: installOf } = bundles().forOneLook()
   const both = await Promise.all([bundleOf(bundle(1)), installOf(bundle(1))])
-  expect(both).toEqual([holds(), { kind: 'facts', facts: install }])
+  expect(both).toEqual([holds(), { kind: 'bundle', digest: 'x', findings: [], install }])
   expect(await bundles().forOneLook().readInstall(bundle(1))).toEqual(both[1])
   expect(await bundles().forOneLook().readBundle(bundle(1))).toEqual(both[0])
   expect(pulled).toEqual([bundle(1)])

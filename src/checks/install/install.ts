@@ -95,7 +95,7 @@ function judgePackage(planned: PlannedPackage, { config, answers, wanted, served
     },
     {
       wanted,
-      ...(served && { running: { asked: [served.asked], images: [] } }),
+      ...(served && { running: { asked: served.asked, images: [] } }),
       weigh: (found, blob) => {
         const shown = atImage(found, blob, catalog.root)
         const [counted] = configuredFindings([shown], config.rules)
@@ -210,8 +210,9 @@ function contentOf(blob: BundleBlob, config: Config, answers: Answers): ContentA
   const question = installQuestion(blob, image.digest)
   const answer = question && answers.get(question)
   if (!answer) return unknown('its reference could not be read')
-  if (answer.kind !== 'facts') return closed(answer)
-  const facts = answer.isRestricted === true ? withoutDetails(answer.facts, blob.image) : answer.facts
+  if (answer.kind !== 'bundle') return closed(answer)
+  if (!answer.install) return unknown('nobody looked at how it installs')
+  const facts = answer.isRestricted === true ? withoutDetails(answer.install, blob.image) : answer.install
   return { content: { kind: 'bundle', from: 'image', facts } }
 }
 

@@ -22,7 +22,10 @@ import { finding } from '../../findings/rule.ts'
  */
 export const bundleReaderVersion = 10
 
-export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
+export type BundleReading = Omit<
+  Extract<BundleAnswer, { readonly kind: 'bundle' }>,
+  'kind' | 'digest' | 'install'
+>
 
 /** What one pull tells: what is inside, and what would come of installing it. Remembered apart, for few ask for both. */
 export interface WholeReading extends BundleReading {

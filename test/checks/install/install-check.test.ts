@@ -196,7 +196,13 @@ function answersIn(world: World): ReadonlyMap<string, AnswerTo[Question['kind']]
     if (more !== undefined) files.set('manifests/more.yaml', new TextEncoder().encode(more))
     const facts = bundleFacts(files, { labels: {}, packedSize: (bytes) => bytes.length })
     known.set(`image ${bundle.image}`, image ?? there(bundle.image))
-    known.set(`install ${own}`, { kind: 'facts', facts, ...(isRestricted && { isRestricted }) })
+    known.set(`install ${own}`, {
+      kind: 'bundle',
+      digest: digestOf(bundle.image),
+      findings: [],
+      install: facts,
+      ...(isRestricted && { isRestricted }),
+    })
   }
   return known
 }
