@@ -9,6 +9,7 @@ import type { BundleFiles } from '../src/bundle/bundle-files.ts'
 import { assemble } from '../src/catalog/facts/assemble.ts'
 import type { Catalog } from '../src/catalog/facts/catalog.ts'
 import { readFile } from '../src/catalog/load/read-file.ts'
+import { bundleFacts } from '../src/checks/install/bundle-facts.ts'
 import { CatalogUnderTest } from '../src/checks/install/resolutions.ts'
 import { judgeInstall, planInstall } from '../src/checks/install/simulate-install.ts'
 import { readCatalogDirectory } from '../src/examine/catalogs/read-catalog.ts'
@@ -66,9 +67,9 @@ function simulateOne(from: Catalog): void {
     channels: [from.packages.at(-1)?.defaultChannel ?? ''],
   }
   const files: BundleFiles = new Map(bundleFiles(name))
-  const report = judgeInstall(planInstall(request), () => ({ kind: 'files', files, labels: {} }), {
+  const facts = bundleFacts(files, { labels: {}, packedSize: (bytes) => gzipSync(bytes).length })
+  const report = judgeInstall(planInstall(request), () => ({ kind: 'bundle', from: 'image', facts }), {
     wanted: [],
-    packedSize: (bytes) => gzipSync(bytes).length,
     sha256: (text) => createHash('sha256').update(text).digest('hex'),
   })
   if (report.channels.length !== 1) throw new Error('the package was not simulated')

@@ -29,6 +29,7 @@ const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 const installs = 'test/checks/install/simulate-install.test.ts'
+const installCheck = 'test/checks/install/install-check.test.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -144,8 +145,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/gate/decide.ts',
-        search: 'requiredChecks: readonly CheckId[] = checkIds',
-        replace: 'requiredChecks: readonly CheckId[] = []',
+        search: 'const demanded = demandedChecks(config)',
+        replace: 'const demanded: CheckId[] = []',
       },
     ],
     test: ['test/gate/decide.test.ts', ''],
@@ -214,7 +215,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/gate/decide.ts',
-        search: 'for (const id of requiredChecks) {',
+        search: 'for (const id of demanded) {',
         replace: 'for (const id of outcomes.map(({ check }) => check)) {',
       },
     ],
@@ -1991,6 +1992,122 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/gate/commands.test.ts', 'closed or merged'],
+  },
+  {
+    number: 400,
+    bug: 'the install check never blocks, whatever the configuration says',
+    edits: [
+      {
+        file: 'src/gate/demanded-checks.ts',
+        search: "demand === 'required' || install.required",
+        replace: "demand === 'required' || (install.required && false)",
+      },
+    ],
+    test: ['test/gate/decide.test.ts', 'may require'],
+  },
+  {
+    number: 401,
+    bug: 'a check says of itself that it is optional',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: 'outcomes.filter(({ check }) => demanded.includes(check))',
+        replace: 'outcomes.filter(({ isOptional }) => !isOptional)',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', 'may require'],
+  },
+  {
+    number: 402,
+    bug: 'what could not be found out about an install passes',
+    edits: [
+      {
+        file: 'src/checks/install/install.ts',
+        search: "    .filter(({ installs }) => installs === 'unknown')\n    .map(",
+        replace: '    .filter(() => false)\n    .map(',
+      },
+    ],
+    test: [installCheck, 'no pass'],
+  },
+  {
+    number: 403,
+    bug: 'an image that may be private is the author’s fault',
+    edits: [
+      {
+        file: 'src/checks/install/install.ts',
+        search: "if (kind === 'missing' || kind === 'unsupported'",
+        replace: "if (kind === 'missing' || kind === 'missing-or-private' || kind === 'unsupported'",
+      },
+    ],
+    test: [installCheck, 'fault'],
+  },
+  {
+    number: 404,
+    bug: 'what only a private image says is told by the install check',
+    edits: [
+      {
+        file: 'src/checks/install/install.ts',
+        search: 'answer.isRestricted === true ? withoutDetails(answer.install, blob.image) : answer.install',
+        replace: 'answer.install',
+      },
+    ],
+    test: [installCheck, 'restricted'],
+  },
+  {
+    number: 405,
+    bug: 'packages that were not tried count as installed',
+    edits: [
+      { file: 'src/checks/install/install.ts', search: 'if (untried > 0)', replace: 'if (untried < 0)' },
+    ],
+    test: [installCheck, 'more packages'],
+  },
+  {
+    number: 406,
+    bug: 'a bundle is downloaded once more for its install',
+    edits: [
+      {
+        file: 'src/registry/cached-bundles.ts',
+        search: '    await store.putCached(installSpace, new Map([[key, install]]), seconds)\n',
+        replace: '',
+      },
+    ],
+    test: ['test/registry/cached-bundles.test.ts', 'one pull'],
+  },
+  {
+    number: 407,
+    bug: 'an install that nobody could find out about is green on GitHub',
+    edits: [
+      {
+        file: 'src/messages/report.ts',
+        search: "conclusion: 'neutral', title: 'Could not be found out'",
+        replace: "conclusion: 'success', title: 'Could not be found out'",
+      },
+    ],
+    test: ['test/messages/install-check.test.ts', ''],
+  },
+  {
+    number: 408,
+    bug: 'a server that could not be asked has served the catalog',
+    edits: [
+      {
+        file: 'src/checks/install/running-catalog.ts',
+        search: "if (asked.kind === 'unknown')",
+        replace: "if (asked.kind === 'unknown' && false)",
+      },
+    ],
+    test: ['test/checks/install/running-catalog.test.ts', 'says nothing'],
+  },
+  {
+    number: 409,
+    bug: 'objects without a ClusterServiceVersion are a whole bundle',
+    edits: [
+      {
+        file: 'src/checks/install/inline-bundle.ts',
+        search: "parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')",
+        replace: 'parsed.includes(undefined)',
+      },
+    ],
+    test: ['test/checks/install/running-catalog.test.ts', 'is none of'],
   },
 ]
 

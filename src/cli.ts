@@ -183,7 +183,7 @@ program
 program
   .command('install')
   .description('install a package without a cluster: what OLM would resolve, unpack and create')
-  .argument('<dir>', 'a directory of file-based catalogs')
+  .argument('<dir>', 'a directory of file-based catalogs, or a catalog image')
   .requiredOption('--package <name>', 'the package')
   .addOption(
     new Option('--channel <name...>', 'only these channels (default: the default channel)').conflicts(
@@ -196,6 +196,10 @@ program
     'the catalog as it was: upgrade its versions (default: those of the catalog)',
   )
   .option('--bundle <name=dir...>', "a bundle's content from a directory instead of its image")
+  .option(
+    '--beside <catalog...>',
+    'other catalogs that dependencies may come from, as [NAME[:PRIORITY]=]DIR or image (priority default: 0)',
+  )
   .option(
     '--with <target...>',
     'it must install with olm-v0, olm-v1, rukpak-plain, rukpak-registry or rukpak-helm',

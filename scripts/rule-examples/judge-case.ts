@@ -42,7 +42,7 @@ export async function judgeCase(one: ExampleCase): Promise<Judgement> {
     case 'bundle':
       return { findings: judgeBundle(one) }
     case 'pull request':
-      return { findings: await judgePull(one) }
+      return { findings: await judgePull(one, allRules.find((rule) => rule.id === one.id)?.check) }
   }
 }
 

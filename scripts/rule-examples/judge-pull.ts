@@ -9,6 +9,7 @@ import { pullNumber, userId } from '../../src/change/ids.ts'
 import type { Snapshot } from '../../src/change/snapshot.ts'
 import type { AnswerTo, Question } from '../../src/checks/questions.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
+import type { CheckId } from '../../src/findings/checks.ts'
 import type { DescribedChange, PullMemory } from '../../src/ports/pull-memory.ts'
 import { forgetfulCache, forgetfulMemory } from '../../src/examine/forgetful.ts'
 import type { CaseSettings, ExampleCase } from './cases.ts'
@@ -18,10 +19,16 @@ import { base, repositoryOf } from './example-repository.ts'
 
 type Example = Pick<ExampleCase, 'directory' | 'settings'>
 
-/** What the App's checks find in the pull request. */
-export async function judgePull(example: Example): Promise<readonly Finding[]> {
+/**
+ * What the App's checks find in the pull request. Examples of other rules need not be complete enough to be installed:
+ * that check counts where it is the rule's own.
+ */
+export async function judgePull(example: Example, check: CheckId | undefined): Promise<readonly Finding[]> {
   const { verdict } = await look(example, await shownBefore(example))
-  return verdict.outcomes.flatMap(({ findings }) => findings).sort(compareFindings)
+  return verdict.outcomes
+    .filter((outcome) => outcome.check !== 'install' || check === 'install')
+    .flatMap(({ findings }) => findings)
+    .sort(compareFindings)
 }
 
 function look({ directory, settings }: Example, shown?: DescribedChange): Promise<Examination> {
@@ -96,6 +103,8 @@ function answerTo(question: Question, settings: CaseSettings): AnswerTo[Question
           retryAfter: 60,
         }
       )
+    case 'install':
+      return { kind: 'unknown', reason: 'no example opens it', retryAfter: 60 }
     case 'comment':
       return { kind: 'unedited' }
     case 'branch':

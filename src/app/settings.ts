@@ -41,6 +41,8 @@ const schema = z.object({
   MAX_CHECK_MEGABYTES: count.min(256).default(usualBudget.memory),
   /** Where the rules' pages can be read; findings link to `<RULES_URL>/<rule>.md`. */
   RULES_URL: z.url().optional(),
+  /** An opm of the operator's, that serves the catalogs of a change too. */
+  OPM_PATH: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Registries that may be asked by plain http or at internal addresses, as host or host:port, comma-separated. */
   INSECURE_REGISTRIES: z.string().default(''),
@@ -74,6 +76,7 @@ export interface Settings {
   readonly budget: LookBudget
   readonly leaseSeconds: number
   readonly rulesUrl: string | undefined
+  readonly opm: string | undefined
   readonly logLevel: string
   readonly insecureRegistries: readonly string[]
 }
@@ -126,6 +129,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     },
     leaseSeconds: values.LEASE_SECONDS,
     rulesUrl: values.RULES_URL?.replace(/\/$/, ''),
+    opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
     insecureRegistries: values.INSECURE_REGISTRIES.split(',')
       .map((host) => host.trim())

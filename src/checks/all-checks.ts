@@ -2,6 +2,7 @@
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import type { Check } from './check.ts'
 import { imagesCheck } from './images/images.ts'
+import { installCheck } from './install/install.ts'
 import { ownership } from './ownership/ownership.ts'
 import { validationCheck } from './validation/validation.ts'
 
@@ -9,6 +10,7 @@ const byId: { readonly [Id in CheckId]: Check<Id> } = {
   ownership,
   validation: validationCheck,
   images: imagesCheck,
+  install: installCheck,
 }
 
 export const allChecks: readonly Check[] = checkIds.map((id) => byId[id])

@@ -7,6 +7,7 @@ import type { AnyRule } from '../findings/rule.ts'
 import { bundleDirectoryRules } from './bundles/rules.ts'
 import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'
+import { installRules } from './install/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
 import { opmReleaseUnknown } from './validation/opm-release-unknown.ts'
 import { templateRules } from './validation/templates/rules.ts'
@@ -27,4 +28,5 @@ export const allRules: readonly AnyRule[] = [
   opmReleaseUnknown,
   ...imageRules,
   ...bundleRules,
+  ...installRules,
 ]

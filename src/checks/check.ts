@@ -12,6 +12,8 @@ import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
 import type { PackageSources } from './bundles/package-sources.ts'
+import type { AskedServer } from './install/running-catalog.ts'
+import type { TriedInstall } from './install/tried-install.ts'
 import type { Answers, Question } from './questions.ts'
 
 /** All that a check may look at. Rules, owners and config come from the base tip; nothing here was chosen by the author. */
@@ -47,8 +49,17 @@ export interface CheckInput {
   readonly templates?: readonly TemplateState[]
   /** What the push would carry besides the tree. Absent: not looked. */
   readonly carried?: Carried
+  /** Touched packages as a server would give them, by the catalog's root and by package. Absent: nobody asked one. */
+  readonly served?: ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>
   /** Whether the rules of the base branch demand that every commit is signed. Absent: they do not. */
   readonly demandsSignatures?: boolean
+}
+
+/** What a server of the catalog that would land says of a package. */
+export interface ServedPackage {
+  readonly asked: readonly AskedServer[]
+  /** The manifests of bundles that have no image, as JSON, by bundle. */
+  readonly objects: ReadonlyMap<string, readonly string[]>
 }
 
 /** A bundle of the base, and the root of the catalog that has it. */
@@ -90,6 +101,10 @@ export interface CheckOutcome {
   readonly byHand?: readonly string[]
   /** Changes that would mend a finding, for the comment. Absent: none. */
   readonly offers?: readonly Offer[]
+  /** The configuration does not require the check: it says what it found, and keeps nothing from being merged. */
+  readonly isOptional?: true
+  /** What was tried, for the check run. Absent: the summary says it all. */
+  readonly tried?: readonly TriedInstall[]
   /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */
   readonly summary: string
 }

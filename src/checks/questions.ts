@@ -3,6 +3,7 @@
 import type { BundleFormat } from '../bundle/bundle-files.ts'
 import type { BundleStatement } from '../bundle/render/compare-with-image.ts'
 import type { Json } from '../go/json/json.ts'
+import type { BundleFacts } from './install/bundle-facts.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Person } from '../change/snapshot.ts'
 import type { CommitSha, UserId } from '../change/ids.ts'
@@ -12,6 +13,8 @@ export type Question =
   | { readonly kind: 'image'; readonly reference: string; readonly platforms?: boolean }
   /** What is inside a bundle image? By digest, so that the answer never changes. */
   | { readonly kind: 'bundle'; readonly reference: string }
+  /** What would come of installing a bundle image? By digest, and told by the same pull as what is inside. */
+  | { readonly kind: 'install'; readonly reference: string }
   /** Which account has this login now? */
   | { readonly kind: 'user'; readonly login: string }
   | {
@@ -77,6 +80,8 @@ export type BundleAnswer =
       readonly csv?: Json
       /** Places name files of the bundle. */
       readonly findings: readonly Finding[]
+      /** What a simulated install has to know of it; only where that was asked. */
+      readonly install?: BundleFacts
       /**
        * True when the bot sees the image with rights that readers of its words may not have: nothing that only the
        * image says may be repeated.
@@ -105,6 +110,8 @@ export type CheckRunAnswer =
 export interface AnswerTo {
   image: ImageAnswer
   bundle: BundleAnswer
+  /** With `install`, and without what is inside. */
+  install: BundleAnswer
   user: UserAnswer
   'team-member': MembershipAnswer
   role: RoleAnswer
@@ -125,6 +132,8 @@ export function questionKey(question: Question): string {
       return `image ${question.reference}${question.platforms === true ? ' with platforms' : ''}`
     case 'bundle':
       return `bundle ${question.reference}`
+    case 'install':
+      return `install ${question.reference}`
     case 'user':
       return `user ${question.login.toLowerCase()}`
     case 'team-member':

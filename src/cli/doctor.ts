@@ -17,7 +17,8 @@ import { openForge } from '../github/forge.ts'
 import { openGitHubApp } from '../github/github-app.ts'
 import { readBranchRules } from '../github/read-branch-rules.ts'
 import { landingPlanAsText } from '../messages/landing-plan.ts'
-import { ownChecks } from '../messages/report.ts'
+import { demandedChecks } from '../gate/demanded-checks.ts'
+import { namesOfChecks, ownChecks } from '../messages/report.ts'
 import { exitWith, print, printJson, say } from './output.ts'
 import { parseRepository } from './parse-repository.ts'
 
@@ -42,8 +43,10 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const repository = parseRepository(options.repository)
   const config = await readConfigFile(options.config)
   const { app, rules, permissions } = await diagnose(options, repository, readSettings(process.env))
-  const plan = chooseLandingMethod({ rules, wanted: config.merge.method, permissions, app, ownChecks })
-  const rulesets = recommendedRulesets(rules.branch, app, ownChecks)
+  const checksToRequire = namesOfChecks(demandedChecks(config))
+  const wanted = config.merge.method
+  const plan = chooseLandingMethod({ rules, wanted, permissions, app, ownChecks, checksToRequire })
+  const rulesets = recommendedRulesets(rules.branch, app, checksToRequire)
   if (options.rulesets !== undefined) await writeRulesets(options.rulesets, rulesets)
   if (options.output === 'json')
     printJson({ repository: options.repository, app, rules, permissions, plan, rulesets })

@@ -3,21 +3,23 @@
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
-import type { BundleBlob, Catalog } from '../catalog/facts/catalog.ts'
+import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { BundleContent } from '../checks/install/bundle-content.ts'
+import { bundleFacts } from '../checks/install/bundle-facts.ts'
 import type { InstallReport } from '../checks/install/install-report.ts'
-import { CatalogUnderTest } from '../checks/install/resolutions.ts'
+import { hasInlineObjects, inlineBundle } from '../checks/install/inline-bundle.ts'
+import { CatalogUnderTest, ownName, type OtherCatalog } from '../checks/install/resolutions.ts'
 import { judgeInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
-import { targets, type Target } from '../checks/install/targets.ts'
-import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
-import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
+import { targetIds, targetNamed, type Target } from '../checks/install/targets.ts'
 import { printable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
+import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
 import { eachOf } from '../examine/gather-answers.ts'
 import { answerOf } from '../registry/answer-of.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
+import { objectsOf, readInstallCatalog, runCatalog, type InstallCatalog } from './install-catalog.ts'
 import { exitWith, print, printJson } from './output.ts'
 import { filesBelow, withRegistry } from './pulled-bundles.ts'
 
@@ -27,6 +29,7 @@ export interface InstallOptions {
   readonly allChannels?: true
   readonly upgradeFrom?: string
   readonly bundle?: readonly string[]
+  readonly beside?: readonly string[]
   readonly with?: readonly string[]
   readonly objects?: true
   readonly offline?: true
@@ -38,20 +41,28 @@ export interface InstallOptions {
 const pulledAtOnce = 4
 
 export async function install(dir: string, options: InstallOptions): Promise<void> {
-  const wanted = (options.with ?? []).map(targetNamed)
+  const wanted = (options.with ?? []).map(wantedTarget)
   const local = localBundles(options.bundle ?? [])
-  const catalog = read(dir)
-  const base = options.upgradeFrom === undefined ? undefined : read(options.upgradeFrom)
-  const test = new CatalogUnderTest(catalog, base)
+  const { insecureRegistry: insecure } = options
+  const main = await readInstallCatalog(dir, insecure)
+  const { catalog } = main
+  const base =
+    options.upgradeFrom === undefined
+      ? undefined
+      : (await readInstallCatalog(options.upgradeFrom, insecure)).catalog
+  const others = await besideCatalogs(options.beside ?? [], insecure)
+  const test = new CatalogUnderTest(catalog, base, { others })
   const channels = channelsFor(test, dir, options)
   const plan = planInstall({ catalog, base, package: options.package, channels }, test)
-  const contents = await open(plan, local, options)
+  const sources = [main, ...others]
+  const contents = await open(plan, local, sources, options)
+  const running = await runCatalog(main, options.package, process.env['OPM_PATH'])
   const report = judgeInstall(
     plan,
     (blob) => contents.get(blob) ?? { kind: 'unknown', reason: 'it was not opened' },
     {
       wanted,
-      packedSize: (bytes) => gzipSync(bytes).length,
+      running,
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
     },
   )
@@ -94,17 +105,21 @@ function channelsFor(test: CatalogUnderTest, dir: string, options: InstallOption
 async function open(
   { toOpen }: InstallPlan,
   local: ReadonlyMap<string, BundleContent>,
+  sources: readonly InstallCatalog[],
   { offline, insecureRegistry }: InstallOptions,
 ): Promise<ReadonlyMap<BundleBlob, BundleContent>> {
   const contents = new Map<BundleBlob, BundleContent>()
   const toPull: BundleBlob[] = []
   for (const blob of toOpen) {
     const given = local.get(blob.name)
+    const inline = given || (blob.image !== '' && !offline) ? undefined : contentInCatalog(blob, sources)
     if (given) contents.set(blob, given)
+    else if (inline) contents.set(blob, inline)
     else if (blob.image === '')
       contents.set(blob, {
-        kind: 'unknown',
-        reason: 'its manifests are in the catalog, not in an image; name a directory with --bundle',
+        kind: 'missing',
+        reason:
+          'it has no image, and the catalog does not hold all of its manifests; olm.csv.metadata is no substitute',
       })
     else if (offline)
       contents.set(blob, { kind: 'unknown', reason: `no registry was asked for ${blob.image}` })
@@ -120,10 +135,10 @@ async function open(
 async function pull(registry: RegistryClient, image: string): Promise<BundleContent> {
   try {
     const { files, labels } = await pullBundle(registry, image)
-    if (detectFormat(files) !== undefined) return { kind: 'files', files, labels }
+    if (detectFormat(files) !== undefined) return contentOf(files, labels, 'image')
     // Charts lie anywhere in an image.
     const whole = await pullBundle(registry, image, { directories: [''] })
-    return { kind: 'files', files: whole.files, labels }
+    return contentOf(whole.files, labels, 'image')
   } catch (error) {
     const answer = answerOf(error)
     if (answer.kind === 'ok') throw error
@@ -131,6 +146,41 @@ async function pull(registry: RegistryClient, image: string): Promise<BundleCont
     const isOpen = ['unknown', 'missing-or-private', 'blocked'].includes(answer.kind)
     return { kind: isOpen ? 'unknown' : 'missing', reason: answer.reason }
   }
+}
+
+/** What the catalog itself holds of it: the whole bundle, or nothing that could be installed. */
+function contentInCatalog(blob: BundleBlob, sources: readonly InstallCatalog[]): BundleContent | undefined {
+  const source = sources.find(({ catalog }) => catalog.bundles.includes(blob))
+  if (!source || !hasInlineObjects(blob)) return undefined
+  const files = inlineBundle(source.catalog, blob, objectsOf(source, blob))
+  // Nothing of it is unpacked, so nobody packs it.
+  return files && { kind: 'bundle', from: 'catalog', files, facts: bundleFacts(files, { labels: {} }) }
+}
+
+/** `[NAME[:PRIORITY]=]DIR|IMAGE`: other CatalogSources of the cluster. */
+async function besideCatalogs(
+  named: readonly string[],
+  insecure: readonly string[] | undefined,
+): Promise<readonly (InstallCatalog & OtherCatalog)[]> {
+  const found: (InstallCatalog & OtherCatalog)[] = []
+  for (const [index, text] of named.entries()) {
+    const match = /^(?:(?<name>[a-z0-9][a-z0-9.-]*)(?::(?<priority>-?\d{1,9}))?=)?(?<place>.+)$/.exec(text)
+    if (!match?.groups) throw new Error(`--beside takes [NAME[:PRIORITY]=]DIR, not "${printable(text)}"`)
+    const { name = `beside-${index + 1}`, priority = '0', place = '' } = match.groups
+    if (name === ownName || found.some((one) => one.name === name))
+      throw new Error(`--beside: two catalogs are named "${name}"`)
+    found.push({ ...(await readInstallCatalog(place, insecure)), name, priority: Number(priority) })
+  }
+  return found
+}
+
+function contentOf(
+  files: BundleFiles,
+  labels: Readonly<Record<string, string>>,
+  from: 'image' | 'directory',
+): BundleContent {
+  const facts = bundleFacts(files, { labels, packedSize: (bytes) => gzipSync(bytes).length })
+  return { kind: 'bundle', from, files, facts }
 }
 
 /** `NAME=DIR`: a bundle's content from a directory. */
@@ -142,23 +192,13 @@ function localBundles(named: readonly string[]): ReadonlyMap<string, BundleConte
       if (at < 1) throw new Error(`--bundle takes NAME=DIR, not "${printable(text)}"`)
       if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
         throw new Error(`${directory} is not a directory`)
-      return [text.slice(0, at), { kind: 'files', files: filesBelow(directory), labels: {} }]
+      return [text.slice(0, at), contentOf(filesBelow(directory), {}, 'directory')]
     }),
   )
 }
 
-function targetNamed(text: string): Target {
-  const found = targets.find((target) => target.toLowerCase().replace(' ', '-') === text)
-  if (found === undefined)
-    throw new Error(
-      `--with takes ${targets.map((target) => target.toLowerCase().replace(' ', '-')).join(', ')}`,
-    )
+function wantedTarget(text: string): Target {
+  const found = targetNamed(text)
+  if (found === undefined) throw new Error(`--with takes ${targetIds.join(', ')}`)
   return found
-}
-
-function read(dir: string): Catalog {
-  const cache = openFactsCache()
-  const directory = readCatalogDirectory(dir, (bytes) => cache.factsOf(bytes))
-  if (directory.kind !== 'catalog') throw new Error(directory.message)
-  return directory.catalog
 }

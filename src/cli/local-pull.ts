@@ -99,6 +99,7 @@ export function askWithoutGitHub(author: Person, role: Role, askRegistries?: Ask
     switch (question.kind) {
       case 'image':
       case 'bundle':
+      case 'install':
         return askRegistries?.(question) ?? onGitHub('the command runs offline')
       case 'user':
         return {

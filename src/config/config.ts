@@ -157,6 +157,23 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('What referenced images must be.'),
+  install: z
+    .strictObject({
+      required: z
+        .boolean()
+        .default(false)
+        .describe(
+          'Whether a pull request is merged only when every package that it changes installs. Otherwise the check is shown, and blocks nothing.',
+        ),
+      with: z
+        .array(z.enum(['olm-v0', 'olm-v1', 'rukpak-plain', 'rukpak-registry', 'rukpak-helm']))
+        .default([])
+        .describe(
+          'What packages must install with. Empty: OLM v0 for registry+v1 bundles, RukPak for other formats.',
+        ),
+    })
+    .prefault({})
+    .describe('The simulated install of the packages that a pull request changes.'),
   merge: z
     .strictObject({
       enabled: z.boolean().default(true).describe('Whether the bot merges pull requests that pass.'),

@@ -90,7 +90,7 @@ function withinBudget(budget: LookBudget): (questions: readonly Question[]) => v
   const asked = { people: new Set<string>(), images: new Set<string>() }
   return (questions) => {
     for (const question of questions) {
-      const isImage = question.kind === 'image' || question.kind === 'bundle'
+      const isImage = question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install'
       asked[isImage ? 'images' : 'people'].add(questionKey(question))
     }
     if (asked.people.size > budget.people)

@@ -16,6 +16,8 @@ export interface ExamineOptions {
   readonly openPulls?: () => Promise<readonly OpenPull[]>
   /** Whether the rules of the base branch demand that every commit is signed. */
   readonly demandsSignatures?: boolean
+  /** Path of the operator's opm, which serves what would land. Absent: only our own server does. */
+  readonly opm?: string
   /** What the look may cost. */
   readonly budget?: LookBudget
 }

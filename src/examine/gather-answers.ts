@@ -82,7 +82,8 @@ function secondsToKeep(question: Question, answer: Answer): number {
 /** Answers from GitHub and registries: people's rights remembered for half a minute, their accounts for an hour. */
 export function answerQuestions(forge: Forge, askRegistries: AskRegistries, store: Cache): Ask {
   return async (question) => {
-    if (question.kind === 'image' || question.kind === 'bundle') return askRegistries(question)
+    if (question.kind === 'image' || question.kind === 'bundle' || question.kind === 'install')
+      return askRegistries(question)
     // Whether a comment was edited is asked when it is to be obeyed, not remembered from before.
     if (question.kind === 'comment') return forge.answer(question)
     // A check can be run again at any moment.

@@ -11,13 +11,14 @@ import type { Comparison } from './compare-trees.ts'
 import type { ExamineOptions } from './examine-options.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
+import { servedPackages } from './served-packages.ts'
 import type { Standing } from './stand-on-base.ts'
 
 /** Rejects with a GitError or StoreError. */
 export async function readCheckInput(
   { snapshot, baseTree, basePaths, config, configDigest, epoch }: Standing,
   { change, layout, links, look, resultPaths, resultTree, carried, pulls }: Comparison,
-  { loader, memory, demandsSignatures = false }: ExamineOptions,
+  { loader, memory, demandsSignatures = false, opm }: ExamineOptions,
 ): Promise<CheckInput> {
   const places = { repository: look, loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
@@ -46,6 +47,7 @@ export async function readCheckInput(
     }),
     carried: { ...carried.commits, pulls },
     demandsSignatures,
+    served: await servedPackages(change, look, resultTree, opm),
     templates: await readTemplates(change, layout, {
       links: links.map(({ path }) => path),
       repository: look,

@@ -10,7 +10,7 @@ import { cachedBundles, type BundleBudget } from '../registry/cached-bundles.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
 
-export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' }>
+export type ImageQuestion = Extract<Question, { kind: 'image' | 'bundle' | 'install' }>
 
 /** One look's way of asking registries: what it may ask is limited. Never rejects. */
 export type AskRegistries = <Q extends ImageQuestion>(question: Q) => Promise<AnswerTo[Q['kind']]>
@@ -94,11 +94,13 @@ export async function openRegistries({
   return {
     forOneLook() {
       const limited = { plain: withBudget(remembered.plain), detailed: withBudget(remembered.detailed) }
-      const readBundle = opened.forOneLook(bundles)
-      const ask = async (question: ImageQuestion) =>
-        question.kind === 'image'
-          ? (question.platforms === true ? limited.detailed : limited.plain).resolve(question.reference)
-          : guarded(question.reference, await readBundle(question.reference))
+      const { readBundle, readInstall } = opened.forOneLook(bundles)
+      const ask = async (question: ImageQuestion) => {
+        const { kind, reference } = question
+        if (kind === 'bundle') return guarded(reference, await readBundle(reference))
+        if (kind === 'install') return guarded(reference, await readInstall(reference))
+        return (question.platforms === true ? limited.detailed : limited.plain).resolve(reference)
+      }
       let until: number | undefined
       return async <Q extends ImageQuestion>(question: Q) => {
         until ??= clock.now() + lookTime

@@ -50,7 +50,11 @@ function choose(input: LandingInput, demands: Demands): Choice {
   }
 }
 
-function queued(wanted: WantedMethod, { own }: Demands, { app, ownChecks }: LandingInput): Choice {
+function queued(
+  wanted: WantedMethod,
+  { own }: Demands,
+  { app, ownChecks, checksToRequire = ownChecks }: LandingInput,
+): Choice {
   if (wanted !== 'auto' && wanted !== 'queue')
     return none(
       `the branch takes changes through its merge queue alone, and merge.method is ${wanted}: choose auto or queue`,
@@ -58,7 +62,7 @@ function queued(wanted: WantedMethod, { own }: Demands, { app, ownChecks }: Land
   // GitHub merges a group as soon as what is required of it is there: without our checks, what nobody has validated.
   if (own.length === 0)
     return none(
-      `the merge queue does not wait for this App's checks: require ${quoted(ownChecks)} of App ${app} on the branch`,
+      `the merge queue does not wait for this App's checks: require ${quoted(checksToRequire)} of App ${app} on the branch`,
     )
   const because = 'the branch has a merge queue, and takes nothing that does not come through it'
   return { method: { kind: 'queue' }, because, missing: [] }
@@ -125,7 +129,14 @@ function notAllowed(rules: BranchRules, method: MergeMethod): string {
 }
 
 /** What shuts the branch whatever the method. */
-function closures({ rules, app, ownChecks, pull, permissions }: LandingInput): string[] {
+function closures({
+  rules,
+  app,
+  ownChecks,
+  checksToRequire = ownChecks,
+  pull,
+  permissions,
+}: LandingInput): string[] {
   const unknown = rules.checks.required.filter(
     (check) => check.app === app && !ownChecks.includes(check.name),
   )
@@ -140,7 +151,7 @@ function closures({ rules, app, ownChecks, pull, permissions }: LandingInput): s
       : []),
     ...unknown.map(
       ({ name }) =>
-        `the check "${name}" is required from this App, which reports no such check: require ${quoted(ownChecks)} instead`,
+        `the check "${name}" is required from this App, which reports no such check: require ${quoted(checksToRequire)} instead`,
     ),
     ...(pull?.editsWorkflows === true && !allows(permissions, 'workflows')
       ? [

@@ -5,14 +5,11 @@ import type { CommitSha, TreeSha } from '../change/ids.ts'
 import type { Config } from '../config/config.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { leftOutBy } from '../findings/finding-list.ts'
-import { checkIds, type CheckId } from '../findings/checks.ts'
+import { demandedChecks } from './demanded-checks.ts'
 import { sayStop, type LandingStop } from './landing-stop.ts'
 import { mint } from './merge-permit.ts'
 import { reasonsOfRequired, requiredSeconds, type RequiredAnswer } from './required-checks.ts'
 import type { Reason, ReasonCode, Verdict, VerdictKind } from './verdict.ts'
-
-/** Every check that must finish before anything is merged. A check that is absent is not a check that passed. */
-export const requiredChecks: readonly CheckId[] = checkIds
 
 export type MergeOutcome =
   | { readonly kind: 'clean'; readonly commit: CommitSha; readonly tree: TreeSha }
@@ -73,8 +70,11 @@ export function decide(input: GateInput): Verdict {
     ...(merge.kind === 'clean' && { result: { commit: merge.commit, tree: merge.tree } }),
   }
   if (kind === 'unknown') return { ...verdict, retryAfter: soonest(outcomes) }
-  if (required.length > 0) return { ...verdict, retryAfter: requiredSeconds }
-  if (kind !== 'merge' || merge.kind !== 'clean') return verdict
+  const others = outcomes.some(({ unanswered }) => unanswered.length > 0) ? [soonest(outcomes)] : []
+  if (required.length > 0) return { ...verdict, retryAfter: Math.min(requiredSeconds, ...others) }
+  // What an optional check could not find out is asked again as long as the pull request waits for something else.
+  if (kind !== 'merge' || merge.kind !== 'clean')
+    return kind === 'wait' && others[0] !== undefined ? { ...verdict, retryAfter: others[0] } : verdict
   return {
     ...verdict,
     permit: mint({
@@ -173,12 +173,14 @@ function* reasonsOfMerge({ merge, changedPaths }: GateInput): Generator<Weighed>
     yield reason('wait', 'empty', 'the pull request changes no file of the base branch')
 }
 
-function* reasonsOfChecks({ outcomes, requestedBy }: GateInput): Generator<Weighed> {
-  for (const id of requiredChecks) {
+/** Every demanded check must have finished: a check that is absent is not a check that passed. */
+function* reasonsOfChecks({ outcomes, config, requestedBy }: GateInput): Generator<Weighed> {
+  const demanded = demandedChecks(config)
+  for (const id of demanded) {
     if (!outcomes.some((outcome) => outcome.check === id))
       yield reason('unknown', 'unanswered', `the check ${id} has not finished`)
   }
-  for (const outcome of outcomes) {
+  for (const outcome of outcomes.filter(({ check }) => demanded.includes(check))) {
     const errors = outcome.findings
       .filter((finding) => finding.severity === 'error')
       .reduce((sum, finding) => sum + (leftOutBy(finding) || 1), 0)

@@ -76,13 +76,13 @@ export function fasterWays(
 
 /** A: nobody but the App moves the branch. B: nothing moves it without our checks. Both are in recommended-rulesets.ts. */
 function missingRulesets(
-  { rules, app, ownChecks }: LandingInput,
+  { rules, app, ownChecks, checksToRequire = ownChecks }: LandingInput,
   method: LandingMethod | undefined,
 ): string[] {
   const pinned = new Set(
     rules.checks.required.filter((check) => check.app === app).map((check) => check.name),
   )
-  const isMissingChecks = ownChecks.some((name) => !pinned.has(name))
+  const isMissingChecks = checksToRequire.some((name) => !pinned.has(name))
   const exact = method?.kind === 'github-merge' ? ', and what GitHub merges is what was validated' : ''
   return [
     ...(rules.reservedForUs

@@ -17,6 +17,8 @@ export interface LandingInput {
   readonly app: number
   /** The names of the checks that we report on pull requests. */
   readonly ownChecks: readonly string[]
+  /** Those of them that the branch should require. Absent: all. */
+  readonly checksToRequire?: readonly string[]
   /** The one pull request that is to land; absent: any, as for a page about the branch. */
   readonly pull?:
     | {

@@ -49,6 +49,6 @@ export interface Verdict {
   readonly waiting: readonly Waiting[]
   /** Present exactly when `kind` is `merge`. */
   readonly permit?: MergePermit
-  /** For `unknown`, and where other Apps' checks are waited for: seconds until asking again makes sense. */
+  /** For `unknown`, and where other Apps' checks or answers to an optional check are waited for: seconds until asking again. */
   readonly retryAfter?: number
 }

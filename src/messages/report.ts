@@ -5,6 +5,7 @@ import { compareFindings, type Finding } from '../findings/finding.ts'
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import { unblockers } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
+import { describeTried } from './describe-tried.ts'
 import { code, codeInCell, oneLine, plain } from './escape.ts'
 import { fencedBlock } from './fenced-block.ts'
 import { fencedMermaid } from './fenced-mermaid.ts'
@@ -16,7 +17,11 @@ export const commentMarker = '<!-- catalog-bot:report -->'
 export const checkPrefix = 'catalog-bot / '
 
 /** The names of the checks that every pull request gets. */
-export const ownChecks: readonly string[] = checkIds.map((id) => `${checkPrefix}${id}`)
+export const ownChecks: readonly string[] = namesOfChecks(checkIds)
+
+export function namesOfChecks(ids: readonly CheckId[]): readonly string[] {
+  return ids.map((id) => `${checkPrefix}${id}`)
+}
 
 const maxAnnotations = 150
 const maxShownFindings = 20
@@ -96,8 +101,13 @@ function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): Rep
   const kept = id === 'ownership' ? keptBack(verdict) : []
   const summary = cut([...kept, summarise(outcome, options)].join('\n\n'))
   const base = { name, annotations: annotate(outcome.findings), summary }
-  if (errors > 0)
-    return { ...base, status: 'completed', conclusion: 'failure', title: amount(errors, warnings) }
+  if (errors > 0) {
+    const title = `${amount(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
+    return { ...base, status: 'completed', conclusion: 'failure', title }
+  }
+  // Nobody waits for it, and it did not pass.
+  if (outcome.unanswered.length > 0 && outcome.isOptional)
+    return { ...base, status: 'completed', conclusion: 'neutral', title: 'Could not be found out' }
   if (outcome.unanswered.length > 0)
     return {
       ...base,
@@ -126,6 +136,7 @@ function summarise(outcome: CheckOutcome, options: ReportOptions): string {
   for (const { question, reason } of outcome.unanswered) parts.push(`- ${plain(question)}: ${plain(reason)}`)
   for (const { what, who } of outcome.waiting)
     parts.push(`- ${plain(what)}: ${who.map((name) => code(name)).join(', ')}`)
+  if (outcome.tried) parts.push(...describeTried(outcome.tried))
   return parts.join('\n\n')
 }
 
@@ -137,9 +148,10 @@ function composeComment(
   if (options.changeLines.length > 0)
     sections.push(['**What this changes**', '', ...options.changeLines].join('\n'))
   if (verdict.outcomes.length > 0) sections.push(checkTable(verdict.outcomes))
+  const blocking = new Set(verdict.outcomes.filter(({ isOptional }) => !isOptional).flatMap(errorsOf))
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(bySeverity)
-  const errors = findings.filter((finding) => finding.severity === 'error')
-  const others = findings.filter((finding) => finding.severity !== 'error')
+  const errors = findings.filter((finding) => blocking.has(finding))
+  const others = findings.filter((finding) => !blocking.has(finding))
   if (errors.length > 0) sections.push(findingList('**What is wrong**', errors, options))
   if (others.length > 0)
     sections.push(
@@ -279,7 +291,9 @@ function checkTable(outcomes: readonly CheckOutcome[]): string {
 
 function resultOf(outcome: CheckOutcome): readonly [mark: string, words: string] {
   const { errors, warnings } = count(outcome.findings)
+  if (errors > 0 && outcome.isOptional) return ['⚠️', `${amount(errors, warnings)}, not required to merge`]
   if (errors > 0) return ['❌', amount(errors, warnings)]
+  if (outcome.unanswered.length > 0 && outcome.isOptional) return ['❔', 'could not be found out']
   if (outcome.unanswered.length > 0)
     return [
       '🔄',
@@ -330,8 +344,12 @@ function annotate(findings: readonly Finding[]): ReportedAnnotation[] {
   return annotations
 }
 
+function errorsOf({ findings }: Pick<CheckOutcome, 'findings'>): readonly Finding[] {
+  return findings.filter((finding) => finding.severity === 'error')
+}
+
 function count(findings: readonly Finding[]) {
-  const errors = findings.filter((finding) => finding.severity === 'error').length
+  const errors = errorsOf({ findings }).length
   return { errors, warnings: findings.length - errors }
 }
 

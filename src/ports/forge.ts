@@ -7,7 +7,7 @@ import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { ReportedCheck } from '../messages/report.ts'
 
-export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' }>
+export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' | 'install' }>
 
 /** A check run as GitHub shows it. `name` is unique per head among ours; `digest` stands for all the rest. */
 export interface CheckRun extends ReportedCheck {

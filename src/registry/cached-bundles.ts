@@ -1,9 +1,10 @@
-// Remembers what bundle images hold, in the store: by digest for days, under the version of the reader. Pulls few at a
-// time, and only so many for one look at a pull request; the next look finds these and goes on with the others.
+// Remembers what bundle images hold, and what would come of installing them, in the store: by digest for days, under the
+// version of the reader. One pull tells both. Pulls few at a time, and only so many for one look at a pull request; the
+// next look finds these and goes on with the others.
 import { parseImageReference } from '../go/reference/image-reference.ts'
-import type { BundleAnswer } from '../checks/questions.ts'
+import type { BundleAnswer, Unknown } from '../checks/questions.ts'
 import type { Clock } from '../ports/clock.ts'
-import { defineCache, type Cache } from '../ports/cache.ts'
+import { defineCache, type Cache, type CacheSpace } from '../ports/cache.ts'
 import { defaultTtls } from './cached-answers.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { bundleReaderVersion } from './unpack/read-bundle-files.ts'
@@ -13,7 +14,7 @@ export interface BundleBudget {
   readonly pulls: number
   /** Milliseconds from the first pull on, after which no other one is begun. */
   readonly time: number
-  /** Characters of all answers together: a look holds them in memory. */
+  /** Characters of all answers of one kind together: a look holds them in memory. */
   readonly held: number
 }
 
@@ -21,11 +22,14 @@ export interface BundleBudget {
 // so that the last one is reached by tens of thousands of bundles.
 export const defaultBundleBudget: BundleBudget = { pulls: 100, time: 60_000, held: 64 * 1024 * 1024 }
 
-export type ReadBundle = (reference: string) => Promise<BundleAnswer>
+/** One look's way of reading bundles. Rejects as RegistryClient.readBundle does: for our own faults only. */
+export interface ReadBundles {
+  readonly readBundle: (reference: string) => Promise<BundleAnswer>
+  readonly readInstall: (reference: string) => Promise<BundleAnswer>
+}
 
 export interface CachedBundles {
-  /** One look's way of reading bundles. Rejects as RegistryClient.readBundle does: for our own faults only. */
-  forOneLook(budget?: BundleBudget): ReadBundle
+  forOneLook(budget?: BundleBudget): ReadBundles
 }
 
 export interface CachedBundlesOptions {
@@ -37,15 +41,34 @@ export interface CachedBundlesOptions {
   readonly slowest?: number
 }
 
+// What a bundle holds is as its reader made it: the version tells of its shape.
 const space = defineCache<BundleAnswer>('bundle-answers', {
   version: bundleReaderVersion,
-  read: (stored) => (isBundleAnswer(stored) ? stored : undefined),
+  read: (stored) => (isAnswer(stored, 'findings') ? stored : undefined),
+})
+const installSpace = defineCache<BundleAnswer>('install-answers', {
+  version: bundleReaderVersion,
+  read: (stored) => (isAnswer(stored, 'install') ? stored : undefined),
 })
 
-// What a bundle holds is as its reader made it: the version tells of its shape.
-function isBundleAnswer(stored: unknown): stored is BundleAnswer {
+function isAnswer(stored: unknown, field: string): stored is BundleAnswer {
   if (typeof stored !== 'object' || stored === null || !('kind' in stored)) return false
-  return stored.kind === 'bundle' ? 'findings' in stored : 'reason' in stored
+  return stored.kind === 'bundle' ? field in stored : 'reason' in stored
+}
+
+interface Both {
+  readonly bundle: BundleAnswer
+  readonly install: BundleAnswer
+}
+
+function bothOf(answer: BundleAnswer): Both {
+  if (answer.kind !== 'bundle') return { bundle: answer, install: answer }
+  const { install, ...bundle } = answer
+  if (install) return { bundle, install: { kind: 'bundle', digest: answer.digest, findings: [], install } }
+  return {
+    bundle,
+    install: { kind: 'unknown', reason: 'the bundle was opened, and not read', retryAfter: slowRetry },
+  }
 }
 
 const defaultAtOnce = 4
@@ -63,32 +86,36 @@ export function cachedBundles(
   { clock, store, atOnce = defaultAtOnce, slowest = defaultSlowest }: CachedBundlesOptions,
 ): CachedBundles {
   const enter = gate(atOnce)
-  // The same bundle wanted by two looks is pulled once.
-  const underWay = new Map<string, Promise<BundleAnswer>>()
+  // The same bundle wanted by two looks, or for two reasons, is pulled once.
+  const underWay = new Map<string, Promise<Both>>()
 
-  async function pull(key: string, reference: string): Promise<BundleAnswer> {
+  async function pull(key: string, reference: string): Promise<Both> {
     const signal = AbortSignal.timeout(slowest)
     const answer = await client.readBundle(reference, signal)
     if (signal.aborted && answer.kind === 'unknown') {
       const reason = `pulling it takes longer than ${slowest / 1000} s`
-      const slow = { ...answer, reason, retryAfter: slowRetry }
+      const slow = bothOf({ ...answer, reason, retryAfter: slowRetry })
       // The one silence that is remembered: the same drip would be first in line at every look, and keep others out.
-      await store.putCached(space, new Map([[key, slow]]), slowRetry)
+      await remember(key, slow, slowRetry)
       return slow
     }
-    const life = ttlOf(reference, answer)
-    if (life !== undefined) await store.putCached(space, new Map([[key, answer]]), life)
-    return answer
+    const both = bothOf(answer)
+    const life = ttlOf(reference, both.bundle)
+    if (life !== undefined) await remember(key, both, life)
+    return both
   }
 
-  function forOneLook(budget: BundleBudget = defaultBundleBudget): ReadBundle {
+  async function remember(key: string, { bundle, install }: Both, seconds: number): Promise<void> {
+    await store.putCached(space, new Map([[key, bundle]]), seconds)
+    await store.putCached(installSpace, new Map([[key, install]]), seconds)
+  }
+
+  function forOneLook(budget: BundleBudget = defaultBundleBudget): ReadBundles {
     let started: number | undefined
     const pulled = new Set<string>()
-    const held = new Map<string, number>()
-    let total = 0
 
     /** What may not be begun any more, and why. */
-    function refusal(key: string): BundleAnswer | undefined {
+    function refusal(key: string): Unknown | undefined {
       started ??= clock.now()
       if (clock.now() - started >= budget.time)
         return later(`opening bundles takes longer than ${budget.time / 1000} s`, slowLook)
@@ -98,43 +125,62 @@ export function cachedBundles(
       return undefined
     }
 
-    function withinMemory(key: string, answer: BundleAnswer): BundleAnswer {
-      const known = held.get(key)
-      const size = known ?? JSON.stringify(answer).length
-      if (known === undefined && total + size > budget.held)
-        return {
-          kind: 'unknown',
-          reason: `the bundles of this change contain more than ${budget.held} characters; split it into several pull requests`,
-          retryAfter: 3600,
+    function reading<Answer>(
+      answers: CacheSpace<Answer>,
+      pick: (both: Both) => Answer,
+    ): (reference: string) => Promise<Answer | Unknown> {
+      const withinMemory = holdingAtMost<Answer>(budget.held)
+      return async (reference) => {
+        // The whole reference: who may see an image in one repository need not be able to in another.
+        const key = JSON.stringify([await client.identity(reference), reference])
+        const remembered = (await store.getCached(answers, [key])).get(key)
+        if (remembered !== undefined) return withinMemory(key, remembered)
+        const leave = await enter()
+        try {
+          // It may have come while this one waited.
+          const running = underWay.get(key)
+          if (running) return withinMemory(key, pick(await running))
+          const told = pulled.has(key) ? (await store.getCached(answers, [key])).get(key) : undefined
+          if (told !== undefined) return withinMemory(key, told)
+          const refused = refusal(key)
+          if (refused) return refused
+          const both = pull(key, reference).finally(() => underWay.delete(key))
+          underWay.set(key, both)
+          return withinMemory(key, pick(await both))
+        } finally {
+          leave()
         }
-      if (known === undefined) total += size
-      held.set(key, size)
-      return answer
+      }
     }
 
-    return async (reference) => {
-      // The whole reference: who may see an image in one repository need not be able to in another.
-      const key = JSON.stringify([await client.identity(reference), reference])
-      const remembered = (await store.getCached(space, [key])).get(key)
-      if (remembered !== undefined) return withinMemory(key, remembered)
-      const leave = await enter()
-      try {
-        const running = underWay.get(key)
-        if (running) return withinMemory(key, await running)
-        const refused = refusal(key)
-        if (refused) return refused
-        const answer = pull(key, reference).finally(() => underWay.delete(key))
-        underWay.set(key, answer)
-        return withinMemory(key, await answer)
-      } finally {
-        leave()
-      }
+    return {
+      readBundle: reading(space, ({ bundle }) => bundle),
+      readInstall: reading(installSpace, ({ install }) => install),
     }
   }
   return { forOneLook }
 }
 
-function later(reason: string, retryAfter = nextLook): BundleAnswer {
+/** Lets so many characters of answers through, each answer counted once. */
+function holdingAtMost<Answer>(most: number): (key: string, answer: Answer) => Answer | Unknown {
+  const held = new Set<string>()
+  let total = 0
+  return (key, answer) => {
+    if (held.has(key)) return answer
+    const size = JSON.stringify(answer).length
+    if (total + size > most)
+      return {
+        kind: 'unknown',
+        reason: `the bundles of this change contain more than ${most} characters; split it into several pull requests`,
+        retryAfter: 3600,
+      }
+    total += size
+    held.add(key)
+    return answer
+  }
+}
+
+function later(reason: string, retryAfter = nextLook): Unknown {
   return { kind: 'unknown', reason: `${reason}; this one follows in the next run`, retryAfter }
 }
 

@@ -5,7 +5,7 @@ import type { BundleFiles } from '../bundle/bundle-files.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
 import { parseConfig, type IndexEntry, type Manifest } from './manifest.ts'
 import type { RegistryClient } from './registry-client.ts'
-import type { BundleReading } from './unpack/read-bundle-files.ts'
+import type { WholeReading } from './unpack/read-bundle-files.ts'
 import { RegistryError } from './registry-error.ts'
 import { defaultUnpackLimits, type PackedLayer, type UnpackLimits } from './unpack/unpack-layers.ts'
 import { inUnpackProcess } from './unpack/unpack-processes.ts'
@@ -136,10 +136,10 @@ export async function pullReading(
   registry: RegistryClient,
   text: string,
   { limits, signal }: Pick<PullOptions, 'limits' | 'signal'> = {},
-): Promise<{ readonly digest: string; readonly reading: BundleReading }> {
+): Promise<{ readonly digest: string; readonly reading: WholeReading }> {
   const content = { directories: bundleDirectories, limits: { ...defaultPullLimits, ...limits } }
-  const { digest, layers, wanted } = await pullLayers(registry, text, () => content, signal)
-  return { digest, reading: await readInProcess(layers, wanted.directories, wanted.limits) }
+  const { digest, labels, layers, wanted } = await pullLayers(registry, text, () => content, signal)
+  return { digest, reading: await readInProcess(layers, labels, wanted.directories, wanted.limits) }
 }
 
 async function pullLayers(
@@ -190,10 +190,11 @@ export async function unpackInProcess(
 /** Unpacks and reads there: YAML of strangers is no better than their archives. */
 async function readInProcess(
   layers: readonly PackedLayer[],
+  labels: PulledBundle['labels'],
   directories: readonly string[],
   { unpack, unpackTime }: PullLimits,
-): Promise<BundleReading> {
-  const result = await inUnpackProcess({ layers, directories, limits: unpack, reads: true }, unpackTime)
+): Promise<WholeReading> {
+  const result = await inUnpackProcess({ layers, directories, limits: unpack, labels }, unpackTime)
   if (!('reading' in result)) throw new Error('reading gave no reading')
   return result.reading
 }

@@ -1,6 +1,6 @@
 // A bundle image as an answer: pulled, read and judged. What a registry or an archive does wrong is part of it.
-import type { BundleAnswer } from '../checks/questions.ts'
 import type { AbortSignalLike } from '../ports/registry.ts'
+import type { BundleAnswer } from '../checks/questions.ts'
 import { answerOf } from './answer-of.ts'
 import type { RegistryClient } from './registry-client.ts'
 import { pullReading, type PullLimits } from './pull-bundle.ts'

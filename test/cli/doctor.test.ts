@@ -6,6 +6,9 @@ import { join } from 'node:path'
 import type { RulesetRequest } from '../../sandbox/github/branch-rules/rule-shapes.ts'
 import { accepted, Ground, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { privateKey } from '../sandbox/github/sample-world.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { demandedChecks } from '../../src/gate/demanded-checks.ts'
+import { namesOfChecks } from '../../src/messages/report.ts'
 
 let ground: Ground
 beforeAll(async () => {
@@ -14,7 +17,7 @@ beforeAll(async () => {
 afterAll(async () => ground.it.stop())
 
 const cli = join(import.meta.dirname, '../../src/cli.ts')
-const ownChecks = ['ownership', 'validation', 'images'].map((name) => `catalog-bot / ${name}`)
+const ownChecks = namesOfChecks(demandedChecks(defaultConfig))
 
 interface Ran {
   readonly code: number

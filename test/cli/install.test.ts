@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { InstallReport } from '../../src/checks/install/install-report.ts'
 import { smallBundle } from '../checks/install/small-bundle.ts'
 import { writtenBlobs } from '../checks/install/written-catalog.ts'
 import { catalogBotIn } from './command.ts'
@@ -49,4 +50,40 @@ test('install says whether a package installs, by its words and its exit code', 
   expect(unknown.code).toBe(2)
   expect(unknown.out).toContain('foo, channel stable: foo.v1.1.0: could not be found out')
   expect(absent).toMatchObject({ code: 2, out: '', err: expect.stringContaining('has no package "nowhere"') })
+})
+
+test('a catalog that holds the whole bundle, and one beside it, are enough without an image', async () => {
+  const objects = [...smallBundle('inline.v1.0.0', 'inline')]
+    .filter(([path]) => path.startsWith('manifests/'))
+    .map(([, bytes]) => ({
+      type: 'olm.bundle.object',
+      value: { data: Buffer.from(bytes).toString('base64') },
+    }))
+  const [blobs, red] = [
+    writtenBlobs(['inline/stable 1.0.0', 'inline 1.0.0 needs Red']),
+    writtenBlobs(['red/stable 1.0.0', 'red 1.0.0 gives Red']),
+  ]
+  const written = (blobs as Readonly<Record<string, unknown>>[]).map((blob) =>
+    blob['schema'] === 'olm.bundle'
+      ? { ...blob, image: '', properties: [...(blob['properties'] as object[]), ...objects] }
+      : blob,
+  )
+  const text = (all: readonly unknown[]) => all.map((blob) => JSON.stringify(blob)).join('\n')
+  place('inline/catalog.json', text(written))
+  place('red/catalog.json', text(red))
+  const install = (...parameters: string[]) =>
+    catalogBotIn(folder, 'install', 'inline', '--package', 'inline', '--offline', ...parameters)
+  const [alone, beside] = await Promise.all([
+    install(),
+    install('--beside', 'others:10=red', '--bundle', 'red.v1.0.0=bundle', '-o', 'json'),
+  ])
+  expect(alone.code).toBe(1)
+  expect(alone.out).toContain('bundle inline.v1.0.0 requires an operator providing an API')
+  expect(beside.err).toBe('')
+  const { channels } = JSON.parse(beside.out) as InstallReport
+  const [channel] = channels
+  expect(channel?.comesAlong).toMatchObject([{ name: 'red.v1.0.0', package: 'red' }])
+  const stepOf = (wanted: string) => channel?.steps.find(({ id }) => id === wanted)
+  expect(stepOf('running')).toMatchObject({ outcome: 'passed' })
+  expect(stepOf('unpacking')?.facts).toContain('inline.v1.0.0: its manifests come with the catalog')
 })

@@ -93,10 +93,14 @@ async function pull(
       {
         repository: world.mirror,
         loader: catalogLoader(pool, store),
-        ask: async (question) =>
-          question.kind === 'image' || question.kind === 'bundle'
+        ask: async (question) => {
+          // The old heads that installs are upgraded from are none of the images check's.
+          if (question.kind === 'install')
+            return { kind: 'unknown', reason: 'nobody installs', retryAfter: 60 }
+          return question.kind === 'image' || question.kind === 'bundle'
             ? askRegistries(question)
-            : world.people.answer(question),
+            : world.people.answer(question)
+        },
         memory: forgetfulMemory,
       },
     )

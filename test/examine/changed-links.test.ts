@@ -96,7 +96,7 @@ test('a target that is edited breaks the catalog that links to it, and the gate 
     repository: world.mirror,
     loader: catalogLoader(pool, forgetfulCache),
     ask: async (question) =>
-      question.kind === 'image' || question.kind === 'bundle'
+      ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'nobody asks', retryAfter: 1 }
         : world.people.answer(question),
     memory: forgetfulMemory,

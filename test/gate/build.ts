@@ -2,6 +2,7 @@
 import { commitSha, pullNumber, treeSha, userId } from '../../src/change/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Snapshot } from '../../src/change/snapshot.ts'
+import { checkIds } from '../../src/findings/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
 import type { LandingStop } from '../../src/gate/landing-stop.ts'
@@ -39,7 +40,7 @@ export function aGateInput(differences: Partial<GateInput> = {}): GateInput {
     configDigest: 'default',
     merge: { kind: 'clean', commit: commitSha(sha('c')), tree: treeSha(sha('d')) },
     changedPaths: 1,
-    outcomes: [passed('ownership'), passed('validation'), passed('images')],
+    outcomes: checkIds.map((check) => passed(check)),
     ...differences,
   }
 }

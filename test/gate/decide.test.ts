@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import { decide, requiredChecks, type GateInput } from '../../src/gate/decide.ts'
+import { decide, type GateInput } from '../../src/gate/decide.ts'
+import { demandedChecks } from '../../src/gate/demanded-checks.ts'
 import { isMergePermit } from '../../src/gate/merge-permit.ts'
 import { defaultConfig } from '../../src/config/config.ts'
+import { checkIds } from '../../src/findings/checks.ts'
 import { commitSha } from '../../src/change/ids.ts'
 import type { CheckRunAnswer } from '../../src/checks/questions.ts'
 import { askRequired } from '../../src/gate/required-checks.ts'
@@ -186,6 +188,8 @@ describe('the gate', () => {
     })
   })
 
+  const requiredChecks = demandedChecks(defaultConfig)
+
   test.each(requiredChecks)(
     'no check at all is not a check that passed: without %s nothing lands',
     (missing) => {
@@ -195,6 +199,40 @@ describe('the gate', () => {
       expect(verdict.permit).toBeUndefined()
     },
   )
+
+  describe('of a check that the configuration may require', () => {
+    const required = { ...defaultConfig, install: { ...defaultConfig.install, required: true } }
+    const without = (outcome: ReturnType<typeof passed> | undefined, config = defaultConfig) => {
+      const others = demandedChecks(defaultConfig).map((id) => passed(id))
+      return decide(aGateInput({ config, outcomes: [...others, ...(outcome ? [outcome] : [])] }))
+    }
+    const fails = passed('install', { findings: [error] })
+    const open = passed('install', {
+      unanswered: [{ question: 'q', reason: 'the registry is away', retryAfter: 30 }],
+    })
+
+    test('nothing is in the way where it does not', () => {
+      for (const outcome of [undefined, fails, open]) expect(without(outcome).kind).toBe('merge')
+    })
+
+    test('a failure blocks, and silence waits, where it does', () => {
+      expect(without(fails, required)).toMatchObject({ kind: 'blocked', reasons: [{ code: 'findings' }] })
+      expect(without(open, required)).toMatchObject({ kind: 'unknown', retryAfter: 30 })
+      expect(without(undefined, required)).toMatchObject({ kind: 'unknown' })
+    })
+
+    test('what it could not find out is asked again while the pull request waits', () => {
+      const others = demandedChecks(defaultConfig).map((id) => passed(id))
+      const waits = aGateInput({ snapshot: aSnapshot({ draft: true }), outcomes: [...others, open] })
+      expect(decide(waits)).toMatchObject({ kind: 'wait', retryAfter: 30 })
+    })
+
+    test('no other check can say of itself that it is optional', () => {
+      const outcome = passed('images', { findings: [error], isOptional: true })
+      const others = checkIds.filter((id) => id !== 'images').map((id) => passed(id))
+      expect(decide(aGateInput({ outcomes: [...others, outcome] }))).toMatchObject({ kind: 'blocked' })
+    })
+  })
 
   test('labels of strangers never turn a refusal into a landing', () => {
     const refused = aGateInput({ outcomes: [passed('validation'), passed('images')] })

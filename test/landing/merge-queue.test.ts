@@ -14,6 +14,9 @@ import { nodeId } from '../../sandbox/github/views/account-view.ts'
 import { aGateInput, passed } from '../gate/build.ts'
 import { checksRule, queueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { LandingWorld, type Scene } from './landing-world.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { demandedChecks } from '../../src/gate/demanded-checks.ts'
+import { namesOfChecks, ownChecks } from '../../src/messages/report.ts'
 
 let world: LandingWorld
 let scene: Scene
@@ -40,7 +43,7 @@ afterEach(async () => {
   scene.github.clearFaults()
 })
 
-const checks = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
+const checks = namesOfChecks(demandedChecks(defaultConfig))
 const queue = { kind: 'queue' } as const
 const repo = () => scene.full.split('/')[1] ?? ''
 const post = (head_sha: string, name: string) =>
@@ -229,7 +232,7 @@ describe('a group of the merge queue', () => {
     found = () => ({ heldBy: { login: 'bob', isBack: false } })
     const head = (await groupsOf())[0]?.group?.head ?? ''
     await judge()
-    expect(conclusionsOn(head)).toEqual(['failure', 'failure', 'failure'])
+    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => 'failure'))
     expect(scene.github.checkRuns({ repo: scene.pull.repo, headSha: head })[0]?.summary).toContain(
       'pull request 1: bob put it on hold',
     )
@@ -259,7 +262,7 @@ describe('a group of the merge queue', () => {
     found = ({ snapshot }) =>
       alone.includes(snapshot.head) ? {} : { outcomes: [passed('ownership'), broken, passed('images')] }
     await judge()
-    expect(conclusionsOn(together)).toEqual(['failure', 'failure', 'failure'])
+    expect(conclusionsOn(together)).toEqual(ownChecks.map(() => 'failure'))
   })
 
   test('with other files than its pull requests make fails', async () => {
@@ -270,7 +273,7 @@ describe('a group of the merge queue', () => {
     const other = await treeOf(base)
     scene.mirror.treeOf = async (commit) => (commit === head ? other : treeOf(commit))
     await judge()
-    expect(conclusionsOn(head)).toEqual(['failure', 'failure', 'failure'])
+    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => 'failure'))
     expect(scene.pull.merged).toBeNull()
   })
 
@@ -282,11 +285,11 @@ describe('a group of the merge queue', () => {
     })
     found = () => ({ outcomes: [passed('ownership'), passed('validation'), open] })
     await judge()
-    expect(conclusionsOn(head)).toEqual([null, null, null])
+    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => null))
     expect(jobs).toMatchObject([{ job: { kind: 'group', branch: 'main' }, seconds: expect.any(Number) }])
     await scene.clock.sleep(11 * 60_000)
     await judge()
-    expect(conclusionsOn(head)).toEqual(expect.arrayContaining(['failure', 'failure', 'failure']))
+    expect(conclusionsOn(head)).toEqual(ownChecks.map(() => 'failure'))
     expect(scene.pull.merged).toBeNull()
   })
 
@@ -296,13 +299,13 @@ describe('a group of the merge queue', () => {
     await enqueue(scene.pull)
     const head = (await groupsOf())[0]?.group?.head ?? ''
     await judge()
-    expect(conclusionsOn(head)).toEqual(['success', 'success', 'success'])
+    expect(conclusionsOn(head)).toEqual([...checks.map(() => 'success'), 'neutral'])
     const count = scene.github.requests.filter(({ method }) => method !== 'GET').length
     found = () => {
       throw new Error('nobody looks again')
     }
     await judge()
-    expect(conclusionsOn(head)).toHaveLength(3)
+    expect(conclusionsOn(head)).toHaveLength(ownChecks.length)
     const written = scene.github.requests
       .filter(({ method }) => method !== 'GET')
       .slice(count)
@@ -337,7 +340,7 @@ describe('a group of the merge queue', () => {
         },
       },
     )
-    expect(order).toEqual(['record', 'check', 'check', 'check'])
+    expect(order).toEqual(['record', ...ownChecks.map(() => 'check')])
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { refuseTooLarge } from '../../src/gate/decide.ts'
-import { composeReport } from '../../src/messages/report.ts'
+import { composeReport, ownChecks } from '../../src/messages/report.ts'
 import { aGateInput } from '../gate/build.ts'
 
 const verdict = refuseTooLarge(aGateInput(), 'it has 30 changed paths; at most 20 are checked')
@@ -12,7 +12,7 @@ test('what is too large to check is refused for good, without a permit and witho
 
 test('its checks fail, and its comment says the numbers and what to do', () => {
   const { checks, comment } = composeReport(verdict, { changeLines: [] })
-  expect(checks.map(({ conclusion }) => conclusion)).toEqual(['failure', 'failure', 'failure'])
+  expect(checks.map(({ conclusion }) => conclusion)).toEqual(ownChecks.map(() => 'failure'))
   expect(comment).toContain('it has 30 changed paths; at most 20 are checked')
   expect(comment).toContain('Split it')
 })

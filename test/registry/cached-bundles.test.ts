@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import type { Cache } from '../../src/ports/cache.ts'
+import type { BundleFacts } from '../../src/checks/install/bundle-facts.ts'
 import type { BundleAnswer } from '../../src/checks/questions.ts'
 import { cachedBundles, defaultBundleBudget } from '../../src/registry/cached-bundles.ts'
 import { handClock } from './manual-clock.ts'
@@ -52,6 +53,17 @@ function world(answer: (reference: string) => BundleAnswer | Promise<BundleAnswe
 }
 const all = (count: number) => Array.from({ length: count }, (_, index) => bundle(index))
 
+test('one pull tells what is inside and what would come of installing it, each remembered for itself', async () => {
+  const install = { invalid: [], rukPak: [], manifests: [], examples: [] } as unknown as BundleFacts
+  const { bundles, pulled } = world(() => Object.assign(holds(), { install }))
+  const { readBundle: bundleOf, readInstall: installOf } = bundles().forOneLook()
+  const both = await Promise.all([bundleOf(bundle(1)), installOf(bundle(1))])
+  expect(both).toEqual([holds(), { kind: 'bundle', digest: 'x', findings: [], install }])
+  expect(await bundles().forOneLook().readInstall(bundle(1))).toEqual(both[1])
+  expect(await bundles().forOneLook().readBundle(bundle(1))).toEqual(both[0])
+  expect(pulled).toEqual([bundle(1)])
+})
+
 describe('what a bundle holds is remembered', () => {
   const day = 24 * 3600 * 1000
   test.each<[string, BundleAnswer, string, number | undefined]>([
@@ -63,7 +75,7 @@ describe('what a bundle holds is remembered', () => {
     ['blocked never', { kind: 'blocked', reason: '' }, bundle(1), undefined],
   ])('%s', async (_name, answer, reference, life) => {
     const { bundles, pulled, clock } = world(() => answer)
-    const read = () => bundles().forOneLook()(reference)
+    const read = () => bundles().forOneLook().readBundle(reference)
     expect(await read()).toEqual(answer)
     clock.advance((life ?? 1) - 1)
     expect(await read()).toEqual(answer)
@@ -74,24 +86,26 @@ describe('what a bundle holds is remembered', () => {
   })
   test('for each credential and repository by itself: what one may see is not told to another', async () => {
     const { bundles, pulled, become } = world()
-    await bundles().forOneLook()(bundle(1))
+    await bundles().forOneLook().readBundle(bundle(1))
     become('0123')
-    await bundles().forOneLook()(bundle(1))
-    await bundles().forOneLook()(bundle(1).replace('q.io/a', 'q.io/b'))
+    await bundles().forOneLook().readBundle(bundle(1))
+    await bundles().forOneLook().readBundle(bundle(1).replace('q.io/a', 'q.io/b'))
     expect(pulled).toHaveLength(3)
   })
   test('under the version of the reader, so that new rules read anew', async () => {
     const { bundles, spaces } = world()
-    await bundles().forOneLook()(bundle(1))
+    await bundles().forOneLook().readBundle(bundle(1))
     expect([...spaces]).toEqual([expect.stringMatching(/^bundle-answers \d+$/)])
   })
   test('and pulled once for two looks at the same time', async () => {
     const { bundles, pulled } = world()
     const shared = bundles()
-    expect(await Promise.all([shared.forOneLook()(bundle(1)), shared.forOneLook()(bundle(1))])).toEqual([
-      holds(),
-      holds(),
-    ])
+    expect(
+      await Promise.all([
+        shared.forOneLook().readBundle(bundle(1)),
+        shared.forOneLook().readBundle(bundle(1)),
+      ]),
+    ).toEqual([holds(), holds()])
     expect(pulled).toHaveLength(1)
   })
 })
@@ -100,7 +114,7 @@ describe('what one look may cost', () => {
   test('two hundred bundles are worked off in two looks, four at a time; what waits says so', async () => {
     const { bundles, pulled, most } = world()
     const shared = bundles()
-    const look = () => Promise.all(all(200).map(shared.forOneLook()))
+    const look = () => Promise.all(all(200).map(shared.forOneLook().readBundle))
     const first = await look()
     expect(pulled).toHaveLength(100)
     expect(first.filter(({ kind }) => kind === 'bundle')).toHaveLength(100)
@@ -116,7 +130,7 @@ describe('what one look may cost', () => {
   test('a bundle that could not be had is asked for again within the same look, at no further cost', async () => {
     let down = true
     const { bundles } = world(() => (down ? { kind: 'unknown', reason: '503', retryAfter: 60 } : holds()))
-    const read = bundles().forOneLook({ ...defaultBundleBudget, pulls: 1 })
+    const { readBundle: read } = bundles().forOneLook({ ...defaultBundleBudget, pulls: 1 })
     expect(await read(bundle(1))).toMatchObject({ reason: '503' })
     down = false
     expect(await read(bundle(1))).toEqual(holds())
@@ -127,7 +141,7 @@ describe('what one look may cost', () => {
       clock.advance(40_000)
       return holds()
     })
-    const read = bundles(1).forOneLook()
+    const { readBundle: read } = bundles(1).forOneLook()
     const answers = [await read(bundle(1)), await read(bundle(2)), await read(bundle(3))]
     expect(answers.map(({ kind }) => kind)).toEqual(['bundle', 'bundle', 'unknown'])
     expect(answers[2]).toMatchObject({
@@ -154,18 +168,18 @@ describe('what one look may cost', () => {
     }
     const bundles = cachedBundles(client, { clock, store, slowest: 20 })
     const slow = { kind: 'unknown', reason: 'pulling it takes longer than 0.02 s', retryAfter: 600 }
-    expect(await bundles.forOneLook()(bundle(1))).toEqual(slow)
+    expect(await bundles.forOneLook().readBundle(bundle(1))).toEqual(slow)
     // At the next look the one behind it has its turn.
-    const next = bundles.forOneLook()
+    const { readBundle: next } = bundles.forOneLook()
     expect([await next(bundle(1)), await next(bundle(2))]).toEqual([slow, holds()])
     expect(pulls).toBe(2)
     clock.advance(600_000)
-    expect(await bundles.forOneLook()(bundle(1))).toEqual(slow)
+    expect(await bundles.forOneLook().readBundle(bundle(1))).toEqual(slow)
     expect(pulls).toBe(3)
   })
   test('what all bundles say together has a bound, and one that is asked for twice counts once', async () => {
     const { bundles } = world(() => holds('x'.repeat(1000)))
-    const read = bundles().forOneLook({ ...defaultBundleBudget, held: 2500 })
+    const { readBundle: read } = bundles().forOneLook({ ...defaultBundleBudget, held: 2500 })
     const kinds = []
     for (const reference of [bundle(1), bundle(2), bundle(1), bundle(3)])
       kinds.push((await read(reference)).kind)

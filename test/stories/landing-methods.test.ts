@@ -5,12 +5,15 @@ import { stories } from '../../sandbox/demo/stories.ts'
 import type { Rule } from '../../sandbox/github/branch-rules/rule-shapes.ts'
 import { git } from '../sandbox/github/sample-world.ts'
 import { checksRule, pullRequestRule, queueRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { demandedChecks } from '../../src/gate/demanded-checks.ts'
+import { namesOfChecks } from '../../src/messages/report.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
 let world: StoryWorld | undefined
 afterEach(async () => world?.close())
 
-const own = ['ownership', 'validation', 'images'].map((id) => ({ context: `catalog-bot / ${id}` }))
+const own = namesOfChecks(demandedChecks(defaultConfig)).map((context) => ({ context }))
 const required = (app: number) => checksRule(own.map((check) => ({ ...check, integration_id: app })))
 
 test.each<[string, (app: number) => Rule[], number]>([

@@ -13,6 +13,9 @@ import { ownChecks } from './landing-table/row.ts'
 import { startSecondGitHub, tokenOf, type SecondGitHub } from './second-github/second-github.ts'
 import { pushFiles } from './second-github/push-files.ts'
 import { startStoryBot, until } from './world.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { demandedChecks } from '../../src/gate/demanded-checks.ts'
+import { namesOfChecks } from '../../src/messages/report.ts'
 
 const repository = 'coast/operators'
 const permissions = {
@@ -149,9 +152,9 @@ describe('at a GitHub that others wrote', () => {
     )
     const ref = await as<{ object: { sha: string } }>('alice', 'GET', `${repository}/git/ref/heads/main`)
     expect(ref.object.sha).toBe(tip)
-    for (const name of ['ownership', 'validation', 'images'])
+    for (const name of namesOfChecks(demandedChecks(defaultConfig)))
       expect(await checks(opened.head.sha)).toContainEqual(
-        expect.objectContaining({ name: `catalog-bot / ${name}`, conclusion: 'success' }),
+        expect.objectContaining({ name, conclusion: 'success' }),
       )
     await until(
       'it is said',

@@ -27,10 +27,11 @@ export async function orderLook(
   { app, forge, repository, mirror }: JobContext<Cache>,
   told: LookedUp,
 ): Promise<Exclude<LookAnswer, { kind: 'git-error' }>> {
-  const { dataDirectory, budget } = app.settings
+  const { dataDirectory, budget, opm } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
   const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
-  const answer = await app.looks.look({ snapshot, mirror, facts, budget }, answersFrom(ask, told), told.hints)
+  const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
+  const answer = await app.looks.look(order, answersFrom(ask, told), told.hints)
   if (answer.kind !== 'git-error') return answer
   if (answer.code === 'corrupt') repository.distrust?.()
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })

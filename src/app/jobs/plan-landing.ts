@@ -7,7 +7,8 @@ import type { LandingInput } from '../../gate/landing-demands.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Planned } from '../../landing/landing-options.ts'
-import { ownChecks } from '../../messages/report.ts'
+import { demandedChecks } from '../../gate/demanded-checks.ts'
+import { namesOfChecks, ownChecks } from '../../messages/report.ts'
 import { noteQueue } from './queued-branches.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -24,6 +25,7 @@ export async function planLanding(landing: Landing, place: JobContext<Cache>): P
     permissions,
     app: app.settings.credentials?.appId ?? 0,
     ownChecks,
+    checksToRequire: namesOfChecks(demandedChecks(config)),
   }
   const changes = await repository.diff(await repository.treeOf(landing.base), landing.tree)
   const plan = chooseLandingMethod({

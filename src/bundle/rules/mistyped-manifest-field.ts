@@ -7,7 +7,7 @@ export const mistypedManifestField = defineRule<{
   found: string
 }>({
   id: 'mistyped-manifest-field',
-  check: 'images',
+  check: 'install',
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

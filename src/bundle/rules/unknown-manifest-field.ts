@@ -2,7 +2,7 @@ import { defineRule } from '../../findings/rule.ts'
 
 export const unknownManifestField = defineRule<{ object: string; field: string }>({
   id: 'unknown-manifest-field',
-  check: 'images',
+  check: 'install',
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -6,7 +6,7 @@ export const unsafeCrdUpgrade = defineRule<{
   /** OLM v1 lets it happen. */ isSilent?: true
 }>({
   id: 'unsafe-crd-upgrade',
-  check: 'images',
+  check: 'install',
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

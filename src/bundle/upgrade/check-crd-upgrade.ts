@@ -16,11 +16,27 @@ import { compareCrds } from './compare-crds.ts'
  * nothing to compare: `renderPlain` tells why.
  */
 export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readonly Finding[] {
-  const [old, now] = [loadRegistryV1(before).bundle, loadRegistryV1(after).bundle]
-  if (!old || !now) return []
-  const placeOf = bundlePlaces(after)
-  const next = new Map(definitionsOf(now).map((crd) => [crd.name, crd]))
-  return definitionsOf(old)
+  const [old, now] = [crdsOf(before), crdsOf(after)]
+  return old && now ? compareCrdsOfBundles(old, now, bundlePlaces(after)) : []
+}
+
+/** A CRD of a bundle, as far as upgrades look at it. */
+export type BundledCrd = Pick<PlainObject, 'name' | 'file' | 'manifest'>
+
+/** Undefined for what OLM v1 cannot read. */
+export function crdsOf(files: BundleFiles): readonly BundledCrd[] | undefined {
+  const { bundle } = loadRegistryV1(files)
+  return bundle && definitionsOf(bundle)
+}
+
+/** The same as `checkCrdUpgrade` of CRDs that were read before. Without `placeOf` nothing has a place. */
+export function compareCrdsOfBundles(
+  old: readonly BundledCrd[],
+  now: readonly BundledCrd[],
+  placeOf?: ReturnType<typeof bundlePlaces>,
+): readonly Finding[] {
+  const next = new Map(now.map((crd) => [crd.name, crd]))
+  return old
     .flatMap((crd): readonly Finding[] => {
       const successor = next.get(crd.name)
       if (!successor)
@@ -38,7 +54,7 @@ export function checkCrdUpgrade(before: BundleFiles, after: BundleFiles): readon
         })),
         ...unservedVersions(crd.manifest, successor.manifest),
       ].map(({ path, ...what }) =>
-        finding(unsafeCrdUpgrade, placeOf(successor.file, path), { crd: crd.name, ...what }),
+        finding(unsafeCrdUpgrade, placeOf?.(successor.file, path), { crd: crd.name, ...what }),
       )
     })
     .sort(compareFindings)

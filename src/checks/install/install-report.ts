@@ -14,6 +14,8 @@ export interface Remark {
   readonly kind: 'refused' | 'unknown' | 'warning'
   readonly says: string
   readonly targets: readonly Target[]
+  /** A finding says the same by itself. */
+  readonly isShown?: true
 }
 
 export type StepOutcome = 'passed' | 'warning' | 'failed' | 'unknown' | 'left out'
@@ -57,6 +59,8 @@ export interface ChannelInstall {
     readonly installs: Installs | 'other format'
     readonly because: readonly string[]
   }[]
+  /** It must install with these. */
+  readonly wanted: readonly Target[]
   readonly provisioner: readonly ProvisionerPoint[]
   /** What would be created for the bundle itself, by OLM v1's renderer. */
   readonly objects: readonly PlainObject[]

@@ -1,6 +1,7 @@
 // What a catalog's package leads to, by its channels, before any bundle is opened: fresh installs, upgrades from every
 // version that could be there, the set that comes along and why, and what OLM v1 would take. Pure.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
+import { compareVersions } from '../../catalog/versions/version.ts'
 import { bundleVersion } from '../../change/package-blobs.ts'
 import { catalogEntries, type CatalogEntries } from './resolve/catalog-entries.ts'
 import { type OperatorEntry } from './resolve/operator-entry.ts'
@@ -30,6 +31,8 @@ export interface ChannelResolution {
   readonly stuckBefore: ReadonlySet<string>
   /** Versions that could not be installed before either, so that nobody can come from them. */
   readonly unreachable: readonly string[]
+  /** How many versions were left out, being too many. */
+  readonly untried: number
   readonly v1: V1Resolution
   /** From the old head, where there is one. */
   readonly v1Upgrade?: V1Resolution
@@ -38,24 +41,51 @@ export interface ChannelResolution {
 }
 
 /** The name of the catalog under test, as its CatalogSource would have it. */
-const catalogName = 'catalog'
+export const ownName = 'catalog'
+
+/** Another catalog of the cluster, that dependencies may come from: a CatalogSource, with its priority. */
+export interface OtherCatalog {
+  readonly name: string
+  readonly catalog: Catalog
+  readonly priority: number
+}
+
+export interface UnderTestOptions {
+  readonly others?: readonly OtherCatalog[]
+  /** So many versions of a channel are upgraded, the newest first. Default: all. */
+  readonly mostVersions?: number
+}
 
 /** Both sides of a change, looked up once for all packages. Without `base` the versions of `catalog` are upgraded. */
 export class CatalogUnderTest {
   private readonly catalog: Catalog
   private readonly base: Catalog | undefined
+  private readonly others: readonly OtherCatalog[]
+  private readonly mostVersions: number
   private readonly entries: CatalogEntries
   private readonly baseEntries: CatalogEntries
   private readonly walk: UpgradeWalk
   private readonly baseWalk: UpgradeWalk
 
-  constructor(catalog: Catalog, base?: Catalog) {
+  constructor(
+    catalog: Catalog,
+    base?: Catalog,
+    { others = [], mostVersions = Infinity }: UnderTestOptions = {},
+  ) {
     this.catalog = catalog
     this.base = base
-    this.entries = catalogEntries(catalog, catalogName)
-    this.baseEntries = base ? catalogEntries(base, catalogName) : this.entries
-    this.walk = new UpgradeWalk([{ entries: this.entries, priority: 0 }])
-    this.baseWalk = base ? new UpgradeWalk([{ entries: this.baseEntries, priority: 0 }]) : this.walk
+    this.others = others
+    this.mostVersions = mostVersions
+    this.entries = catalogEntries(catalog, ownName)
+    this.baseEntries = base ? catalogEntries(base, ownName) : this.entries
+    const beside = others.map((other) => ({
+      entries: catalogEntries(other.catalog, other.name),
+      priority: other.priority,
+    }))
+    this.walk = new UpgradeWalk([{ entries: this.entries, priority: 0 }, ...beside])
+    this.baseWalk = base
+      ? new UpgradeWalk([{ entries: this.baseEntries, priority: 0 }, ...beside])
+      : this.walk
   }
 
   packages(): readonly string[] {
@@ -63,9 +93,13 @@ export class CatalogUnderTest {
   }
 
   /** Channels of a package, the default one in front; undefined where there is no such package. */
-  channelsOf(
-    packageName: string,
-  ): readonly { readonly name: string; readonly isDefault: boolean }[] | undefined {
+  channelsOf(packageName: string):
+    | readonly {
+        readonly name: string
+        readonly isDefault: boolean
+        readonly entries: readonly { readonly name: string }[]
+      }[]
+    | undefined {
     return this.entries.packages.get(packageName)?.channels
   }
 
@@ -92,7 +126,13 @@ export class CatalogUnderTest {
 
   /** The blob of an entry. */
   bundleOf(entry: OperatorEntry): BundleBlob | undefined {
-    return this.bundleNamed(this.catalog, entry)
+    const other = this.others.find(({ name }) => name === entry.catalog)
+    return this.bundleNamed(other?.catalog ?? this.catalog, entry)
+  }
+
+  /** Whether an entry is one of the catalog under test, and not of one beside it. */
+  isOwn(entry: OperatorEntry): boolean {
+    return entry.catalog === ownName
   }
 
   /** The bundle as the base has it. */
@@ -103,7 +143,7 @@ export class CatalogUnderTest {
   private fresh(packageName: string, channel: string): ChannelResolution['fresh'] {
     const installed = this.walk.install(packageName, channel)
     if (installed.kind !== 'installed') return installed
-    const root = installed.bundles.find(({ entry }) => entry.package === packageName)
+    const root = installed.bundles.find(({ entry }) => entry.package === packageName && this.isOwn(entry))
     if (root === undefined) throw new Error(`${packageName} was resolved to nothing of it`)
     return { kind: 'installs', root: root.entry, companions: companionsOf(root, installed.bundles) }
   }
@@ -111,13 +151,16 @@ export class CatalogUnderTest {
   private upgradesIn(
     packageName: string,
     channel: string,
-  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore'> {
+  ): Pick<ChannelResolution, 'upgrades' | 'unreachable' | 'stuckBefore' | 'untried'> {
     const upgrades: UpgradePath[] = []
     const unreachable: string[] = []
     const stuckBefore = new Set<string>()
     const oldHead = headOf(this.baseEntries, packageName, channel)?.name
     const its = this.baseEntries.packages.get(packageName)?.channels.find(({ name }) => name === channel)
-    for (const { name } of its?.entries ?? []) {
+    const entries = its?.entries ?? []
+    const tried =
+      entries.length > this.mostVersions ? newestFirst(entries).slice(0, this.mostVersions) : entries
+    for (const { name } of tried) {
       const installed = this.baseWalk.install(packageName, channel, name)
       if (installed.kind !== 'installed') {
         unreachable.push(name)
@@ -126,7 +169,7 @@ export class CatalogUnderTest {
       upgrades.push(this.walk.follow(installed.state))
       if (this.base && !endsAt(this.baseWalk.follow(installed.state), oldHead)) stuckBefore.add(name)
     }
-    return { upgrades, unreachable, stuckBefore }
+    return { upgrades, unreachable, stuckBefore, untried: entries.length - tried.length }
   }
 
   private bundleNamed(
@@ -135,6 +178,12 @@ export class CatalogUnderTest {
   ): BundleBlob | undefined {
     return bundles.find((bundle) => bundle.package === packageName && bundle.name === name)
   }
+}
+
+function newestFirst(entries: readonly OperatorEntry[]): readonly OperatorEntry[] {
+  return entries.toSorted((a, b) =>
+    a.version && b.version ? compareVersions(b.version, a.version) : Number(!a.version) - Number(!b.version),
+  )
 }
 
 /** Whether the upgrades come to the head. */

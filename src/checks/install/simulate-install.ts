@@ -3,15 +3,15 @@
 // them. Never says that something installs where it could not find out.
 import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
 import { validateCatalog, type CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
-import { detectFormat } from '../../bundle/bundle-format.ts'
 import type { BundleFormat } from '../../bundle/bundle-files.ts'
 import type { ChannelInstall, InstallReport, InstallStep, Installs, Remark } from './install-report.ts'
 import { worstOf } from './install-report.ts'
 import { provisionerChecklist } from './provisioner-checklist.ts'
+import { runningStep, type RunningCatalog } from './running-catalog.ts'
 import { renderedBundle } from './rendered-bundle.ts'
 import { CatalogUnderTest, type ChannelResolution } from './resolutions.ts'
 import type { BundleContent, Tools } from './bundle-content.ts'
-import { contentSteps, type OpenedBundle } from './steps/content-steps.ts'
+import { contentSteps, type OpenedBundle, type WeighFinding } from './steps/content-steps.ts'
 import { graphStep, headStep, resolutionStep, upgradesStep } from './steps/resolution-steps.ts'
 import { step } from './steps/step.ts'
 import { targets, targetsOf, type Target } from './targets.ts'
@@ -41,6 +41,10 @@ export interface InstallPlan {
 export interface JudgeOptions extends Tools {
   /** It must install with these; where none is named, with whichever OLM takes its format. */
   readonly wanted: readonly Target[]
+  /** What was heard of a server of the catalog. Absent: none was asked. */
+  readonly running?: RunningCatalog
+  /** What the configuration says of a bundle's findings. Absent: they count as they are. */
+  readonly weigh?: WeighFinding
 }
 
 /** Throws a plain Error where the catalog has no such package or channel. */
@@ -111,7 +115,12 @@ function judgeChannel(
     headStep(resolution),
     upgradesStep(resolution),
     ...contentSteps(opened, before, format, options),
-    runningStep,
+    runningStep(options.running, {
+      catalog: plan.request.catalog,
+      package: plan.request.package,
+      channel: resolution.channel,
+      head: resolution.head,
+    }),
   ]
   const acceptance = targets.map((target) => acceptanceOf(target, format, steps))
   const wanted = options.wanted.length > 0 ? options.wanted : usualTargets(format)
@@ -135,13 +144,14 @@ function judgeChannel(
           }))
         : [],
     acceptance,
+    wanted,
     provisioner: known ? provisionerChecklist(known) : [],
     objects: objectsOf(root?.content),
   }
 }
 
 function formatOf(content: BundleContent | undefined): BundleFormat | undefined {
-  return content?.kind === 'files' ? detectFormat(content.files) : undefined
+  return content?.kind === 'bundle' ? content.facts.format : undefined
 }
 
 /** OLM v0 is what Subscriptions are for; other formats only RukPak takes. */
@@ -168,7 +178,7 @@ function acceptanceOf(
 }
 
 function objectsOf(content: BundleContent | undefined) {
-  return content?.kind === 'files' ? renderedBundle(content.files).objects : []
+  return content?.kind === 'bundle' && content.files ? renderedBundle(content.files).objects : []
 }
 
 function catalogStep(refusal: string | undefined): InstallStep {
@@ -182,12 +192,4 @@ function catalogStep(refusal: string | undefined): InstallStep {
         : [{ kind: 'refused' as const, says: `opm does not serve the catalog: ${refusal}`, targets }]),
     ],
   )
-}
-
-const runningStep: InstallStep = {
-  id: 'running',
-  title: 'The catalog image runs',
-  outcome: 'left out',
-  facts: ['a directory is no image: what is built of it was not run'],
-  remarks: [],
 }

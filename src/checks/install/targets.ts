@@ -16,3 +16,14 @@ const formatOf: Readonly<Record<Target, BundleFormat>> = {
 export function targetsOf(format: BundleFormat): readonly Target[] {
   return targets.filter((target) => formatOf[target] === format)
 }
+
+/** As the configuration and the command line name them: `olm-v0`. Undefined for what is none. */
+export function targetNamed(text: string): Target | undefined {
+  return targets.find((target) => idOf(target) === text)
+}
+
+export const targetIds: readonly string[] = targets.map((target) => idOf(target))
+
+function idOf(target: Target): string {
+  return target.toLowerCase().replace(' ', '-')
+}

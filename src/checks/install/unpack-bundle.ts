@@ -1,21 +1,10 @@
-// What OLM v0's unpacker makes of a bundle: one ConfigMap, its name and keys, how full it is, and what stands in the way.
-// Pure: packing and hashing are asked of the caller. (operator-registry: pkg/configmap; OLM: pkg/controller/bundle.)
+// What OLM v0's unpacker makes of a bundle: one ConfigMap, its keys, how full it is, and what stands in the way.
+// Pure: packing is asked of the caller. (operator-registry: pkg/configmap; OLM: pkg/controller/bundle.)
 import { filesIn, type BundleFiles } from '../../bundle/bundle-files.ts'
 import { readManifest } from '../../bundle/manifest-document.ts'
 import { valueAt } from '../../go/tree.ts'
 
-export interface UnpackOptions {
-  /** As the catalog names the image: the text itself is hashed, so that a tag and a digest make different names. */
-  readonly reference: string
-  /** Bytes of a file after gzip. */
-  readonly packedSize: (bytes: Uint8Array) => number
-  /** In hexadecimal digits. */
-  readonly sha256: (text: string) => string
-}
-
 export interface Unpacked {
-  /** Of the ConfigMap, the Job and all else that unpacking makes; undefined for a bundle without an image. */
-  readonly name: string | undefined
   /** Of the ConfigMap's data, in its order. */
   readonly keys: readonly string[]
   /** Bytes of its data in base64, as the unpacker counts them. */
@@ -34,7 +23,16 @@ const limit = 1_048_576
 const margin = 0.02
 const annotationsFile = 'metadata/annotations.yaml'
 
-export function unpackBundle(files: BundleFiles, { reference, packedSize, sha256 }: UnpackOptions): Unpacked {
+/**
+ * The name of the ConfigMap, the Job and all else that unpacking makes. The text of the reference is hashed as the catalog
+ * writes it, so that a tag and a digest make different names.
+ */
+export function unpackName(reference: string, sha256: (text: string) => string): string {
+  return sha256(reference).slice(0, 63)
+}
+
+/** `packedSize`: bytes of a file after gzip. */
+export function unpackBundle(files: BundleFiles, packedSize: (bytes: Uint8Array) => number): Unpacked {
   const problems: string[] = []
   for (const path of files.keys())
     if (/^(?:manifests|metadata)\/.+\//.test(path))
@@ -61,7 +59,6 @@ export function unpackBundle(files: BundleFiles, { reference, packedSize, sha256
   const isClose = Math.abs(bytes - limit) <= limit * margin
   if (bytes > limit && !isClose) problems.push(`packed it has ${bytes} bytes, and a ConfigMap takes ${limit}`)
   return {
-    name: reference === '' ? undefined : sha256(reference).slice(0, 63),
     keys: [...byKey.keys()],
     bytes,
     largest: sizes.slice(0, 5),

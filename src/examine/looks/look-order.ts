@@ -16,6 +16,8 @@ export interface LookOrder {
   /** A folder for what is read of files, by their content. */
   readonly facts: string
   readonly budget: LookBudget
+  /** Path of the operator's opm. Absent: none is asked. */
+  readonly opm?: string
 }
 
 export type LookAnswer =

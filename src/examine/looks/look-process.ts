@@ -42,6 +42,7 @@ async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
       memory: memoryOf(call),
       openPulls: async () => (await call({ kind: 'open-pulls' })) as readonly OpenPull[],
       budget,
+      ...(order.opm !== undefined && { opm: order.opm }),
     })
     const { configDigest, epoch, commands, carried, described, gate } = seen
     return {

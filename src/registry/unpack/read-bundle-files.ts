@@ -10,6 +10,7 @@ import { optionalRules } from '../../bundle/content-rules.ts'
 import { unreadableBundle } from '../../bundle/rules/unreadable-bundle.ts'
 import { validateBundle } from '../../bundle/validate-bundle.ts'
 import { bulkyProperties } from '../../catalog/template/drift.ts'
+import { bundleFacts, type BundleFacts } from '../../checks/install/bundle-facts.ts'
 import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { mostImportant } from '../../findings/most-important.ts'
@@ -21,7 +22,15 @@ import { finding } from '../../findings/rule.ts'
  */
 export const bundleReaderVersion = 10
 
-export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
+export type BundleReading = Omit<
+  Extract<BundleAnswer, { readonly kind: 'bundle' }>,
+  'kind' | 'digest' | 'install'
+>
+
+/** What one pull tells: what is inside, and what would come of installing it. Remembered apart, for few ask for both. */
+export interface WholeReading extends BundleReading {
+  readonly install: BundleFacts
+}
 
 // A look at a pull request holds the readings of all its bundles; honest ones have a few kilobytes.
 // So many of the rules that always count, and so many of the others.
@@ -30,7 +39,18 @@ const mostFindings = 100
 const mostText = 512 * 1024
 const longestWords = 1000
 
-export function readBundleFiles(files: BundleFiles): BundleReading {
+export function readBundleFiles(
+  files: BundleFiles,
+  labels: Readonly<Record<string, string>> = {},
+): WholeReading {
+  const packedSize = (bytes: Uint8Array) => gzipSync(bytes).length
+  return {
+    ...readingOf(files),
+    install: withinText(bundleFacts(files, { labels, packedSize, mostCrds: mostText })),
+  }
+}
+
+function readingOf(files: BundleFiles): BundleReading {
   const { format, findings } = validateBundle(files, {
     packedSize: (bytes) => gzipSync(bytes).length,
     // Which of them count is known only where the configuration is.
@@ -58,6 +78,38 @@ export function readBundleFiles(files: BundleFiles): BundleReading {
   if (JSON.stringify(content).length <= mostText) return { ...described, content }
   const reason = `its properties and related images are larger than ${mostText} characters`
   return { ...reading, findings: [...shown, finding(unreadableBundle, undefined, { reason })] }
+}
+
+/** Facts are as long as what they quote. */
+function withinText(facts: BundleFacts): BundleFacts {
+  const short = (text: string) => (text.length <= longestWords ? text : `${text.slice(0, longestWords)}…`)
+  const few = (texts: readonly string[]) => texts.slice(0, mostFindings).map(short)
+  const { unpacked, statement, invalid, manifests, examples, rendering, rukPak, ...others } = facts
+  const findings = (all: readonly Finding[]) => all.slice(0, mostFindings).map(withinBounds)
+  const isLong = statement !== undefined && JSON.stringify(statement).length > mostText
+  return {
+    ...others,
+    ...(statement && !isLong && { statement }),
+    ...(unpacked && {
+      unpacked: {
+        ...unpacked,
+        keys: few(unpacked.keys),
+        problems: few(unpacked.problems),
+        largest: unpacked.largest.map(({ file, bytes }) => ({ file: short(file), bytes })),
+      },
+    }),
+    invalid: findings(invalid),
+    manifests: findings(manifests),
+    examples: findings(examples),
+    rendering: {
+      ...rendering,
+      refusals: few(rendering.refusals),
+      open: few(rendering.open),
+      findings: findings(rendering.findings),
+      kinds: rendering.kinds.slice(0, mostFindings).map(([kind, count]) => [short(kind), count] as const),
+    },
+    rukPak: few(rukPak),
+  }
 }
 
 /** A finding that quotes megabytes of its author's text says the same in fewer words. */

@@ -1,6 +1,6 @@
 // The process in which archives of strangers are unpacked and read: what they use up is taken from it, not from ours.
 import { answerOrders } from '../../workers/answer-orders.ts'
-import type { BundleReading } from './read-bundle-files.ts'
+import type { WholeReading } from './read-bundle-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { unpackLayers, type PackedLayer, type UnpackLimits } from './unpack-layers.ts'
 
@@ -8,21 +8,22 @@ export interface UnpackOrder {
   readonly layers: readonly PackedLayer[]
   readonly directories: readonly string[]
   readonly limits: UnpackLimits
-  /** True wants what a bundle's files say instead of the files. */
-  readonly reads?: boolean
+  /** The image's labels, where what a bundle's files say is wanted instead of the files. */
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 export type UnpackResult =
   | { readonly files: ReadonlyMap<string, Uint8Array> }
-  | { readonly reading: BundleReading }
+  | { readonly reading: WholeReading }
   | { readonly code: 'unsupported' | 'digest-mismatch'; readonly message: string }
 
-async function work({ layers, directories, limits, reads }: UnpackOrder): Promise<UnpackResult> {
+async function work({ layers, directories, limits, labels }: UnpackOrder): Promise<UnpackResult> {
   try {
-    if (reads !== true) return { files: await unpackLayers(layers, directories, limits) }
+    if (labels === undefined) return { files: await unpackLayers(layers, directories, limits) }
     // The readers of bundles are loaded only where one is read.
     const { chartDirectories, readBundleFiles } = await import('./read-bundle-files.ts')
-    return { reading: readBundleFiles(await unpackLayers(layers, directories, limits, chartDirectories)) }
+    const files = await unpackLayers(layers, directories, limits, chartDirectories)
+    return { reading: readBundleFiles(files, labels) }
   } catch (error) {
     if (error instanceof RegistryError && (error.code === 'unsupported' || error.code === 'digest-mismatch'))
       return { code: error.code, message: error.message }

@@ -19,7 +19,7 @@ export async function inUnpackProcess(
   order: UnpackOrder,
   milliseconds: number,
 ): Promise<Exclude<UnpackResult, { readonly code: string }>> {
-  const result = await (order.reads === true ? readers : unpackers)
+  const result = await (order.labels === undefined ? unpackers : readers)
     .run(order, milliseconds)
     .catch((error: unknown) => {
       throw error instanceof WorkerFault ? asRegistryError(error, milliseconds) : error

@@ -1,10 +1,11 @@
 // A whole install without a cluster: what its steps say, with what it installs, and that nothing unknown is a pass.
 import { describe, expect, test } from '@jest/globals'
 import type { BundleContent } from '../../../src/checks/install/bundle-content.ts'
+import { bundleFacts } from '../../../src/checks/install/bundle-facts.ts'
 import type { ChannelInstall } from '../../../src/checks/install/install-report.ts'
 import { judgeInstall, planInstall } from '../../../src/checks/install/simulate-install.ts'
 import type { Target } from '../../../src/checks/install/targets.ts'
-import { unpackBundle } from '../../../src/checks/install/unpack-bundle.ts'
+import { unpackBundle, unpackName } from '../../../src/checks/install/unpack-bundle.ts'
 import { describeInstall } from '../../../src/messages/describe-install.ts'
 import { catalogOf } from './resolve-problem.ts'
 import { smallBundle } from './small-bundle.ts'
@@ -132,16 +133,14 @@ describe('a simulated install', () => {
 })
 
 describe('unpacking', () => {
-  const options = { reference: 'registry.example/foo:1', ...tools }
   const unpacked = (more: Record<string, string>, packedSize = tools.packedSize) => {
-    const content = files('foo.v1.1.0', 'foo')
-    const all = new Map(content.kind === 'files' ? content.files : [])
+    const all = new Map(smallBundle('foo.v1.1.0', 'foo'))
     for (const [file, text] of Object.entries(more)) all.set(file, new TextEncoder().encode(text))
-    return unpackBundle(all, { ...options, packedSize })
+    return unpackBundle(all, packedSize)
   }
 
   test('names its objects by 63 digits of the reference', () => {
-    expect(unpacked({}).name).toHaveLength(63)
+    expect(unpackName('registry.example/foo:1', tools.sha256)).toHaveLength(63)
     expect(unpacked({}).problems).toEqual([])
   })
 
@@ -199,5 +198,12 @@ function remarks(install: ChannelInstall): string {
 }
 
 function files(...of: Parameters<typeof smallBundle>): BundleContent {
-  return { kind: 'files', labels: {}, files: smallBundle(...of) }
+  const bundle = smallBundle(...of)
+  const { packedSize } = tools
+  return {
+    kind: 'bundle',
+    from: 'image',
+    files: bundle,
+    facts: bundleFacts(bundle, { labels: {}, packedSize }),
+  }
 }

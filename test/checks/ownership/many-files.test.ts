@@ -64,7 +64,7 @@ test('a look at hundreds of files lists each tree once and reads each blob once'
         repository: counted,
         loader: catalogLoader(pool, forgetfulCache),
         ask: async (question) =>
-          question.kind === 'image' || question.kind === 'bundle'
+          ['image', 'bundle', 'install'].includes(question.kind)
             ? { kind: 'unknown', reason: 'nobody is asked', retryAfter: 0 }
             : world.people.answer(question),
         memory: forgetfulMemory,

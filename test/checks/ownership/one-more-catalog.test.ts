@@ -45,7 +45,7 @@ async function ownershipOf(more: Files) {
     repository: world.mirror,
     loader,
     ask: async (question) =>
-      question.kind === 'image' || question.kind === 'bundle'
+      ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'not asked here', retryAfter: 60 }
         : world.people.answer(question),
     memory: forgetfulMemory,

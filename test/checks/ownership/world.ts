@@ -79,6 +79,7 @@ export class People {
         return { kind: 'no' }
       case 'image':
       case 'bundle':
+      case 'install':
       case 'check-run':
         throw new Error('ownership asks for no images and checks')
     }

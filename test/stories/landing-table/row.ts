@@ -3,6 +3,9 @@
 import type { GitHub } from '../../../sandbox/github/github.ts'
 import type { OpenPull } from '../../../sandbox/github/people.ts'
 import type { App, MergeMethod, Pull } from '../../../sandbox/github/world.ts'
+import { defaultConfig } from '../../../src/config/config.ts'
+import { demandedChecks } from '../../../src/gate/demanded-checks.ts'
+import { namesOfChecks } from '../../../src/messages/report.ts'
 
 /** Where a row plays: a repository of its own. */
 export interface Stage {
@@ -80,4 +83,5 @@ export const ci =
 /** The author brings the head up to date: the same change on the base's tip. */
 export const update = ({ github, pull, changes }: Opened): Promise<string> => github.forcePush(pull, changes)
 
-export const ownChecks = ['ownership', 'validation', 'images'].map((id) => `catalog-bot / ${id}`)
+/** Those that a branch of these tests requires. */
+export const ownChecks = namesOfChecks(demandedChecks(defaultConfig))

@@ -38,7 +38,10 @@ export function wishedPreview(
       record.epoch === epoch,
   )?.comment
   const allPassed = checkIds.every((id) =>
-    outcomes.some((outcome) => outcome.check === id && passed(outcome) && outcome.waiting.length === 0),
+    outcomes.some(
+      (outcome) =>
+        outcome.check === id && (outcome.isOptional || (passed(outcome) && outcome.waiting.length === 0)),
+    ),
   )
   if (comment === undefined && !allPassed) return undefined
   return {

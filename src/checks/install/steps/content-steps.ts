@@ -3,19 +3,14 @@
 import type { BundleBlob } from '../../../catalog/facts/catalog.ts'
 import type { BundleFormat } from '../../../bundle/bundle-files.ts'
 import { compareWithImage } from '../../../bundle/render/compare-with-image.ts'
-import { renderBundle } from '../../../bundle/render/render-bundle.ts'
-import { readRegistryBundle } from '../../../bundle/registry-bundle.ts'
-import { validateBundle } from '../../../bundle/validate-bundle.ts'
-import { checkExamples } from '../../../bundle/kubernetes/check-examples.ts'
-import { checkManifests } from '../../../bundle/kubernetes/check-manifests.ts'
-import { checkCrdUpgrade } from '../../../bundle/upgrade/check-crd-upgrade.ts'
-import type { Finding } from '../../../findings/finding.ts'
+import { compareCrdsOfBundles } from '../../../bundle/upgrade/check-crd-upgrade.ts'
+import { bundlePlaces } from '../../../bundle/bundle-places.ts'
+import type { Finding, Severity } from '../../../findings/finding.ts'
+import { withoutFindingDetails } from '../../images/restricted-bundle.ts'
 import type { InstallStep, Remark } from '../install-report.ts'
-import { renderedBundle } from '../rendered-bundle.ts'
-import { rukPakRefusals } from '../rukpak-refusals.ts'
 import type { BundleContent, Tools } from '../bundle-content.ts'
 import { targets, targetsOf, type Target } from '../targets.ts'
-import { unpackBundle } from '../unpack-bundle.ts'
+import { unpackName } from '../unpack-bundle.ts'
 import { step } from './step.ts'
 
 export interface OpenedBundle {
@@ -23,29 +18,40 @@ export interface OpenedBundle {
   readonly content: BundleContent
 }
 
-interface FilesOfBundle {
+/**
+ * How much a finding about a bundle counts, and whether it is shown by itself: then nobody needs it told again among the
+ * reasons for which something does not install.
+ */
+export type WeighFinding = (
+  found: Finding,
+  blob: BundleBlob,
+) => { readonly severity: Severity | 'off'; readonly isShown: boolean }
+
+interface ReadBundle {
   readonly blob: BundleBlob
-  readonly content: Extract<BundleContent, { readonly kind: 'files' }>
+  readonly content: Extract<BundleContent, { readonly kind: 'bundle' }>
 }
+
+const asItIs: WeighFinding = ({ severity }) => ({ severity, isShown: false })
 
 /** The first of the bundles is the one that is installed; the others come along. */
 export function contentSteps(
   opened: readonly OpenedBundle[],
   before: OpenedBundle | undefined,
   format: BundleFormat,
-  tools: Tools,
+  { sha256, weigh = asItIs }: Tools & { readonly weigh?: WeighFinding },
 ): readonly InstallStep[] {
-  const readable = opened.filter((one): one is FilesOfBundle => one.content.kind === 'files')
+  const readable = opened.filter((one): one is ReadBundle => one.content.kind === 'bundle')
   const own = targetsOf(format)
   const content = contentStep(opened, own)
   const [root] = opened
   const steps = [
     content,
-    unpackingStep(readable, tools),
+    unpackingStep(readable, sha256),
     validationStep(readable, format),
-    renderingStep(readable, root?.blob),
-    schemasStep(readable, own),
-    crdsStep(root, before),
+    renderingStep(readable, root?.blob, weigh),
+    schemasStep(readable, own, weigh),
+    crdsStep(root, before, weigh),
   ]
   if (readable.length > 0 || opened.length === 0)
     return opened.length === 0 ? steps.map((each) => leftOut(each, 'nothing is resolved')) : steps
@@ -68,39 +74,58 @@ function contentStep(opened: readonly OpenedBundle[], own: readonly Target[]): I
           targets: own,
         },
       ]
-    return differences({ blob, content }, own)
+    return [...ofCatalog(blob, content.from, own), ...differences({ blob, content }, own)]
   })
   return step('content', 'The bundles are there, and are what the catalog says', [], remarks)
 }
 
-/** What the catalog says otherwise than the bundle. Another name, package or version: the wrong thing is installed. */
-function differences({ blob, content }: FilesOfBundle, own: readonly Target[]): readonly Remark[] {
-  const { bundle } = readRegistryBundle(content.files)
-  if (!bundle) return []
-  // Whole manifests are not compared: catalogs may keep them in several ways.
-  const { relatedImages = [], ...rendered } = renderBundle({ ...bundle, objects: [] }, blob.image)
-  return compareWithImage(blob, { ...rendered, relatedImages }, blob.image).map(
-    ({ field, catalog, image, isIdentity }) => ({
-      kind: isIdentity ? 'refused' : 'warning',
-      says: `${blob.name}: the catalog says ${field} ${catalog ?? '(nothing)'}, the bundle ${image ?? '(nothing)'}`,
+/** A bundle whose manifests the catalog holds: only OLM v0 installs it from there. */
+function ofCatalog(
+  { name, image }: BundleBlob,
+  from: ReadBundle['content']['from'],
+  own: readonly Target[],
+): readonly Remark[] {
+  if (from !== 'catalog') return []
+  if (image === '')
+    return [
+      {
+        kind: 'refused',
+        says: `${name}: it has no image`,
+        targets: own.filter((target) => target !== 'OLM v0'),
+      },
+    ]
+  return [
+    {
+      kind: 'warning',
+      says: `${name}: no registry was asked for its image; its manifests are those of the catalog`,
       targets: own,
-    }),
-  )
+    },
+  ]
 }
 
-function unpackingStep(readable: readonly FilesOfBundle[], { packedSize, sha256 }: Tools): InstallStep {
+/** What the catalog says otherwise than the bundle. Another name, package or version: the wrong thing is installed. */
+function differences({ blob, content: { facts } }: ReadBundle, own: readonly Target[]): readonly Remark[] {
+  if (!facts.statement) return []
+  return compareWithImage(blob, facts.statement, blob.image).map(({ field, catalog, image, isIdentity }) => ({
+    kind: isIdentity ? 'refused' : 'warning',
+    says: `${blob.name}: the catalog says ${field} ${catalog ?? '(nothing)'}, the bundle ${image ?? '(nothing)'}`,
+    targets: own,
+  }))
+}
+
+function unpackingStep(readable: readonly ReadBundle[], sha256: Tools['sha256']): InstallStep {
   const v0: readonly Target[] = ['OLM v0']
   const facts: string[] = []
   const remarks: Remark[] = []
   for (const { blob, content } of readable) {
-    const { name, bytes, keys, problems, open, largest } = unpackBundle(content.files, {
-      reference: blob.image,
-      packedSize,
-      sha256,
-    })
-    facts.push(
-      `${blob.name}: ${keys.length} files, ${bytes} bytes packed${name === undefined ? '' : `, as ${name}`}`,
-    )
+    const { unpacked } = content.facts
+    if (!unpacked) {
+      facts.push(`${blob.name}: its manifests come with the catalog`)
+      continue
+    }
+    const { bytes, keys, problems, open, largest } = unpacked
+    const name = sha256 && blob.image !== '' ? `, as ${unpackName(blob.image, sha256)}` : ''
+    facts.push(`${blob.name}: ${keys.length} files, ${bytes} bytes packed${name}`)
     const files = largest.map((one) => `${one.file} (${one.bytes})`).join(', ')
     for (const problem of problems)
       remarks.push({ kind: 'refused', says: `${blob.name}: ${problem}`, targets: v0 })
@@ -134,12 +159,12 @@ const toldElsewhere: ReadonlySet<string> = new Set([
   'oversized-bundle-content',
 ])
 
-function validationStep(readable: readonly FilesOfBundle[], format: BundleFormat): InstallStep {
+function validationStep(readable: readonly ReadBundle[], format: BundleFormat): InstallStep {
   const own = targetsOf(format)
-  const remarks = readable.flatMap(({ blob, content: { files, labels } }) =>
+  const remarks = readable.flatMap(({ blob, content: { facts } }) =>
     // Its size is told by the step that unpacks.
-    validateBundle(files, { labels })
-      .findings.filter(({ rule, severity }) => severity === 'error' && !toldElsewhere.has(rule))
+    facts.invalid
+      .filter(({ rule }) => !toldElsewhere.has(rule))
       .map((finding): Remark => {
         const says = inWords(blob, finding)
         if (fatalForV0.has(finding.rule)) return { kind: 'refused', says, targets: ['OLM v0'] }
@@ -151,45 +176,65 @@ function validationStep(readable: readonly FilesOfBundle[], format: BundleFormat
   return step('validation', 'The bundles are valid', [], remarks)
 }
 
-function renderingStep(readable: readonly FilesOfBundle[], root: BundleBlob | undefined): InstallStep {
+function renderingStep(
+  readable: readonly ReadBundle[],
+  root: BundleBlob | undefined,
+  weigh: WeighFinding,
+): InstallStep {
   const facts: string[] = []
   const remarks: Remark[] = []
   for (const { blob, content } of readable) {
-    const rendering = renderedBundle(content.files)
+    const { rendering, rukPak } = content.facts
     const own = rendering.format === undefined ? targets : targetsOf(rendering.format)
     const renderers = rendering.format === 'registry+v1' ? (['OLM v1'] as const) : own
-    for (const { message } of rendering.refusals)
-      remarks.push({ kind: 'refused', says: `${blob.name}: ${message}`, targets: renderers })
+    // OLM v1 refuses whatever the configuration thinks of the rule.
+    const areShown =
+      rendering.findings.length > 0 &&
+      rendering.findings.map((one) => weigh(one, blob).isShown).every(Boolean)
+    for (const message of rendering.refusals)
+      remarks.push({
+        kind: 'refused',
+        says: `${blob.name}: ${message}`,
+        targets: renderers,
+        ...(areShown && { isShown: true }),
+      })
     for (const says of rendering.open)
       remarks.push({ kind: 'unknown', says: `${blob.name}: ${says}`, targets: renderers })
     // RukPak installs one bundle and looks for no others.
     if (blob === root)
-      for (const says of rukPakRefusals(content.files))
+      for (const says of rukPak)
         remarks.push({ kind: 'refused', says: `${blob.name}: ${says}`, targets: ['RukPak registry'] })
-    if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${kindsOf(rendering.objects)}`)
+    if (rendering.refusals.length === 0) facts.push(`${blob.name}: ${kindsOf(rendering.kinds)}`)
   }
   return step('rendering', 'It becomes objects of a cluster', facts, remarks)
 }
 
-function kindsOf(objects: readonly { readonly kind: string }[]): string {
-  const counts = [...Map.groupBy(objects, ({ kind }) => kind)].map(
-    ([kind, { length }]) => `${length} ${kind}`,
-  )
-  return counts.length === 0 ? 'no objects' : counts.join(', ')
+function kindsOf(kinds: readonly (readonly [kind: string, count: number])[]): string {
+  return kinds.length === 0 ? 'no objects' : kinds.map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
-function schemasStep(readable: readonly FilesOfBundle[], own: readonly Target[]): InstallStep {
-  const remarks = readable.flatMap(({ blob, content: { files } }) => [
-    ...checkManifests(files).map((found) => remarkOf(blob, found, own)),
+function schemasStep(
+  readable: readonly ReadBundle[],
+  own: readonly Target[],
+  weigh: WeighFinding,
+): InstallStep {
+  const remarks = readable.flatMap(({ blob, content: { facts } }) => [
+    ...facts.manifests.flatMap((found) => remarkOf(blob, found, own, weigh)),
     // An example is for people to apply: OLM never does.
-    ...checkExamples(files).map((found): Remark => ({ ...remarkOf(blob, found, own), kind: 'warning' })),
+    ...facts.examples
+      .flatMap((found) => remarkOf(blob, found, own, weigh))
+      .map((remark): Remark => ({ ...remark, kind: 'warning' })),
   ])
   return step('schemas', 'A cluster takes the objects', [], remarks)
 }
 
-function crdsStep(root: OpenedBundle | undefined, before: OpenedBundle | undefined): InstallStep {
+function crdsStep(
+  root: OpenedBundle | undefined,
+  before: OpenedBundle | undefined,
+  weigh: WeighFinding,
+): InstallStep {
   const title = 'Custom resources outlive the upgrade'
-  if (!before || root?.content.kind !== 'files')
+  if (!before || root?.content.kind !== 'bundle')
     return {
       id: 'crds',
       title,
@@ -198,38 +243,57 @@ function crdsStep(root: OpenedBundle | undefined, before: OpenedBundle | undefin
       remarks: [],
     }
   const all: readonly Target[] = ['OLM v0', 'OLM v1']
-  if (before.content.kind !== 'files')
-    return step(
+  // What is found here is for OLM v0 a warning at most: that nobody could look is no reason to doubt that it installs.
+  const open = (says: string): InstallStep =>
+    step(
       'crds',
       title,
       [],
       [
-        {
-          kind: 'unknown',
-          says: `${before.blob.name}, the old head: its content could not be had: ${before.content.reason}`,
-          targets: all,
-        },
+        { kind: 'unknown', says, targets: ['OLM v1'] },
+        { kind: 'warning', says, targets: ['OLM v0'] },
       ],
     )
-  const remarks = checkCrdUpgrade(before.content.files, root.content.files).flatMap((found): Remark[] => {
-    const says = inWords(root.blob, found)
+  if (before.content.kind !== 'bundle')
+    return open(`${before.blob.name}, the old head: its content could not be had: ${before.content.reason}`)
+  const [old, now] = [before.content.facts, root.content.facts]
+  const large = old.largestCrds === undefined ? now.largestCrds : old.largestCrds
+  if (large !== undefined) return open(`the CRDs are larger than the ${large} characters that are compared`)
+  const placeOf = root.content.files && bundlePlaces(root.content.files)
+  const found = compareCrdsOfBundles(old.crds ?? [], now.crds ?? [], placeOf)
+  const isRestricted = (old.isRestricted ?? false) || (now.isRestricted ?? false)
+  const shown = isRestricted ? withoutFindingDetails(found, root.blob.image) : found
+  const remarks = shown.flatMap((one): Remark[] => {
+    const { severity, isShown } = weigh(one, root.blob)
+    if (severity === 'off') return []
+    const says = inWords(root.blob, one)
     // What OLM v1 refuses, OLM v0 mostly lets happen.
-    return found.data?.['isSilent'] === true
+    return one.data?.['isSilent'] === true
       ? [{ kind: 'warning', says, targets: all }]
       : [
-          { kind: 'refused', says, targets: ['OLM v1'] },
+          { kind: 'refused', says, targets: ['OLM v1'], ...(isShown && { isShown: true as const }) },
           { kind: 'warning', says, targets: ['OLM v0'] },
         ]
   })
   return step('crds', title, [`from ${before.blob.name} to ${root.blob.name}`], remarks)
 }
 
-function remarkOf(blob: BundleBlob, found: Finding, own: readonly Target[]): Remark {
-  return {
-    kind: found.severity === 'error' ? 'refused' : 'warning',
-    says: inWords(blob, found),
-    targets: own,
-  }
+function remarkOf(
+  blob: BundleBlob,
+  found: Finding,
+  own: readonly Target[],
+  weigh: WeighFinding,
+): readonly Remark[] {
+  const { severity, isShown } = weigh(found, blob)
+  if (severity === 'off') return []
+  return [
+    {
+      kind: severity === 'error' ? 'refused' : 'warning',
+      says: inWords(blob, found),
+      targets: own,
+      ...(isShown && { isShown: true as const }),
+    },
+  ]
 }
 
 function inWords({ name }: BundleBlob, { what, at, rule }: Finding): string {

@@ -69,6 +69,7 @@ export function upgradesStep({
   upgrades,
   unreachable,
   stuckBefore,
+  untried,
   v1Upgrade,
   oldHead,
 }: ChannelResolution): InstallStep {
@@ -78,6 +79,7 @@ export function upgradesStep({
     upgrades.length === 0
       ? 'no version could have been installed before'
       : `${arrived.length} of ${upgrades.length} versions reach the head${hops > 1 ? `, in ${hops} steps at most` : ''}`,
+    ...(untried > 0 ? [`left out, for there are too many: the ${untried} oldest versions`] : []),
     ...(unreachable.length > 0 ? [`left out, for they cannot be installed: ${someOf(unreachable)}`] : []),
   ]
   const stuck = upgrades.filter((path) => !arrived.includes(path))

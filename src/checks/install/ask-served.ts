@@ -1,0 +1,30 @@
+// Asks a catalog what OLM asks its server, by the code that answers there: for a few packages, without a connection.
+import { getBundle, getPackage, listBundles, listPackages } from '../../catalog/api/registry-queries.ts'
+import type { ServedCatalogReading } from '../../catalog/api/served-catalog.ts'
+import type { AskedServer } from './running-catalog.ts'
+
+const server = 'catalog-bot'
+
+/** The files that were read are those of some packages: nothing is said of others. */
+export function askServed(read: ServedCatalogReading, packageName: string): AskedServer {
+  if (!read.ok) return { server, kind: 'refused', reason: read.error }
+  const catalog = read.value
+  const its = getPackage(catalog, packageName)
+  if (!its.ok) return { server, kind: 'refused', reason: its.error }
+  const channels = its.value.channels.map(({ name, csvName }) => ({ name, head: csvName }))
+  const bundles = [...listBundles(catalog)].filter((bundle) => bundle.packageName === packageName)
+  const refusals = channels.flatMap(({ name, head }) => {
+    const bundle = getBundle(catalog, { package: packageName, channel: name, name: head })
+    return bundle.ok ? [] : [`it gives no bundle for the head of ${name}: ${bundle.error}`]
+  })
+  return {
+    server,
+    kind: 'answered',
+    isPart: true,
+    packages: listPackages(catalog),
+    defaultChannel: its.value.defaultChannelName,
+    channels,
+    bundles: bundles.map(({ channelName, csvName }) => ({ channel: channelName, name: csvName })),
+    refusals,
+  }
+}

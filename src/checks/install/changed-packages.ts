@@ -1,0 +1,85 @@
+// What of a change is installed: the channels of the packages that differ, a plan for each. Worked out once for a change,
+// however often it is asked about; pull requests that change a whole catalog are cut short, and say so.
+import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
+import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
+import type { CatalogChange, Change, PackageChange } from '../../change/change.ts'
+import { oncePer } from '../../findings/once.ts'
+import { CatalogUnderTest } from './resolutions.ts'
+import { planInstall, type InstallPlan } from './simulate-install.ts'
+
+export interface PlannedPackage {
+  readonly catalog: CatalogChange
+  readonly change: PackageChange
+  readonly plan: InstallPlan
+  /** Channels of the package that were left out. */
+  readonly otherChannels: readonly string[]
+}
+
+export interface PlannedChange {
+  readonly packages: readonly PlannedPackage[]
+  /** How many packages were left out, being too many. */
+  readonly untried: number
+}
+
+/**
+ * Of so many packages, each counted once per catalog. An update touches one in a dozen catalogs; each takes tens of
+ * milliseconds, of a look that has a minute.
+ */
+const mostPackages = 60
+/** The default channel, and those that differ. */
+const mostChannels = 6
+/** Upgrades are tried from so many versions: the channels of public catalogs have fewer, with few exceptions. */
+const mostVersions = 200
+
+const verdictOf = oncePer((catalog: Catalog) => validateCatalog(catalog, { profile: 'opm' }))
+
+export const plannedChange = oncePer(({ catalogs }: Change): PlannedChange => {
+  const wanted = catalogs.flatMap((catalog) =>
+    catalog.packages
+      .filter(({ name }) => catalog.result?.packages.some((blob) => blob.name === name))
+      .map((change) => ({ catalog, change })),
+  )
+  const tests = new Map<CatalogChange, CatalogUnderTest>()
+  const packages = wanted.slice(0, mostPackages).flatMap(({ catalog, change }): PlannedPackage[] => {
+    const { base, result } = catalog
+    if (!result) return []
+    const test = tests.get(catalog) ?? new CatalogUnderTest(result, base, { mostVersions })
+    tests.set(catalog, test)
+    const { tried, others } = channelsToTry(change, test)
+    const request = {
+      catalog: result,
+      base,
+      package: change.name,
+      channels: tried,
+      verdict: verdictOf(result),
+    }
+    return [{ catalog, change, plan: planInstall(request, test), otherChannels: others }]
+  })
+  return { packages, untried: Math.max(0, wanted.length - mostPackages) }
+})
+
+/** The default channel first, then those whose head is another, then the others that differ. */
+function channelsToTry({ name, bundles, channels }: PackageChange, test: CatalogUnderTest) {
+  const all = test.channelsOf(name) ?? []
+  const added = new Set([...bundles.added, ...bundles.changed].map((bundle) => bundle.name))
+  const heads = new Set(
+    channels.changed.filter(({ head }) => head.before !== head.after).map((channel) => channel.name),
+  )
+  const differing = new Set([...channels.added, ...channels.changed.map((channel) => channel.name)])
+  const rank = ({ name: its, isDefault, entries }: (typeof all)[number]) => {
+    if (isDefault) return 0
+    if (heads.has(its) || channels.added.includes(its)) return 1
+    return differing.has(its) || entries.some((entry) => added.has(entry.name)) ? 2 : 3
+  }
+  const ranked = all
+    .filter((channel) => rank(channel) < 3)
+    .toSorted((a, b) => rank(a) - rank(b))
+    .map((channel) => channel.name)
+  return { tried: ranked.slice(0, mostChannels), others: ranked.slice(mostChannels) }
+}
+
+/** Whether the change adds the bundle or says something else of it. */
+export function isOfChange({ change }: PlannedPackage, { package: its, name }: BundleBlob): boolean {
+  const { added, changed } = change.bundles
+  return its === change.name && [...added, ...changed].some((bundle) => bundle.name === name)
+}

@@ -1,0 +1,54 @@
+// A bundle whose manifests stand in the catalog (`olm.bundle.object`): what OLM v0 gets of it without any image. What
+// `olm.csv.metadata` keeps is no bundle: deployments, permissions and CRDs are missing there.
+import type { BundleBlob, Catalog } from '../../catalog/facts/catalog.ts'
+import type { BundleFiles } from '../../bundle/bundle-files.ts'
+
+/** Its manifests as files of a bundle; undefined where the catalog does not hold the whole bundle. */
+export function inlineBundle(
+  catalog: Catalog,
+  blob: BundleBlob,
+  /** As the catalog's server gives them, in JSON. */
+  objects: readonly string[],
+): BundleFiles | undefined {
+  if (!hasInlineObjects(blob)) return undefined
+  const parsed = objects.map(kindOf)
+  if (parsed.includes(undefined) || !parsed.includes('ClusterServiceVersion')) return undefined
+  const encoder = new TextEncoder()
+  const channels = catalog.channels
+    .filter(
+      ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
+    )
+    .map(({ name }) => name)
+  const prefix = 'operators.operatorframework.io.bundle'
+  const annotations = {
+    [`${prefix}.mediatype.v1`]: 'registry+v1',
+    [`${prefix}.manifests.v1`]: 'manifests/',
+    [`${prefix}.metadata.v1`]: 'metadata/',
+    [`${prefix}.package.v1`]: blob.package,
+    [`${prefix}.channels.v1`]: channels.join(','),
+    [`${prefix}.channel.default.v1`]:
+      catalog.packages.find(({ name }) => name === blob.package)?.defaultChannel ?? '',
+  }
+  return new Map([
+    ...objects.map((text, index): [string, Uint8Array] => [
+      `manifests/object-${index + 1}.json`,
+      encoder.encode(text),
+    ]),
+    ['metadata/annotations.yaml', encoder.encode(JSON.stringify({ annotations }))],
+  ])
+}
+
+export function hasInlineObjects({ properties }: BundleBlob): boolean {
+  return properties.some(({ type }) => type === 'olm.bundle.object')
+}
+
+/** Undefined for what is no JSON object. */
+function kindOf(text: string): string | undefined {
+  try {
+    const object: unknown = JSON.parse(text)
+    if (typeof object !== 'object' || object === null || Array.isArray(object)) return undefined
+    return 'kind' in object && typeof object.kind === 'string' ? object.kind : ''
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,157 @@
+// The catalogs of the command `install`: from a directory or an image, with everything that is asked of them: their facts,
+// their bundles as a server gives them, and how their images start.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { statSync } from 'node:fs'
+import { assemble } from '../catalog/facts/assemble.ts'
+import type { BundleBlob, Catalog } from '../catalog/facts/catalog.ts'
+import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
+import { servedCatalog, type ServedCatalog } from '../catalog/api/served-catalog.ts'
+import { readServedFile } from '../catalog/api/served-file.ts'
+import type { AskedServer, CatalogImage, RunningCatalog } from '../checks/install/running-catalog.ts'
+import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
+import { readCatalogDirectory } from '../examine/catalogs/read-catalog.ts'
+import { once } from '../findings/once.ts'
+import { fetchTree } from '../image/base-image.ts'
+import { catalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
+import { askCatalog } from '../serving/ask-catalog.ts'
+import { openGrpcServer } from '../serving/grpc-server.ts'
+import { askOpm } from '../serving/opm-server.ts'
+import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+
+export interface InstallCatalog {
+  readonly catalog: Catalog
+  /** Of its files that opm reads, by their path below the catalog. */
+  readonly files: ReadonlyMap<string, () => Uint8Array>
+  /** Where it lies on this machine; absent for an image. */
+  readonly directory?: string
+  readonly images: readonly CatalogImage[]
+  /** As it is served. Undefined where opm would not serve it. */
+  readonly served: () => ServedCatalog | undefined
+}
+
+/** Milliseconds for opm on one catalog: it makes its cache first. */
+const opmTime = 300_000
+const closingTime = 1000
+
+/** Rejects for what is no catalog. */
+export async function readInstallCatalog(
+  name: string,
+  insecure: readonly string[] | undefined,
+): Promise<InstallCatalog> {
+  if (statSync(name, { throwIfNoEntry: false })) return fromDirectory(name)
+  mustNameRegistry(name)
+  return withRegistry(insecure, async (registry) => {
+    const { files, labels } = await pullBundleOrCatalog(registry, name)
+    const directory = catalogDirectory(labels)
+    if (directory === undefined)
+      throw new Error(`${name} is no catalog image: no label says where its catalog lies`)
+    const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
+    const { images } = await fetchTree(registry, name, 'not-a-catalog')
+    return {
+      ...fromFiles(below),
+      images: images.map(({ config, labels: its, platform }) => ({
+        reference: name,
+        platform,
+        directory: catalogDirectory(its),
+        ...startOf(config['config']),
+      })),
+    }
+  })
+}
+
+function fromDirectory(directory: string): InstallCatalog {
+  const cache = openFactsCache()
+  const read = readCatalogDirectory(directory, (bytes) => cache.factsOf(bytes))
+  if (read.kind !== 'catalog') throw new Error(read.message)
+  const files = new Map(read.paths.map((path) => [path, () => read.bytesOf(path) ?? new Uint8Array()]))
+  return { catalog: read.catalog, files, directory, images: [], served: once(() => serve(files)) }
+}
+
+function fromFiles(
+  all: ReadonlyMap<string, Uint8Array>,
+): Pick<InstallCatalog, 'catalog' | 'files' | 'served'> {
+  const ignores = [...all].filter(([path]) => isIgnoreFile(path))
+  const { files: paths, loadError } = selectFiles(
+    all.keys(),
+    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  )
+  if (loadError) throw new Error(loadError.message)
+  const files = new Map(paths.map((path) => [path, () => all.get(path) ?? new Uint8Array()]))
+  const cache = openFactsCache()
+  const catalog = assemble([...files].map(([path, bytes]) => ({ path, facts: cache.factsOf(bytes()) })))
+  return { catalog, files, served: once(() => serve(files)) }
+}
+
+function serve(files: InstallCatalog['files']): ServedCatalog | undefined {
+  const read = servedCatalog([...files].map(([path, bytes]) => ({ path, file: readServedFile(bytes()) })))
+  return read.ok ? read.value : undefined
+}
+
+/** What a config says of starting: every reader takes what is no text for nothing. */
+function startOf(config: unknown): Pick<CatalogImage, 'entrypoint' | 'command' | 'user'> {
+  const fields = (typeof config === 'object' && config !== null ? config : {}) as Readonly<
+    Record<string, unknown>
+  >
+  const texts = (value: unknown) =>
+    Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+  return {
+    entrypoint: texts(fields['Entrypoint']),
+    command: texts(fields['Cmd']),
+    user: typeof fields['User'] === 'string' ? fields['User'] : '',
+  }
+}
+
+/** The objects that the catalog's server gives of a bundle, as JSON. */
+export function objectsOf({ served, catalog }: InstallCatalog, blob: BundleBlob): readonly string[] {
+  const channel = catalog.channels.find(
+    ({ package: its, entries }) => its === blob.package && entries.some(({ name }) => name === blob.name),
+  )
+  if (!channel) return []
+  return served()?.bundle({ package: blob.package, channel: channel.name, name: blob.name })?.object ?? []
+}
+
+/** Serves the catalog and asks for it: our own server over gRPC, and opm where the environment names one. */
+export async function runCatalog(
+  one: InstallCatalog,
+  packageName: string,
+  opm: string | undefined,
+): Promise<RunningCatalog> {
+  return {
+    asked: [...(await askOwn(one, packageName)), ...(await askTheirs(one, packageName, opm))],
+    images: one.images,
+  }
+}
+
+async function askOwn({ served }: InstallCatalog, packageName: string): Promise<readonly AskedServer[]> {
+  const catalog = served()
+  // The step before tells why.
+  if (!catalog) return []
+  const server = await openGrpcServer(catalog, { host: '127.0.0.1', port: 0 })
+  try {
+    return await askCatalog('catalog-bot', server.port, [packageName])
+  } finally {
+    await server.close(closingTime)
+  }
+}
+
+async function askTheirs(
+  { directory, files }: InstallCatalog,
+  packageName: string,
+  opm: string | undefined,
+): Promise<readonly AskedServer[]> {
+  if (opm === undefined || opm === '') return []
+  if (directory !== undefined) return askOpm(opm, directory, [packageName], opmTime)
+  const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-install-'))
+  try {
+    for (const [path, bytes] of files) {
+      if (path.split('/').includes('..')) throw new Error(`${path} leads out of the image`)
+      await mkdir(dirname(join(scratch, path)), { recursive: true })
+      await writeFile(join(scratch, path), bytes())
+    }
+    return await askOpm(opm, scratch, [packageName], opmTime)
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,50 @@
+// The catalogs of a change as the operator's own `opm` serves them. Its files are written to a folder of this look alone,
+// under names that lead nowhere else; opm reads them, and nothing of them is run.
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { repositoryPath } from '../change/blob-text.ts'
+import type { CatalogChange } from '../change/change.ts'
+import type { TreeSha } from '../change/ids.ts'
+import type { AskedServer } from '../checks/install/running-catalog.ts'
+import type { ReadTree } from '../ports/repository.ts'
+import { askOpm } from '../serving/opm-server.ts'
+
+export interface OpmForLook {
+  readonly opm: string
+  /** Milliseconds that are left for opm in this look, and bytes that may be written for it. */
+  readonly left: { milliseconds: number; bytes: number }
+}
+
+/** One answer for each package, in their order. Rejects with a GitError. */
+export async function askOpmOf(
+  { root, result }: CatalogChange,
+  packageNames: readonly string[],
+  { look, tree }: { readonly look: ReadTree; readonly tree: TreeSha },
+  { opm, left }: OpmForLook,
+): Promise<readonly AskedServer[]> {
+  const unknown = (reason: string): readonly AskedServer[] =>
+    packageNames.map(() => ({ server: 'opm', kind: 'unknown', reason }))
+  if (left.milliseconds <= 0) return unknown('it took all the time of this look')
+  const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-opm-'))
+  try {
+    for (const { path } of result?.files ?? []) {
+      const entry = await look.entry(tree, repositoryPath(root, path))
+      if (entry?.mode.startsWith('100') !== true) return unknown(`${path} is a link`)
+      const bytes = await look.read(entry.oid)
+      left.bytes -= bytes.length
+      if (left.bytes < 0) return unknown('the catalog is too large to be written for it')
+      const parts = path.split('/')
+      if (parts.some((part) => part === '' || part === '.' || part === '..'))
+        return unknown(`${path} leads elsewhere`)
+      await mkdir(dirname(join(scratch, path)), { recursive: true })
+      await writeFile(join(scratch, path), bytes)
+    }
+    const started = performance.now()
+    const asked = await askOpm(opm, scratch, packageNames, left.milliseconds)
+    left.milliseconds -= performance.now() - started
+    return asked
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}

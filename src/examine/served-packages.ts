@@ -1,0 +1,97 @@
+// The packages that a change touches as a server would give them: the files that speak of them are read once more, whole,
+// for the facts of a catalog leave the manifests in it out.
+import { servedCatalog } from '../catalog/api/served-catalog.ts'
+import { readServedFile } from '../catalog/api/served-file.ts'
+import type { Catalog } from '../catalog/facts/catalog.ts'
+import type { CatalogChange, Change } from '../change/change.ts'
+import { repositoryPath } from '../change/blob-text.ts'
+import type { TreeSha } from '../change/ids.ts'
+import type { ServedPackage } from '../checks/check.ts'
+import { askServed } from '../checks/install/ask-served.ts'
+import { hasInlineObjects } from '../checks/install/inline-bundle.ts'
+import { askOpmOf } from './ask-opm-of-change.ts'
+import type { ReadTree } from '../ports/repository.ts'
+
+/** Packages over all catalogs, and bytes of their files: beyond either nothing more is served, and the check says so. */
+const most = { packages: 60, bytes: 64 * 1024 * 1024 }
+
+/** Milliseconds for opm in one look: it reads whole catalogs, and makes a cache of each. */
+const opmTime = 15_000
+
+/** By the root of the catalog, then by package. Rejects with a GitError. */
+export async function servedPackages(
+  { catalogs }: Pick<Change, 'catalogs'>,
+  look: ReadTree,
+  tree: TreeSha,
+  opm?: string,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, ServedPackage>>> {
+  const served = new Map<string, Map<string, ServedPackage>>()
+  const left = { ...most }
+  const forOpm = { milliseconds: opmTime, bytes: most.bytes }
+  for (const change of catalogs) {
+    const ofCatalog = new Map<string, ServedPackage>()
+    for (const { name } of change.packages) {
+      const one =
+        change.result && left.packages > 0 ? await serve(change, name, { look, tree, left }) : undefined
+      if (one) ofCatalog.set(name, one)
+    }
+    if (opm !== undefined && ofCatalog.size > 0) {
+      const theirs = await askOpmOf(change, [...ofCatalog.keys()], { look, tree }, { opm, left: forOpm })
+      for (const [index, [name, one]] of [...ofCatalog].entries())
+        ofCatalog.set(name, { ...one, asked: [...one.asked, ...theirs.slice(index, index + 1)] })
+    }
+    served.set(change.root, ofCatalog)
+  }
+  return served
+}
+
+interface Place {
+  readonly look: ReadTree
+  readonly tree: TreeSha
+  readonly left: { packages: number; bytes: number }
+}
+
+async function serve(
+  { root, result }: CatalogChange,
+  packageName: string,
+  { look, tree, left }: Place,
+): Promise<ServedPackage | undefined> {
+  const paths = result ? filesOf(result, packageName) : new Set<string>()
+  if (!result || paths.size === 0) return undefined
+  const files = []
+  for (const path of paths) {
+    const entry = await look.entry(tree, repositoryPath(root, path))
+    // What a link leads to is not looked for here.
+    if (entry?.mode.startsWith('100') !== true) return undefined
+    const bytes = await look.read(entry.oid)
+    left.bytes -= bytes.length
+    if (left.bytes < 0) return undefined
+    files.push({ path, file: readServedFile(bytes) })
+  }
+  left.packages -= 1
+  const read = servedCatalog(files)
+  const objects = new Map<string, readonly string[]>()
+  for (const blob of result.bundles.filter((bundle) => bundle.package === packageName)) {
+    if (blob.image !== '' || !hasInlineObjects(blob) || !read.ok) continue
+    const channel = result.channels.find(
+      ({ package: its, entries }) => its === packageName && entries.some(({ name }) => name === blob.name),
+    )
+    const key = channel && { package: packageName, channel: channel.name, name: blob.name }
+    const bundle = key && read.value.bundle(key)
+    if (bundle) objects.set(blob.name, bundle.object)
+  }
+  return { asked: [askServed(read, packageName)], objects }
+}
+
+/** Every file that says something of the package. */
+function filesOf(
+  { packages, channels, bundles, deprecations, others }: Catalog,
+  name: string,
+): ReadonlySet<string> {
+  return new Set([
+    ...packages.filter((blob) => blob.name === name).map(({ place }) => place.file),
+    ...[channels, bundles, deprecations, others].flatMap((blobs) =>
+      blobs.filter((blob) => blob.package === name).map(({ place }) => place.file),
+    ),
+  ])
+}
