@@ -225,7 +225,13 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
     'service-account-bundled',
     bundle({
       spec: {
-        install: { strategy: 'deployment', spec: { permissions: [{ serviceAccountName: 'sa', rules: [] }] } },
+        install: {
+          strategy: 'deployment',
+          spec: {
+            permissions: [{ serviceAccountName: 'sa', rules: [] }],
+            deployments: [{ name: 'd', spec: { template: { spec: { serviceAccountName: 'sa' } } } }],
+          },
+        },
       },
       files: { 'manifests/sa.yaml': { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } } },
     }),

@@ -4,7 +4,7 @@ export const severalDocumentsInManifest = defineRule<{ file: string; documents: 
   id: 'several-documents-in-manifest',
   check: 'images',
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'A manifest file holds one document',

@@ -5,7 +5,7 @@ export const unknownCsvVersion = defineRule<{ apiVersion: string }, OfBundle>({
   id: 'unknown-csv-version',
   check: 'images',
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion is of the version that OLM knows',

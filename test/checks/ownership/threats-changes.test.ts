@@ -357,7 +357,6 @@ describe('T06: new packages and confusable names', () => {
 describe('T07: links, submodules, executables', () => {
   test.each([
     ['120000', { mode: '120000', content: '../../victim/catalog.yaml' }],
-    ['100755', { mode: '100755', content: 'x\n' }],
     ['160000', { mode: '160000', oid: 'a'.repeat(40) }],
   ])('mode %s is refused, as a new file and as another kind of an old one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
@@ -365,6 +364,17 @@ describe('T07: links, submodules, executables', () => {
       const { verdict, outcome } = await world.pull(before, { ...before, [path]: file }, byAlice)
       expect(verdict.kind).toBe('blocked')
       expect(outcome.findings).toMatchObject([{ rule: 'file-mode', at: { file: path }, data: { mode } }])
+    }
+  })
+  test('an executable bit is a note: the content is what counts, and nothing runs it', async () => {
+    const path = 'operators/mine/notes.md'
+    for (const before of [base, { ...base, [path]: 'x\n' }]) {
+      const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
+      const { verdict, outcome } = await world.pull(before, after, byAlice)
+      expect(verdict.kind).toBe('merge')
+      expect(outcome.findings).toMatchObject([
+        { rule: 'executable-file', severity: 'info', at: { file: path } },
+      ])
     }
   })
   test('one that is there may be turned into a plain file, or removed', async () => {
