@@ -5,6 +5,7 @@ import type { Change } from '../change/change.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import { catalogOf, foldersOf, type Layout } from '../change/layout/layout.ts'
+import { withFirstCatalogs } from '../change/layout/first-catalogs.ts'
 import { withNewCatalogs } from '../change/layout/recognise-layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/references/reference-list.ts'
@@ -12,6 +13,7 @@ import type { Snapshot } from '../change/snapshot.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
 import { changedLinks } from './changed-links.ts'
+import { findLayout } from './find-layout.ts'
 import { closedPulls, mayMeetPulls, pullsMet, type MetPull } from './closed-pulls.ts'
 import type { ExamineOptions } from './examine-options.ts'
 import { rememberTrees } from './remember-trees.ts'
@@ -57,7 +59,10 @@ export async function compareTrees(
   ])
   if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
   const resultPaths = applied(basePaths, paths)
-  const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
+  const layout =
+    baseLayout.catalogs.length > 0
+      ? withNewCatalogs(baseLayout, resultPaths, config.catalogs)
+      : withFirstCatalogs(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
   const trees = new Map([
     [baseTree, entries],
     [resultTree, resultEntries],

@@ -24,6 +24,11 @@ export interface Rule<Data = never> {
   readonly fixed?: true
   /** It needs an answer of a registry or of GitHub. */
   readonly network?: true
+  /**
+   * Told of bundles that a pull request adds. Of those that are published already, only where the configuration gives the
+   * rule a severity: what they require was decided on long ago, and mostly another catalog has it.
+   */
+  readonly ofNewBundles?: true
   /** Silent unless this suite, or a severity in the configuration, asks for it. */
   readonly suite?: Suite
   say(data: Data): Words

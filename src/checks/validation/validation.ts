@@ -15,6 +15,7 @@ import { FindingList, leftOutBy } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers } from '../questions.ts'
+import { withoutPublished } from './new-bundles.ts'
 import { opmReleaseUnknown } from './opm-release-unknown.ts'
 import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings } from './rule-settings.ts'
@@ -68,7 +69,7 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
       config.rules,
       fixedRules,
     )
-  const own = result ? settled(ownFindings(result)) : []
+  const own = result ? settled(withoutPublished(ownFindings(result), config.rules, change.packages)) : []
   const isKnown = knownOf(base ? settled(ownFindings(base)) : [])
   const shown = own.filter((found) => found.severity === 'error' || !isKnown(found))
   const harm = new FindingList()

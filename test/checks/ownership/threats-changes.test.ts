@@ -354,6 +354,31 @@ describe('T06: new packages and confusable names', () => {
   })
 })
 
+describe('the first catalogs of a repository', () => {
+  const bare: Files = {
+    'config.yaml': 'maintainers:\n  - maria\n',
+    [ciOf('mine')]: reviewers('alice'),
+    'tools/run.yaml': 'x: 1\n',
+  }
+  const first: Files = { ...bare, [catalogOf('mine')]: catalogFile('mine', ['1.0.0']) }
+  test('are catalogs, which a maintainer adds alone and whoever else with a maintainer', async () => {
+    const byMaria = await world.pull(bare, first, { author: 'maria' })
+    expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
+    expect(byMaria.verdict.kind).toBe('merge')
+    const { verdict, outcome } = await world.pull(bare, first, byAlice)
+    expect(verdict.kind).toBe('wait')
+    expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
+    expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
+  })
+  test('take no directory that the base has files in', async () => {
+    const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
+    const inside = { ...taken, 'catalog/mine/catalog.yaml': catalogFile('mine', ['1.0.0']) }
+    const { input, rules } = await world.pull(taken, inside, { author: 'maria' })
+    expect(input.change.catalogs).toEqual([])
+    expect(rules).toEqual(['outside-packages'])
+  })
+})
+
 describe('T07: links, submodules, executables', () => {
   test.each([
     ['120000', { mode: '120000', content: '../../victim/catalog.yaml' }],
