@@ -26,3 +26,8 @@ export const allRules: readonly AnyRule[] = [
   ...imageRules,
   ...bundleRules,
 ]
+
+/** Rules that a maintainer may override for one pull request. Whatever opm enforces is none, whoever marked it. */
+export const overridableRules: ReadonlySet<string> = new Set(
+  allRules.filter(({ overridable, fixed }) => overridable && !fixed).map(({ id }) => id),
+)

@@ -22,6 +22,11 @@ export interface Rule<Data = never> {
   readonly title: string
   /** The configuration has no switch for it: opm refuses a catalog that breaks it. */
   readonly fixed?: true
+  /**
+   * A maintainer may let one pull request pass in spite of it, with /override and a reason. Absent: nobody may. That is so
+   * for what opm refuses, for who may change what, and for what the world says of an image: none of it is ours to waive.
+   */
+  readonly overridable?: true
   /** It needs an answer of a registry or of GitHub. */
   readonly network?: true
   /**

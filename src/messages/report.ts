@@ -1,6 +1,7 @@
 // What people see of a verdict: check runs with annotations, and the one comment. Both say the same, because both
 // are made here from the same value. Renders; decides nothing.
 import type { CheckOutcome, Offer } from '../checks/check.ts'
+import { overridableRules } from '../checks/all-rules.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import { unblockers } from '../gate/decide.ts'
@@ -140,7 +141,8 @@ function composeComment(
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(bySeverity)
   const errors = findings.filter((finding) => finding.severity === 'error')
   const others = findings.filter((finding) => finding.severity !== 'error')
-  if (errors.length > 0) sections.push(findingList('**What is wrong**', errors, options))
+  if (errors.length > 0)
+    sections.push(findingList('**What is wrong**', errors, options), ...howToOverride(errors))
   if (others.length > 0)
     sections.push(
       `<details><summary>Warnings and notes (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
@@ -296,13 +298,29 @@ function findingList(title: string, findings: readonly Finding[], options: Repor
   return [...(title === '' ? [] : [title, '']), ...shown].join('\n')
 }
 
+/** A way through for corrections: the table of permissions lets maintainers do what these rules stop. */
+function howToOverride(errors: readonly Finding[]): string[] {
+  const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRules.has(rule))
+  const [first] = rules
+  if (first === undefined) return []
+  return [
+    `Where this is meant, a maintainer can let exactly this change pass: comment ${code(`/override ${first} because …`)} with the reason. This is for ${rules.map((rule) => code(rule)).join(', ')}.`,
+  ]
+}
+
 function describeFinding(finding: Finding, { rulesUrl }: ReportOptions): string {
   const place = finding.at ? `${code(`${finding.at.file}:${finding.at.line}:${finding.at.column}`)} ` : ''
   const rule =
     rulesUrl !== undefined ? `[${finding.rule}](${rulesUrl}/${finding.rule}.md)` : code(finding.rule)
   const why = finding.why === '' ? '' : ` ${sentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${sentence(finding.fix)}*`
-  return `- ${place}**${plain(finding.what, 1500)}** (${rule})${why}${fix}`
+  return `- ${place}**${plain(finding.what, 1500)}** (${rule})${why}${fix}${passedBy(finding)}`
+}
+
+/** Who let it pass, and why. */
+function passedBy({ overridden }: Finding): string {
+  if (overridden === undefined) return ''
+  return ` **Overridden by ${code(overridden.by)}:** ${sentence(overridden.reason)}`
 }
 
 /**

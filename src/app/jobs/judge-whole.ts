@@ -2,6 +2,7 @@
 // matter, judged for each; what they make together must be valid.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import type { Finding } from '../../findings/finding.ts'
 import type { CheckId } from '../../findings/checks.ts'
 import { forgetfulMemory } from '../../examine/forgetful.ts'
 import type { LookMemory } from '../../examine/looks/look-order.ts'
@@ -19,6 +20,8 @@ export interface Whole {
   /** Holds all of them; made here, and on no branch. */
   readonly head: CommitSha
   readonly baseRef: string
+  /** What maintainers let pass of each of them: the very same is let pass of the whole, and nothing that is said otherwise. */
+  readonly overridden?: readonly Finding[]
 }
 
 /** People's business, which was judged for each pull request. */
@@ -26,7 +29,7 @@ const ofEach: readonly CheckId[] = ['ownership']
 
 /** Rejects with a GitError. */
 export async function judgeWhole(
-  { pull, base, head, baseRef }: Whole,
+  { pull, base, head, baseRef, overridden = [] }: Whole,
   place: JobContext<Store>,
 ): Promise<WholeVerdict> {
   const { forge } = place
@@ -51,9 +54,10 @@ export async function judgeWhole(
     return { kind: 'invalid', reasons: [`together they are too large to check: ${answer.why}`] }
   const outcomes = answer.gate.outcomes.filter(({ check }) => !ofEach.includes(check))
   if (outcomes.length === 0) return { kind: 'invalid', reasons: ['together they cannot be checked'] }
+  const passed = new Set(overridden.map(sayingOf))
   const errors = outcomes.flatMap(({ check, findings }) =>
     findings
-      .filter(({ severity }) => severity === 'error')
+      .filter((found) => found.severity === 'error' && !passed.has(sayingOf(found)))
       .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
   )
   if (errors.length > 0) return { kind: 'invalid', reasons: errors }
@@ -61,6 +65,11 @@ export async function judgeWhole(
     unanswered.map(({ question, reason }) => `${question}: ${reason}`),
   )
   return open.length > 0 ? { kind: 'unknown', reasons: open } : { kind: 'valid' }
+}
+
+/** A finding by its rule, its subject and its words: places move when others are merged before. */
+function sayingOf({ rule, subject, what }: Finding): string {
+  return JSON.stringify([rule, subject, what])
 }
 
 /** No memory: nothing of this look is a pull request's past. */

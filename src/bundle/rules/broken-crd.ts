@@ -7,6 +7,7 @@ import { at, listOf, objectOf, textOf } from '../fields.ts'
 export const brokenCrd = defineRule<{ crd: string; problem: string }, OfBundle>({
   id: 'broken-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at } from '../fields.ts'
 export const missingCsvField = defineRule<{ field: string }, OfBundle>({
   id: 'missing-csv-field',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

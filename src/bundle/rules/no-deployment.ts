@@ -5,6 +5,7 @@ import { at, listOf } from '../fields.ts'
 export const noDeployment = defineRule<Record<never, never>, OfBundle>({
   id: 'no-deployment',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const serviceAccountBundled = defineRule<{ name: string; file: string }>({
   id: 'service-account-bundled',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

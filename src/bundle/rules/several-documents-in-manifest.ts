@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
   id: 'several-documents-in-manifest',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { at, textOf } from '../fields.ts'
 export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
   id: 'unconventional-csv-name',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

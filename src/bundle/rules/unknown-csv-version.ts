@@ -4,6 +4,7 @@ import type { OfBundle } from '../bundle-rule.ts'
 export const unknownCsvVersion = defineRule<{ apiVersion: string }, OfBundle>({
   id: 'unknown-csv-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

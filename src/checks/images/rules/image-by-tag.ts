@@ -7,6 +7,7 @@ type Tagged = { reference: string; digest?: string; package?: string; more?: num
 export const imageByTag = defineRule<Tagged>({
   id: 'image-by-tag',
   check: 'images',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

@@ -19,6 +19,7 @@ export const missingRequiredApi = defineRule<
 >({
   id: 'missing-required-api',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   ofNewBundles: true,

@@ -16,6 +16,7 @@ export const missingRequiredPackage = defineRule<
 >({
   id: 'missing-required-package',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   ofNewBundles: true,

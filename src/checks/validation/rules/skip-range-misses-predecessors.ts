@@ -18,6 +18,7 @@ export const skipRangeMissesPredecessors = defineRule<
 >({
   id: 'skip-range-misses-predecessors',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
