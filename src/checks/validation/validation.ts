@@ -51,7 +51,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
 
 /** The rules of the configured opm release; undefined for one that is not known. */
 function ruleSetOf({ opm }: Config): RuleSet | undefined {
-  // The default is the release at the commit that its rules were taken from, not its first patch.
+  // `v1.73` is v1.73.0 as it was released: the default, and what the recorded verdicts were taken from.
   return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
 }
 

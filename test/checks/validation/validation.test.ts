@@ -48,6 +48,20 @@ const second = [
 const unrelated = [...second.slice(0, 3), sound('foo.v1.1.0', '1.1.0', { relatedImages: [] })]
 
 describe('the validation check', () => {
+  test('holds the default to the released opm, whose channel property has an integer priority', () => {
+    const value = { channelName: 'stable', priority: 'high' }
+    const plain = sound('foo.v1.1.0', '1.1.0')
+    const properties = [...(plain['properties'] as Blob[]), { type: 'olm.channel', value }]
+    const result = { [file]: [...second.slice(0, 3), { ...plain, properties }] }
+    const errors = (config: Partial<Config>) =>
+      judge({ [file]: first }, result, config).findings.filter(({ severity }) => severity === 'error')
+    expect(errors({}).map(({ what }) => what)).toEqual([
+      expect.stringContaining('Channel.priority of type int'),
+    ])
+    expect(errors({ opm: 'v1.73' })).toEqual(errors({}))
+    expect(errors({ opm: 'v1.74' })).toEqual([])
+  })
+
   test('tells what bundles require and the catalog lacks of new bundles, or where the configuration asks', () => {
     const rule = 'missing-required-api'
     const needy = (name: string, version: string, group = 'example.com') => {
