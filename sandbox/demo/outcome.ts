@@ -14,7 +14,7 @@ export interface Outcome {
   readonly state: string
   /** The check that keeps it open and its first words, or the rebuild's result. */
   readonly why: string
-  /** True once it has come to the end that the story wants. */
+  /** True once it has come to the end that the story wants, and its author was told. */
   readonly asItShouldBe: boolean
   readonly landed: boolean
 }
@@ -22,7 +22,8 @@ export interface Outcome {
 export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): Outcome {
   const { story, pull } = told
   const rival = all.find(({ story: { id } }) => id === story.rival)
-  const landed = pull.state === 'closed' && pull.merged !== null
+  const landed = isLanded(pull)
+  const isTold = commentOf(pull) !== undefined
   const state = landed ? 'merged' : (headline(pull) ?? 'not checked yet')
   if (landed) {
     const rebuilt = isRebuilt(pull, coast)
@@ -30,7 +31,7 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): O
     return {
       state,
       why: rebuilt ? 'rebuild succeeded' : 'rebuild running',
-      asItShouldBe: may && rebuilt,
+      asItShouldBe: isTold && may && rebuilt,
       landed,
     }
   }
@@ -39,7 +40,7 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): O
   const run = latest(coast, pull.headSha, `catalog-bot / ${check}`)
   const refused = run?.status === 'completed' && run.conclusion !== 'success' && says.test(run.summary ?? '')
   const turn = rival === undefined || isLanded(rival.pull)
-  return { state, why: reasonOf(coast, pull), asItShouldBe: refused && turn, landed }
+  return { state, why: reasonOf(coast, pull), asItShouldBe: isTold && refused && turn, landed }
 }
 
 /** A rebuild of its own commit, or of the branch's tip once that has moved on: one build of the newest state is enough. */
