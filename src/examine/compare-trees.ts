@@ -60,9 +60,9 @@ export async function compareTrees(
   if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
   const resultPaths = applied(basePaths, paths)
   const layout =
-    baseLayout.catalogs.length > 0
-      ? withNewCatalogs(baseLayout, resultPaths, config.catalogs)
-      : withFirstCatalogs(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
+    baseLayout.catalogs.length === 0 && paths.some(mayBeFirst)
+      ? withFirstCatalogs(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
+      : withNewCatalogs(baseLayout, resultPaths, config.catalogs)
   const trees = new Map([
     [baseTree, entries],
     [resultTree, resultEntries],
@@ -88,6 +88,11 @@ export async function compareTrees(
   const texts = await changedTexts(reading, blobs)
   const change = describeChange({ paths: reading, layout, catalogs, texts })
   return { resultTree, paths, resultPaths, links, layout, change, texts, look, carried, pulls }
+}
+
+/** Whether a path can bring a catalog where there was none. */
+function mayBeFirst({ path, before }: PathChange): boolean {
+  return before === undefined && /\.(?:ya?ml|json)$/.test(path)
 }
 
 /** What the push would carry, and which other open pull requests it meets. */
