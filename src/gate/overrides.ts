@@ -42,3 +42,13 @@ export function override(
     ? { outcomes, used: [] }
     : { outcomes: changed, used: overrides.filter((each) => used.has(each)) }
 }
+
+/**
+ * Findings without those that were `overridden` in one of several pull requests that land together: the very same is let
+ * pass of the whole, and nothing that is said otherwise. Places do not count: they move when others are merged before.
+ */
+export function notLetPass(findings: readonly Finding[], overridden: readonly Finding[]): readonly Finding[] {
+  const saying = ({ rule, subject, what }: Finding) => JSON.stringify([rule, subject, what])
+  const passed = new Set(overridden.map(saying))
+  return findings.filter((found) => !passed.has(saying(found)))
+}

@@ -9,7 +9,7 @@ import { upgradeRules } from '../../src/checks/validation/upgrade/rules.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import { decideCommands, askCommands, type CommandInput } from '../../src/gate/commands.ts'
 import { decide as verdictOf } from '../../src/gate/decide.ts'
-import { override, overridesOf } from '../../src/gate/overrides.ts'
+import { notLetPass, override, overridesOf } from '../../src/gate/overrides.ts'
 import { describeCommands } from '../../src/messages/describe-commands.ts'
 import { mergeMessage } from '../../src/messages/merge-message.ts'
 import { composeReport } from '../../src/messages/report.ts'
@@ -139,6 +139,12 @@ describe('a maintainer overrides a named rule', () => {
     expect(decision?.record.outcome).toBe('unclear')
     expect(decision?.answer).toBe(why)
     expect(overridesOf(decision ? [decision.record] : [], checkInput([comment(body)]))).toEqual([])
+  })
+  test('of several that land together, for nothing but what was said of it alone', () => {
+    const [alone] = override([outcome('bundle-edited')], overridesOf(records(), checkInput([said]))).outcomes
+    const { findings } = outcome('bundle-edited', 'channel-removed')
+    const other = findings.map((found) => ({ ...found, what: 'another bundle' }))
+    expect(notLetPass([...findings, ...other], alone?.findings ?? [])).toEqual([findings[1], ...other])
   })
   test('a record that names a rule which nobody may override overrides nothing', () => {
     const [record] = records()

@@ -4,6 +4,7 @@ import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { Finding } from '../../findings/finding.ts'
 import type { CheckId } from '../../findings/checks.ts'
+import { notLetPass } from '../../gate/overrides.ts'
 import { forgetfulMemory } from '../../examine/forgetful.ts'
 import type { LookMemory } from '../../examine/looks/look-order.ts'
 import type { Store } from '../../ports/store.ts'
@@ -54,10 +55,9 @@ export async function judgeWhole(
     return { kind: 'invalid', reasons: [`together they are too large to check: ${answer.why}`] }
   const outcomes = answer.gate.outcomes.filter(({ check }) => !ofEach.includes(check))
   if (outcomes.length === 0) return { kind: 'invalid', reasons: ['together they cannot be checked'] }
-  const passed = new Set(overridden.map(sayingOf))
   const errors = outcomes.flatMap(({ check, findings }) =>
-    findings
-      .filter((found) => found.severity === 'error' && !passed.has(sayingOf(found)))
+    notLetPass(findings, overridden)
+      .filter(({ severity }) => severity === 'error')
       .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
   )
   if (errors.length > 0) return { kind: 'invalid', reasons: errors }
@@ -65,11 +65,6 @@ export async function judgeWhole(
     unanswered.map(({ question, reason }) => `${question}: ${reason}`),
   )
   return open.length > 0 ? { kind: 'unknown', reasons: open } : { kind: 'valid' }
-}
-
-/** A finding by its rule, its subject and its words: places move when others are merged before. */
-function sayingOf({ rule, subject, what }: Finding): string {
-  return JSON.stringify([rule, subject, what])
 }
 
 /** No memory: nothing of this look is a pull request's past. */
