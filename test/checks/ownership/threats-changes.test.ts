@@ -63,7 +63,12 @@ describe('an owner', () => {
     const two = { ...base, [catalogOf('mine')]: catalogFile('mine', ['1.0.0', '1.1.0']) }
     const edited = catalogFile('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
     for (const [file, kind] of [
-      [catalogFile('mine', ['1.0.0', '1.1.0'], { bundle: '# note\nrelatedImages: []\n' }), 'edit-bundle'],
+      [
+        catalogFile('mine', ['1.0.0', '1.1.0'], {
+          bundle: 'relatedImages: [{ name: x, image: quay.io/x/y:1 }]\n',
+        }),
+        'edit-bundle',
+      ],
       [catalogFile('mine', ['1.0.0']), 'remove-bundle'],
       [catalogFile('mine', ['1.0.0', '1.1.0']).replace('name: stable', 'name: other'), 'remove-channel'],
     ] as const) {
