@@ -10,18 +10,14 @@ process.env.NODE_COMPILE_CACHE = compiled
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: 'node',
+  // Node itself loads tests and sources, types and all.
+  runtime: '<rootDir>/test/native-runtime.cjs',
+  transform: {},
   reporters: ['default', '<rootDir>/test/left-out-reporter.mjs'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: { '\\.ts$': '<rootDir>/test/strip-types.mjs' },
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/src/**/*.test.ts'],
   // Machines are slow and busy, and a wait that is over early costs nothing.
   testTimeout: 120_000,
-  // It hung once in a worker that had run a hundred other files, for a reason not found yet: it has a jest of its own.
-  testPathIgnorePatterns: [
-    '/node_modules/',
-    ...(process.env.ALONE ? [] : ['test/serving/grpc-server\\.test\\.ts']),
-  ],
   testSequencer: '<rootDir>/test/longest-first.mjs',
-  // Most of the slow tests wait for processes of their own.
-  maxWorkers: '100%',
+  // Most of the slow tests wait for processes of their own: one more than there are processors keeps all of these busy.
+  maxWorkers: '150%',
 }

@@ -2005,13 +2005,7 @@ function mutate(folder: string, edits: readonly Edit[]): (() => void) | undefine
 function run(folder: string, [file, names]: NonNullable<Mutant['test']>): boolean {
   const { status } = spawnSync(
     process.execPath,
-    [
-      '--experimental-vm-modules',
-      '--no-warnings',
-      'node_modules/jest/bin/jest.js',
-      file,
-      ...(names === '' ? [] : ['-t', names]),
-    ],
+    ['--no-warnings', 'node_modules/jest/bin/jest.js', file, ...(names === '' ? [] : ['-t', names])],
     { cwd: folder, stdio: 'ignore', timeout: 10 * 60_000 },
   )
   return status === 0

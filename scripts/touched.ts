@@ -73,7 +73,7 @@ function testsOf(imported: readonly string[]): string[] {
   return stdout.split('\n').filter((file) => file !== '')
 }
 
-const jest = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js']
+const jest = ['--no-warnings', 'node_modules/jest/bin/jest.js']
 
 function main(): number {
   const { values } = parseArgs({ options: { since: { type: 'string' } } })

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
 import { examine, type Examination } from '../examine/examine.ts'
 import type { Ask } from '../examine/gather-answers.ts'
-import { openRegistries } from '../examine/registries.ts'
+import { openRegistries, type AskRegistries } from '../examine/registries.ts'
 import { forgetfulCache, forgetfulMemory } from '../examine/forgetful.ts'
 import { openMemoryCache } from '../examine/memory-cache.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
@@ -18,6 +18,7 @@ import { commitSha, pullNumber, userId, type CommitSha } from '../change/ids.ts'
 import type { Person, Snapshot } from '../change/snapshot.ts'
 import type { RoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../git/mirror.ts'
+import type { Repository } from '../ports/repository.ts'
 import { defaultBundleBudget } from '../registry/cached-bundles.ts'
 
 const run = promisify(execFile)
@@ -39,12 +40,7 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
   const directory = resolve(options.repo)
   const base = await resolveCommit(directory, options.base)
   const head = await resolveCommit(directory, options.head)
-  const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-'))
-  const repository = await openMirror({
-    directory: join(scratch, 'result.git'),
-    url: `file://${directory}`,
-    credential: () => Promise.resolve(undefined),
-  })
+  const borrowed = await openBorrowed(directory)
   const pool = openReaderPool()
   const registries =
     options.offline === true
@@ -61,55 +57,73 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
           showsAll: true,
         })
   try {
-    await borrowObjects(directory, join(scratch, 'result.git'))
     const author = parsePerson(options.author)
-    const snapshot = localSnapshot(author, base, head, options)
-    const askRegistries = registries?.forOneLook()
-    const ask: Ask = async (question) => {
-      switch (question.kind) {
-        case 'image':
-        case 'bundle':
-          return (
-            askRegistries?.(question) ?? {
-              kind: 'unknown',
-              reason: 'the command runs offline',
-              retryAfter: 0,
-            }
-          )
-        case 'user':
-          return {
-            kind: 'person',
-            person: samePerson(question.login, author.login) ? author : parsePerson(question.login),
-          }
-        case 'comment':
-          return { kind: 'unknown', reason: 'comments are known to GitHub only', retryAfter: 0 }
-        case 'branch':
-          return { kind: 'unknown', reason: 'branches are known to GitHub only', retryAfter: 0 }
-        case 'check-run':
-          return { kind: 'unknown', reason: 'checks of other Apps are known to GitHub only', retryAfter: 0 }
-        case 'team-member':
-          return { kind: 'unknown', reason: 'only GitHub knows the members of teams', retryAfter: 0 }
-        case 'role':
-          return { kind: 'role', role: question.user === author.id ? roleOf(options.role) : 'read' }
-      }
-    }
-    return await examine(snapshot, {
-      repository,
+    return await examine(localSnapshot(author, base, head, options), {
+      repository: borrowed.repository,
       loader: catalogLoader(pool, forgetfulCache),
-      ask,
+      ask: askWithoutGitHub(author, roleOf(options.role), registries?.forOneLook()),
       memory: forgetfulMemory,
     })
   } finally {
-    await Promise.all([repository.close(), pool.close(), registries?.close()])
-    await rm(scratch, { recursive: true, force: true })
+    await Promise.all([borrowed.close(), pool.close(), registries?.close()])
   }
 }
 
-function localSnapshot(
+/** A repository for results that reads the objects of another one, in a folder that `close` removes: nothing is written there. */
+export async function openBorrowed(
+  directory: string,
+): Promise<{ readonly repository: Repository; close(): Promise<void> }> {
+  const scratch = await mkdtemp(join(tmpdir(), 'catalog-bot-'))
+  const repository = await openMirror({
+    directory: join(scratch, 'result.git'),
+    url: `file://${directory}`,
+    credential: () => Promise.resolve(undefined),
+  })
+  const close = async () => {
+    await repository.close()
+    await rm(scratch, { recursive: true, force: true })
+  }
+  try {
+    await borrowObjects(directory, join(scratch, 'result.git'))
+    return { repository, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+/** Answers where there is no GitHub to ask: everybody but the author may read, and what only GitHub knows is unknown. */
+export function askWithoutGitHub(author: Person, role: Role, askRegistries?: AskRegistries): Ask {
+  const onGitHub = (what: string) => ({ kind: 'unknown' as const, reason: what, retryAfter: 0 })
+  return async (question) => {
+    switch (question.kind) {
+      case 'image':
+      case 'bundle':
+        return askRegistries?.(question) ?? onGitHub('the command runs offline')
+      case 'user':
+        return {
+          kind: 'person',
+          person: samePerson(question.login, author.login) ? author : parsePerson(question.login),
+        }
+      case 'comment':
+        return onGitHub('comments are known to GitHub only')
+      case 'branch':
+        return onGitHub('branches are known to GitHub only')
+      case 'check-run':
+        return onGitHub('checks of other Apps are known to GitHub only')
+      case 'team-member':
+        return onGitHub('only GitHub knows the members of teams')
+      case 'role':
+        return { kind: 'role', role: question.user === author.id ? role : 'read' }
+    }
+  }
+}
+
+export function localSnapshot(
   author: Person,
   base: CommitSha,
   head: CommitSha,
-  options: LocalPullOptions,
+  options: Pick<LocalPullOptions, 'base' | 'approvedBy'>,
 ): Snapshot {
   return {
     repository: { owner: 'local', name: 'repository' },
@@ -160,7 +174,7 @@ async function borrowObjects(from: string, into: string): Promise<void> {
   await writeFile(join(directory, 'alternates'), `${resolve(from, stdout.trim())}\n`)
 }
 
-function parsePerson(text: string): Person {
+export function parsePerson(text: string): Person {
   const [login = '', id] = text.split(':')
   if (login === '' || (id !== undefined && !/^\d+$/.test(id)))
     throw new Error(`"${text}" is not a login or login:id`)
@@ -177,7 +191,7 @@ function samePerson(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase()
 }
 
-type Role = Extract<RoleAnswer, { kind: 'role' }>['role']
+export type Role = Extract<RoleAnswer, { kind: 'role' }>['role']
 const roles: readonly Role[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin']
 
 function roleOf(text = 'read'): Role {

@@ -1,9 +1,9 @@
 // `git http-backend` behind a small server with Basic authentication, on a random port of this machine: what a mirror
 // meets at GitHub, faults included.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 
 export interface SmartHttp {
   /** Address of the served folder: append `/name` of a repository in it. */
@@ -54,9 +54,15 @@ export async function serve(
   return Object.assign(state, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
 }
 
+// Itself, and not by `git http-backend`, which would be a process more for each request.
+const httpBackend = join(
+  execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(),
+  'git-http-backend',
+)
+
 function backend(root: string, request: IncomingMessage, response: ServerResponse): void {
   const url = new URL(request.url ?? '/', 'http://localhost')
-  const child = spawn('git', ['http-backend'], {
+  const child = spawn(httpBackend, [], {
     env: {
       PATH: process.env['PATH'],
       GIT_CONFIG_NOSYSTEM: '1',

@@ -1,8 +1,10 @@
 // git's smart HTTP for the bare repositories, answered by git's own http-backend as a child process.
 // It checks the token before git sees the request and looks at the refs after a push.
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
+import { once } from '../../../src/findings/once.ts'
 import { demand, maySee, nameOf } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Faults } from '../http/faults.ts'
@@ -136,9 +138,14 @@ interface Answer {
   readonly body: Buffer
 }
 
+// Itself, and not by `git http-backend`, which would be a process more for each request.
+const httpBackend = once(() =>
+  join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
+)
+
 async function backend(asked: Asked, more: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const { repo, request, body, url, service, user } = asked
-  const child = spawn('git', ['http-backend'], {
+  const child = spawn(httpBackend(), [], {
     env: {
       ...closedEnvironment,
       ...more,

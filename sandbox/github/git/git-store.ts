@@ -199,9 +199,13 @@ export async function deleteRef(path: string, ref: string): Promise<void> {
   await git(path, 'update-ref', '-d', ref)
 }
 
+/** Commits that were seen, by repository and id: none is ever taken away. */
+const seen = new Set<string>()
+
 /** The commit that a branch, tag, full ref or id means, or undefined. */
 export async function resolveCommit(path: string, name: string): Promise<string | undefined> {
   if (name.startsWith('-')) return undefined
+  if (seen.has(`${path} ${name}`)) return name
   const candidates = /^[0-9a-f]{40}$/.test(name)
     ? [name]
     : [
@@ -212,9 +216,11 @@ export async function resolveCommit(path: string, name: string): Promise<string 
       ]
   for (const candidate of candidates)
     try {
-      return (
+      const found = (
         await git(path, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${candidate}^{commit}`)
       ).trim()
+      seen.add(`${path} ${found}`)
+      return found
     } catch (error) {
       if (!(error instanceof GitFailure)) throw error
     }

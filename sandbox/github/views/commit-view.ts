@@ -54,10 +54,15 @@ export async function readCommits(path: string, ...selection: string[]): Promise
     })
 }
 
+/** Commits that were read, by repository and id: they never change, and most answers show the same ones. */
+const read = new Map<string, CommitData>()
+
 export async function readCommit(path: string, sha: string): Promise<CommitData> {
-  const [commit] = await readCommits(path, '-1', sha)
-  if (commit === undefined) throw new Error(`no commit ${sha}`)
-  return commit
+  const key = `${path} ${sha}`
+  const known = read.get(key) ?? (await readCommits(path, '-1', sha))[0]
+  if (known === undefined) throw new Error(`no commit ${sha}`)
+  if (/^[0-9a-f]{40}$/.test(sha)) read.set(key, known)
+  return known
 }
 
 /** The account whose no-reply address a commit carries: all that the sandbox knows about who wrote it. */

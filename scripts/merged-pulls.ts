@@ -1,0 +1,95 @@
+// The pull requests that a branch's history tells of: each commit on its first-parent line is one, merged or squashed.
+import { spawnSync } from 'node:child_process'
+
+export interface MergedPull {
+  /** The commit that is on the branch, and what it was put on. */
+  readonly commit: string
+  readonly base: string
+  /** What was merged; the commit itself where it was squashed or rebased. */
+  readonly head: string
+  /** As GitHub writes it into the commit's first line; undefined where nothing does. */
+  readonly number: number | undefined
+  /** Who made the head: `login:id` where the address is one that GitHub hides others behind. */
+  readonly author: string
+  /** When it came to the branch, ISO 8601. */
+  readonly at: string
+}
+
+const fields = ['%H', '%P', '%aN', '%aE', '%cI', '%s']
+
+/**
+ * The pull requests of `branch` in a repository, oldest first: those since a date that git understands, the newest `most` of
+ * them. Throws an Error with git's words where there is no such repository or branch.
+ */
+export function mergedPulls(
+  repository: string,
+  branch: string,
+  { since, most }: { readonly since?: string | undefined; readonly most: number },
+): readonly MergedPull[] {
+  const line = log(repository, [
+    '--first-parent',
+    '--min-parents=1',
+    `--max-count=${most}`,
+    ...(since === undefined ? [] : [`--since=${since}`]),
+    '--end-of-options',
+    branch,
+  ])
+  const heads = line.flatMap(({ parents }) => parents.slice(1, 2))
+  const authors = new Map(
+    heads.length === 0
+      ? []
+      : log(repository, ['--no-walk=unsorted', '--stdin'], heads).map((head) => [
+          head.commit,
+          authorOf(head),
+        ]),
+  )
+  return line
+    .map(({ commit, parents: [base = '', head = commit], at, subject, ...by }) => ({
+      commit,
+      base,
+      head,
+      number: numberIn(subject),
+      author: authors.get(head) ?? authorOf(by),
+      at,
+    }))
+    .toReversed()
+}
+
+interface Logged {
+  readonly commit: string
+  readonly parents: readonly string[]
+  readonly name: string
+  readonly email: string
+  readonly at: string
+  readonly subject: string
+}
+
+function log(repository: string, selection: readonly string[], input: readonly string[] = []): Logged[] {
+  const { status, stdout, stderr } = spawnSync(
+    'git',
+    ['--git-dir', repository, 'log', `--format=${fields.join('%x00')}`, ...selection],
+    { encoding: 'utf8', input: input.join('\n'), maxBuffer: 2 ** 30 },
+  )
+  if (status !== 0) throw new Error(stderr.trim())
+  return stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((record) => {
+      const [commit = '', parents = '', name = '', email = '', at = '', subject = ''] = record.split('\0')
+      return { commit, parents: parents.split(' ').filter(Boolean), name, email, at, subject }
+    })
+}
+
+/** GitHub's addresses name the account; any other address stands for itself. */
+function authorOf({ name, email }: Pick<Logged, 'name' | 'email'>): string {
+  const known = /^(?:(?<id>\d+)\+)?(?<login>[\w.[\]-]+)@users\.noreply\.github\.com$/.exec(email)?.groups
+  if (known?.['login'] !== undefined)
+    return known['id'] === undefined ? known['login'] : `${known['login']}:${known['id']}`
+  return (email || name || 'nobody').replaceAll(':', '-')
+}
+
+function numberIn(subject: string): number | undefined {
+  const said = /^Merge pull request #(?<merged>\d+) |\(#(?<squashed>\d+)\)$/.exec(subject)?.groups
+  const number = said?.['merged'] ?? said?.['squashed']
+  return number === undefined ? undefined : Number(number)
+}

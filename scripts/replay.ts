@@ -1,0 +1,164 @@
+// Replays the pull requests that a repository merged through the engine, as if each were open now: what would have been
+// decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N]`. One JSON
+// line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author may only
+// read, and images count as being there. Exit 1 where the engine failed on one.
+import { spawnSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+import { resolve } from 'node:path'
+import { commitSha } from '../src/change/ids.ts'
+import { askWithoutGitHub, localSnapshot, openBorrowed, parsePerson } from '../src/cli/local-pull.ts'
+import type { CheckOutcome } from '../src/checks/check.ts'
+import { catalogLoader } from '../src/examine/catalogs/catalog-loader.ts'
+import { openReaderPool } from '../src/examine/catalogs/reader-pool.ts'
+import { examine } from '../src/examine/examine.ts'
+import { forgetfulMemory } from '../src/examine/forgetful.ts'
+import { openMemoryCache } from '../src/examine/memory-cache.ts'
+import { systemClock } from '../src/examine/system-clock.ts'
+import { decide } from '../src/gate/decide.ts'
+import { isGitError } from '../src/git/git-error.ts'
+import { mergedPulls, type MergedPull } from './merged-pulls.ts'
+
+interface Replayed {
+  readonly number: number | undefined
+  readonly commit: string
+  readonly author: string
+  /** What the gate would have said; `incomplete` where the mirror lacks an object, `failed` where the engine failed. */
+  readonly decision: string
+  /** The reasons' codes. */
+  readonly reasons: readonly string[]
+  /** Rules with errors. */
+  readonly rules: readonly string[]
+  /** Rules with anything less. */
+  readonly warnings: readonly string[]
+  readonly paths: number
+  /** Milliseconds that passed, and those of this process's processor. */
+  readonly time: number
+  readonly processor: number
+  readonly failure?: string
+}
+
+const { values } = parseArgs({
+  options: {
+    mirror: { type: 'string' },
+    branch: { type: 'string', default: 'HEAD' },
+    since: { type: 'string' },
+    most: { type: 'string', default: '1000' },
+  },
+})
+if (values.mirror === undefined) {
+  console.error('usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N]')
+  process.exit(2)
+}
+
+const directory = repositoryAt(resolve(values.mirror))
+const pulls = mergedPulls(directory, values.branch, { since: values.since, most: Number(values.most) })
+const borrowed = await openBorrowed(directory)
+const pool = openReaderPool()
+const loader = catalogLoader(pool, openMemoryCache(systemClock))
+const replayed: Replayed[] = []
+try {
+  for (const pull of pulls) {
+    const one = await replay(pull)
+    replayed.push(one)
+    process.stdout.write(`${JSON.stringify(one)}\n`)
+  }
+} finally {
+  await Promise.all([borrowed.close(), pool.close()])
+}
+console.error(summary(replayed))
+process.exitCode = replayed.some(({ decision }) => decision === 'failed') ? 1 : 0
+
+/** Where the objects of a bare repository, a checkout's `.git` or a linked checkout's are. Ends the process where there is none. */
+function repositoryAt(folder: string): string {
+  const { status, stdout, stderr } = spawnSync(
+    'git',
+    ['--git-dir', folder, 'rev-parse', '--path-format=absolute', '--git-common-dir'],
+    { encoding: 'utf8' },
+  )
+  if (status === 0) return stdout.trim()
+  console.error(stderr.trim())
+  process.exit(2)
+}
+
+async function replay(pull: MergedPull): Promise<Replayed> {
+  const author = parsePerson(pull.author)
+  const { number, commit } = pull
+  const started = performance.now()
+  const used = process.cpuUsage()
+  const cost = () => {
+    const { user, system } = process.cpuUsage(used)
+    return { time: Math.round(performance.now() - started), processor: Math.round((user + system) / 1000) }
+  }
+  try {
+    const { gate, change } = await examine(
+      localSnapshot(author, commitSha(pull.base), commitSha(pull.head), { base: 'main' }),
+      {
+        repository: borrowed.repository,
+        loader,
+        ask: askWithoutGitHub(author, 'read'),
+        memory: forgetfulMemory,
+      },
+    )
+    const outcomes = gate.outcomes.map(withoutRegistries)
+    const { kind, reasons } = decide({ ...gate, outcomes })
+    const findings = outcomes.flatMap((outcome) => outcome.findings)
+    const rulesOf = (isError: boolean) =>
+      [
+        ...new Set(
+          findings.filter(({ severity }) => (severity === 'error') === isError).map(({ rule }) => rule),
+        ),
+      ].toSorted()
+    return {
+      number,
+      commit,
+      author: author.login,
+      decision: kind,
+      reasons: [...new Set(reasons.map(({ code }) => code))],
+      rules: rulesOf(true),
+      warnings: rulesOf(false),
+      paths: change.paths.length,
+      ...cost(),
+    }
+  } catch (error) {
+    const failure = error instanceof Error ? error.message : String(error)
+    const none = { reasons: [], rules: [], warnings: [], paths: 0 }
+    // A mirror may lack its largest files.
+    const decision = isGitError(error, 'missing') ? 'incomplete' : 'failed'
+    return { number, commit, author: author.login, decision, ...none, ...cost(), failure }
+  }
+}
+
+/** What was not asked of a registry is not what keeps it open. */
+function withoutRegistries(outcome: CheckOutcome): CheckOutcome {
+  return outcome.check === 'images' ? { ...outcome, unanswered: [] } : outcome
+}
+
+function summary(all: readonly Replayed[]): string {
+  const lines = [`${all.length} pull requests`]
+  const tell = (what: string, names: readonly string[]) => {
+    const counts = Map.groupBy(names, (name) => name)
+    lines.push('', what)
+    for (const [name, each] of [...counts].toSorted(([, a], [, b]) => b.length - a.length))
+      lines.push(`${String(each.length).padStart(6)}  ${name}`)
+  }
+  tell(
+    'decisions',
+    all.map(({ decision }) => decision),
+  )
+  tell(
+    'rules that blocked',
+    all.flatMap(({ rules }) => rules),
+  )
+  tell(
+    'rules that warned',
+    all.flatMap(({ warnings }) => warnings),
+  )
+  const cost = (of: (one: Replayed) => number) => {
+    const sorted = all.map(of).toSorted((a, b) => a - b)
+    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+    return `p50 ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)}`
+  }
+  lines.push('', `milliseconds: ${cost(({ time }) => time)}`)
+  lines.push(`of this process's processor: ${cost(({ processor }) => processor)}`)
+  return lines.join('\n')
+}
