@@ -40,7 +40,11 @@ const ours: Partial<Snapshot> = { headRepository: { owner: 'Acme', name: 'Catalo
 /** The verdict on a pull request that makes the base's files these. */
 async function verdictOn(
   change: Files,
-  { author = bot, snapshot = ours, base = files() }: { author?: Person; snapshot?: object; base?: Files } = {},
+  {
+    author = bot,
+    snapshot = ours,
+    base = files(),
+  }: { author?: Person; snapshot?: object; base?: Files } = {},
 ) {
   const { verdict } = await world.pull(base, { ...base, ...change }, { author, snapshot })
   return verdict.kind
