@@ -1,4 +1,5 @@
 import { enableCompileCache } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 // For jest, its workers and the processes that tests start: what Node compiled once is compiled. Below node_modules, so that
@@ -19,5 +20,5 @@ export default {
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
   // Most of the slow tests wait for processes of their own: one more than there are processors keeps all of these busy.
-  maxWorkers: '150%',
+  maxWorkers: availableParallelism() + 1,
 }

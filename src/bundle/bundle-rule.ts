@@ -6,10 +6,22 @@ import { suites, type Suite } from '../findings/suites.ts'
 import type { BundlePlaces, Path } from './bundle-places.ts'
 import type { RegistryBundle } from './registry-bundle.ts'
 
-/** What operator-sdk's selector `suite=operatorframework` stands for. */
-const operatorframework: readonly Suite[] = ['operatorhub', 'deprecated-apis', 'good-practices']
+/**
+ * Names that stand for several suites, or for one of ours: operator-sdk's `suite=operatorframework`, its validator
+ * `operatorhub`, and the names of its others.
+ */
+const selectors: Readonly<Record<string, readonly Suite[]>> = {
+  all: suites,
+  operatorframework: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis', 'good-practices'],
+  operatorhub: ['operatorhub', 'capabilities', 'categories', 'deprecated-apis'],
+  operatorhubv2: ['operatorhub', 'deprecated-apis'],
+  standardcapabilities: ['capabilities'],
+  standardcategories: ['categories'],
+  'alpha-deprecated-apis': ['deprecated-apis'],
+  object: ['objects'],
+}
 
-/** The suites of a list separated by commas, where `operatorframework` and `all` stand for several; else the wrong name. */
+/** The suites of a list separated by commas; else the wrong name. */
 export function parseSuites(
   text: string,
 ): { readonly suites: readonly Suite[] } | { readonly unknown: string } {
@@ -18,13 +30,8 @@ export function parseSuites(
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '')) {
-    const meant =
-      name === 'all'
-        ? suites
-        : name === 'operatorframework'
-          ? operatorframework
-          : suites.filter((suite) => suite === name)
-    if (meant.length === 0) return { unknown: name }
+    const meant = Object.hasOwn(selectors, name) ? selectors[name] : suites.filter((suite) => suite === name)
+    if (meant === undefined || meant.length === 0) return { unknown: name }
     for (const suite of meant) found.add(suite)
   }
   return { suites: [...found] }

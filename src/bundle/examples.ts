@@ -28,7 +28,10 @@ export function examplesOf({ data }: ManifestObject): Examples {
   )
   return {
     annotation,
-    examples: listOf(list).map((example) => api(textOf(at(example, 'apiVersion')), example)),
+    // What is no object is told by a rule of its own.
+    examples: listOf(list)
+      .filter((example) => textOf(at(example, 'kind')) !== '')
+      .map((example) => api(textOf(at(example, 'apiVersion')), example)),
     provided: [...crds, ...services],
   }
 }

@@ -69,7 +69,7 @@ export interface PartlyReadBundle {
 }
 
 /** The objects of `manifests/` that opm sees, every ClusterServiceVersion among them, in the order of their files. */
-function manifestObjects(files: BundleFiles): readonly ManifestObject[] {
+export function manifestObjects(files: BundleFiles): readonly ManifestObject[] {
   return filesIn(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
     if (document.kind !== 'value' || document.value.kind !== 'map') return []

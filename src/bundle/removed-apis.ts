@@ -1,4 +1,8 @@
-// APIs that Kubernetes removed, by its deprecation guide, as far as bundles are known to use them.
+// APIs that Kubernetes removed, by its deprecation guide, as far as bundles are known to use them; and where one uses them.
+import { compareVersions, parseVersion, parseVersionTolerantly } from '../catalog/versions/version.ts'
+import type { Path } from './bundle-places.ts'
+import { at, listOf, textOf } from './fields.ts'
+import type { RegistryBundle } from './registry-bundle.ts'
 
 const removed: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   '1.22': {
@@ -40,4 +44,56 @@ export function removedIn(apiVersion: string, kind: string): string | undefined 
   for (const [release, versions] of Object.entries(removed))
     if (Object.hasOwn(versions, apiVersion) && versions[apiVersion]?.includes(kind)) return release
   return undefined
+}
+
+export interface RemovedUse {
+  /** The CSV's file, where it is left out. */
+  readonly file?: string
+  readonly path: Path
+  readonly data: { readonly api: string; readonly name: string; readonly release: string }
+  /** Whether no cluster that the bundle asks for has the API. */
+  readonly isCertain: boolean
+}
+
+/** Removed APIs that a bundle's manifests are of, that its CRDs make use of, or that it asks rights for. */
+export function* removedUses({ csv, objects }: RegistryBundle): Generator<RemovedUse> {
+  const needed = parseVersionTolerantly(textOf(at(csv.data, 'spec', 'minKubeVersion')))
+  const isCertain = (release: string): boolean => {
+    const gone = parseVersion(`${release}.0`)
+    return needed.ok && gone.ok && compareVersions(needed.value, gone.value) >= 0
+  }
+  for (const { file, name, apiVersion, kind } of objects) {
+    const release = removedIn(apiVersion, kind)
+    if (release === undefined) continue
+    const data = { api: `${apiVersion} ${kind}`, name, release }
+    yield { file, path: ['apiVersion'], data, isCertain: isCertain(release) }
+  }
+  const mentioned = new Set<string>()
+  for (const list of ['owned', 'required'])
+    for (const [index, crd] of listOf(at(csv.data, 'spec', 'customresourcedefinitions', list)).entries())
+      for (const [position, resource] of listOf(at(crd, 'resources')).entries()) {
+        const [apiVersion, kind] = [textOf(at(resource, 'version')), textOf(at(resource, 'kind'))]
+        mentioned.add(`${kind.toLowerCase()}s`)
+        if (removedIn(apiVersion, kind) !== '1.25') continue
+        const path = ['spec', 'customresourcedefinitions', list, index, 'resources', position]
+        const data = {
+          api: `${apiVersion} ${kind}`,
+          name: `a resource of ${textOf(at(crd, 'name'))}`,
+          release: '1.25',
+        }
+        yield { path, data, isCertain: isCertain('1.25') }
+      }
+  if (mentioned.has('podsecuritypolicies')) return
+  for (const list of ['clusterPermissions', 'permissions'])
+    for (const [index, entry] of listOf(at(csv.data, 'spec', 'install', 'spec', list)).entries())
+      for (const [position, rule] of listOf(at(entry, 'rules')).entries()) {
+        const has = (field: string, wanted: string) => listOf(at(rule, field)).includes(wanted)
+        if (!has('apiGroups', 'policy') || !has('resources', 'podsecuritypolicies')) continue
+        const data = {
+          api: 'policy/v1beta1 PodSecurityPolicy',
+          name: `a permission of ${textOf(at(entry, 'serviceAccountName'))}`,
+          release: '1.25',
+        }
+        yield { path: ['spec', 'install', 'spec', list, index, 'rules', position], data, isCertain: false }
+      }
 }

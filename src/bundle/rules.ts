@@ -1,5 +1,6 @@
 // Every rule about the inside of a bundle. Made by `npm run rule-pages`: edit the rules, not this list.
 import type { AnyRule } from '../findings/rule.ts'
+import { apiNeverThere } from './rules/api-never-there.ts'
 import { apiWithoutExample } from './rules/api-without-example.ts'
 import { blockingDisruptionBudget } from './rules/blocking-disruption-budget.ts'
 import { bracesInPlainBundle } from './rules/braces-in-plain-bundle.ts'
@@ -8,12 +9,14 @@ import { brokenCrd } from './rules/broken-crd.ts'
 import { brokenDeployment } from './rules/broken-deployment.ts'
 import { brokenExamples } from './rules/broken-examples.ts'
 import { brokenIcon } from './rules/broken-icon.ts'
+import { brokenObjectMetadata } from './rules/broken-object-metadata.ts'
 import { brokenWebhook } from './rules/broken-webhook.ts'
 import { collidingFileNames } from './rules/colliding-file-names.ts'
 import { duplicateCrd } from './rules/duplicate-crd.ts'
 import { duplicateWebhook } from './rules/duplicate-webhook.ts'
 import { exampleOfOtherApi } from './rules/example-of-other-api.ts'
 import { globalDefaultPriority } from './rules/global-default-priority.ts'
+import { groupInOwnedCrd } from './rules/group-in-owned-crd.ts'
 import { hiddenBundleFile } from './rules/hidden-bundle-file.ts'
 import { incompleteLink } from './rules/incomplete-link.ts'
 import { incompleteMaintainer } from './rules/incomplete-maintainer.ts'
@@ -62,6 +65,7 @@ import { unknownCsvVersion } from './rules/unknown-csv-version.ts'
 import { unknownManifestField } from './rules/unknown-manifest-field.ts'
 import { unknownServiceAccount } from './rules/unknown-service-account.ts'
 import { unownedCrd } from './rules/unowned-crd.ts'
+import { unparsableCsvVersion } from './rules/unparsable-csv-version.ts'
 import { unparsableMinKubeVersion } from './rules/unparsable-min-kube-version.ts'
 import { unparsableRelatedImage } from './rules/unparsable-related-image.ts'
 import { unreadableBundle } from './rules/unreadable-bundle.ts'
@@ -73,6 +77,7 @@ import { wrongBundleFormat } from './rules/wrong-bundle-format.ts'
 
 /** The rules of ./rules, sorted by id. */
 export const bundleRules: readonly AnyRule[] = [
+  apiNeverThere,
   apiWithoutExample,
   blockingDisruptionBudget,
   bracesInPlainBundle,
@@ -81,12 +86,14 @@ export const bundleRules: readonly AnyRule[] = [
   brokenDeployment,
   brokenExamples,
   brokenIcon,
+  brokenObjectMetadata,
   brokenWebhook,
   collidingFileNames,
   duplicateCrd,
   duplicateWebhook,
   exampleOfOtherApi,
   globalDefaultPriority,
+  groupInOwnedCrd,
   hiddenBundleFile,
   incompleteLink,
   incompleteMaintainer,
@@ -135,6 +142,7 @@ export const bundleRules: readonly AnyRule[] = [
   unknownManifestField,
   unknownServiceAccount,
   unownedCrd,
+  unparsableCsvVersion,
   unparsableMinKubeVersion,
   unparsableRelatedImage,
   unreadableBundle,

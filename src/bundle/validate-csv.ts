@@ -15,12 +15,13 @@ import { kindNotBundled } from './rules/kind-not-bundled.ts'
 import { malformedDependency } from './rules/malformed-dependency.ts'
 import { serviceAccountBundled } from './rules/service-account-bundled.ts'
 import { unownedCrd } from './rules/unowned-crd.ts'
+import { unownedCrds } from './unowned-crds.ts'
 import { unusableInstallModes } from './rules/unusable-install-modes.ts'
 
 const subdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
 export function* validateCsv(bundle: RegistryBundle, placeOf: BundlePlaces): Generator<Finding> {
-  const { csv, crds, objects, dependencies, dependenciesFile } = bundle
+  const { csv, objects, dependencies, dependenciesFile } = bundle
   const replaced = textOf(at(csv.data, 'spec', 'replaces'))
   for (const [name, path] of [
     [csv.name, ['metadata', 'name']],
@@ -29,13 +30,8 @@ export function* validateCsv(bundle: RegistryBundle, placeOf: BundlePlaces): Gen
     if (name.length > 63 || (!subdomain.test(name) && (name !== '' || path[0] === 'metadata')))
       yield finding(invalidCsvName, placeOf(csv.file, path), { name })
 
-  const owned = new Set(
-    listOf(at(csv.data, 'spec', 'customresourcedefinitions', 'owned')).map((entry) =>
-      textOf(at(entry, 'name')),
-    ),
-  )
-  for (const { name, file } of crds)
-    if (!owned.has(name)) yield finding(unownedCrd, placeOf(file, ['metadata', 'name']), { crd: name, file })
+  for (const { name, file } of unownedCrds(bundle))
+    yield finding(unownedCrd, placeOf(file, ['metadata', 'name']), { crd: name, file })
 
   // As operator-framework/api judges it: an account that only permissions name is one that OLM finds there, and uses.
   const accounts = new Set(
@@ -91,7 +87,7 @@ function installModesProblem(csv: Json): string | undefined {
 function isExampleList(text: string): boolean {
   try {
     const list: unknown = JSON.parse(text)
-    return Array.isArray(list) && list.every((entry) => typeof entry === 'object' && entry !== null)
+    return Array.isArray(list) && list.every((entry) => textOf(at(entry as Json, 'kind')) !== '')
   } catch {
     return false
   }

@@ -4,6 +4,7 @@ import { modelRules } from '../catalog/model/rules/all.ts'
 import { fileRules, loadRules } from '../catalog/load/rules.ts'
 import { configUnreadable } from '../config/config-unreadable.ts'
 import type { AnyRule } from '../findings/rule.ts'
+import { bundleDirectoryRules } from './bundles/rules.ts'
 import { commitRules } from './commits/rules.ts'
 import { imageRules } from './images/rules.ts'
 import { ownershipRules } from './ownership/rules.ts'
@@ -22,6 +23,7 @@ export const allRules: readonly AnyRule[] = [
   ...rules,
   ...upgradeRules,
   ...templateRules,
+  ...bundleDirectoryRules,
   opmReleaseUnknown,
   ...imageRules,
   ...bundleRules,

@@ -11,6 +11,7 @@ import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
+import type { PackageSources } from './bundles/package-sources.ts'
 import type { Answers, Question } from './questions.ts'
 
 /** All that a check may look at. Rules, owners and config come from the base tip; nothing here was chosen by the author. */
@@ -40,6 +41,8 @@ export interface CheckInput {
   readonly packagesByDirectory?: ReadonlyMap<string, readonly string[]>
   /** What untouched catalogs of the base have under the names of bundles that the change adds. Absent: not looked. */
   readonly published?: readonly PublishedBundle[]
+  /** Bundle directories and settings of packages, where the change touches either. Absent: none. */
+  readonly bundleDirectories?: readonly PackageSources[]
   /** Templates with the catalogs rendered from them, where the change touches either. Absent: none. */
   readonly templates?: readonly TemplateState[]
   /** What the push would carry besides the tree. Absent: not looked. */
@@ -85,6 +88,8 @@ export interface CheckOutcome {
   }[]
   /** Decisions of people that are still missing. */
   readonly waiting: readonly Waiting[]
+  /** Why it is merged only when somebody with a say asks for that, for people. Absent: nothing says so. */
+  readonly byHand?: readonly string[]
   /** Changes that would mend a finding, for the comment. Absent: none. */
   readonly offers?: readonly Offer[]
   /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */

@@ -13,6 +13,7 @@ import { findDividing, findUnseen } from './odd-characters.ts'
 import { mergeMessageSchema } from './merge-message.ts'
 import { permissionsSchema } from './permissions.ts'
 import { publishSchema } from './publish.ts'
+import { suites } from '../findings/suites.ts'
 import { requiresSchema } from './required-checks.ts'
 import { templatesSchema } from './templates.ts'
 
@@ -108,6 +109,17 @@ export const configSchema = z.strictObject({
     .describe(
       'Severity of a rule by its id, or where to ignore it. Rules that opm itself enforces cannot be switched off.',
     ),
+  bundles: z
+    .strictObject({
+      suites: z
+        .array(z.enum(suites))
+        .default([])
+        .describe(
+          'Optional rules for bundles that count besides those that always do, as `bundle validate --suite` selects them.',
+        ),
+    })
+    .prefault({})
+    .describe('What bundles must be, those in directories of the repository and those in images.'),
   images: z
     .strictObject({
       registries: z

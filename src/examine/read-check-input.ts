@@ -9,6 +9,7 @@ import { packagesByDirectory } from './catalogs/packages-by-directory.ts'
 import { publishedBundles } from './catalogs/published-bundles.ts'
 import type { Comparison } from './compare-trees.ts'
 import type { ExamineOptions } from './examine-options.ts'
+import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import type { Standing } from './stand-on-base.ts'
 
@@ -36,6 +37,13 @@ export async function readCheckInput(
     published,
     ownerFiles: await readOwnerFiles(look, { base: baseTree, result: resultTree }, ownerPaths),
     approvals: [],
+    bundleDirectories: await readBundleDirectories(change, {
+      repository: look,
+      loader,
+      layout,
+      base: baseTree,
+      result: resultTree,
+    }),
     carried: { ...carried.commits, pulls },
     demandsSignatures,
     templates: await readTemplates(change, layout, {

@@ -2,6 +2,8 @@
 
 export const suites = [
   'operatorhub',
+  'capabilities',
+  'categories',
   'good-practices',
   'deprecated-apis',
   'community',

@@ -51,12 +51,7 @@ interface Weighed extends Reason {
 export function decide(input: GateInput): Verdict {
   const { snapshot, merge, outcomes } = input
   const required = [...reasonsOfRequired(input.config.merge.requires, snapshot.head, input.required)]
-  const reasons = [
-    ...reasonsOfState(input),
-    ...reasonsOfMerge(input),
-    ...reasonsOfChecks(outcomes),
-    ...required,
-  ]
+  const reasons = [...reasonsOfState(input), ...reasonsOfMerge(input), ...reasonsOfChecks(input), ...required]
   const kind = reasons.reduce<VerdictKind>(
     (worst, reason) => (weight[reason.kind] > weight[worst] ? reason.kind : worst),
     'merge',
@@ -178,7 +173,7 @@ function* reasonsOfMerge({ merge, changedPaths }: GateInput): Generator<Weighed>
     yield reason('wait', 'empty', 'the pull request changes no file of the base branch')
 }
 
-function* reasonsOfChecks(outcomes: readonly CheckOutcome[]): Generator<Weighed> {
+function* reasonsOfChecks({ outcomes, requestedBy }: GateInput): Generator<Weighed> {
   for (const id of requiredChecks) {
     if (!outcomes.some((outcome) => outcome.check === id))
       yield reason('unknown', 'unanswered', `the check ${id} has not finished`)
@@ -192,6 +187,8 @@ function* reasonsOfChecks(outcomes: readonly CheckOutcome[]): Generator<Weighed>
     for (const { question, reason: why } of outcome.unanswered)
       yield reason('unknown', 'unanswered', `${outcome.check}: ${question}: ${why}`)
     for (const { what, who } of outcome.waiting) yield reason('wait', 'approval', what, who)
+    if (requestedBy === undefined)
+      for (const why of outcome.byHand ?? []) yield reason('wait', 'merge-disabled', why)
   }
 }
 

@@ -59,6 +59,8 @@ export function crd(
       group,
       names: { kind, plural },
       scope: 'Namespaced',
+      // What v1beta1 means where nothing is said, no API server takes any more.
+      ...(apiVersion === 'v1beta1' && { preserveUnknownFields: false }),
       versions: versions.map((name, index) => ({
         name,
         served: true,

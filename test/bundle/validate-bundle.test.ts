@@ -171,7 +171,7 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
   ],
   [
     'several-documents-in-manifest',
-    bundle({ files: { 'manifests/two.yaml': 'kind: ConfigMap\n---\nkind: Secret\n' } }),
+    bundle({ files: { 'manifests/two.yaml': 'kind: ConfigMap\nmetadata: {name: a}\n---\nkind: Secret\n' } }),
   ],
   ['nested-bundle-directory', bundle({ files: { 'manifests/crds/a.yaml': 'kind: ConfigMap' } })],
   ['missing-bundle-annotation', bundle({ annotations: { [annotationKeys.channels]: '' } })],
@@ -255,7 +255,9 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
   ['hidden-bundle-file', bundle({ files: { 'manifests/.a.yaml': 'kind: ConfigMap' } })],
   [
     'colliding-file-names',
-    bundle({ files: { 'manifests/a b.yaml': 'kind: ConfigMap', 'metadata/a-b.yaml': 'a: 1' } }),
+    bundle({
+      files: { 'manifests/a b.yaml': 'kind: ConfigMap\nmetadata: {name: a}', 'metadata/a-b.yaml': 'a: 1' },
+    }),
   ],
   ['braces-in-plain-bundle', plain('kind: ConfigMap\ndata: {greeting: "{{ name }}"}')],
   ['broken-chart', helm('apiVersion: v3\nname: foo\nversion: 1.0.0')],
@@ -534,13 +536,30 @@ const content: readonly (readonly [
     bundle({ spec: deploy({ containers: [container] }), metadata: { name: 'good-1.0.0' } }),
     bundle({ spec: deploy({ containers: [container] }), metadata: { name: 'good.v1.0.0-rc.1' } }),
   ],
-  ['no-deployment', 'good-practices', bundle(), bundle({ spec: deploy({ containers: [container] }) })],
+  [
+    'no-deployment',
+    'good-practices',
+    bundle({ spec: { install: { strategy: 'deployment', spec: {} } } }),
+    bundle({ spec: deploy({ containers: [container] }) }),
+  ],
   ...operatorHub(),
   [
     'removed-api',
     'deprecated-apis',
     bundle(manifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } })),
     bundle(manifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } })),
+  ],
+  [
+    'api-never-there',
+    'deprecated-apis',
+    bundle({
+      ...manifest({ apiVersion: 'policy/v1beta1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+      spec: { minKubeVersion: '1.25.0' },
+    }),
+    bundle({
+      ...manifest({ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'p' } }),
+      spec: { minKubeVersion: '1.25.0' },
+    }),
   ],
   [
     'no-max-openshift-version',
@@ -681,11 +700,11 @@ function operatorHub() {
       ['broken-icon', change({ icon: [{ mediatype: 'image/png' }] })],
       ['incomplete-maintainer', change({ maintainers: [{ name: 'M', email: 'nobody' }] })],
       ['incomplete-link', change({ links: [{ name: 'L', url: 'l.example' }] })],
-      ['no-csv-version', change({ version: '' })],
-      ['unknown-capability', change({}, { capabilities: 'Full' })],
-      ['unknown-category', change({}, { categories: 'Database, Databases' })],
+      ['no-csv-version', change({ version: '0.0.0' })],
+      ['unknown-capability', change({}, { capabilities: 'Full' }), 'capabilities'],
+      ['unknown-category', change({}, { categories: 'Database, Databases' }), 'categories'],
     ] as const
-  ).map(([rule, bad]) => [rule, 'operatorhub' as const, bad, good] as const)
+  ).map(([rule, bad, suite]) => [rule, suite ?? ('operatorhub' as const), bad, good] as const)
 }
 
 describe('rules about what a bundle says', () => {

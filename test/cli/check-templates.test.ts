@@ -78,7 +78,7 @@ beforeAll(async () => {
     const installModes = [{ type: 'AllNamespaces', supported: true }]
     const files = bundleFiles('lantern', {
       metadata: { name: `lantern.v${version}` },
-      spec: { version, installModes },
+      spec: { version, installModes, install: { strategy: 'deployment', spec: { deployments: [] } } },
     })
     const { reference } = registry.putImage('lantern/bundle', undefined, {
       labels: { [annotationKeys.package]: 'lantern' },

@@ -103,6 +103,18 @@ describe('the gate', () => {
       'merge-disabled',
     ],
     [
+      'a package that is merged by hand waits',
+      {
+        outcomes: [
+          passed('ownership'),
+          { ...passed('validation'), byHand: ['ci.yaml says `merge: false`'] },
+          passed('images'),
+        ],
+      },
+      'wait',
+      'merge-disabled',
+    ],
+    [
       'a conflict blocks',
       { merge: { kind: 'conflict', paths: ['a', 'b', 'c', 'd'] } },
       'blocked',
@@ -116,6 +128,15 @@ describe('the gate', () => {
     expect(verdict.kind).toBe(kind)
     expect(verdict.reasons[0]?.code).toBe(code)
     expect(verdict.permit).toBeUndefined()
+  })
+
+  test('a package that is merged by hand is merged when somebody asks for it', () => {
+    const outcomes = [
+      passed('ownership'),
+      { ...passed('validation'), byHand: ['ci.yaml says `merge: false`'] },
+      passed('images'),
+    ]
+    expect(decide(aGateInput({ outcomes, requestedBy: 'carol' })).kind).toBe('merge')
   })
 
   describe('with a check of another App that is required', () => {

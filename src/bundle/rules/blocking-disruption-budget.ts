@@ -7,7 +7,7 @@ export const blockingDisruptionBudget = defineRule<{ name: string; field: string
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'objects',

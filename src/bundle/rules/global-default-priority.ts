@@ -7,7 +7,7 @@ export const globalDefaultPriority = defineRule<{ name: string }, OfBundle>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'objects',

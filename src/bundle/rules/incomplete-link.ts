@@ -7,7 +7,7 @@ export const incompleteLink = defineRule<{ name: string; url: string }, OfBundle
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',
@@ -20,9 +20,24 @@ export const incompleteLink = defineRule<{ name: string; url: string }, OfBundle
   *find({ csv }) {
     for (const [index, entry] of listOf(at(csv.data, 'spec', 'links')).entries()) {
       const [name, url] = [textOf(at(entry, 'name')), textOf(at(entry, 'url'))]
-      // A path counts, as for Go's ParseRequestURI.
-      if (name === '' || !/^(?:[a-z][a-z0-9+.-]*:\S+|\/\S*)$/i.test(url))
-        yield { path: ['spec', 'links', index], data: { name, url } }
+      if (name === '' || !isRequestUri(url)) yield { path: ['spec', 'links', index], data: { name, url } }
     }
   },
 })
+
+/** What Go's url.ParseRequestURI takes: an absolute address, or a path; blanks in a path, too. */
+function isRequestUri(text: string): boolean {
+  if (text === '*') return true
+  if (/[\u0000-\u001f\u007f]/.test(text)) return false
+  const { scheme, rest = '' } = /^(?:(?<scheme>[a-z][a-z0-9+.-]*):)?(?<rest>.*)$/is.exec(text)?.groups ?? {}
+  if (!rest.startsWith('/')) return scheme !== undefined
+  const { host = '', path = '' } =
+    (scheme !== undefined && rest.startsWith('//')
+      ? /^\/\/(?<host>[^/?]*)(?<path>[^?]*)/s
+      : /^(?<path>[^?]*)/s
+    ).exec(rest)?.groups ?? {}
+  return (
+    /^(?:[^@]*@)?(?:\[[^\]]*\]|[^\s<>"[\]\\^`{|}#:%]*)(?::\d*)?$/.test(host) &&
+    !/%(?![0-9a-f]{2})/i.test(path)
+  )
+}

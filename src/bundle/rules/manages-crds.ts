@@ -35,7 +35,7 @@ function grants(rule: Json): boolean {
     listOf(at(rule, field)).some((entry) => wanted.includes(textOf(entry)))
   return (
     has('apiGroups', 'apiextensions.k8s.io') &&
-    has('resources', 'customresourcedefinitions', '*') &&
-    has('verbs', 'create', 'patch', '*')
+    has('resources', 'customresourcedefinitions', '*', '[*]') &&
+    has('verbs', 'create', 'patch', '*', '[*]')
   )
 }

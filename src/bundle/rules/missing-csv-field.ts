@@ -1,13 +1,13 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { OfBundle } from '../bundle-rule.ts'
-import { at } from '../fields.ts'
+import { at, objectOf } from '../fields.ts'
 
 export const missingCsvField = defineRule<{ field: string }, OfBundle>({
   id: 'missing-csv-field',
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion has the fields that its API demands',
@@ -24,5 +24,8 @@ export const missingCsvField = defineRule<{ field: string }, OfBundle>({
       if (value === undefined || value === '')
         yield { path: ['spec'], data: { field: `spec.${path.join('.')}` } }
     }
+    const strategy = objectOf(at(csv.data, 'spec', 'install', 'spec'))
+    if (Object.keys(strategy).length > 0 && (strategy.deployments ?? null) === null)
+      yield { path: ['spec', 'install', 'spec'], data: { field: 'spec.install.spec.deployments' } }
   },
 })

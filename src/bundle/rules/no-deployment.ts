@@ -1,13 +1,13 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { OfBundle } from '../bundle-rule.ts'
-import { at, listOf } from '../fields.ts'
+import { at } from '../fields.ts'
 
 export const noDeployment = defineRule<Record<never, never>, OfBundle>({
   id: 'no-deployment',
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'good-practices',
@@ -18,7 +18,7 @@ export const noDeployment = defineRule<Record<never, never>, OfBundle>({
     fix: 'Describe the deployment in spec.install.spec.deployments.',
   }),
   *find({ csv }) {
-    if (listOf(at(csv.data, 'spec', 'install', 'spec', 'deployments')).length === 0)
+    if ((at(csv.data, 'spec', 'install', 'spec', 'deployments') ?? null) === null)
       yield { path: ['spec', 'install'], data: {} }
   },
 })

@@ -7,7 +7,7 @@ export const noProvider = defineRule<Record<never, never>, OfBundle>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   suite: 'operatorhub',

@@ -1,6 +1,6 @@
 import { defineRule } from '../../findings/rule.ts'
 import type { OfBundle } from '../bundle-rule.ts'
-import { removedIn } from '../removed-apis.ts'
+import { removedUses } from '../removed-apis.ts'
 
 export const removedApi = defineRule<{ api: string; name: string; release: string }, OfBundle>({
   id: 'removed-api',
@@ -17,11 +17,7 @@ export const removedApi = defineRule<{ api: string; name: string; release: strin
     why: 'The install plan fails on every newer cluster.',
     fix: 'Move to the API that replaced it.',
   }),
-  *find({ objects }) {
-    for (const { file, name, apiVersion, kind } of objects) {
-      const release = removedIn(apiVersion, kind)
-      if (release !== undefined)
-        yield { file, path: ['apiVersion'], data: { api: `${apiVersion} ${kind}`, name, release } }
-    }
+  *find(bundle) {
+    for (const { isCertain, ...use } of removedUses(bundle)) if (!isCertain) yield use
   },
 })

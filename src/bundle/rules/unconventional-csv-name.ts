@@ -3,6 +3,9 @@ import { parseVersion } from '../../catalog/versions/version.ts'
 import type { OfBundle } from '../bundle-rule.ts'
 import { at, textOf } from '../fields.ts'
 
+/** As the validator for good practices finds it: whatever stands before. */
+const versionAtEnd = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[0-9A-Za-z-]+)?$/
+
 export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
   id: 'unconventional-csv-name',
   check: 'images',
@@ -21,7 +24,7 @@ export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
   *find({ csv }) {
     // Names with a release have a convention of their own, and a rule.
     if (textOf(at(csv.data, 'spec', 'release')) !== '') return
-    const [, version = ''] = csv.name.split(/\.v(.*)/s)
+    const [version = ''] = versionAtEnd.exec(csv.name) ?? []
     if (csv.name.split('.v').length !== 2 || !parseVersion(version).ok)
       yield { path: ['metadata', 'name'], data: { name: csv.name } }
   },

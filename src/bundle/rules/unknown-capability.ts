@@ -8,10 +8,10 @@ export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
-  suite: 'operatorhub',
+  suite: 'capabilities',
   title: 'The capability level is one of the five',
   say: ({ capability }) => ({
     what: `"${capability}" is not a capability level`,

@@ -25,10 +25,10 @@ export const unknownCategory = defineRule<{ category: string }, OfBundle>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
-  suite: 'operatorhub',
+  suite: 'categories',
   title: 'Categories are those of OperatorHub.io',
   say: ({ category }) => ({
     what: `"${category}" is not a category of OperatorHub.io`,

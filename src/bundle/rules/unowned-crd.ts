@@ -5,7 +5,7 @@ export const unownedCrd = defineRule<{ crd: string; file: string }>({
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   title: 'The CRDs of a bundle are owned by its ClusterServiceVersion',

@@ -8,7 +8,7 @@ export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle
   check: 'images',
   overridable: true,
   judges: 'bundle',
-  severity: 'warning',
+  severity: 'error',
   since: '0.1.0',
   network: true,
   title: 'minKubeVersion of a bundle is a version',

@@ -55,13 +55,13 @@ const privateRetry = 900
 function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const { images, opened, republished } = lookInto(input)
   const again = judgeRepublished(republished, answers)
-  const findings: Finding[] = configuredFindings(again.findings, input.config.rules)
+  const findings: Finding[] = configuredFindings(again.findings, input.config)
   const unanswered: Unanswered[] = [...again.unanswered]
   const closed: ClosedBundle[] = []
   for (const image of images) {
     const reference = image.text
     const tell = (...found: readonly Finding[]) =>
-      findings.push(...configuredFindings(found, input.config.rules, image.places))
+      findings.push(...configuredFindings(found, input.config, image.places))
     const written = judgeWritten(image, input.config.images.registries)
     if (written) {
       tell(written)

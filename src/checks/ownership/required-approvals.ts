@@ -1,5 +1,6 @@
 // Which approvals a change requires, path by path: which package a path and its content declare, who owns that at the
 // base, and what kind of change it is. Asks nobody and judges nobody.
+import { bundlePlaceOf, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import { foldersOf } from '../../change/layout/layout.ts'
 import type { Layout } from '../../change/layout/layout.ts'
@@ -87,7 +88,7 @@ export function requiredApprovalsOf(
         at,
         directory: role.directory,
         package: role.directory,
-        kinds: [known.isDirectory(role.directory) ? 'edit-sources' : 'add-package'],
+        kinds: [known.isDirectory(role.directory) ? kindOfSource(path, input.basePaths) : 'add-package'],
         owners: authority.ownersOf(path.path, role.directory),
       })
     else {
@@ -105,6 +106,17 @@ export function requiredApprovalsOf(
     outside,
     findings: [...findings, ...takenBundleNames(input)],
   }
+}
+
+/**
+ * What becomes of a package's file beside the catalogs. A bundle directory of the base is published: images were made of
+ * it, and catalogs may name them.
+ */
+function kindOfSource({ path, after }: TouchedPath, basePaths: readonly string[]): ChangeKind {
+  const bundle = bundlePlaceOf(path)
+  if (bundle === undefined) return 'edit-sources'
+  if (!hasManifests(basePaths, bundle.root)) return 'add-bundle'
+  return after === undefined ? 'remove-bundle' : 'edit-bundle'
 }
 
 /** A path of a catalog; undefined where neither its place nor its content belongs to a package. */

@@ -1,5 +1,6 @@
 // The validation check: every catalog that a pull request touches is valid afterwards, as opm and our own rules see it,
-// does no harm to those who installed from it, and is what its template renders to. Asks the world nothing but what
+// does no harm to those who installed from it, and is what its template renders to; and every bundle directory that it
+// touches. Asks the world nothing but what
 // the bundles of touched templates are. What was wrong before and does not block
 // is not held against a change that leaves it as it was.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
@@ -13,6 +14,7 @@ import { compareFindings } from '../../findings/finding.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { FindingList, leftOutBy } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
+import { judgeBundleDirectories, mergedByHand } from '../bundles/bundle-directories.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers } from '../questions.ts'
 import { withoutPublished } from './new-bundles.ts'
@@ -38,12 +40,15 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   if (!ruleSet) findings.push(finding(opmReleaseUnknown, undefined, { opm: config.opm }))
   const templates = judgeTemplates(input, answers)
   findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRules))
+  findings.push(...judgeBundleDirectories(input))
+  const byHand = mergedByHand(input)
   const before = judged.reduce((sum, one) => sum + one.before, 0)
   return {
     check: 'validation',
     findings: findings.sort(compareFindings),
     unanswered: templates.unanswered,
     waiting: [],
+    ...(byHand.length > 0 && { byHand }),
     ...(templates.offers && templates.offers.length > 0 && { offers: templates.offers }),
     summary: summaryOf(input, before),
   }
@@ -108,14 +113,21 @@ function inRepository(found: Finding, root: string): Finding {
   }
 }
 
-function summaryOf({ change: { catalogs }, templates = [] }: CheckInput, before: number): string {
+function summaryOf(
+  { change: { catalogs }, templates = [], bundleDirectories = [] }: CheckInput,
+  before: number,
+): string {
   const present = catalogs.flatMap(({ result }): Catalog[] => (result ? [result] : []))
   const packages = new Set(catalogs.flatMap((catalog) => catalog.packages.map(({ name }) => name))).size
   const bundles = present.reduce((sum, catalog) => sum + catalog.bundles.length, 0)
+  const directories = bundleDirectories.reduce((sum, { touched }) => sum + touched.length, 0)
   return [
     counted(catalogs.length, 'catalog'),
     `${counted(packages, 'package')} changed`,
     counted(bundles, 'bundle'),
+    ...(directories > 0
+      ? [directories === 1 ? '1 bundle directory' : `${directories} bundle directories`]
+      : []),
     ...(templates.length > 0 ? [counted(templates.length, 'template')] : []),
     ...(before > 0 ? [`${counted(before, 'older finding')} not repeated`] : []),
   ].join(', ')

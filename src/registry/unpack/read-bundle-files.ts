@@ -19,7 +19,7 @@ import { finding } from '../../findings/rule.ts'
  * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
  * rendered or judged raises it, and old answers are never looked at again (test/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 9
+export const bundleReaderVersion = 10
 
 export type BundleReading = Omit<Extract<BundleAnswer, { readonly kind: 'bundle' }>, 'kind' | 'digest'>
 

@@ -14,7 +14,9 @@ const found = (rule: string): Finding => ({
   at: { file: 'catalogs/foo/catalog.yaml', line: 1, column: 1 },
 })
 const settled = (rules: Config['rules'], ...names: string[]) =>
-  configuredFindings(names.map(found), rules).map(({ rule, severity }) => `${rule} ${severity}`)
+  configuredFindings(names.map(found), { ...defaultConfig, rules }).map(
+    ({ rule, severity }) => `${rule} ${severity}`,
+  )
 
 describe('rules about images, as the configuration wants them', () => {
   test('another severity, off, or silent for some paths', () => {

@@ -11,7 +11,11 @@ const answers = answersFrom(new Map())
 const file = 'catalog/foo/catalog.yaml'
 
 function judge(base: Files, result: Files, config: Partial<Config> = {}) {
-  const input = { config: { ...defaultConfig, ...config }, change: changeBetween(base, result) }
+  const input = {
+    config: { ...defaultConfig, ...config },
+    change: changeBetween(base, result),
+    ownerFiles: { base: new Map(), result: new Map() },
+  }
   return validationCheck.judge(input as unknown as CheckInput, answers)
 }
 const said = (outcome: ReturnType<typeof judge>) =>

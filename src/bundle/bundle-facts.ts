@@ -1,0 +1,68 @@
+// What a bundle says of its place among others: its name, its version, what it replaces, its channels. Each with the
+// place where it says so.
+import type { Location } from '../findings/finding.ts'
+import { annotationKeys, readMetadata } from './bundle-metadata.ts'
+import type { BundleFiles } from './bundle-files.ts'
+import { bundlePlaces, type Path } from './bundle-places.ts'
+import { at, listOf, textOf } from './fields.ts'
+import { manifestObjects } from './registry-bundle.ts'
+
+/** A text, and where it stands in the bundle's files. */
+export interface Said {
+  readonly text: string
+  readonly at: Location
+}
+
+export interface BundleFacts {
+  /** Of the ClusterServiceVersion; its fields are absent or empty where there is none. */
+  readonly name?: Said
+  readonly version?: Said
+  readonly replaces?: Said
+  readonly skips: readonly Said[]
+  readonly skipRange?: Said
+  /** Of the annotations file. */
+  readonly package?: Said
+  readonly channels: readonly Said[]
+  readonly defaultChannel?: Said
+}
+
+/** Never throws: what cannot be read is absent here, and told by `validateBundle`. */
+export function bundleFacts(files: BundleFiles): BundleFacts {
+  const placeOf = bundlePlaces(files)
+  const csv = manifestObjects(files).find(({ kind }) => kind === 'ClusterServiceVersion')
+  const inCsv = (...path: Path): Said | undefined => {
+    if (!csv) return undefined
+    const text = textOf(at(csv.data, ...path.map(String)))
+    return text === '' ? undefined : { text, at: placeOf(csv.file, path) }
+  }
+  const skips = listOf(at(csv?.data, 'spec', 'skips')).flatMap((entry, index): Said[] =>
+    csv && textOf(entry) !== ''
+      ? [{ text: textOf(entry), at: placeOf(csv.file, ['spec', 'skips', index]) }]
+      : [],
+  )
+  const { annotations, annotationsFile } = readMetadata(files)
+  const annotated = (key: string): Said | undefined => {
+    const text = annotations?.[key]?.trim() ?? ''
+    return text === '' ? undefined : { text, at: placeOf(annotationsFile, ['annotations', key]) }
+  }
+  const channels = annotated(annotationKeys.channels)
+  return {
+    ...some('name', inCsv('metadata', 'name')),
+    ...some('version', inCsv('spec', 'version')),
+    ...some('replaces', inCsv('spec', 'replaces')),
+    skips,
+    ...some('skipRange', inCsv('metadata', 'annotations', 'olm.skipRange')),
+    ...some('package', annotated(annotationKeys.package)),
+    channels:
+      channels?.text
+        .split(',')
+        .map((channel) => channel.trim())
+        .filter((channel) => channel !== '')
+        .map((text) => ({ text, at: channels.at })) ?? [],
+    ...some('defaultChannel', annotated(annotationKeys.defaultChannel)),
+  }
+}
+
+function some<Key extends string>(key: Key, said: Said | undefined): { readonly [K in Key]?: Said } {
+  return said ? ({ [key]: said } as { readonly [K in Key]: Said }) : {}
+}

@@ -1,0 +1,28 @@
+import { defineRule } from '../../findings/rule.ts'
+import type { OfBundle } from '../bundle-rule.ts'
+import { metadataProblems } from '../kubernetes/metadata-problems.ts'
+
+export const brokenObjectMetadata = defineRule<
+  { file: string; kind: string; name: string; problem: string },
+  OfBundle
+>({
+  id: 'broken-object-metadata',
+  check: 'images',
+  judges: 'bundle',
+  severity: 'error',
+  since: '0.1.0',
+  network: true,
+  title: 'The metadata of manifests is such that an API server takes them',
+  say: ({ kind, name, problem }) => ({
+    what: `the ${`${kind} ${name}`.trimEnd()} cannot be created: ${problem}`,
+    why: '`opm alpha bundle validate` refuses the bundle. OLM chooses the namespace of what it creates; other objects have none.',
+    fix: 'Correct the metadata, or take the field out.',
+  }),
+  *find({ objects }) {
+    for (const { file, kind, name, data } of objects) {
+      if (kind === 'ClusterServiceVersion') continue
+      for (const [path, problem] of metadataProblems(data))
+        yield { file, path, data: { file, kind, name, problem } }
+    }
+  },
+})

@@ -1,0 +1,33 @@
+// Bundles that lie in the repository as files: `operators/<package>/<version>/{manifests,metadata,tests}`. By their place
+// alone: nothing is read.
+
+const place = /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
+
+export interface BundlePlace {
+  /** `operators/foo/1.2.3`. */
+  readonly root: string
+  /** Of the package: `foo`. */
+  readonly directory: string
+  /** As the directory is called: `1.2.3`. */
+  readonly version: string
+}
+
+/** The bundle directory that a path lies in, as a part of what becomes its image; undefined for all other paths. */
+export function bundlePlaceOf(path: string): BundlePlace | undefined {
+  const { root, directory, version } = place.exec(path)?.groups ?? {}
+  if (root === undefined || directory === undefined || version === undefined) return undefined
+  return { root, directory, version }
+}
+
+/** Whether one of these sorted paths is a bundle's manifest below `root`: what makes a directory a published bundle. */
+export function hasManifests(sortedPaths: readonly string[], root: string): boolean {
+  const prefix = `${root}/manifests/`
+  let low = 0
+  let high = sortedPaths.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sortedPaths[middle] ?? '') < prefix) low = middle + 1
+    else high = middle
+  }
+  return sortedPaths[low]?.startsWith(prefix) === true
+}

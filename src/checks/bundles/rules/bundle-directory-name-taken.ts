@@ -1,0 +1,15 @@
+import { defineRule } from '../../../findings/rule.ts'
+
+export const bundleDirectoryNameTaken = defineRule<{ name: string; other: string }>({
+  id: 'bundle-directory-name-taken',
+  check: 'validation',
+  judges: 'pull request',
+  severity: 'error',
+  since: '0.1.0',
+  title: 'Every bundle of a package has a name of its own',
+  say: ({ name, other }) => ({
+    what: `${name} is also the name of the bundle in ${other}`,
+    why: 'A catalog has one bundle of a name: one of the two cannot be released.',
+    fix: 'Rename the ClusterServiceVersion for its version.',
+  }),
+})

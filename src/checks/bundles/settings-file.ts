@@ -1,0 +1,97 @@
+// A package's settings as people write them: one YAML document against a schema, with the place of all that is wrong.
+import { LineCounter, parseAllDocuments, type Document } from 'yaml'
+import type { z } from 'zod'
+import { repeatedKey } from '../../config/repeated-key.ts'
+import type { Location } from '../../findings/finding.ts'
+import type { SettingsText } from './package-sources.ts'
+
+export interface SettingsRead<T> {
+  /** Absent where the file cannot be taken for what it says. */
+  readonly value?: T
+  readonly problems: readonly { readonly at: Location; readonly problem: string }[]
+  /** Keys that the schema does not have. They keep no value from being read. */
+  readonly unknown: readonly { readonly at: Location; readonly key: string; readonly path: string }[]
+  /** Where a value stands; where there is none, what should hold it. */
+  readonly placeOf: (path: Path) => Location
+}
+
+type Path = readonly (string | number)[]
+
+/** Reads settings. `isYaml: false` where it is not even YAML: then there is one problem. */
+export function readSettings<T>(
+  { path: file, text }: SettingsText,
+  schema: z.ZodType<T>,
+): SettingsRead<T> & { readonly isYaml: boolean } {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false })
+  const [document, ...more] = Array.isArray(documents) ? documents : []
+  const place = (offset: number): Location => {
+    const { line, col } = lines.linePos(offset)
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const placeOf = (path: Path) => place(offsetOf(document, path))
+  const unreadable = (offset: number, problem: string) => ({
+    isYaml: false,
+    problems: [{ at: place(offset), problem }],
+    unknown: [],
+    placeOf,
+  })
+  if (more.length > 0) return unreadable(more[0]?.range[0] ?? 0, 'it holds more than one document')
+  const [error] = document?.errors ?? []
+  if (error) return unreadable(error.pos[0], error.message.split('\n')[0] ?? 'it is not YAML')
+  const repeated = document && (repeatedKey(document) as { range?: readonly number[] } | undefined)
+  if (repeated !== undefined) return unreadable(repeated.range?.[0] ?? 0, 'it has a key twice')
+  let data: unknown
+  try {
+    data = document?.toJS({ maxAliasCount: 0 }) ?? {}
+  } catch {
+    return unreadable(0, 'it uses an alias')
+  }
+  const unknown: { at: Location; key: string; path: string }[] = []
+  const problems: { at: Location; problem: string }[] = []
+  const { success, data: value, error: refused } = schema.safeParse(data)
+  for (const issue of refused?.issues ?? []) {
+    const path = issue.path.filter((part): part is string | number => typeof part !== 'symbol')
+    if (issue.code === 'unrecognized_keys')
+      for (const key of issue.keys)
+        unknown.push({ at: placeOf([...path, key]), key, path: [...path, key].join('.') })
+    else problems.push({ at: placeOf(path), problem: `${path.join('.') || 'the file'}: ${issue.message}` })
+  }
+  return {
+    isYaml: true,
+    problems,
+    unknown,
+    placeOf,
+    // What nobody reads keeps nobody from reading the rest.
+    ...(success
+      ? { value }
+      : problems.length === 0 && { value: schema.parse(without(data, refused?.issues ?? [])) }),
+  }
+}
+
+/** The data without the keys that the schema does not have. */
+function without(data: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(data))
+  for (const issue of issues) {
+    if (issue.code !== 'unrecognized_keys') continue
+    let holder: unknown = copy
+    for (const step of issue.path) holder = (holder as Record<PropertyKey, unknown>)[step]
+    for (const key of issue.keys) delete (holder as Record<string, unknown>)[key]
+  }
+  return copy
+}
+
+function offsetOf(document: Document.Parsed | undefined, path: Path): number {
+  for (let depth = path.length; depth > 0; depth--) {
+    const above = document?.getIn(path.slice(0, depth - 1), true) as
+      { items?: readonly { key?: { value?: unknown; range?: readonly number[] } }[] } | undefined
+    const holder = depth === 1 ? document?.contents : above
+    const items = (holder as typeof above)?.items
+    // The key, where the path ends in one: its value may begin on another line.
+    const key = items?.find((item) => item.key?.value === path[depth - 1])?.key
+    if (key?.range?.[0] !== undefined) return key.range[0]
+    const node = document?.getIn(path.slice(0, depth), true) as { range?: readonly number[] } | undefined
+    if (node?.range?.[0] !== undefined) return node.range[0]
+  }
+  return 0
+}

@@ -1,0 +1,146 @@
+// Bundle directories of a pull request, from trees to findings: what is read of them, and what is said.
+import { describe, expect, test } from '@jest/globals'
+import { createHash } from 'node:crypto'
+import { blobSha, treeSha, type BlobSha } from '../../../src/change/ids.ts'
+import type { TouchedPath } from '../../../src/change/change.ts'
+import { judgeBundleDirectories, mergedByHand } from '../../../src/checks/bundles/bundle-directories.ts'
+import { defaultConfig } from '../../../src/config/config.ts'
+import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
+import { classifyPath } from '../../../src/change/layout/classify-path.ts'
+
+type Files = Readonly<Record<string, string>>
+
+const layout = { catalogs: [] }
+const [base, result] = [treeSha('1'.repeat(40)), treeSha('2'.repeat(40))]
+
+/** A repository that has two trees, and says what was asked of it. */
+function repository(before: Files, after: Files) {
+  const asked = { lists: [] as string[], reads: [] as string[] }
+  const idOf = (text: string) => blobSha(createHash('sha1').update(text).digest('hex'))
+  const blobs = new Map<BlobSha, readonly [path: string, text: string]>()
+  for (const files of [before, after])
+    for (const [path, text] of Object.entries(files)) blobs.set(idOf(text), [path, text])
+  const entries = (files: Files) =>
+    Object.entries(files)
+      .map(([path, text]) => ({ path, mode: '100644', oid: idOf(text) }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1))
+  const treeOf = (tree: string) => entries(tree === base ? before : after)
+  return {
+    asked,
+    paths: [...new Set([...Object.keys(before), ...Object.keys(after)])]
+      .filter((path) => before[path] !== after[path])
+      .map((path): TouchedPath => ({ path, role: classifyPath(path, layout) })),
+    read: {
+      list: async (tree: string, prefix = '') => {
+        asked.lists.push(prefix)
+        return treeOf(tree).filter(({ path }) => prefix === '' || path.startsWith(`${prefix}/`))
+      },
+      entry: async (tree: string, path: string) => treeOf(tree).find((one) => one.path === path),
+      read: async (oid: BlobSha) => {
+        const [path = '', text = ''] = blobs.get(oid) ?? []
+        asked.reads.push(path)
+        return new TextEncoder().encode(text)
+      },
+    },
+  }
+}
+
+async function look(before: Files, after: Files, config = defaultConfig) {
+  const { asked, paths, read } = repository(before, after)
+  const loader = { load: async () => undefined }
+  const bundleDirectories = await readBundleDirectories(
+    { paths },
+    { repository: read, loader, layout, base, result },
+  )
+  return { asked, bundleDirectories, findings: judgeBundleDirectories({ bundleDirectories, config }) }
+}
+
+function bundle(version: string, more = '', its = 'foo'): Files {
+  const root = `operators/foo/${version}`
+  return {
+    [`${root}/manifests/foo.clusterserviceversion.yaml`]: `apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: foo.v${version}}
+spec:
+  version: ${version}
+  displayName: foo
+  installModes: [{type: AllNamespaces, supported: true}]
+  install: {strategy: deployment, spec: {deployments: []}}
+${more}`,
+    [`${root}/metadata/annotations.yaml`]: `annotations:
+  operators.operatorframework.io.bundle.mediatype.v1: registry+v1
+  operators.operatorframework.io.bundle.manifests.v1: manifests/
+  operators.operatorframework.io.bundle.metadata.v1: metadata/
+  operators.operatorframework.io.bundle.package.v1: ${its}
+  operators.operatorframework.io.bundle.channels.v1: stable
+`,
+  }
+}
+
+describe('a bundle directory', () => {
+  const large: Files = {
+    'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n',
+    ...bundle('1.0.0'),
+    'operators/foo/1.0.0/manifests/large.yaml': 'kind: ConfigMap\n',
+    'operators/bar/1.0.0/manifests/other.yaml': 'kind: ConfigMap\n',
+  }
+
+  test('is read without the rest of the repository, and costs nothing the second time', async () => {
+    const added = { ...large, ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const { asked, findings } = await look(large, added)
+    expect(findings).toEqual([])
+    expect([...new Set(asked.lists)]).toEqual(['operators/foo'])
+    expect(asked.reads.filter((path) => path.includes('large') || path.includes('bar'))).toEqual([])
+    const again = await look(large, added)
+    expect(again.asked.reads).toEqual(['operators/foo/ci.yaml'])
+    expect(again.findings).toEqual(findings)
+  })
+
+  test('is judged inside as `bundle validate` judges it, with places in the repository', async () => {
+    const broken = { ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const file = 'operators/foo/1.1.0/manifests/crd.yaml'
+    const { findings } = await look(large, { ...large, ...broken, [file]: 'kind: [\n' })
+    expect(findings.map(({ rule, at }) => [rule, at?.file])).toEqual([['undecodable-manifest', file]])
+  })
+
+  test('is judged, too, where it has no manifests', async () => {
+    const file = 'operators/foo/1.1.0/metadata/annotations.yaml'
+    const { findings } = await look(large, { ...large, [file]: bundle('1.1.0')[file] ?? '' })
+    expect(findings.map(({ rule, severity }) => [rule, severity])).toEqual([['unreadable-bundle', 'error']])
+  })
+
+  test('is asked for optional suites only where the configuration wants them', async () => {
+    const added = { ...large, ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+    const suites = { ...defaultConfig, bundles: { suites: ['operatorhub' as const] } }
+    const { findings } = await look(large, added, suites)
+    expect(findings.map(({ rule }) => rule)).toContain('no-provider')
+  })
+
+  test('may not be of a package that only this pull request declares', async () => {
+    const two = { ...large, ...bundle('1.1.0', '', 'bar'), ...bundle('1.2.0', '', 'bar') }
+    const { findings } = await look(large, two)
+    expect(findings.filter(({ rule }) => rule === 'bundle-directory-of-other-package')).toHaveLength(2)
+  })
+})
+
+describe('`merge: false` in ci.yaml', () => {
+  const path = 'operators/foo/ci.yaml'
+  const change = {
+    paths: [
+      { path: 'operators/foo/1.0.0/manifests/a.yaml', role: { kind: 'operator' as const, directory: 'foo' } },
+    ],
+    catalogs: [],
+    references: [],
+  }
+  const files = (text?: string) => new Map(text === undefined ? [] : [[path, text]])
+  test.each([
+    ['at the base', 'merge: false', undefined, true],
+    ['in the result', 'merge: true', 'merge: false', true],
+    ['in other words', 'merge: no', undefined, true],
+    ['taken away by the change itself', 'merge: false', 'merge: true', true],
+    ['nowhere', 'merge: true\nreviewers: [alice]', 'updateGraph: semver-mode', false],
+  ])('%s', (_name, before, after, isByHand) => {
+    const ownerFiles = { base: files(before), result: files(after ?? before) }
+    expect(mergedByHand({ change, ownerFiles }).length > 0).toBe(isByHand)
+  })
+})
