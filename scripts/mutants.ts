@@ -1752,6 +1752,162 @@ export const mutants: readonly Mutant[] = [
     test: ['test/bundle/plain/render-plain.test.ts', ''],
   },
   {
+    number: 415,
+    bug: 'take a published bundle directory for a new one',
+    edits: [
+      {
+        file: 'src/checks/ownership/required-approvals.ts',
+        search: "if (!hasManifests(basePaths, bundle.root)) return 'add-bundle'",
+        replace: "if (bundle.root !== '') return 'add-bundle'",
+      },
+    ],
+    test: ['test/checks/rules.test.ts', 'consent-missing/bad/published-bundle-edited'],
+  },
+  {
+    number: 416,
+    bug: 'believe what the pull request itself says a package directory is called',
+    edits: [
+      {
+        file: 'src/examine/read-bundle-directories.ts',
+        search: 'readNeighbours(repository, before, root, new Map())',
+        replace: 'readNeighbours(repository, after, root, new Map())',
+      },
+    ],
+    test: ['test/checks/bundles/bundle-directories.test.ts', 'only this pull request declares'],
+  },
+  {
+    number: 417,
+    bug: 'list the whole repository for one bundle',
+    edits: [
+      {
+        file: 'src/examine/read-bundle-directories.ts',
+        search: 'repository.list(result, root)',
+        replace: "repository.list(result, '')",
+      },
+    ],
+    test: ['test/checks/bundles/bundle-directories.test.ts', 'without the rest of the repository'],
+  },
+  {
+    number: 418,
+    bug: 'read `merge: false` of the base alone',
+    edits: [
+      {
+        file: 'src/checks/bundles/bundle-directories.ts',
+        search: '[ownerFiles.base, ownerFiles.result]',
+        replace: '[ownerFiles.base]',
+      },
+    ],
+    test: ['test/checks/bundles/bundle-directories.test.ts', 'in the result'],
+  },
+  {
+    number: 419,
+    bug: 'let a change take `merge: false` away for itself',
+    edits: [
+      {
+        file: 'src/checks/bundles/bundle-directories.ts',
+        search: '[ownerFiles.base, ownerFiles.result]',
+        replace: '[ownerFiles.result]',
+      },
+    ],
+    test: ['test/checks/bundles/bundle-directories.test.ts', 'taken away by the change itself'],
+  },
+  {
+    number: 420,
+    bug: 'merge what is to be merged by hand',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: 'for (const why of outcome.byHand ?? [])',
+        replace: 'for (const why of [] as string[])',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', 'merged by hand waits'],
+  },
+  {
+    number: 421,
+    bug: 'look at the place of a bundle and not inside',
+    edits: [
+      {
+        file: 'src/checks/bundles/bundle-directories.ts',
+        search: '...sources.touched.flatMap(({ root, findings }) =>',
+        replace: '...[].flatMap(({ root, findings }: never) =>',
+      },
+    ],
+    test: ['test/checks/bundles/bundle-directories.test.ts', 'is judged inside'],
+  },
+  {
+    number: 422,
+    bug: 'let a bundle replace itself',
+    edits: [
+      {
+        file: 'src/checks/bundles/judge-bundle.ts',
+        search: 'const itself = replaces !== undefined && replaces.text === facts.name?.text',
+        replace: 'const itself = false',
+      },
+    ],
+    test: ['test/checks/rules.test.ts', 'bundle-directory-edge-to-nowhere/bad/itself'],
+  },
+  {
+    number: 423,
+    bug: 'find the bundles that are replaced among directories alone',
+    edits: [
+      {
+        file: 'src/checks/bundles/edges.ts',
+        search: 'return directoriesByName(sources).has(name) || sources.catalogs.has(name)',
+        replace: 'return directoriesByName(sources).has(name)',
+      },
+    ],
+    test: ['test/checks/rules.test.ts', 'bundle-directory-edge-to-nowhere/good/replaces-one-of-a-catalog'],
+  },
+  {
+    number: 424,
+    bug: 'take preserveUnknownFields for no matter',
+    edits: [
+      {
+        file: 'src/bundle/kubernetes/crd-problems.ts',
+        search: 'if (preserves === true || (isOld',
+        replace: 'if (isOld && (isOld',
+      },
+    ],
+    test: ['test/checks/rules.test.ts', 'broken-crd/bad/preserves-unknown-fields'],
+  },
+  {
+    number: 425,
+    bug: 'let anybody define APIs of Kubernetes',
+    edits: [
+      {
+        file: 'src/bundle/kubernetes/crd-problems.ts',
+        search: 'if (!/(?:^|\\.)(?:k8s|kubernetes)\\.io$/.test(group)) return',
+        replace: "if (group !== '') return",
+      },
+    ],
+    test: ['test/checks/rules.test.ts', 'broken-crd/bad/group-of-kubernetes-without-approval'],
+  },
+  {
+    number: 426,
+    bug: 'let a bundle choose the namespace of its objects',
+    edits: [
+      {
+        file: 'src/bundle/kubernetes/metadata-problems.ts',
+        search: "if (namespace !== '')",
+        replace: "if (namespace === '-')",
+      },
+    ],
+    test: ['test/checks/rules.test.ts', 'broken-object-metadata/bad/a-namespace'],
+  },
+  {
+    number: 427,
+    bug: 'ask optional suites of every bundle',
+    edits: [
+      {
+        file: 'src/checks/images/configured-findings.ts',
+        search: 'if (suite === undefined || bundles.suites.includes(suite)) return true',
+        replace: 'if (suite === undefined || bundles) return true',
+      },
+    ],
+    test: ['test/checks/bundles/bundle-directories.test.ts', 'without the rest of the repository'],
+  },
+  {
     number: 430,
     bug: 'let an automation account do alone what somebody else pushed',
     edits: [
@@ -1950,160 +2106,6 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/change/describe-change.test.ts', 'by its case alone'],
-    number: 415,
-    bug: 'take a published bundle directory for a new one',
-    edits: [
-      {
-        file: 'src/checks/ownership/required-approvals.ts',
-        search: "if (!hasManifests(basePaths, bundle.root)) return 'add-bundle'",
-        replace: "if (bundle.root !== '') return 'add-bundle'",
-      },
-    ],
-    test: ['test/checks/rules.test.ts', 'consent-missing/bad/published-bundle-edited'],
-  },
-  {
-    number: 416,
-    bug: 'believe what the pull request itself says a package directory is called',
-    edits: [
-      {
-        file: 'src/examine/read-bundle-directories.ts',
-        search: 'readNeighbours(repository, before, root, new Map())',
-        replace: 'readNeighbours(repository, after, root, new Map())',
-      },
-    ],
-    test: ['test/checks/bundles/bundle-directories.test.ts', 'only this pull request declares'],
-  },
-  {
-    number: 417,
-    bug: 'list the whole repository for one bundle',
-    edits: [
-      {
-        file: 'src/examine/read-bundle-directories.ts',
-        search: 'repository.list(result, root)',
-        replace: "repository.list(result, '')",
-      },
-    ],
-    test: ['test/checks/bundles/bundle-directories.test.ts', 'without the rest of the repository'],
-  },
-  {
-    number: 418,
-    bug: 'read `merge: false` of the base alone',
-    edits: [
-      {
-        file: 'src/checks/bundles/bundle-directories.ts',
-        search: '[ownerFiles.base, ownerFiles.result]',
-        replace: '[ownerFiles.base]',
-      },
-    ],
-    test: ['test/checks/bundles/bundle-directories.test.ts', 'in the result'],
-  },
-  {
-    number: 419,
-    bug: 'let a change take `merge: false` away for itself',
-    edits: [
-      {
-        file: 'src/checks/bundles/bundle-directories.ts',
-        search: '[ownerFiles.base, ownerFiles.result]',
-        replace: '[ownerFiles.result]',
-      },
-    ],
-    test: ['test/checks/bundles/bundle-directories.test.ts', 'taken away by the change itself'],
-  },
-  {
-    number: 420,
-    bug: 'merge what is to be merged by hand',
-    edits: [
-      {
-        file: 'src/gate/decide.ts',
-        search: 'for (const why of outcome.byHand ?? [])',
-        replace: 'for (const why of [] as string[])',
-      },
-    ],
-    test: ['test/gate/decide.test.ts', 'merged by hand waits'],
-  },
-  {
-    number: 421,
-    bug: 'look at the place of a bundle and not inside',
-    edits: [
-      {
-        file: 'src/checks/bundles/bundle-directories.ts',
-        search: '...sources.touched.flatMap(({ root, findings }) =>',
-        replace: '...[].flatMap(({ root, findings }: never) =>',
-      },
-    ],
-    test: ['test/checks/bundles/bundle-directories.test.ts', 'is judged inside'],
-  },
-  {
-    number: 422,
-    bug: 'let a bundle replace itself',
-    edits: [
-      {
-        file: 'src/checks/bundles/judge-bundle.ts',
-        search: 'const itself = replaces !== undefined && replaces.text === facts.name?.text',
-        replace: 'const itself = false',
-      },
-    ],
-    test: ['test/checks/rules.test.ts', 'bundle-directory-edge-to-nowhere/bad/itself'],
-  },
-  {
-    number: 423,
-    bug: 'find the bundles that are replaced among directories alone',
-    edits: [
-      {
-        file: 'src/checks/bundles/edges.ts',
-        search: 'return directoriesByName(sources).has(name) || sources.catalogs.has(name)',
-        replace: 'return directoriesByName(sources).has(name)',
-      },
-    ],
-    test: ['test/checks/rules.test.ts', 'bundle-directory-edge-to-nowhere/good/replaces-one-of-a-catalog'],
-  },
-  {
-    number: 424,
-    bug: 'take preserveUnknownFields for no matter',
-    edits: [
-      {
-        file: 'src/bundle/kubernetes/crd-problems.ts',
-        search: 'if (preserves === true || (isOld',
-        replace: 'if (isOld && (isOld',
-      },
-    ],
-    test: ['test/checks/rules.test.ts', 'broken-crd/bad/preserves-unknown-fields'],
-  },
-  {
-    number: 425,
-    bug: 'let anybody define APIs of Kubernetes',
-    edits: [
-      {
-        file: 'src/bundle/kubernetes/crd-problems.ts',
-        search: 'if (!/(?:^|\\.)(?:k8s|kubernetes)\\.io$/.test(group)) return',
-        replace: "if (group !== '') return",
-      },
-    ],
-    test: ['test/checks/rules.test.ts', 'broken-crd/bad/group-of-kubernetes-without-approval'],
-  },
-  {
-    number: 426,
-    bug: 'let a bundle choose the namespace of its objects',
-    edits: [
-      {
-        file: 'src/bundle/kubernetes/metadata-problems.ts',
-        search: "if (namespace !== '')",
-        replace: "if (namespace === '-')",
-      },
-    ],
-    test: ['test/checks/rules.test.ts', 'broken-object-metadata/bad/a-namespace'],
-  },
-  {
-    number: 427,
-    bug: 'ask optional suites of every bundle',
-    edits: [
-      {
-        file: 'src/checks/images/configured-findings.ts',
-        search: 'if (suite === undefined || bundles.suites.includes(suite)) return true',
-        replace: 'if (suite === undefined || bundles) return true',
-      },
-    ],
-    test: ['test/checks/bundles/bundle-directories.test.ts', 'without the rest of the repository'],
   },
 ]
 
