@@ -2109,6 +2109,206 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/checks/install/running-catalog.test.ts', 'is none of'],
   },
+  {
+    number: 430,
+    bug: 'let an automation account do alone what somebody else pushed',
+    edits: [
+      {
+        file: `${own}/consent.ts`,
+        search: '!(isBot(author) ? this.#pushesHere() : this.#pushedAlone())',
+        replace: 'false',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'its rights are its own'],
+  },
+  {
+    number: 431,
+    bug: 'let an App do alone what lies in a branch of another repository',
+    edits: [
+      {
+        file: `${own}/consent.ts`,
+        search: '!(isBot(author) ? this.#pushesHere() : this.#pushedAlone())',
+        replace: '!this.#pushedAlone()',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'another repository'],
+  },
+  {
+    number: 432,
+    bug: 'forget the channels that an automation account may touch',
+    edits: [
+      {
+        file: `${own}/automation.ts`,
+        search: 'touched.length > 0 && touched.every((channel) => isOneOf(channels, channel))',
+        replace: 'true',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'touches no other channel'],
+  },
+  {
+    number: 433,
+    bug: 'grant all kinds of change with one of them',
+    edits: [
+      {
+        file: `${own}/automation.ts`,
+        search: 'granted.has(kind) && (',
+        replace: '(',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'no other kind of change'],
+  },
+  {
+    number: 434,
+    bug: 'forget the packages that an automation account may change',
+    edits: [
+      {
+        file: `${own}/automation.ts`,
+        search: 'if (!places.every((place) => isOneOf(packages, place))) return new Set()',
+        replace: '',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'no other package'],
+  },
+  {
+    number: 435,
+    bug: 'take anybody for an automation account, whoever the configuration names',
+    edits: [
+      {
+        file: `${own}/consent.ts`,
+        search: "if (isIt.kind === 'yes') for",
+        replace: 'for',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'login like it'],
+  },
+  {
+    number: 436,
+    bug: 'find a pattern anywhere in a name',
+    edits: [
+      {
+        file: 'src/config/automation.ts',
+        search: 'return name.length - last.length >= at && name.endsWith(last)',
+        replace: 'return name.includes(last)',
+      },
+    ],
+    test: ['test/checks/ownership/automation.test.ts', 'whole names'],
+  },
+  {
+    number: 437,
+    bug: 'let an override outlive the change that it was given for',
+    edits: [
+      {
+        file: 'src/gate/overrides.ts',
+        search: 'overridableRules.has(override.rule) && isYesTo(record, check)',
+        replace: 'overridableRules.has(override.rule)',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', 'until'],
+  },
+  {
+    number: 438,
+    bug: 'take an override of whatever rule there is',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "if (!overridableRules.has(rule)) return 'nobody can override this rule'",
+        replace: '',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', 'is told what is wrong'],
+  },
+  {
+    number: 439,
+    bug: 'let a rule that opm enforces be overridden once it is marked so',
+    edits: [
+      {
+        file: 'src/checks/all-rules.ts',
+        search: 'allRules.filter(({ overridable, fixed }) => overridable && !fixed)',
+        replace: 'allRules',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', 'none that opm enforces'],
+  },
+  {
+    number: 440,
+    bug: 'let owners override',
+    edits: [
+      { file: 'src/gate/commands.ts', search: "override: 'maintainers'", replace: "override: 'owners'" },
+    ],
+    test: ['test/gate/overrides.test.ts', 'nobody else does'],
+  },
+  {
+    number: 441,
+    bug: 'override all errors of a check with one rule',
+    edits: [
+      {
+        file: 'src/gate/overrides.ts',
+        search: 'const its = byRule.get(found.rule)',
+        replace: 'const its = byRule.get(found.rule) ?? overrides[0]',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', 'for what the change does'],
+  },
+  {
+    number: 442,
+    bug: 'believe an override whose comment says another rule or reason by now',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: 'words.rule === override.rule && words.reason === override.reason',
+        replace: 'true',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', 'says something else'],
+  },
+  {
+    number: 443,
+    bug: 'land what was let pass without a word of it',
+    edits: [
+      {
+        file: 'src/examine/examine.ts',
+        search: 'mergeMessage(snapshot, config.merge.message, used)',
+        replace: 'mergeMessage(snapshot, config.merge.message)',
+      },
+    ],
+    test: ['test/examine/overridden-rule.test.ts', ''],
+  },
+  {
+    number: 444,
+    bug: 'write the reason of an override into the message as it stands',
+    edits: [
+      {
+        file: 'src/messages/merge-message.ts',
+        search: 'return commitTitle(`Overridden by ${by}: ${rule}, because ${reason}`, longestLine)',
+        replace: 'return `Overridden by ${by}: ${rule}, because ${reason}`',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', 'message of the merge'],
+  },
+  {
+    number: 445,
+    bug: 'make a directory that the base has files in the first catalog',
+    edits: [
+      {
+        file: 'src/change/layout/first-catalogs.ts',
+        search: "root !== '' && !taken.has(root)",
+        replace: "root !== ''",
+      },
+    ],
+    test: ['test/change/layout/recognise-layout.test.ts', 'first catalogs'],
+  },
+  {
+    number: 446,
+    bug: 'pass over what OLM reads of a bundle under a key of another case',
+    edits: [
+      {
+        file: 'src/change/read-by-olm.ts',
+        search: "named.every((name) => name === 'type' || name === 'value')",
+        replace: 'true',
+      },
+    ],
+    test: ['test/change/describe-change.test.ts', 'by its case alone'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -19,6 +19,7 @@ import { allRules } from '../../src/checks/all-rules.ts'
 import { gather } from '../../src/checks/validation/catalog-rule.ts'
 import { viewCatalog } from '../../src/checks/validation/view/catalog-view.ts'
 import { defaultLimits } from '../../src/checks/validation/limits.ts'
+import type { RuleSettings } from '../../src/checks/validation/rule-settings.ts'
 import { rules } from '../../src/checks/validation/rules.ts'
 import { validateFully } from '../../src/checks/validation/validate-fully.ts'
 import { openCatalogDirectory } from '../../src/examine/catalogs/catalog-directory.ts'
@@ -46,7 +47,7 @@ export async function judgeCase(one: ExampleCase): Promise<Judgement> {
   }
 }
 
-function judgeCatalog({ directory, settings }: ExampleCase): Judgement {
+function judgeCatalog({ id, directory, settings }: ExampleCase): Judgement {
   const opened = openCatalogDirectory(directory)
   if (opened.kind === 'not-a-directory') throw new Error(opened.message)
   if (opened.kind === 'unreadable')
@@ -63,13 +64,19 @@ function judgeCatalog({ directory, settings }: ExampleCase): Judgement {
     }),
   )
   const whole: Catalog = { ...catalog, findings: [...catalog.findings, ...found] }
-  const { findings, message } = validateFully(whole)
+  const { findings, message } = validateFully(whole, { settings: askedFor(id) })
   const all = [
     ...findings,
     ...found.filter(({ rule }) => rule === fileUnreadable.id && !findings.some((one) => one.rule === rule)),
     ...(settings.limits ? aboveLimits(whole, settings.limits, findings) : []),
   ]
   return { findings: all.sort(compareFindings), ...(message !== undefined && { message }) }
+}
+
+/** A catalog shows nothing of which bundles are new: rules about those are asked for. */
+function askedFor(id: string): RuleSettings {
+  const rule = allRules.find((each) => each.id === id)
+  return rule?.ofNewBundles ? { [id]: rule.severity } : {}
 }
 
 /** What only the lower ceilings of an example let a rule find. */

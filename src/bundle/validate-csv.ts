@@ -33,11 +33,10 @@ export function* validateCsv(bundle: RegistryBundle, placeOf: BundlePlaces): Gen
   for (const { name, file } of unownedCrds(bundle))
     yield finding(unownedCrd, placeOf(file, ['metadata', 'name']), { crd: name, file })
 
+  // As operator-framework/api judges it: an account that only permissions name is one that OLM finds there, and uses.
   const accounts = new Set(
-    ['permissions', 'clusterPermissions'].flatMap((list) =>
-      listOf(at(csv.data, 'spec', 'install', 'spec', list)).map((entry) =>
-        textOf(at(entry, 'serviceAccountName')),
-      ),
+    listOf(at(csv.data, 'spec', 'install', 'spec', 'deployments')).map((entry) =>
+      textOf(at(entry, 'spec', 'template', 'spec', 'serviceAccountName')),
     ),
   )
   for (const { kind, name, file } of objects) {

@@ -12,6 +12,7 @@ export const commandNames = [
   'thaw',
   'preview',
   'rollback',
+  'override',
   'help',
 ] as const
 export type CommandName = (typeof commandNames)[number]
@@ -36,7 +37,7 @@ export const linesRead = 20
 const commandLine = /^\/(?<name>[a-z]+)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitPrefix = /^[0-9a-f]{7,64}$/
 const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge', 'preview'])
-const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback'])
+const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
 
 /** Reads a comment's body. */
 export function parseComment(body: string): ParsedComment {

@@ -12,6 +12,7 @@ import type { PackageChange } from './change.ts'
 import { directoryInCatalog } from './layout/classify-path.ts'
 import { compareChannels } from './compare-channels.ts'
 import { bundleVersion, placesOf, type PackageBlobs } from './package-blobs.ts'
+import { readFields } from './read-by-olm.ts'
 
 /** Where neither side has anything: packages by the hundred thousand share it. */
 const nothing = { added: [], removed: [], changed: [] } as const
@@ -110,7 +111,10 @@ function sameTwin(base: BundleBlob | undefined, result: BundleBlob, comparer: Bl
 function bundleDifference(base: BundleBlob, result: BundleBlob, comparer: BlobComparer): string[] {
   if (comparer.sameBytes(base.place, result.place)) return []
   const values = comparer.values(base.place, result.place)
-  if (values) return differingFields(values.base, values.result, unorderedBundleFields)
+  if (values) {
+    const differing = differingFields(values.base, values.result, unorderedBundleFields)
+    return readFields(differing, values.base, values.result)
+  }
   const fields = []
   if (base.image !== result.image) fields.push('image')
   if (facts(base.properties) !== facts(result.properties)) fields.push('properties')

@@ -30,3 +30,8 @@ export const allRules: readonly AnyRule[] = [
   ...bundleRules,
   ...installRules,
 ]
+
+/** Rules that a maintainer may override for one pull request. Whatever opm enforces is none, whoever marked it. */
+export const overridableRules: ReadonlySet<string> = new Set(
+  allRules.filter(({ overridable, fixed }) => overridable && !fixed).map(({ id }) => id),
+)

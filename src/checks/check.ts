@@ -74,6 +74,8 @@ export interface Waiting {
   readonly what: string
   /** Logins and `organization/team` names who could do it; never empty silently: maintainers stand in. */
   readonly who: readonly string[]
+  /** What they can do about it. Absent: they approve. */
+  readonly how?: 'merges-by-hand' | 'withdraws' | 'confirms'
 }
 
 /** A change that the bot made out for the author, who may take it or not. */

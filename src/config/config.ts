@@ -1,6 +1,7 @@
 // The repository's configuration, `.github/catalog-bot.yml` at the base tip: its schema, its defaults, its parsing.
 // A catalog repository works with none at all. Whatever is unknown or of the wrong type is refused as a whole:
 // a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
+import { automationSchema } from './automation.ts'
 import { repeatedKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -72,6 +73,7 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('Who owns what.'),
   permissions: permissionsSchema,
+  automation: automationSchema,
   approvals: z
     .strictObject({
       carryOver: z

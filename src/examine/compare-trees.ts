@@ -5,6 +5,7 @@ import type { Change } from '../change/change.ts'
 import { describeChange, type CatalogPair } from '../change/describe-change.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import { catalogOf, foldersOf, type Layout } from '../change/layout/layout.ts'
+import { withFirstCatalogs } from '../change/layout/first-catalogs.ts'
 import { withNewCatalogs } from '../change/layout/recognise-layout.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/references/reference-list.ts'
@@ -12,6 +13,7 @@ import type { Snapshot } from '../change/snapshot.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import type { CatalogLoader } from './catalogs/catalog-loader.ts'
 import { changedLinks } from './changed-links.ts'
+import { findLayout } from './find-layout.ts'
 import { closedPulls, mayMeetPulls, pullsMet, type MetPull } from './closed-pulls.ts'
 import type { ExamineOptions } from './examine-options.ts'
 import { rememberTrees } from './remember-trees.ts'
@@ -57,7 +59,10 @@ export async function compareTrees(
   ])
   if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
   const resultPaths = applied(basePaths, paths)
-  const layout = withNewCatalogs(baseLayout, resultPaths, config.catalogs)
+  const layout =
+    baseLayout.catalogs.length === 0 && paths.some(mayBeFirst)
+      ? withFirstCatalogs(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
+      : withNewCatalogs(baseLayout, resultPaths, config.catalogs)
   const trees = new Map([
     [baseTree, entries],
     [resultTree, resultEntries],
@@ -83,6 +88,11 @@ export async function compareTrees(
   const texts = await changedTexts(reading, blobs)
   const change = describeChange({ paths: reading, layout, catalogs, texts })
   return { resultTree, paths, resultPaths, links, layout, change, texts, look, carried, pulls }
+}
+
+/** Whether a path can bring a catalog where there was none. */
+function mayBeFirst({ path, before }: PathChange): boolean {
+  return before === undefined && /\.(?:ya?ml|json)$/.test(path)
 }
 
 /** What the push would carry, and which other open pull requests it meets. */

@@ -18,8 +18,10 @@ import {
   type CommandRecord,
 } from '../gate/commands.ts'
 import { decide, type GateInput, type MergeOutcome } from '../gate/decide.ts'
+import { override, overridesOf, type Override } from '../gate/overrides.ts'
 import { askRequired, type RequiredAnswer } from '../gate/required-checks.ts'
 import type { Verdict } from '../gate/verdict.ts'
+import { mergeMessage } from '../messages/merge-message.ts'
 import type { DescribedChange } from '../ports/pull-memory.ts'
 import { askChecks, type Answered } from './ask-checks.ts'
 import { commandsOfClosed } from './closed-pull.ts'
@@ -67,9 +69,22 @@ export async function examine(given: Snapshot, options: ExamineOptions): Promise
   const comparison = await compareTrees(standing, merge.tree, options)
   const unapproved = await readCheckInput(standing, comparison, options)
   const answered = await askChecks(allChecks, standing, unapproved, options)
-  const outcomes = judge(answered, comparison.texts)
+  const judged = judge(answered, comparison.texts)
+  const { outcomes, used } = override(judged, overridesOf(answered.records, answered.input))
+  // What was let pass stands in the message of the commit that lands, so that commit is another.
+  const named =
+    used.length === 0 ? standing : { ...standing, merge: await mergeNaming(used, standing, options) }
   const required = await answerRequired(standing, options)
-  return { ...known, ...decided(standing, comparison, answered, outcomes, required) }
+  return { ...known, merge: named.merge, ...decided(named, comparison, answered, outcomes, required) }
+}
+
+function mergeNaming(
+  used: readonly Override[],
+  { snapshot, config }: Standing,
+  { repository }: ExamineOptions,
+): Promise<MergeOutcome> {
+  const message = mergeMessage(snapshot, config.merge.message, used)
+  return repository.merge(snapshot.base, snapshot.head, message)
 }
 
 type Decided = Omit<Examination, 'snapshot' | 'config' | 'configDigest' | 'merge' | 'epoch'>

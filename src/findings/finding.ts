@@ -37,6 +37,8 @@ export interface Finding extends Words {
   /** Absent when the complaint is about the whole (an empty catalog, a missing approval). */
   readonly at?: Location
   readonly related?: readonly { readonly at: Location; readonly note: string }[]
+  /** A maintainer let it pass: who, and why in their own words, which every renderer escapes. */
+  readonly overridden?: { readonly by: string; readonly reason: string }
   /** Facts behind the words, for machines and tests. */
   readonly data?: Readonly<Record<string, unknown>>
 }

@@ -22,8 +22,18 @@ export interface Rule<Data = never> {
   readonly title: string
   /** The configuration has no switch for it: opm refuses a catalog that breaks it. */
   readonly fixed?: true
+  /**
+   * A maintainer may let one pull request pass in spite of it, with /override and a reason. Absent: nobody may. That is so
+   * for what opm refuses, for who may change what, and for what the world says of an image: none of it is ours to waive.
+   */
+  readonly overridable?: true
   /** It needs an answer of a registry or of GitHub. */
   readonly network?: true
+  /**
+   * Told of bundles that a pull request adds. Of those that are published already, only where the configuration gives the
+   * rule a severity: what they require was decided on long ago, and mostly another catalog has it.
+   */
+  readonly ofNewBundles?: true
   /** Silent unless this suite, or a severity in the configuration, asks for it. */
   readonly suite?: Suite
   say(data: Data): Words

@@ -7,6 +7,7 @@ import type { CommitSha, UserId } from '../change/ids.ts'
 import type { Comment, Person } from '../change/snapshot.ts'
 import type { Approval } from '../checks/approval.ts'
 import type { CheckInput } from '../checks/check.ts'
+import { allRules, overridableRules } from '../checks/all-rules.ts'
 import { coverage, isAgreedTo, authorisationFor, type Coverage } from '../checks/ownership/ownership.ts'
 import type { Holds, Unanswered } from '../checks/ownership/people.ts'
 import { loginOf } from '../checks/ownership/principal.ts'
@@ -41,8 +42,17 @@ export interface CommandRecord {
   readonly covers?: Coverage
   /** For `freeze` and `thaw`: the branch, why, and which stops a thaw ends. */
   readonly stop?: StopWords
+  /** For `override`: the rule, and why. */
+  readonly override?: OverrideWords
   /** For `rollback`: what was asked for and, where it was understood, the image that the tags are to name. */
   readonly rollback?: RollbackWords
+}
+
+/** Which rule a maintainer lets the change pass in spite of, and why. */
+export interface OverrideWords {
+  readonly rule: string
+  /** Anybody's words: escaped where they are shown. */
+  readonly reason: string
 }
 
 export interface RollbackWords {
@@ -103,6 +113,8 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
   preview: 'owners',
   // What users get is everybody's matter.
   rollback: 'maintainers',
+  // The rules are the repository's, and whoever looks after it answers for what they do not stop.
+  override: 'maintainers',
 }
 
 /** Given on what is merged or closed, too: the pull request that broke a catalog is merged when that shows. */
@@ -318,7 +330,15 @@ function carryOut(
         : done('+1', { stop })
     case 'unhold':
     case 'approve':
+    case 'override':
     case 'merge': {
+      const override = command.name === 'override' ? overrideOf(command) : undefined
+      if (typeof override === 'string')
+        return {
+          record: record(input, comment, author, 'unclear', 'unclear'),
+          reaction: 'confused',
+          answer: override,
+        }
       const stale = whyStale(command, comment, input)
       if (stale !== undefined)
         return {
@@ -330,6 +350,7 @@ function carryOut(
       return done('+1', {
         ...(configDigest !== undefined && { config: configDigest }),
         covers: coverage(input.check),
+        ...(override && { override }),
       })
     }
   }
@@ -347,7 +368,7 @@ function whyStale(
 ): string | undefined {
   const { head } = check.snapshot
   const epoch = check.epoch ?? 0
-  const words = command.name === 'unhold' ? '/unhold' : `/${command.name} ${head.slice(0, 12)}`
+  const words = wordsFor(command, head)
   const ask = `comment "${words}" for the current commit`
   // Seconds are all that GitHub's times have: what was shown in the same second may have come after.
   const last = shown
@@ -363,6 +384,28 @@ function whyStale(
     return `it was written when ${last.head.slice(0, 12)} did something else; ${ask}`
   return undefined
 }
+
+/** How a command is given again, for the head that is there now. */
+function wordsFor({ name, words = '' }: Command, head: CommitSha): string {
+  if (name === 'override') return `/override ${words}`
+  return name === 'unhold' ? '/unhold' : `/${name} ${head.slice(0, 12)}`
+}
+
+const overrideWords = /^(?<rule>[a-z][a-z0-9-]*)[ \t]+because[ \t]+(?<reason>.*[\p{L}\p{N}].*)$/u
+/** What the comment, the merge's message and the records keep of a reason. */
+const longestReason = 300
+
+/** What /override asks for, or why that cannot be had. */
+function overrideOf({ words = '' }: Command): OverrideWords | string {
+  const { rule, reason } = overrideWords.exec(words)?.groups ?? {}
+  if (rule === undefined || reason === undefined) return 'write /override RULE because REASON'
+  if (!ruleIds.has(rule)) return 'there is no such rule'
+  if (!overridableRules.has(rule)) return 'nobody can override this rule'
+  if (reason.length > longestReason) return `the reason is longer than ${longestReason} characters`
+  return { rule, reason }
+}
+
+const ruleIds: ReadonlySet<string> = new Set(allRules.map(({ id }) => id))
 
 function record(
   { check }: CommandInput,
@@ -396,7 +439,7 @@ export function approvalsFromCommands(
   return records
     .filter(
       ({ command, outcome, comment }) =>
-        command === 'approve' && outcome === 'done' && said.get(comment) === 'approve',
+        command === 'approve' && outcome === 'done' && said.get(comment)?.name === 'approve',
     )
     .map(({ user, login, head, baseRef, epoch, comment, config, covers }) => ({
       user,
@@ -449,11 +492,11 @@ export function mergeRequestedBy(
  * What comments still command, by their ids. Edited or deleted ones command nothing; the second within which an edit
  * does not show was over when the command was taken, or else its words show that it is another now.
  */
-function commandsSaid(comments: readonly Comment[]): ReadonlyMap<number, CommandName> {
-  const said = new Map<number, CommandName>()
+function commandsSaid(comments: readonly Comment[]): ReadonlyMap<number, Command> {
+  const said = new Map<number, Command>()
   for (const { id, body, createdAt, updatedAt } of comments) {
     const parsed = createdAt === updatedAt ? parseComment(body) : undefined
-    if (parsed?.kind === 'command') said.set(id, parsed.command.name)
+    if (parsed?.kind === 'command') said.set(id, parsed.command)
   }
   return said
 }
@@ -465,8 +508,16 @@ export function isYesTo(record: CommandRecord, check: CheckInput): boolean {
     record.head === snapshot.head &&
     record.baseRef === snapshot.baseRef &&
     record.epoch === epoch &&
-    commandsSaid(snapshot.comments).get(record.comment) === record.command &&
+    isStillSaid(record, commandsSaid(snapshot.comments).get(record.comment)) &&
     record.covers !== undefined &&
     isAgreedTo(coverage(check), record.covers)
   )
+}
+
+/** Whether a comment gives the command that was taken from it, words and all. */
+function isStillSaid({ command, override }: CommandRecord, said: Command | undefined): boolean {
+  if (said?.name !== command) return false
+  if (override === undefined) return command !== 'override'
+  const words = overrideOf(said)
+  return typeof words !== 'string' && words.rule === override.rule && words.reason === override.reason
 }

@@ -16,6 +16,7 @@ const words: Readonly<Record<CommandRecord['command'], string>> = {
   thaw: 'allows merging again',
   preview: 'asks for a preview image of this commit',
   rollback: 'rolls an image back',
+  override: 'lets this change pass in spite of a rule',
   help: 'asked for help (see below)',
   unclear: 'wrote a command that the bot does not understand',
 }
@@ -28,8 +29,13 @@ const outcomes: Readonly<Record<CommandRecord['outcome'], string>> = {
 }
 
 /** Commands that say yes to something. */
-const agrees: ReadonlySet<CommandRecord['command']> = new Set(['approve', 'merge', 'unhold'])
-const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set(['freeze', 'thaw', 'rollback'])
+const agrees: ReadonlySet<CommandRecord['command']> = new Set(['approve', 'merge', 'unhold', 'override'])
+const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set([
+  'freeze',
+  'thaw',
+  'rollback',
+  'override',
+])
 const deniedToOwners = ', but has no permission: only maintainers have it'
 const forSomethingElse =
   ', but said so when this commit did something else: comment again to mean what it does now'
@@ -40,6 +46,7 @@ const help = [
   `- ${code('/recheck')}: run all checks again`,
   `- ${code('/freeze [branch] [reason]')}, ${code('/thaw [branch]')}: stop all merging into a branch, and allow it again (maintainers)`,
   `- ${code('/preview [commit]')}: publish a preview image, where the repository has them (owners and maintainers)`,
+  `- ${code('/override RULE because REASON')}: let exactly this change pass in spite of a rule of the bot’s own (maintainers)`,
   `- ${code('/rollback [tag] [digest]')}: let a tag name a former image again (maintainers)`,
   `- ${code('/merge')}: merge this commit, in repositories without automatic merging`,
 ]
@@ -73,6 +80,9 @@ export function describeCommands(
     const about = [
       record.stop === undefined ? '' : whatStops(record.stop),
       record.rollback === undefined ? '' : whatRollsBack(record.rollback),
+      record.override === undefined
+        ? ''
+        : ` ${code(record.override.rule)}: ${plain(record.override.reason, 300)}`,
     ].join('')
     const became = outcome === 'denied' && ofMaintainers.has(command) ? deniedToOwners : outcomes[outcome]
     return `- ${code(login)} ${words[command]}${about}${isForSomethingElse ? forSomethingElse : became}`

@@ -1,6 +1,7 @@
 // The message of the merge commit that would land. A function of the snapshot and the configuration, so the commit has
 // one id; in what people wrote neither GitHub nor those who build what it is told find a word to act on.
 import type { Snapshot } from '../change/snapshot.ts'
+import type { Override } from '../gate/overrides.ts'
 import {
   messagePlaceholder,
   type MergeMessageTemplate,
@@ -8,13 +9,27 @@ import {
 } from '../config/merge-message.ts'
 import { commitTitle } from './escape.ts'
 
-export function mergeMessage(snapshot: Snapshot, template: MergeMessageTemplate = {}): string {
+/** `overrides`: the rules that a maintainer let the change pass in spite of. */
+export function mergeMessage(
+  snapshot: Snapshot,
+  template: MergeMessageTemplate = {},
+  overrides: readonly Override[] = [],
+): string {
   const fill = filler(snapshot)
   const title = template.title === undefined ? '' : fill(template.title)
   const lines = (template.body ?? '').split(/\r\n|\r|\n/).map(fill)
-  return [title === '' ? usualTitle(snapshot) : title, ...paragraph(lines), `Head: ${snapshot.head}`]
+  return [
+    title === '' ? usualTitle(snapshot) : title,
+    ...paragraph(lines),
+    ...overrides.map(sayOverride),
+    `Head: ${snapshot.head}`,
+  ]
     .join('\n\n')
     .concat('\n')
+}
+
+function sayOverride({ rule, by, reason }: Override): string {
+  return commitTitle(`Overridden by ${by}: ${rule}, because ${reason}`, longestLine)
 }
 
 function usualTitle({ pull, title }: Snapshot): string {

@@ -1,10 +1,11 @@
 // What people see of a verdict: check runs with annotations, and the one comment. Both say the same, because both
 // are made here from the same value. Renders; decides nothing.
-import type { CheckOutcome, Offer } from '../checks/check.ts'
+import type { CheckOutcome, Offer, Waiting } from '../checks/check.ts'
 import { compareFindings, type Finding } from '../findings/finding.ts'
 import { checkIds, type CheckId } from '../findings/checks.ts'
 import { unblockers } from '../gate/decide.ts'
-import type { Verdict } from '../gate/verdict.ts'
+import type { ReasonCode, Verdict } from '../gate/verdict.ts'
+import { describeFinding, howToOverride, listFindings, type RulePages } from './describe-findings.ts'
 import { describeTried } from './describe-tried.ts'
 import { code, codeInCell, oneLine, plain } from './escape.ts'
 import { fencedBlock } from './fenced-block.ts'
@@ -24,7 +25,6 @@ export function namesOfChecks(ids: readonly CheckId[]): readonly string[] {
 }
 
 const maxAnnotations = 150
-const maxShownFindings = 20
 const maxMentions = 5
 const maxOffers = 3
 /** GitHub refuses longer comments and summaries (65,536 and 65,535); room is left for the closing words. */
@@ -53,7 +53,7 @@ export interface Report {
   readonly comment: string
 }
 
-export interface ReportOptions {
+export interface ReportOptions extends RulePages {
   /** What the pull request changes, a Markdown line each (made by describe-change.ts). */
   readonly changeLines: readonly string[]
   /** What became of people's commands, a Markdown line each (made by describe-commands.ts). */
@@ -62,8 +62,6 @@ export interface ReportOptions {
   readonly graph?: string | undefined
   /** The id of what the change does: approvals bind to it, so another change is another comment. */
   readonly change?: string | undefined
-  /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
-  readonly rulesUrl?: string | undefined
   /** The commit as which the pull request was merged. */
   readonly landed?: string | undefined
   /** What became of the images of a merged pull request's catalogs: lines made by publish-check.ts. */
@@ -152,10 +150,11 @@ function composeComment(
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(bySeverity)
   const errors = findings.filter((finding) => blocking.has(finding))
   const others = findings.filter((finding) => !blocking.has(finding))
-  if (errors.length > 0) sections.push(findingList('**What is wrong**', errors, options))
+  if (errors.length > 0)
+    sections.push(listFindings('**What is wrong**', errors, options), ...howToOverride(errors))
   if (others.length > 0)
     sections.push(
-      `<details><summary>Warnings and notes (${others.length})</summary>\n\n${findingList('', others, options)}\n\n</details>`,
+      `<details><summary>Warnings and notes (${others.length})</summary>\n\n${listFindings('', others, options)}\n\n</details>`,
     )
   if (options.withoutOffers !== true)
     sections.push(
@@ -256,7 +255,9 @@ function nextSteps(verdict: Verdict, options: ReportOptions): string {
       return [
         ...reasons,
         '',
-        'You do not have to do anything. The bot retries automatically.',
+        needsPeople(verdict)
+          ? 'The bot asks again automatically for what it does not know yet.'
+          : 'You do not have to do anything. The bot retries automatically.',
         ...whoCanUnblock(verdict),
       ].join('\n')
     case 'wait':
@@ -264,14 +265,43 @@ function nextSteps(verdict: Verdict, options: ReportOptions): string {
   }
 }
 
-/** Mentions at most a handful of people, and only where they are the ones to act. */
+/** Whether somebody has to do something besides what the bot waits for. */
+function needsPeople({ waiting, reasons, outcomes }: Verdict): boolean {
+  return (
+    waiting.length > 0 ||
+    outcomes.some(({ findings }) => findings.some(({ severity }) => severity === 'error')) ||
+    reasons.some(({ code: why }) => ofPeople.has(why))
+  )
+}
+
+const ofPeople: ReadonlySet<ReasonCode> = new Set([
+  'draft',
+  'label',
+  'held',
+  'conflict',
+  'merge-disabled',
+  'author-unknown',
+])
+
+/** What those who are waited for can do, each in one sentence. */
+const ways: Readonly<Record<NonNullable<Waiting['how']> | 'approves', readonly [string, string]>> = {
+  approves: ['Who can approve it', `approve the commit below in a review, or comment ${code('/approve')}`],
+  confirms: ['Who can confirm the push', `comment ${code('/approve')}`],
+  withdraws: ['Who requested changes', 'approve it, or dismiss the review, once it is as it should be'],
+  'merges-by-hand': ['Who can merge it', 'merge it by hand; the bot does not'],
+}
+
+/** Mentions at most a handful of people, and only where they are the ones to act, with what they can do. */
 function whoCanUnblock(verdict: Verdict): string[] {
-  const people = unblockers(verdict.waiting)
-  if (people.length === 0) return []
-  const mentioned = people.slice(0, maxMentions).map(mention).join(', ')
-  const more = people.length > maxMentions ? ` and ${people.length - maxMentions} more` : ''
-  const how = `approve the commit below in a review, or comment ${code('/approve')}`
-  return ['', `**Who can approve it:** ${mentioned}${more}: ${how}.`]
+  const byWay = Map.groupBy(verdict.waiting, ({ how = 'approves' }) => how)
+  return (['approves', 'confirms', 'withdraws', 'merges-by-hand'] as const).flatMap((way) => {
+    const people = unblockers(byWay.get(way) ?? [])
+    if (people.length === 0) return []
+    const mentioned = people.slice(0, maxMentions).map(mention).join(', ')
+    const more = people.length > maxMentions ? ` and ${people.length - maxMentions} more` : ''
+    const [title, what] = ways[way]
+    return ['', `**${title}:** ${mentioned}${more}: ${what}.`]
+  })
 }
 
 /** Logins and team names come from owner files: only what GitHub could have given out is mentioned. */
@@ -301,22 +331,6 @@ function resultOf(outcome: CheckOutcome): readonly [mark: string, words: string]
     ]
   if (outcome.waiting.length > 0) return ['⏳', 'waiting for approval']
   return ['✅', warnings > 0 ? amount(0, warnings) : 'passed']
-}
-
-function findingList(title: string, findings: readonly Finding[], options: ReportOptions): string {
-  const shown = findings.slice(0, maxShownFindings).map((finding) => describeFinding(finding, options))
-  if (findings.length > maxShownFindings)
-    shown.push(`- … and ${findings.length - maxShownFindings} more. The checks list them.`)
-  return [...(title === '' ? [] : [title, '']), ...shown].join('\n')
-}
-
-function describeFinding(finding: Finding, { rulesUrl }: ReportOptions): string {
-  const place = finding.at ? `${code(`${finding.at.file}:${finding.at.line}:${finding.at.column}`)} ` : ''
-  const rule =
-    rulesUrl !== undefined ? `[${finding.rule}](${rulesUrl}/${finding.rule}.md)` : code(finding.rule)
-  const why = finding.why === '' ? '' : ` ${sentence(finding.why)}`
-  const fix = finding.fix === '' ? '' : ` *${sentence(finding.fix)}*`
-  return `- ${place}**${plain(finding.what, 1500)}** (${rule})${why}${fix}`
 }
 
 /**
@@ -358,11 +372,6 @@ function amount(errors: number, warnings: number): string {
   if (errors > 0) parts.push(`${errors} ${errors === 1 ? 'error' : 'errors'}`)
   if (warnings > 0) parts.push(`${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`)
   return parts.join(', ')
-}
-
-function sentence(text: string): string {
-  const shown = plain(text, 1500)
-  return /[.!?…]$/.test(shown) ? shown : `${shown}.`
 }
 
 function bySeverity(a: Finding, b: Finding): number {

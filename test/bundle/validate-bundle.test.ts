@@ -227,7 +227,10 @@ const bad: readonly (readonly [rule: string, BundleFiles])[] = [
       spec: {
         install: {
           strategy: 'deployment',
-          spec: { deployments: [], permissions: [{ serviceAccountName: 'sa', rules: [] }] },
+          spec: {
+            permissions: [{ serviceAccountName: 'sa', rules: [] }],
+            deployments: [{ name: 'd', spec: { template: { spec: { serviceAccountName: 'sa' } } } }],
+          },
         },
       },
       files: { 'manifests/sa.yaml': { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'sa' } } },

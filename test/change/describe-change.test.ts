@@ -118,11 +118,43 @@ describe('a published bundle', () => {
       { properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.1' } }] },
     ],
     ['relatedImages', { relatedImages: [{ name: '', image: 'quay.io/test/evil:1' }] }],
-    ['comment', { comment: 'x' }],
+    ['properties', { properties: [{ type: 'example.com/custom', value: { description: 'x' } }] }],
   ])('whose %s differs is edited there', (field, more) => {
     expect(only(changeBetween(base, edited(more))).bundles.changed).toMatchObject([
       { name: 'foo.v1', fields: [field] },
     ])
+  })
+  test.each([
+    ['a field beside those that it knows', { comment: 'x' }],
+    [
+      'a description in the value of a property',
+      {
+        properties: [
+          { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0', description: 'x' } },
+        ],
+      },
+    ],
+    [
+      'a description beside the value of a property',
+      {
+        properties: [
+          { type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, description: 'x' },
+        ],
+      },
+    ],
+  ])('is not edited where only something differs that OLM does not read: %s', (_what, more) => {
+    const change = changeBetween(base, edited(more))
+    expect(change.catalogs.flatMap(({ packages }) => packages)).toEqual([])
+    expect(change.paths).toHaveLength(1)
+  })
+  test.each([
+    ['value', 'Value', { packageName: 'foo', version: '9.0.0' }],
+    ['type', 'TYPE', 'olm.gvk'],
+  ])('is edited where a second %s differs from it by its case alone', (_name, key, value) => {
+    const more = {
+      properties: [{ type: 'olm.package', value: { packageName: 'foo', version: '1.0.0' }, [key]: value }],
+    }
+    expect(only(changeBetween(base, edited(more))).bundles.changed).toMatchObject([{ name: 'foo.v1' }])
   })
   test('counts as edited where no text is to be had', () => {
     const change = changeBetween(base, edited({ comment: 'x' }), undefined, { unreadable: true })

@@ -34,7 +34,7 @@ describe('a reader learns', () => {
   test('that a published bundle is edited, and where', () => {
     expect(one([...before.slice(0, 2), { ...before[2]!, image: 'x', extra: 1 }])).toEqual([
       'kube-green in 4.20:',
-      '  published bundle 0.7.0 edited: extra, image',
+      '  published bundle 0.7.0 edited: image',
     ])
   })
   test('of packages that come and go', () => {

@@ -2,6 +2,7 @@
 // merge of them makes, each of them must be mergeable by itself, and the whole must be valid. Our checks on the group's
 // commit then say so, and GitHub lands the group or lets it go.
 import type { CommitSha } from '../../change/ids.ts'
+import type { Finding } from '../../findings/finding.ts'
 import { queueBranches } from '../../gate/temporary-branch.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { judgedGroup, recordJudgedGroup } from '../../landing/judged-groups.ts'
@@ -108,15 +109,17 @@ async function verdictOn(group: Group, job: GroupJob, place: JobContext<Store>):
   await repository.fetch(group.branch)
   if ((await repository.treeOf(merged)) !== (await repository.treeOf(group.head)))
     return bad(group, 'GitHub made other files of it than merging its pull requests makes')
+  const overridden: Finding[] = []
   for (const entry of group.entries) {
-    const verdict = await judgeAlone(entry, group, place)
-    if (verdict !== undefined) return verdict
+    const alone = await judgeAlone(entry, group, place)
+    if ('kind' in alone) return alone
+    overridden.push(...alone.overridden)
   }
   const last = group.entries.at(-1)
   // One alone was judged with the very tree that the group has.
   if (group.entries.length < 2 || last === undefined) return good(group)
   const whole = await judgeWhole(
-    { pull: last.pull, base: group.base, head: merged, baseRef: job.branch },
+    { pull: last.pull, base: group.base, head: merged, baseRef: job.branch, overridden },
     place,
   )
   switch (whole.kind) {
@@ -148,12 +151,12 @@ async function mergeEach(
   return at
 }
 
-/** Undefined: this pull request may be merged, with the head that the group brings. */
+/** Where it may be merged with the head that the group brings: what a maintainer let pass. Otherwise why it may not. */
 async function judgeAlone(
   { pull, head }: QueuedPull,
   group: Group,
   place: JobContext<Store>,
-): Promise<GroupVerdict | undefined> {
+): Promise<GroupVerdict | { readonly overridden: readonly Finding[] }> {
   const snapshot = await place.forge.readSnapshot(pull, { anew: true })
   if (snapshot === null) return bad(group, `pull request ${pull} does not exist`)
   if (snapshot.head !== head || snapshot.base !== group.base)
@@ -162,7 +165,11 @@ async function judgeAlone(
   const reasons = verdict.reasons.map(({ text }) => `pull request ${pull}: ${text}`)
   switch (verdict.kind) {
     case 'merge':
-      return undefined
+      return {
+        overridden: verdict.outcomes.flatMap(({ findings }) =>
+          findings.filter((found) => found.overridden !== undefined),
+        ),
+      }
     case 'unknown':
       return waiting(group, ...reasons)
     case 'wait':

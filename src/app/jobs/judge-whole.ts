@@ -2,7 +2,9 @@
 // matter, judged for each; what they make together must be valid.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import type { Finding } from '../../findings/finding.ts'
 import type { CheckId } from '../../findings/checks.ts'
+import { notLetPass } from '../../gate/overrides.ts'
 import { forgetfulMemory } from '../../examine/forgetful.ts'
 import type { LookMemory } from '../../examine/looks/look-order.ts'
 import type { Store } from '../../ports/store.ts'
@@ -19,6 +21,8 @@ export interface Whole {
   /** Holds all of them; made here, and on no branch. */
   readonly head: CommitSha
   readonly baseRef: string
+  /** What maintainers let pass of each of them: the very same is let pass of the whole, and nothing that is said otherwise. */
+  readonly overridden?: readonly Finding[]
 }
 
 /** People's business, which was judged for each pull request. */
@@ -26,7 +30,7 @@ const ofEach: readonly CheckId[] = ['ownership']
 
 /** Rejects with a GitError. */
 export async function judgeWhole(
-  { pull, base, head, baseRef }: Whole,
+  { pull, base, head, baseRef, overridden = [] }: Whole,
   place: JobContext<Store>,
 ): Promise<WholeVerdict> {
   const { forge } = place
@@ -52,7 +56,7 @@ export async function judgeWhole(
   const outcomes = answer.gate.outcomes.filter(({ check }) => !ofEach.includes(check))
   if (outcomes.length === 0) return { kind: 'invalid', reasons: ['together they cannot be checked'] }
   const errors = outcomes.flatMap(({ check, findings }) =>
-    findings
+    notLetPass(findings, overridden)
       .filter(({ severity }) => severity === 'error')
       .map(({ rule, at }) => `together, ${check}: ${rule}${at === undefined ? '' : ` in ${at.file}`}`),
   )

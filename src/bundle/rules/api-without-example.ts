@@ -5,6 +5,7 @@ import { examplesOf } from '../examples.ts'
 export const apiWithoutExample = defineRule<{ api: string }, OfBundle>({
   id: 'api-without-example',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'info',
   since: '0.1.0',

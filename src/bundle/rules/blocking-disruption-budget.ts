@@ -5,6 +5,7 @@ import { at, textOf } from '../fields.ts'
 export const blockingDisruptionBudget = defineRule<{ name: string; field: string; value: string }, OfBundle>({
   id: 'blocking-disruption-budget',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

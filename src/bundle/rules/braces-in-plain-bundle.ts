@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const bracesInPlainBundle = defineRule<{ file: string }>({
   id: 'braces-in-plain-bundle',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const brokenChart = defineRule<{ problem: string }>({
   id: 'broken-chart',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

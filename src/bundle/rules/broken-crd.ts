@@ -5,6 +5,7 @@ import { crdProblems } from '../kubernetes/crd-problems.ts'
 export const brokenCrd = defineRule<{ crd: string; problem: string }, OfBundle>({
   id: 'broken-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const brokenExamples = defineRule<{ annotation: string }>({
   id: 'broken-examples',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

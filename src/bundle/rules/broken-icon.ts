@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const brokenIcon = defineRule<{ problem: string }, OfBundle>({
   id: 'broken-icon',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const brokenWebhook = defineRule<{ webhook: string; problem: string }, OfBundle>({
   id: 'broken-webhook',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const collidingFileNames = defineRule<{ file: string; other: string; key: string }>({
   id: 'colliding-file-names',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { definedApis } from '../registry-bundle.ts'
 export const duplicateCrd = defineRule<{ api: string; first: string }, OfBundle>({
   id: 'duplicate-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

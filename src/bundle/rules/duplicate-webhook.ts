@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const duplicateWebhook = defineRule<{ webhook: string }, OfBundle>({
   id: 'duplicate-webhook',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

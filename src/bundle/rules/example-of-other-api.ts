@@ -5,6 +5,7 @@ import { examplesOf } from '../examples.ts'
 export const exampleOfOtherApi = defineRule<{ api: string }, OfBundle>({
   id: 'example-of-other-api',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

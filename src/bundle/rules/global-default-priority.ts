@@ -5,6 +5,7 @@ import { at } from '../fields.ts'
 export const globalDefaultPriority = defineRule<{ name: string }, OfBundle>({
   id: 'global-default-priority',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const hiddenBundleFile = defineRule<{ file: string }>({
   id: 'hidden-bundle-file',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

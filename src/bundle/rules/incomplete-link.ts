@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const incompleteLink = defineRule<{ name: string; url: string }, OfBundle>({
   id: 'incomplete-link',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

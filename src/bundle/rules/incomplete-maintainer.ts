@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const incompleteMaintainer = defineRule<{ name: string; email: string }, OfBundle>({
   id: 'incomplete-maintainer',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const invalidCsvName = defineRule<{ name: string }>({
   id: 'invalid-csv-name',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const invalidExample = defineRule<{ example: string; problem: string }>({
   id: 'invalid-example',
   check: 'install',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const kindNotBundled = defineRule<{ file: string; kind: string; name: string }>({
   id: 'kind-not-bundled',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

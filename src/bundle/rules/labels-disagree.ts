@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const labelsDisagree = defineRule<{ key: string; label: string; annotation: string }>({
   id: 'labels-disagree',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

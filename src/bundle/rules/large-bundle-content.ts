@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const largeBundleContent = defineRule<{ bytes: number; limit: number; largest: readonly string[] }>({
   id: 'large-bundle-content',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const malformedDependency = defineRule<{ type: string; problem: string }>({
   id: 'malformed-dependency',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const managesCrds = defineRule<{ account: string }, OfBundle>({
   id: 'manages-crds',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

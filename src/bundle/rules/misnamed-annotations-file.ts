@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const misnamedAnnotationsFile = defineRule<{ file: string }>({
   id: 'misnamed-annotations-file',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

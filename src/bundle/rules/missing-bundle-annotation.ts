@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const missingBundleAnnotation = defineRule<{ key: string; file: string }>({
   id: 'missing-bundle-annotation',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

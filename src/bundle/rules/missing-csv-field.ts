@@ -5,6 +5,7 @@ import { at, objectOf } from '../fields.ts'
 export const missingCsvField = defineRule<{ field: string }, OfBundle>({
   id: 'missing-csv-field',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

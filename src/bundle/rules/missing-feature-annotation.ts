@@ -17,6 +17,7 @@ const features = [
 export const missingFeatureAnnotation = defineRule<{ annotation: string }, OfBundle>({
   id: 'missing-feature-annotation',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'info',
   since: '0.1.0',

@@ -12,6 +12,7 @@ const known = [
 export const misspeltAnnotation = defineRule<{ found: string; wanted: string }, OfBundle>({
   id: 'misspelt-annotation',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -8,6 +8,7 @@ export const mistypedManifestField = defineRule<{
 }>({
   id: 'mistyped-manifest-field',
   check: 'install',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const movedBundleDirectory = defineRule<{ key: string; value: string; wanted: string }>({
   id: 'moved-bundle-directory',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, textOf } from '../fields.ts'
 export const nameWithoutRelease = defineRule<{ name: string; wanted: string }, OfBundle>({
   id: 'name-without-release',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const nestedBundleDirectory = defineRule<{ path: string }>({
   id: 'nested-bundle-directory',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

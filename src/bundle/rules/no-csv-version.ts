@@ -5,6 +5,7 @@ import { at, textOf } from '../fields.ts'
 export const noCsvVersion = defineRule<Record<never, never>, OfBundle>({
   id: 'no-csv-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

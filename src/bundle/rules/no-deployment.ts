@@ -5,6 +5,7 @@ import { at } from '../fields.ts'
 export const noDeployment = defineRule<Record<never, never>, OfBundle>({
   id: 'no-deployment',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, listOf } from '../fields.ts'
 export const noIcon = defineRule<Record<never, never>, OfBundle>({
   id: 'no-icon',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'info',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { removedIn } from '../removed-apis.ts'
 export const noMaxOpenshiftVersion = defineRule<{ apis: string }, OfBundle>({
   id: 'no-max-openshift-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, textOf } from '../fields.ts'
 export const noMinKubeVersion = defineRule<Record<never, never>, OfBundle>({
   id: 'no-min-kube-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'info',
   since: '0.1.0',

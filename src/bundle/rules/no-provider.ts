@@ -5,6 +5,7 @@ import { at, textOf } from '../fields.ts'
 export const noProvider = defineRule<Record<never, never>, OfBundle>({
   id: 'no-provider',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, listOf, objectOf, textOf, podPath } from '../fields.ts'
 export const noResourceRequests = defineRule<{ container: string }, OfBundle>({
   id: 'no-resource-requests',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -7,6 +7,7 @@ export const oversizedBundleContent = defineRule<{
 }>({
   id: 'oversized-bundle-content',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

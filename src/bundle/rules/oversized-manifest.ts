@@ -8,6 +8,7 @@ const limit = 1_572_864
 export const oversizedManifest = defineRule<{ file: string; bytes: number; limit: number }, OfBundle>({
   id: 'oversized-manifest',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

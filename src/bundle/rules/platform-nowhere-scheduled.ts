@@ -6,6 +6,7 @@ import { at, listOf, objectOf, textOf } from '../fields.ts'
 export const platformNowhereScheduled = defineRule<{ platform: string; deployment: string }, OfBundle>({
   id: 'platform-nowhere-scheduled',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

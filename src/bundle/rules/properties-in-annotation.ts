@@ -5,6 +5,7 @@ import { at } from '../fields.ts'
 export const propertiesInAnnotation = defineRule<Record<never, never>, OfBundle>({
   id: 'properties-in-annotation',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'info',
   since: '0.1.0',

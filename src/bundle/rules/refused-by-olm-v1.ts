@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const refusedByOlmV1 = defineRule<{ reason: string }>({
   id: 'refused-by-olm-v1',
   check: 'install',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

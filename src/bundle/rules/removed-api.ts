@@ -5,6 +5,7 @@ import { removedUses } from '../removed-apis.ts'
 export const removedApi = defineRule<{ api: string; name: string; release: string }, OfBundle>({
   id: 'removed-api',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -15,6 +15,7 @@ const defaultConstraints = [
 export const riskyPermission = defineRule<{ name: string; what: string }, OfBundle>({
   id: 'risky-permission',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

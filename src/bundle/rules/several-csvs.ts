@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const severalCsvs = defineRule<{ names: readonly string[] }>({
   id: 'several-csvs',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -3,8 +3,9 @@ import { defineRule } from '../../findings/rule.ts'
 export const severalDocumentsInManifest = defineRule<{ file: string; documents: number }>({
   id: 'several-documents-in-manifest',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'A manifest file holds one document',

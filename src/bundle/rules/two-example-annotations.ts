@@ -5,6 +5,7 @@ import { at, objectOf } from '../fields.ts'
 export const twoExampleAnnotations = defineRule<Record<never, never>, OfBundle>({
   id: 'two-example-annotations',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import type { OfBundle } from '../bundle-rule.ts'
 export const unconventionalChannel = defineRule<{ channel: string }, OfBundle>({
   id: 'unconventional-channel',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

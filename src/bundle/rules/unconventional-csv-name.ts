@@ -9,6 +9,7 @@ const versionAtEnd = /\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?(?:\+[
 export const unconventionalCsvName = defineRule<{ name: string }, OfBundle>({
   id: 'unconventional-csv-name',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const undecodableManifest = defineRule<{ file: string; reason: string }>({
   id: 'undecodable-manifest',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

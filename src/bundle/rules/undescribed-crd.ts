@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const undescribedCrd = defineRule<{ crd: string }, OfBundle>({
   id: 'undescribed-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ const levels = ['Basic Install', 'Seamless Upgrades', 'Full Lifecycle', 'Deep In
 export const unknownCapability = defineRule<{ capability: string }, OfBundle>({
   id: 'unknown-capability',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

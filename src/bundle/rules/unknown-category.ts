@@ -23,6 +23,7 @@ const categories: ReadonlySet<string> = new Set([
 export const unknownCategory = defineRule<{ category: string }, OfBundle>({
   id: 'unknown-category',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -4,8 +4,9 @@ import type { OfBundle } from '../bundle-rule.ts'
 export const unknownCsvVersion = defineRule<{ apiVersion: string }, OfBundle>({
   id: 'unknown-csv-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
-  severity: 'error',
+  severity: 'warning',
   since: '0.1.0',
   network: true,
   title: 'A ClusterServiceVersion is of the version that OLM knows',

@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const unknownManifestField = defineRule<{ object: string; field: string }>({
   id: 'unknown-manifest-field',
   check: 'install',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, listOf, textOf, podPath } from '../fields.ts'
 export const unknownServiceAccount = defineRule<{ deployment: string; account: string }, OfBundle>({
   id: 'unknown-service-account',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

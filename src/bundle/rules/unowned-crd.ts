@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const unownedCrd = defineRule<{ crd: string; file: string }>({
   id: 'unowned-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

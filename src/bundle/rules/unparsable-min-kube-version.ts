@@ -6,6 +6,7 @@ import { at, textOf } from '../fields.ts'
 export const unparsableMinKubeVersion = defineRule<{ version: string }, OfBundle>({
   id: 'unparsable-min-kube-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

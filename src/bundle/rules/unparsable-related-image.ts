@@ -5,6 +5,7 @@ import { parseImageReference } from '../../go/reference/image-reference.ts'
 export const unparsableRelatedImage = defineRule<{ image: string; reason: string }, OfBundle>({
   id: 'unparsable-related-image',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, listOf, textOf, podPath } from '../fields.ts'
 export const unrelatedImage = defineRule<{ image: string; where: string }, OfBundle>({
   id: 'unrelated-image',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

@@ -7,6 +7,7 @@ export const unsafeCrdUpgrade = defineRule<{
 }>({
   id: 'unsafe-crd-upgrade',
   check: 'install',
+  overridable: true,
   judges: 'bundle',
   severity: 'warning',
   since: '0.1.0',

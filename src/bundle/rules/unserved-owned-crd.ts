@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, OfBundle>({
   id: 'unserved-owned-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

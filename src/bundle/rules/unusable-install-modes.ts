@@ -3,6 +3,7 @@ import { defineRule } from '../../findings/rule.ts'
 export const unusableInstallModes = defineRule<{ problem: string }>({
   id: 'unusable-install-modes',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -1,14 +1,16 @@
 // Whether a required approval is given: by the author's own rights, by people who may approve, or not yet. A missing
 // answer keeps it open; an empty list never gives it.
 import type { ChangeKind, Consent, Permissions, Role } from '../../config/permissions.ts'
+import type { Automation } from '../../config/automation.ts'
 import type { CheckInput } from '../check.ts'
 import type { Approval } from '../approval.ts'
 import { isCurrent, isOfState } from './approvals.ts'
+import { grantedKinds } from './automation.ts'
 import { differences, isDirectoryAgreedTo, type Coverage } from './coverage.ts'
 import type { RequiredApproval } from './required-approvals.ts'
 import { isBot } from './people.ts'
 import type { Account, Holds, People, Unanswered } from './people.ts'
-import { loginOf } from './principal.ts'
+import { loginOf, parsePrincipal } from './principal.ts'
 import type { Principal } from './principal.ts'
 import { oncePer } from '../../findings/once.ts'
 
@@ -34,6 +36,11 @@ export class Consents {
   readonly #met = oncePer((_owners: readonly Principal[]) => new Map<string, Met>())
   readonly #covers: () => Coverage
   #touched: ReadonlySet<string> | undefined
+  /** The configuration's automation accounts that the author may be. */
+  readonly #grants: readonly {
+    readonly principals: readonly Principal[]
+    readonly automation: Automation
+  }[]
 
   /** `covers`: what the change does. It is much text, so it is made only where there is a yes to compare it with. */
   constructor(input: CheckInput, everybody: People, covers: () => Coverage) {
@@ -42,6 +49,10 @@ export class Consents {
     this.#covers = covers
     const { author } = input.snapshot
     this.#author = author === null ? undefined : { id: author.id, login: loginOf(author) }
+    this.#grants = input.config.automation.flatMap((automation) => {
+      const principal = parsePrincipal(automation.account)
+      return principal?.kind === 'user' ? [{ principals: [principal], automation }] : []
+    })
   }
 
   /** Whether it is given, and what it lacks otherwise. Equal ones share one value. */
@@ -49,7 +60,10 @@ export class Consents {
     // What an owner file does is its own, and approvals may cover one directory only.
     if (requirement.ownerEdit !== undefined || this.#input.approvals.length > 0)
       return this.#weigh(requirement)
-    const key = requirement.kinds.join(' ')
+    const { kinds, package: name, directory, channels } = requirement
+    // Automation is granted packages and channels; everybody else's rights depend on the owners alone.
+    const granted = this.#grants.length > 0 ? JSON.stringify([name, directory, channels]) : ''
+    const key = `${kinds.join(' ')} ${granted}`
     const known = this.#met(requirement.owners)
     const met = known.get(key) ?? this.#weigh(requirement)
     known.set(key, met)
@@ -59,9 +73,10 @@ export class Consents {
   #weigh(requirement: RequiredApproval): Met {
     const standing = this.#standing(requirement)
     const { permissions } = this.#input.config
+    const automation = this.#granted(requirement)
     const wanted = requirement.kinds.map((kind) => ({
       kind,
-      consent: leastStrict(permissions, standing.roles, kind),
+      consent: automation.kinds.has(kind) ? 'alone' : leastStrict(permissions, standing.roles, kind),
     }))
     let needed = wanted.reduce<Consent>(
       (worst, { consent }) => (stricter(consent, worst) ? consent : worst),
@@ -76,7 +91,7 @@ export class Consents {
     // A package that somebody adds has no owners yet whose word could count.
     if (needed === 'owner' && requirement.kinds.includes('add-package')) needed = 'maintainer'
     if (needed === 'alone') return { kind: 'met', by: 'author' }
-    const open: Unanswered[] = [...standing.open]
+    const open: Unanswered[] = [...standing.open, ...automation.open]
     if (needed !== 'refused') {
       const given = this.#given(requirement, needed)
       if (given.kind === 'yes') return { kind: 'met', by: 'approval' }
@@ -188,13 +203,37 @@ export class Consents {
     }
   }
 
+  /** What the configuration lets the author change alone, as an automation account that pushed the head itself. */
+  #granted(requirement: RequiredApproval): {
+    readonly kinds: ReadonlySet<ChangeKind>
+    readonly open: readonly Unanswered[]
+  } {
+    const author = this.#author
+    const kinds = new Set<ChangeKind>()
+    const open: Unanswered[] = []
+    if (author === undefined || requirement.ownerEdit?.changesOwners) return { kinds, open }
+    for (const { principals, automation } of this.#grants) {
+      const granted = grantedKinds(automation, requirement)
+      if (granted.size === 0 || !(isBot(author) ? this.#pushesHere() : this.#pushedAlone())) continue
+      const isIt = this.#people.isAmong(author, principals)
+      if (isIt.kind === 'yes') for (const kind of granted) kinds.add(kind)
+      if (isIt.kind === 'unknown') open.push(...isIt.open)
+    }
+    return { kinds, open }
+  }
+
+  #pushedAlone(): boolean {
+    const { pusher, author } = this.#input.snapshot
+    return pusher === undefined || (pusher !== null && pusher.id === author?.id)
+  }
+
   #pushesHere(): boolean {
-    const { headRepository, repository, pusher, author } = this.#input.snapshot
+    const { headRepository, repository } = this.#input.snapshot
     return (
       headRepository !== null &&
       headRepository.owner.toLowerCase() === repository.owner.toLowerCase() &&
       headRepository.name.toLowerCase() === repository.name.toLowerCase() &&
-      (pusher === undefined || (pusher !== null && pusher.id === author?.id))
+      this.#pushedAlone()
     )
   }
 

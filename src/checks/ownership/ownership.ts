@@ -186,6 +186,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     waiting.push({
       what: `a maintainer must merge it by hand: ${count(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
+      how: 'merges-by-hand',
     })
 
   for (const review of objections(input.snapshot)) {
@@ -195,7 +196,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     if (say.kind === 'unknown') unanswered.push(...say.open)
     if (say.kind !== 'yes') continue
     findings.add(changesRequested, undefined, { reviewer: reviewer.login })
-    waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login] })
+    waiting.push({ what: `${reviewer.login} requested changes`, who: [reviewer.login], how: 'withdraws' })
   }
 
   const push = foreignPusher(input, consents, required, authority)
@@ -206,7 +207,9 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   if (open.length > 0 || push.waiting.length > 0) {
     const again = approvedSomethingElse(input, consents, required)
     findings.take(again.findings)
-    waiting.push(...again.waiting)
+    // Whose approval is asked for anyway is not asked for it a second time.
+    const asked = new Set(waiting.flatMap(({ how, who }) => (how === undefined ? who : [])))
+    waiting.push(...again.waiting.filter(({ who }) => !who.every((name) => asked.has(name))))
   }
 
   for (const { at, problem } of authority.problems())
@@ -245,14 +248,14 @@ function explain(
 ): void {
   const { path, at, package: name } = requirement
   const author = input.snapshot.author?.login ?? 'a deleted account'
-  const unblock = whoMay(requirement, met.by, input, authority)
+  const { by, who: unblock } = whoMay(requirement, met.by, input, authority)
   if (met.reused) findings.add(ownerLoginReused, at, { package: name, ...met.reused })
   if (requirement.kinds.includes('add-package'))
     findings.add(newPackage, at, { path, package: name, unblock })
   else if (requirement.ownerEdit?.changesOwners)
     findings.add(ownerFileChange, at, { path, package: name, change: requirement.ownerEdit.words, unblock })
   else if (met.isOwner || (met.by === 'maintainer' && met.reused === undefined))
-    findings.add(consentMissing, at, { path, package: name, kinds: met.kinds, by: met.by, unblock })
+    findings.add(consentMissing, at, { path, package: name, kinds: met.kinds, by, unblock })
   else
     findings.add(notOwner, at, {
       path,
@@ -269,18 +272,15 @@ function waitingFor(
   input: CheckInput,
   authority: Authority,
 ): Waiting[] {
-  const groups = new Map<
-    string,
-    { by: 'owner' | 'maintainer'; who: readonly string[]; packages: Set<string> }
-  >()
+  const groups = new Map<string, AskedGroup>()
   for (const { requirement, met } of open) {
-    const who = whoMay(requirement, met.by, input, authority)
-    const key = `${met.by} ${who.join(' ')}`
-    const group = groups.get(key) ?? { by: met.by, who, packages: new Set<string>() }
+    const { by, who } = whoMay(requirement, met.by, input, authority)
+    const key = `${by} ${who.join(' ')}`
+    const group = groups.get(key) ?? { by, who, packages: new Set<string>() }
     group.packages.add(requirement.package)
     groups.set(key, group)
   }
-  return [...groups.values()].map(({ by, who, packages }) => {
+  return askedOnce([...groups.values()]).map(({ by, who, packages }) => {
     const names = list([...packages])
     return {
       what:
@@ -292,22 +292,49 @@ function waitingFor(
   })
 }
 
+interface AskedGroup {
+  readonly by: 'owner' | 'maintainer'
+  readonly who: readonly string[]
+  readonly packages: Set<string>
+}
+
+/**
+ * Whoever of a group says yes says it to the whole pull request: what each of them may agree to besides is asked of no
+ * other group. Of two groups of the same people that of maintainers stays, for it can be asked of nobody else.
+ */
+function askedOnce(groups: readonly AskedGroup[]): readonly AskedGroup[] {
+  const fewestFirst = groups.toSorted(
+    (a, b) => a.who.length - b.who.length || Number(a.by === 'owner') - Number(b.by === 'owner'),
+  )
+  const kept: AskedGroup[] = []
+  for (const group of fewestFirst) {
+    const covering = kept.find(({ who }) => who.length > 0 && who.every((name) => group.who.includes(name)))
+    if (covering === undefined) kept.push(group)
+    else for (const name of group.packages) covering.packages.add(name)
+  }
+  return groups.filter((group) => kept.includes(group))
+}
+
 /** Logins and teams that could say yes: the owners where their word is enough and there are any, else maintainers. */
 function whoMay(
   requirement: RequiredApproval,
   by: 'owner' | 'maintainer',
   input: CheckInput,
   authority: Authority,
-): readonly string[] {
+): { readonly by: 'owner' | 'maintainer'; readonly who: readonly string[] } {
   const author = input.snapshot.author === null ? '' : loginOf(input.snapshot.author)
+  // Whoever the change makes an owner has no voice in it.
+  const added = new Set(requirement.ownerEdit?.added.map(principalName))
   const owners =
     by === 'maintainer'
       ? []
       : requirement.owners
           .filter(isPerson)
           .map(principalName)
-          .filter((name) => name !== author)
-  return owners.length > 0 ? owners : maintainerNames(input, authority)
+          .filter((name) => name !== author && !added.has(name))
+  if (owners.length > 0) return { by: 'owner', who: owners }
+  // There is no other owner whose word could be waited for.
+  return { by: 'maintainer', who: maintainerNames(input, authority).filter((name) => !added.has(name)) }
 }
 
 function maintainerNames(input: CheckInput, authority: Authority): readonly string[] {
@@ -376,7 +403,13 @@ function foreignPusher(
         unblock: who,
       }),
     ],
-    waiting: [{ what: `somebody must confirm the commit ${head.slice(0, 12)}, which ${name} pushed`, who }],
+    waiting: [
+      {
+        what: `somebody must confirm the commit ${head.slice(0, 12)}, which ${name} pushed`,
+        who,
+        how: 'confirms',
+      },
+    ],
     unanswered: [],
   }
 }

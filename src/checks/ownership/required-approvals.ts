@@ -14,6 +14,7 @@ import { ownerEdit } from './owner-edit.ts'
 import type { OwnerEdit } from './owner-edit.ts'
 import { ownerFileAt } from './owner-files.ts'
 import type { Principal } from './principal.ts'
+import { touchedChannels } from './touched-channels.ts'
 import { packageContentMismatch } from './rules/package-content-mismatch.ts'
 import { repositoryPaths, declaredPackagesOf } from './declared-packages.ts'
 import type { DeclaredPackages } from './declared-packages.ts'
@@ -29,6 +30,8 @@ export interface RequiredApproval {
   /** The package (or, where no blob names one, the directory) that is changed. */
   readonly package: string
   readonly kinds: readonly ChangeKind[]
+  /** The channels that the change is felt in. Absent: nobody knows. */
+  readonly channels?: readonly string[]
   /** Owners at the base. */
   readonly owners: readonly Principal[]
   /** For a file that lists owners: what it does to them. */
@@ -167,6 +170,7 @@ function inCatalog(
         directory: at,
         package: name,
         kinds,
+        ...(change && { channels: known.channels(role.catalog, change) }),
         owners: authority.ownersOf(where, at, name),
       })
     }
@@ -270,6 +274,7 @@ function unattributed(
           directory,
           package: change.name,
           kinds: kindsOf(change, known.has(change.name, directory, root)),
+          channels: known.channels(root, change),
           owners: authority.ownersOf(`${path}/catalog.yaml`, directory, change.name),
         }
       }),
@@ -340,6 +345,16 @@ class KnownPackages {
   change(root: string, name: string): PackageChange | undefined {
     return this.#changes.get(root)?.get(name)
   }
+
+  /** The channels in which a change to a package of a catalog is felt. */
+  channels(root: string, change: PackageChange): readonly string[] {
+    return this.#channels(change)(root, this.#input)
+  }
+  readonly #channels = oncePer((change: PackageChange) => {
+    let known: readonly string[] | undefined
+    return (root: string, { change: { catalogs } }: CheckInput): readonly string[] =>
+      (known ??= touchedChannels(catalogs.find((catalog) => catalog.root === root) ?? {}, change))
+  })
 
   /** Whether the base has a file below this path. */
   isFolder(path: string): boolean {

@@ -5,6 +5,7 @@ import { changeRefused } from './rules/change-refused.ts'
 import { changesRequested } from './rules/changes-requested.ts'
 import { confusableName } from './rules/confusable-name.ts'
 import { consentMissing } from './rules/consent-missing.ts'
+import { executableFile } from './rules/executable-file.ts'
 import { fileMode } from './rules/file-mode.ts'
 import { foreignPush } from './rules/foreign-push.ts'
 import { newPackage } from './rules/new-package.ts'
@@ -25,6 +26,7 @@ export const ownershipRules: readonly AnyRule[] = [
   changesRequested,
   confusableName,
   consentMissing,
+  executableFile,
   fileMode,
   foreignPush,
   newPackage,

@@ -7,6 +7,7 @@ import type { CheckInput } from '../check.ts'
 import { packageDirectories } from './required-approvals.ts'
 import { foldedPath, isPackageName, skeleton } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'
+import { executableFile } from './rules/executable-file.ts'
 import { fileMode } from './rules/file-mode.ts'
 import { oddPath } from './rules/odd-path.ts'
 import { repositoryPaths } from './declared-packages.ts'
@@ -20,9 +21,11 @@ export function findSuspiciousPaths(input: CheckInput): Finding[] {
       const found: Finding[] = []
       if (role.kind === 'infrastructure' && role.odd !== undefined)
         found.push(finding(oddPath, at, { path, problem: role.odd }))
-      // Scripts of the repository itself may be executable: the bot never lands those.
-      const plain = after?.mode === '100644' || (after?.mode === '100755' && role.kind === 'infrastructure')
-      if (after && !plain) found.push(finding(fileMode, at, { path, mode: after.mode }))
+      if (after?.mode === '100755') {
+        // Scripts of the repository itself are executable: the bot never lands those.
+        if (role.kind !== 'infrastructure') found.push(finding(executableFile, at, { path }))
+      } else if (after && after.mode !== '100644')
+        found.push(finding(fileMode, at, { path, mode: after.mode }))
       return found
     }),
     ...findCollidingPaths(input),

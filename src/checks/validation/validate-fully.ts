@@ -12,8 +12,9 @@ import type { CatalogVerdict } from '../../catalog/model/validate-catalog.ts'
 import { compareFindings } from '../../findings/finding.ts'
 import { leftOutBy } from '../../findings/finding-list.ts'
 import { findWrittenReferences } from '../images/written-references.ts'
+import { withoutPublished } from './new-bundles.ts'
 import { ownFindings } from './own-findings.ts'
-import { applyRuleSettings, placeOf } from './rule-settings.ts'
+import { applyRuleSettings, isSilent, placeOf } from './rule-settings.ts'
 import type { RuleSettings } from './rule-settings.ts'
 
 /** Rules that nobody can switch off: a catalog that breaks one cannot be served. */
@@ -39,6 +40,8 @@ export function validateFully(
     ...(options.ruleSet && { ruleSet: options.ruleSet }),
     profile: 'opm',
   })
+  const { root = '', settings = {} } = options
+  const below = (file: string) => (root === '' ? file : `${root}/${file}`)
   const told = verdict.findings.filter(({ rule }) => rule === invalidPullSpec.id)
   const refused = new Set(told.map(({ data }) => data?.['image']))
   // Where opm's rule found more than are listed, any reference that it refuses may be among them.
@@ -47,12 +50,11 @@ export function validateFully(
     allowed: options.registries ?? [],
     refuses: (reference) =>
       refused.has(reference) || (isCut && reference !== '' && pullSpecError(reference) !== undefined),
+    ignores: (rule, place) => isSilent(rule, { ...place, file: below(place.file) }, settings),
   })
-  const { root = '' } = options
-  const below = (file: string) => (root === '' ? file : `${root}/${file}`)
   const own = applyRuleSettings(
-    [...ownFindings(catalog), ...written.findings],
-    options.settings ?? {},
+    [...withoutPublished(ownFindings(catalog), settings), ...written.findings],
+    settings,
     fixedRules,
     (found) =>
       written.placesOf(found)?.map((place) => ({ ...place, file: below(place.file) })) ?? [

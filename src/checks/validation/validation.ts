@@ -17,6 +17,7 @@ import { finding } from '../../findings/rule.ts'
 import { judgeBundleDirectories, mergedByHand } from '../bundles/bundle-directories.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers } from '../questions.ts'
+import { withoutPublished } from './new-bundles.ts'
 import { opmReleaseUnknown } from './opm-release-unknown.ts'
 import { ownFindings } from './own-findings.ts'
 import { applyRuleSettings } from './rule-settings.ts'
@@ -55,7 +56,7 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
 
 /** The rules of the configured opm release; undefined for one that is not known. */
 function ruleSetOf({ opm }: Config): RuleSet | undefined {
-  // The default is the release at the commit that its rules were taken from, not its first patch.
+  // `v1.73` is v1.73.0 as it was released: the default, and what the recorded verdicts were taken from.
   return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
 }
 
@@ -73,7 +74,7 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
       config.rules,
       fixedRules,
     )
-  const own = result ? settled(ownFindings(result)) : []
+  const own = result ? settled(withoutPublished(ownFindings(result), config.rules, change.packages)) : []
   const isKnown = knownOf(base ? settled(ownFindings(base)) : [])
   const shown = own.filter((found) => found.severity === 'error' || !isKnown(found))
   const harm = new FindingList()

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { withFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
 import { recogniseLayout, withNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
 import { compareCatalogVersions } from '../../../src/change/layout/catalog-version.ts'
 
@@ -222,8 +223,16 @@ describe('a pull request', () => {
     ]
     expect(extended(paths)).toEqual(['catalogs/v4.20 = 4.20'])
   })
-  test('cannot make the first catalog of a repository one', () => {
-    expect(roots(withNewCatalogs({ catalogs: [] }, ['catalogs/v4.20/a/c.yaml'], []))).toEqual([])
+  test('can bring the first catalogs of a repository, where it has no files yet', () => {
+    const first = (basePaths: string[], paths: string[]) =>
+      roots(withFirstCatalogs(recogniseLayout(basePaths, []), recogniseLayout(paths, []), basePaths))
+    const readme = 'README.md'
+    expect(first([readme], [readme, 'catalogs/v4.20/a/c.yaml', 'catalogs/v4.21/a/c.yaml'])).toEqual([
+      'catalogs/v4.20 = 4.20',
+      'catalogs/v4.21 = 4.21',
+    ])
+    expect(first(['catalog/Makefile'], ['catalog/Makefile', 'catalog/a/c.yaml'])).toEqual([])
+    expect(first([readme], [readme, '.indexignore', 'a/c.yaml', 'b/c.yaml'])).toEqual([])
   })
   test('keeps the catalogs of the base that it empties', () => {
     expect(extended(['README.md'])).toEqual(['catalogs/v4.20 = 4.20'])

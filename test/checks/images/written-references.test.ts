@@ -7,7 +7,7 @@ import { validateFully } from '../../../src/checks/validation/validate-fully.ts'
 
 const digest = `sha256:${'a'.repeat(64)}`
 
-function found(images: readonly string[], options: Parameters<typeof validateFully>[1] = {}): string[] {
+function findingsOf(images: readonly string[], options: Parameters<typeof validateFully>[1] = {}) {
   const bundles = images.map((image, at) => ({
     schema: 'olm.bundle',
     name: `foo.v${at}.0.0`,
@@ -24,15 +24,29 @@ function found(images: readonly string[], options: Parameters<typeof validateFul
   ]
   const bytes = new TextEncoder().encode(blobs.map((blob) => JSON.stringify(blob)).join('\n'))
   const { findings } = validateFully(assemble([{ path: 'c.json', facts: readFile(bytes) }]), options)
-  return findings
-    .filter(({ rule }) => /image-by-tag|malformed|pull-spec|registry/.test(rule))
-    .map(({ rule, severity, at, related }) => `${at?.line} ${rule} ${severity} ${related?.length ?? 0}`)
+  return findings.filter(({ rule }) => /image-by-tag|malformed|pull-spec|registry/.test(rule))
+}
+
+const said = (images: readonly string[]) => findingsOf(images).map(({ what }) => what)
+
+function found(...given: Parameters<typeof findingsOf>): string[] {
+  return findingsOf(...given).map(
+    ({ rule, severity, at, related }) => `${at?.line} ${rule} ${severity} ${related?.length ?? 0}`,
+  )
 }
 
 describe('validate tells without asking anybody', () => {
   test('of an image by tag, once, with the other places that name it', () => {
-    expect(found(['quay.io/foo/a:1', 'quay.io/foo/a:1', `quay.io/foo/a@${digest}`, 'quay.io/foo/b'])).toEqual(
-      ['3 image-by-tag warning 1', '6 image-by-tag warning 0'],
+    const images = ['quay.io/foo/a:1', 'quay.io/foo/a:1', `quay.io/foo/a@${digest}`]
+    expect(found(images)).toEqual(['3 image-by-tag warning 1'])
+  })
+
+  test('of several images of a package by tag in one finding, that counts them', () => {
+    expect(found(['quay.io/foo/a:1', 'quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toEqual([
+      '3 image-by-tag warning 0',
+    ])
+    expect(said(['quay.io/foo/a:1', 'quay.io/foo/b', 'quay.io/foo/c:2'])).toContain(
+      '3 images of package "foo" are named by tag, the first of them quay.io/foo/a:1',
     )
   })
 

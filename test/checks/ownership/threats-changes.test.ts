@@ -63,7 +63,12 @@ describe('an owner', () => {
     const two = { ...base, [catalogOf('mine')]: catalogFile('mine', ['1.0.0', '1.1.0']) }
     const edited = catalogFile('mine', ['1.0.0', '1.1.0']).replace('1.0.0@', '1.0.0-evil@')
     for (const [file, kind] of [
-      [catalogFile('mine', ['1.0.0', '1.1.0'], { bundle: '# note\nrelatedImages: []\n' }), 'edit-bundle'],
+      [
+        catalogFile('mine', ['1.0.0', '1.1.0'], {
+          bundle: 'relatedImages: [{ name: x, image: quay.io/x/y:1 }]\n',
+        }),
+        'edit-bundle',
+      ],
       [catalogFile('mine', ['1.0.0']), 'remove-bundle'],
       [catalogFile('mine', ['1.0.0', '1.1.0']).replace('name: stable', 'name: other'), 'remove-channel'],
     ] as const) {
@@ -354,10 +359,34 @@ describe('T06: new packages and confusable names', () => {
   })
 })
 
+describe('the first catalogs of a repository', () => {
+  const bare: Files = {
+    'config.yaml': 'maintainers:\n  - maria\n',
+    [ciOf('mine')]: reviewers('alice'),
+    'tools/run.yaml': 'x: 1\n',
+  }
+  const first: Files = { ...bare, [catalogOf('mine')]: catalogFile('mine', ['1.0.0']) }
+  test('are catalogs, which a maintainer adds alone and whoever else with a maintainer', async () => {
+    const byMaria = await world.pull(bare, first, { author: 'maria' })
+    expect(byMaria.input.change.catalogs).toMatchObject([{ root: 'catalogs/v4.20' }])
+    expect(byMaria.verdict.kind).toBe('merge')
+    const { verdict, outcome } = await world.pull(bare, first, byAlice)
+    expect(verdict.kind).toBe('wait')
+    expect(outcome.findings[0]?.data).toMatchObject({ by: 'maintainer' })
+    expect(outcome.findings.flatMap(({ data }) => data?.['kinds'] ?? [])).toContain('add-catalog')
+  })
+  test('take no directory that the base has files in', async () => {
+    const taken = { ...bare, 'catalog/Makefile': 'all:\n' }
+    const inside = { ...taken, 'catalog/mine/catalog.yaml': catalogFile('mine', ['1.0.0']) }
+    const { input, rules } = await world.pull(taken, inside, { author: 'maria' })
+    expect(input.change.catalogs).toEqual([])
+    expect(rules).toEqual(['outside-packages'])
+  })
+})
+
 describe('T07: links, submodules, executables', () => {
   test.each([
     ['120000', { mode: '120000', content: '../../victim/catalog.yaml' }],
-    ['100755', { mode: '100755', content: 'x\n' }],
     ['160000', { mode: '160000', oid: 'a'.repeat(40) }],
   ])('mode %s is refused, as a new file and as another kind of an old one', async (mode, file) => {
     const path = 'operators/mine/notes.md'
@@ -365,6 +394,17 @@ describe('T07: links, submodules, executables', () => {
       const { verdict, outcome } = await world.pull(before, { ...before, [path]: file }, byAlice)
       expect(verdict.kind).toBe('blocked')
       expect(outcome.findings).toMatchObject([{ rule: 'file-mode', at: { file: path }, data: { mode } }])
+    }
+  })
+  test('an executable bit is a note: the content is what counts, and nothing runs it', async () => {
+    const path = 'operators/mine/notes.md'
+    for (const before of [base, { ...base, [path]: 'x\n' }]) {
+      const after = { ...before, [path]: { mode: '100755', content: 'x\n' } }
+      const { verdict, outcome } = await world.pull(before, after, byAlice)
+      expect(verdict.kind).toBe('merge')
+      expect(outcome.findings).toMatchObject([
+        { rule: 'executable-file', severity: 'info', at: { file: path } },
+      ])
     }
   })
   test('one that is there may be turned into a plain file, or removed', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describeChange } from '../../../src/change/describe-change.ts'
 import { commitSha, pullNumber, userId } from '../../../src/change/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/change/ids.ts'
+import { withFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
 import { recogniseLayout, withNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
 import { mayListReferences } from '../../../src/change/references/reference-list.ts'
 import { catalogOf } from '../../../src/change/layout/layout.ts'
@@ -166,7 +167,11 @@ export class World {
     const basePaths = (await this.mirror.list(baseTree)).map(({ path }) => path)
     const config = parseConfigOf(await this.#text(baseTree, configPath))
     const resultPaths = (await this.mirror.list(merge.tree)).map(({ path }) => path)
-    const layout = withNewCatalogs(recogniseLayout(basePaths, config.catalogs), resultPaths, config.catalogs)
+    const before = recogniseLayout(basePaths, config.catalogs)
+    const layout =
+      before.catalogs.length > 0
+        ? withNewCatalogs(before, resultPaths, config.catalogs)
+        : withFirstCatalogs(before, recogniseLayout(resultPaths, []), basePaths)
     const paths = await this.mirror.diff(baseTree, merge.tree)
     const roots = new Set(paths.flatMap(({ path }) => catalogOf(path, layout)?.root ?? []))
     const trees = { base: baseTree, result: merge.tree }

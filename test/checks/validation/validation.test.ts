@@ -52,6 +52,50 @@ const second = [
 const unrelated = [...second.slice(0, 3), sound('foo.v1.1.0', '1.1.0', { relatedImages: [] })]
 
 describe('the validation check', () => {
+  test('holds the default to the released opm, whose channel property has an integer priority', () => {
+    const value = { channelName: 'stable', priority: 'high' }
+    const plain = sound('foo.v1.1.0', '1.1.0')
+    const properties = [...(plain['properties'] as Blob[]), { type: 'olm.channel', value }]
+    const result = { [file]: [...second.slice(0, 3), { ...plain, properties }] }
+    const errors = (config: Partial<Config>) =>
+      judge({ [file]: first }, result, config).findings.filter(({ severity }) => severity === 'error')
+    expect(errors({}).map(({ what }) => what)).toEqual([
+      expect.stringContaining('Channel.priority of type int'),
+    ])
+    expect(errors({ opm: 'v1.73' })).toEqual(errors({}))
+    expect(errors({ opm: 'v1.74' })).toEqual([])
+  })
+
+  test('tells what bundles require and the catalog lacks of new bundles, or where the configuration asks', () => {
+    const rule = 'missing-required-api'
+    const needy = (name: string, version: string, group = 'example.com') => {
+      const plain = sound(name, version)
+      const value = { group, version: 'v1', kind: 'Certificate' }
+      const properties = [...((plain['properties'] as Blob[]) ?? []), { type: 'olm.gvk.required', value }]
+      return { ...plain, properties }
+    }
+    const old = [pkg('foo'), channel('stable', 'foo', ['foo.v1.0.0']), needy('foo.v1.0.0', '1.0.0')]
+    const entries = channel('stable', 'foo', ['foo.v1.0.0', 'foo.v1.1.0 < foo.v1.0.0'])
+    const added = [pkg('foo'), entries, needy('foo.v1.0.0', '1.0.0'), needy('foo.v1.1.0', '1.1.0')]
+    const known = [
+      pkg('foo'),
+      entries,
+      needy('foo.v1.0.0', '1.0.0'),
+      needy('foo.v1.1.0', '1.1.0', 'cert-manager.io'),
+    ]
+    const bundles = (result: readonly Blob[], config: Partial<Config> = {}, base: Files = { [file]: old }) =>
+      judge(base, { [file]: result }, config).findings.flatMap(({ rule: id, data }) =>
+        id === rule ? [data?.['bundle']] : [],
+      )
+    expect(bundles(added)).toEqual(['foo.v1.1.0'])
+    expect(bundles(known)).toEqual([])
+    // A bundle that another place of the package had before is not new.
+    const other = [...second.slice(0, 3), needy('foo.v1.1.0', '1.1.0')]
+    expect(bundles(other, {}, { [file]: second })).toEqual([])
+    expect(bundles(other, { rules: { [rule]: 'warning' } }, { [file]: second })).toEqual(['foo.v1.1.0'])
+    expect(bundles(added, { rules: { [rule]: 'off' } })).toEqual([])
+  })
+
   test('asks the world nothing, and passes a sound new version with a line on what was looked at', () => {
     const outcome = judge({ [file]: first }, { [file]: second })
     expect(validationCheck.ask({} as CheckInput, answers)).toEqual([])

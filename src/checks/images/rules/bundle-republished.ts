@@ -8,6 +8,7 @@ export const bundleRepublished = defineRule<{
 }>({
   id: 'bundle-republished',
   check: 'images',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -1,7 +1,6 @@
 import { defineRule } from '../../../findings/rule.ts'
 
 const modes: Readonly<Record<string, string>> = {
-  '100755': 'an executable',
   '120000': 'a symbolic link',
   '160000': 'a submodule',
 }
@@ -12,10 +11,10 @@ export const fileMode = defineRule<{ path: string; mode: string }>({
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
-  title: 'Every file is a plain file, mode 100644',
+  title: 'Every file is a regular file',
   say: ({ path, mode }) => ({
     what: `${path} would be ${modes[mode] ?? 'something else than a plain file'} (mode ${mode})`,
     why: 'Links and submodules make readers see other content than the one that was checked.',
-    fix: 'Commit it as a plain file, for example with git update-index --chmod=-x, or remove it.',
+    fix: 'Commit the content itself as a plain file, or remove it.',
   }),
 })

@@ -5,6 +5,7 @@ import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 export const blankDeprecation = defineRule<{ schema: string; name: string }, OfCatalog>({
   id: 'blank-deprecation',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -7,6 +7,7 @@ import { bundlesOf } from '../requirements.ts'
 export const brokenConstraint = defineRule<{ bundle: string; path: string; problem: string }, OfCatalog>({
   id: 'broken-constraint',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

@@ -11,6 +11,7 @@ export const brokenMinKubeVersion = defineRule<
 >({
   id: 'broken-min-kube-version',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

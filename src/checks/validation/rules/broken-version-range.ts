@@ -15,6 +15,7 @@ export const brokenVersionRange = defineRule<
 >({
   id: 'broken-version-range',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

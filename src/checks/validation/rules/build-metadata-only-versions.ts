@@ -16,6 +16,7 @@ export const buildMetadataOnlyVersions = defineRule<
 >({
   id: 'build-metadata-only-versions',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { bundlesOf } from '../requirements.ts'
 export const bundleImageNotRelated = defineRule<{ bundle: string; image: string }, OfCatalog>({
   id: 'bundle-image-not-related',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

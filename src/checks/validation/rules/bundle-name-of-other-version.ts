@@ -9,6 +9,7 @@ export const bundleNameOfOtherVersion = defineRule<
 >({
   id: 'bundle-name-of-other-version',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',

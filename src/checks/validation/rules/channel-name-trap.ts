@@ -12,6 +12,7 @@ export const channelNameTrap = defineRule<
 >({
   id: 'channel-name-trap',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

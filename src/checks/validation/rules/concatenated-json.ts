@@ -6,6 +6,7 @@ import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 export const concatenatedJson = defineRule<{ name: string }, OfCatalog>({
   id: 'concatenated-json',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

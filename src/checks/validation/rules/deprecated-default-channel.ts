@@ -5,6 +5,7 @@ import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 export const deprecatedDefaultChannel = defineRule<{ channel: string; others: number }, OfCatalog>({
   id: 'deprecated-default-channel',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

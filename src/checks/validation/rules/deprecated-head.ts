@@ -5,6 +5,7 @@ import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 export const deprecatedHead = defineRule<{ bundle: string; channels: readonly string[] }, OfCatalog>({
   id: 'deprecated-head',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

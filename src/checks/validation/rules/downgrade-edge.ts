@@ -17,6 +17,7 @@ export const downgradeEdge = defineRule<
 >({
   id: 'downgrade-edge',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

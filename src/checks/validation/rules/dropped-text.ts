@@ -6,6 +6,7 @@ import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 export const droppedText = defineRule<{ text: string }, OfCatalog>({
   id: 'dropped-text',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { isTemplate } from './template-in-catalog.ts'
 export const duplicateCustomBlob = defineRule<{ schema: string; name: string }, OfCatalog>({
   id: 'duplicate-custom-blob',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -9,6 +9,7 @@ const summarised = new Set(['olm.csv.metadata', 'olm.bundle.object', 'olm.packag
 export const duplicateProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({
   id: 'duplicate-property',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { bundlesOf } from '../requirements.ts'
 export const duplicateRelatedImage = defineRule<{ bundle: string; image: string }, OfCatalog>({
   id: 'duplicate-related-image',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',

@@ -17,6 +17,7 @@ export const edgeToNowhere = defineRule<
 >({
   id: 'edge-to-nowhere',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'info',
   since: '0.1.0',

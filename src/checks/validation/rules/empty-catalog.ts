@@ -5,6 +5,7 @@ import type { OfCatalog } from '../catalog-rule.ts'
 export const emptyCatalog = defineRule<{ files: number }, OfCatalog>({
   id: 'empty-catalog',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -15,6 +15,7 @@ export const headNotHighest = defineRule<
 >({
   id: 'head-not-highest',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -14,6 +14,7 @@ export const headWithoutMetadata = defineRule<
 >({
   id: 'head-without-metadata',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -12,6 +12,7 @@ const synonyms: Readonly<Record<string, string>> = {
 export const iconMismatch = defineRule<{ claims: string; looksLike: string; bytes: number }, OfCatalog>({
   id: 'icon-mismatch',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

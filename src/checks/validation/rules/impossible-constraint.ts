@@ -9,6 +9,7 @@ import { listed } from '../listed.ts'
 export const impossibleConstraint = defineRule<{ bundle: string; packages: readonly string[] }, OfCatalog>({
   id: 'impossible-constraint',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -8,6 +8,7 @@ import { bundlesOf } from '../requirements.ts'
 export const kindOlmRefuses = defineRule<{ bundle: string; kind: string; name: string }, OfCatalog>({
   id: 'kind-olm-refuses',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

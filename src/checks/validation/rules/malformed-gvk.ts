@@ -22,6 +22,7 @@ export const malformedGvk = defineRule<
 >({
   id: 'malformed-gvk',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

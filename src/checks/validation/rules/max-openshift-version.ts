@@ -8,6 +8,7 @@ import { bundlesOf } from '../requirements.ts'
 export const maxOpenshiftVersion = defineRule<{ bundle: string; problem: string }, OfCatalog>({
   id: 'max-openshift-version',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

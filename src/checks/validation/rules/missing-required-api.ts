@@ -5,6 +5,7 @@ import { fieldText } from '../view/field-text.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
 import type { CatalogView } from '../view/catalog-view.ts'
 import { apiRequirements, bundlesOf } from '../requirements.ts'
+import { isApiElsewhere } from '../provided-elsewhere.ts'
 import { isGvk } from './malformed-gvk.ts'
 
 export const missingRequiredApi = defineRule<
@@ -18,8 +19,10 @@ export const missingRequiredApi = defineRule<
 >({
   id: 'missing-required-api',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
+  ofNewBundles: true,
   since: '0.1.0',
   title: 'The APIs that bundles require are provided by the catalog',
   say: ({ bundle, group, version, kind }) => ({
@@ -32,6 +35,7 @@ export const missingRequiredApi = defineRule<
     for (const { in: its, by, at, group, version, kind } of apiRequirements(catalog)) {
       // What no API can be called is told by malformed-gvk.
       if (!isGvk({ group, version, kind })) continue
+      if (isApiElsewhere(group, kind)) continue
       // Few catalogs have such requirements: the list is made for the first of them.
       provided ??= providedApis(catalog)
       if (provided.has(`${group}/${version}/${kind}`)) continue

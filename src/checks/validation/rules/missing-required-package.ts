@@ -2,6 +2,7 @@
 import { defineRule } from '../../../findings/rule.ts'
 import { parseVersionRange } from '../../../catalog/versions/version-range.ts'
 import type { OfCatalog } from '../catalog-rule.ts'
+import { isPackageElsewhere } from '../provided-elsewhere.ts'
 import { packageRequirements } from '../requirements.ts'
 
 export const missingRequiredPackage = defineRule<
@@ -15,8 +16,10 @@ export const missingRequiredPackage = defineRule<
 >({
   id: 'missing-required-package',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
+  ofNewBundles: true,
   since: '0.1.0',
   title: 'The packages that bundles require are in the catalog',
   say: ({ bundle, required, versionRange, isPresent }) => ({
@@ -35,7 +38,7 @@ export const missingRequiredPackage = defineRule<
       if (isPresent) {
         const range = parseVersionRange(versionRange)
         if (!range.ok || required.ladder().find(range.value) !== undefined) continue
-      }
+      } else if (isPackageElsewhere(packageName)) continue
       yield {
         at,
         about: [its.name, by.blob.name, packageName],

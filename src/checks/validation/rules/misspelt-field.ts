@@ -12,6 +12,7 @@ export const misspeltField = defineRule<
 >({
   id: 'misspelt-field',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

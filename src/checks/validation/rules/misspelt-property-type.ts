@@ -22,6 +22,7 @@ const knownTypes = [
 export const misspeltPropertyType = defineRule<{ bundle: string; type: string; known: string }, OfCatalog>({
   id: 'misspelt-property-type',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

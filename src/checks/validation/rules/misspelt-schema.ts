@@ -8,6 +8,7 @@ import { isTemplate } from './template-in-catalog.ts'
 export const misspeltSchema = defineRule<{ schema: string; known: string }, OfCatalog>({
   id: 'misspelt-schema',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

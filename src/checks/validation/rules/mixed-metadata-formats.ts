@@ -10,6 +10,7 @@ export const mixedMetadataFormats = defineRule<
 >({
   id: 'mixed-metadata-formats',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { packageRequirements } from '../requirements.ts'
 export const namelessRequirement = defineRule<{ bundle: string }, OfCatalog>({
   id: 'nameless-requirement',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

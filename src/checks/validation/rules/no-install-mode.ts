@@ -6,6 +6,7 @@ import { csvMetadataOf } from '../view/csv-metadata.ts'
 export const noInstallMode = defineRule<{ bundle: string; modes: number }, OfCatalog>({
   id: 'no-install-mode',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -7,6 +7,7 @@ import { bundlesOf } from '../requirements.ts'
 export const objectsWithoutCsv = defineRule<{ bundle: string; objects: number; csvs: number }, OfCatalog>({
   id: 'objects-without-csv',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -7,6 +7,7 @@ import { bundlesOf } from '../requirements.ts'
 export const oversizedBundle = defineRule<{ bundle: string; bytes: number; limit: number }, OfCatalog>({
   id: 'oversized-bundle',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { readableBytes } from '../listed.ts'
 export const oversizedCatalog = defineRule<{ bytes: number; limit: number; packages: number }, OfCatalog>({
   id: 'oversized-catalog',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

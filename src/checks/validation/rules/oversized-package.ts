@@ -6,6 +6,7 @@ import { readableBytes } from '../listed.ts'
 export const oversizedPackage = defineRule<{ bytes: number; limit: number; bundles: number }, OfCatalog>({
   id: 'oversized-package',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -11,6 +11,7 @@ export const rangeTrap = defineRule<
 >({
   id: 'range-trap',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

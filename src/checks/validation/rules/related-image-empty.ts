@@ -15,6 +15,7 @@ export const relatedImageEmpty = defineRule<
 >({
   id: 'related-image-empty',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

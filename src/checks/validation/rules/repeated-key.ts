@@ -6,6 +6,7 @@ import { aboutOddity, odditiesOf } from '../view/oddities.ts'
 export const repeatedKey = defineRule<{ path: string }, OfCatalog>({
   id: 'repeated-key',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

@@ -7,6 +7,7 @@ import { isTemplate } from './template-in-catalog.ts'
 export const reservedSchema = defineRule<{ schema: string }, OfCatalog>({
   id: 'reserved-schema',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { bundlesOf } from '../requirements.ts'
 export const severalCsvMetadata = defineRule<{ bundle: string; count: number }, OfCatalog>({
   id: 'several-csv-metadata',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

@@ -16,6 +16,7 @@ export const skipRangeCoversSelf = defineRule<
 >({
   id: 'skip-range-covers-self',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -1,5 +1,7 @@
-// A skipRange that covers none of the older versions beside it: it opens no way at all.
+// A skipRange that covers none of the older versions beside it, where nothing else leads to its entry: there is no way
+// to it at all.
 import { defineRule } from '../../../findings/rule.ts'
+import type { ChannelEntry } from '../../../catalog/facts/catalog.ts'
 import { VersionLadder } from '../../../catalog/versions/version-ladder.ts'
 import { placeOf, type OfCatalog } from '../catalog-rule.ts'
 import type { ChannelView, PackageView } from '../view/catalog-view.ts'
@@ -16,14 +18,15 @@ export const skipRangeMissesPredecessors = defineRule<
 >({
   id: 'skip-range-misses-predecessors',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',
   title: 'A skipRange covers at least one older version of its package',
   say: ({ entry, skipRange, older }) => ({
     what: `the skipRange "${skipRange}" of ${entry} covers none of the ${older} older version${older === 1 ? '' : 's'} in the channel`,
-    why: 'A skipRange lets older versions jump to this one; this one lets nobody in the catalog jump.',
-    fix: 'Correct its bounds, or remove it.',
+    why: 'A skipRange lets older versions jump to this one; this one lets nobody in the catalog jump, and nothing else leads here.',
+    fix: 'Correct its bounds, or let the entry replace the version before it.',
   }),
   *find(catalog) {
     const ladders = new Map<ChannelView, VersionLadder<string>>()
@@ -37,6 +40,8 @@ export const skipRangeMissesPredecessors = defineRule<
     }
     for (const { in: its, channel, entry, own, range } of skipRanges(catalog)) {
       if (own.version === undefined) continue
+      // What leads here otherwise needs no range: it is for versions of other channels and catalogs.
+      if (leadsHere(entry, channel)) continue
       const version = own.version
       if (its.ladder().find(range, { olderThan: version }) !== undefined) continue
       const older = ladderOf(its, channel).countOlder(version)
@@ -49,3 +54,9 @@ export const skipRangeMissesPredecessors = defineRule<
     }
   },
 })
+
+/** Whether an entry of its channel leads to this one without the range. */
+function leadsHere({ replaces, skips }: ChannelEntry, { blob }: ChannelView): boolean {
+  const from = new Set([replaces, ...skips])
+  return blob.entries.some(({ name }) => from.has(name))
+}

@@ -10,6 +10,7 @@ export const surprisingScalar = defineRule<
 >({
   id: 'surprising-scalar',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

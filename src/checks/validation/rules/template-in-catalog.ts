@@ -8,6 +8,7 @@ const templates = /^olm\.(?:template\.[\w.-]+|semver|composite(?:\.\w+)?|builder
 export const templateInCatalog = defineRule<{ schema: string }, OfCatalog>({
   id: 'template-in-catalog',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -17,6 +17,7 @@ export const unknownField = defineRule<
 >({
   id: 'unknown-field',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

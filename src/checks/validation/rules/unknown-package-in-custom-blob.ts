@@ -10,6 +10,7 @@ export const unknownPackageInCustomBlob = defineRule<
 >({
   id: 'unknown-package-in-custom-blob',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

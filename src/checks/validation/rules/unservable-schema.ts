@@ -8,6 +8,7 @@ const servable = /^[a-zA-Z0-9][a-zA-Z0-9._-]*$/
 export const unservableSchema = defineRule<{ field: 'schema' | 'package'; value: string }, OfCatalog>({
   id: 'unservable-schema',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'error',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { bundlesOf } from '../requirements.ts'
 export const untypedProperty = defineRule<{ bundle: string; type: string }, OfCatalog>({
   id: 'untyped-property',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -9,6 +9,7 @@ const subdomain = /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:
 export const unusableBundleName = defineRule<{ bundle: string }, OfCatalog>({
   id: 'unusable-bundle-name',
   check: 'validation',
+  overridable: true,
   judges: 'catalog',
   severity: 'warning',
   since: '0.1.0',

@@ -17,6 +17,7 @@ const shown = 8
 export const catalogDiffersFromTemplate = defineRule<TemplateDrift>({
   id: 'catalog-differs-from-template',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

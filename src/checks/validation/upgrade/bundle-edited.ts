@@ -12,6 +12,7 @@ type Edited = { bundle: string; fields: readonly string[] }
 export const bundleEdited = defineRule<Edited, OfChange>({
   id: 'bundle-edited',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
@@ -27,6 +28,7 @@ export const bundleEdited = defineRule<Edited, OfChange>({
 export const bundleMetadataEdited = defineRule<Edited, OfChange>({
   id: 'bundle-metadata-edited',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

@@ -6,6 +6,7 @@ import { packagePlace, someOf, type OfChange } from './upgrade-rule.ts'
 export const bundleRemoved = defineRule<{ bundles: readonly string[] }, OfChange>({
   id: 'bundle-removed',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

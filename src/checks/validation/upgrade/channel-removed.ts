@@ -6,6 +6,7 @@ import { packagePlace, type BothSides, type OfChange } from './upgrade-rule.ts'
 export const channelRemoved = defineRule<{ channel: string }, OfChange>({
   id: 'channel-removed',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
@@ -21,6 +22,7 @@ export const channelRemoved = defineRule<{ channel: string }, OfChange>({
 export const deprecatedChannelRemoved = defineRule<{ channel: string }, OfChange>({
   id: 'deprecated-channel-removed',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

@@ -16,6 +16,7 @@ export const defaultChannelChanged = defineRule<
 >({
   id: 'default-channel-changed',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

@@ -15,6 +15,7 @@ export const headMovesBackwards = defineRule<
 >({
   id: 'head-moves-backwards',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

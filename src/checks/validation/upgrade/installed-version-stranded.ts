@@ -19,6 +19,7 @@ export const installedVersionStranded = defineRule<
 >({
   id: 'installed-version-stranded',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -7,6 +7,7 @@ import type { OfChange } from './upgrade-rule.ts'
 export const newlyDeprecated = defineRule<{ what: string; message: string }, OfChange>({
   id: 'newly-deprecated',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'info',
   since: '0.1.0',

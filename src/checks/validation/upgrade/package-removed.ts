@@ -5,6 +5,7 @@ import type { OfChange } from './upgrade-rule.ts'
 export const packageRemoved = defineRule<{ name: string; bundles: number; deprecated: boolean }, OfChange>({
   id: 'package-removed',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

@@ -1,0 +1,31 @@
+// Which channels of a package a change is felt in: those that differ, and those that offer a bundle that does.
+import type { CatalogChange, PackageChange } from '../../change/change.ts'
+import { oncePer } from '../../findings/once.ts'
+
+/** Names of channels, before and after, sorted. Empty for what no channel shows, such as a description. */
+export function touchedChannels(
+  { base, result }: Pick<CatalogChange, 'base' | 'result'>,
+  { name, bundles, channels, defaultChannel, deprecations }: PackageChange,
+): readonly string[] {
+  const its = [base, result].flatMap((catalog) => (catalog ? (channelsBy(catalog).get(name) ?? []) : []))
+  const touched = new Set([
+    ...channels.added,
+    ...channels.removed,
+    ...channels.changed.map((channel) => channel.name),
+    ...(defaultChannel ? [defaultChannel.before, defaultChannel.after] : []),
+  ])
+  const deprecated = [...deprecations.added, ...deprecations.removed, ...deprecations.changed]
+  for (const { schema, name: of } of deprecated) if (schema === 'olm.channel') touched.add(of)
+  const isWhole = deprecated.some(({ schema }) => schema === 'olm.package')
+  const differing = new Set([
+    ...[...bundles.added, ...bundles.changed, ...bundles.removed].map((bundle) => bundle.name),
+    ...deprecated.flatMap(({ schema, name: of }) => (schema === 'olm.bundle' ? [of] : [])),
+  ])
+  for (const channel of its)
+    if (isWhole || channel.entries.some((entry) => differing.has(entry.name))) touched.add(channel.name)
+  return [...touched].sort()
+}
+
+const channelsBy = oncePer(({ channels }: NonNullable<CatalogChange['base']>) =>
+  Map.groupBy(channels, (channel) => channel.package),
+)

@@ -1,0 +1,148 @@
+// Packages and APIs that one catalog after the other requires, and another one, or the platform, provides: that they are
+// not in the catalog at hand is no news. Facts alone, each with where they were taken from; never a judgement.
+
+/** An Operator of another catalog: its packages there, the APIs that it brings, by group, and who says so. */
+interface Provider {
+  readonly packages: readonly string[]
+  readonly apis: Readonly<Record<string, readonly string[]>>
+  /** Where the group and the kinds are defined, or the package is described. */
+  readonly source: string
+}
+
+const providers: readonly Provider[] = [
+  {
+    // In OLM's community catalog, and as Red Hat's build in its own.
+    packages: ['cert-manager', 'openshift-cert-manager-operator'],
+    apis: {
+      'cert-manager.io': ['Certificate', 'CertificateRequest', 'ClusterIssuer', 'Issuer'],
+      'acme.cert-manager.io': ['Challenge', 'Order'],
+    },
+    source: 'https://cert-manager.io/docs/reference/api-docs/',
+  },
+  {
+    // Part of OpenShift; elsewhere the community catalog has it.
+    packages: ['prometheus'],
+    apis: {
+      'monitoring.coreos.com': [
+        'Alertmanager',
+        'AlertmanagerConfig',
+        'PodMonitor',
+        'Probe',
+        'Prometheus',
+        'PrometheusAgent',
+        'PrometheusRule',
+        'ScrapeConfig',
+        'ServiceMonitor',
+        'ThanosRuler',
+      ],
+    },
+    source: 'https://prometheus-operator.dev/docs/api-reference/api/',
+  },
+  {
+    packages: ['openshift-pipelines-operator-rh', 'tektoncd-operator'],
+    apis: {
+      'operator.tekton.dev': [
+        'OpenShiftPipelinesAsCode',
+        'TektonAddon',
+        'TektonChain',
+        'TektonConfig',
+        'TektonDashboard',
+        'TektonHub',
+        'TektonPipeline',
+        'TektonResult',
+        'TektonTrigger',
+      ],
+      'tekton.dev': ['ClusterTask', 'CustomRun', 'Pipeline', 'PipelineRun', 'Run', 'Task', 'TaskRun'],
+      'triggers.tekton.dev': [
+        'ClusterTriggerBinding',
+        'EventListener',
+        'Trigger',
+        'TriggerBinding',
+        'TriggerTemplate',
+      ],
+    },
+    source: 'https://tekton.dev/docs/operator/',
+  },
+  {
+    // IBM's own catalogs (ibm-operator-catalog) have these.
+    packages: ['ibm-odlm', 'ibm-common-service-operator', 'ibm-namespace-scope-operator'],
+    apis: {
+      'operator.ibm.com': [
+        'CommonService',
+        'NamespaceScope',
+        'OperandBindInfo',
+        'OperandConfig',
+        'OperandRegistry',
+        'OperandRequest',
+      ],
+    },
+    source: 'https://github.com/IBM/operand-deployment-lifecycle-manager',
+  },
+  {
+    packages: ['ibm-licensing-operator', 'ibm-licensing-operator-app'],
+    apis: { 'operator.ibm.com': ['IBMLicensing', 'IBMLicensingDefinition', 'IBMLicensingMetadata'] },
+    source: 'https://github.com/IBM/ibm-licensing-operator',
+  },
+  {
+    packages: ['openshift-gitops-operator', 'argocd-operator'],
+    apis: { 'argoproj.io': ['AppProject', 'Application', 'ApplicationSet', 'ArgoCD'] },
+    source: 'https://argocd-operator.readthedocs.io/en/latest/reference/argocd/',
+  },
+  {
+    packages: ['serverless-operator', 'knative-operator'],
+    apis: {
+      'operator.knative.dev': ['KnativeEventing', 'KnativeServing'],
+      'serving.knative.dev': ['Configuration', 'Revision', 'Route', 'Service'],
+    },
+    source: 'https://knative.dev/docs/install/operator/knative-with-operators/',
+  },
+  {
+    packages: ['servicemeshoperator', 'servicemeshoperator3', 'sailoperator'],
+    apis: { 'maistra.io': ['ServiceMeshControlPlane', 'ServiceMeshMember', 'ServiceMeshMemberRoll'] },
+    source: 'https://github.com/maistra/istio-operator',
+  },
+  {
+    packages: ['nfd'],
+    apis: { 'nfd.openshift.io': ['NodeFeatureDiscovery', 'NodeFeatureRule'] },
+    source: 'https://github.com/openshift/cluster-nfd-operator',
+  },
+  {
+    packages: ['kubevirt-hyperconverged', 'community-kubevirt-hyperconverged'],
+    apis: { 'hco.kubevirt.io': ['HyperConverged'] },
+    source: 'https://github.com/kubevirt/hyperconverged-cluster-operator',
+  },
+  {
+    packages: ['odf-operator', 'ocs-operator'],
+    apis: { 'ocs.openshift.io': ['StorageCluster'] },
+    source: 'https://github.com/red-hat-storage/ocs-operator',
+  },
+  {
+    packages: ['local-storage-operator'],
+    apis: { 'local.storage.openshift.io': ['LocalVolume', 'LocalVolumeDiscovery', 'LocalVolumeSet'] },
+    source: 'https://github.com/openshift/local-storage-operator',
+  },
+  {
+    packages: ['security-profiles-operator'],
+    apis: { 'security-profiles-operator.x-k8s.io': ['SeccompProfile', 'SelinuxProfile'] },
+    source: 'https://github.com/kubernetes-sigs/security-profiles-operator',
+  },
+  {
+    packages: ['gpu-operator-certified'],
+    apis: { 'nvidia.com': ['ClusterPolicy', 'NVIDIADriver'] },
+    source: 'https://github.com/NVIDIA/gpu-operator',
+  },
+]
+
+const knownPackages = new Set(providers.flatMap(({ packages }) => packages))
+
+const knownApis = new Set(
+  providers.flatMap(({ apis }) =>
+    Object.entries(apis).flatMap(([group, kinds]) => kinds.map((kind) => `${group}/${kind}`)),
+  ),
+)
+
+/** Whether another catalog, or the platform, is known to have a package of that name. */
+export const isPackageElsewhere = (name: string): boolean => knownPackages.has(name)
+
+/** Whether an Operator of another catalog, or the platform, is known to provide the API, in whatever version. */
+export const isApiElsewhere = (group: string, kind: string): boolean => knownApis.has(`${group}/${kind}`)

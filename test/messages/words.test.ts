@@ -1,0 +1,104 @@
+// What the comment says: one thing once, and to those who can do something about it.
+import { describe, expect, test } from '@jest/globals'
+import type { CheckOutcome, Waiting } from '../../src/checks/check.ts'
+import type { Finding } from '../../src/findings/finding.ts'
+import { decide } from '../../src/gate/decide.ts'
+import { composeReport } from '../../src/messages/report.ts'
+import { aGateInput, passed } from '../gate/build.ts'
+
+const found = (name: string, line: number, what: string, more: Partial<Finding> = {}): Finding => ({
+  rule: 'bundle-edited',
+  severity: 'error',
+  what,
+  why: 'Why it matters.',
+  fix: 'What to do.',
+  at: { file: 'catalog/a.yaml', line, column: 1 },
+  data: { package: name },
+  ...more,
+})
+const commentOf = (outcome: Partial<CheckOutcome>, snapshot = {}) => {
+  const given = aGateInput()
+  return composeReport(
+    decide({
+      ...given,
+      snapshot: { ...given.snapshot, ...snapshot },
+      outcomes: [passed('ownership', outcome), passed('validation'), passed('images')],
+    }),
+    { changeLines: [] },
+  ).comment
+}
+const times = (text: string, part: string) => text.split(part).length - 1
+const open = { question: 'whether x is there', reason: 'no answer', retryAfter: 5 }
+
+describe('findings of one rule and package are one', () => {
+  test('its reason and its way out are said once, each place and each other sentence too', () => {
+    const findings = [
+      found('foo', 1, 'edited: a'),
+      found('foo', 2, 'edited: b'),
+      found('foo', 3, 'edited: a', { fix: 'Something else.' }),
+      found('bar', 4, 'edited: c'),
+    ]
+    const text = commentOf({ findings })
+    expect(times(text, 'Why it matters.')).toBe(2)
+    expect(times(text, 'edited: a')).toBe(1)
+    expect(text).toContain(
+      '  - `catalog/a.yaml:2:1` **edited: b**\n  - `catalog/a.yaml:3:1` *Something else.*',
+    )
+    expect(text).toContain('- `catalog/a.yaml:4:1` **edited: c**')
+  })
+  test('the same words without a place are said once', () => {
+    const findings = Array.from({ length: 14 }, () => ({ ...found('foo', 1, 'edited'), at: undefined }))
+    const text = commentOf({ findings: findings.map(({ at: _, ...rest }) => rest) })
+    expect(times(text, 'edited**')).toBe(1)
+  })
+  test('of many the rest is counted', () => {
+    const findings = Array.from({ length: 30 }, (_, line) => found('foo', line + 1, `edited: ${line}`))
+    expect(commentOf({ findings })).toContain('… and 25 more of this rule.')
+  })
+  test('no errors are hidden behind warnings, nor what was let pass behind what was not', () => {
+    const text = commentOf({
+      findings: [
+        found('foo', 1, 'edited: a'),
+        found('foo', 2, 'edited: b', { severity: 'warning', overridden: { by: 'maria', reason: 'meant' } }),
+        found('foo', 3, 'edited: c', { severity: 'warning' }),
+      ],
+    })
+    expect(times(text, 'Why it matters.')).toBe(3)
+  })
+})
+
+describe('who can unblock it', () => {
+  const waits = (...waiting: Waiting[]) => commentOf({ waiting })
+  test('is told what they can do, and nobody what they cannot', () => {
+    const text = waits(
+      { what: 'an owner of foo must approve', who: ['olga'] },
+      { what: 'a maintainer must merge it by hand', who: ['maria'], how: 'merges-by-hand' },
+      { what: 'vera requested changes', who: ['vera'], how: 'withdraws' },
+      { what: 'somebody must confirm the commit', who: ['alice'], how: 'confirms' },
+    )
+    expect(text).toMatch(/\*\*Who can approve it:\*\* @olga: approve/)
+    expect(text).toMatch(/\*\*Who can merge it:\*\* @maria: merge it by hand/)
+    expect(text).toMatch(/\*\*Who requested changes:\*\* @vera: /)
+    expect(text).toMatch(/\*\*Who can confirm the push:\*\* @alice: comment `\/approve`/)
+  })
+  test('is told once, whatever several approvals it takes', () => {
+    const text = waits({ what: 'a', who: ['olga', 'maria'] }, { what: 'b', who: ['maria'] })
+    expect(times(text, '@maria')).toBe(1)
+  })
+})
+
+describe('where an answer is missing', () => {
+  const nothingToDo = 'You do not have to do anything'
+  test('nobody has to do anything, if that is all', () => {
+    expect(commentOf({ unanswered: [open] })).toContain(nothingToDo)
+  })
+  test.each([
+    ['an approval', { unanswered: [open], waiting: [{ what: 'x', who: ['olga'] }] }, {}],
+    ['a draft to be made ready', { unanswered: [open] }, { draft: true }],
+    ['a label to be taken away', { unanswered: [open] }, { labels: ['hold'] }],
+  ])('that is not said beside %s', (_what, outcome, snapshot) => {
+    const text = commentOf(outcome, snapshot)
+    expect(text).toContain('🔄')
+    expect(text).not.toContain(nothingToDo)
+  })
+})
