@@ -300,8 +300,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${own}/suspicious-paths.ts`,
-        search: "after?.mode === '100644' ||",
-        replace: "after?.mode === '100644' || after?.mode === '120000' ||",
+        search: "else if (after && after.mode !== '100644')",
+        replace: "else if (after && after.mode !== '100644' && after.mode !== '120000')",
       },
     ],
     test: [changes, 'T07'],

@@ -5,6 +5,7 @@ import { removedUses } from '../removed-apis.ts'
 export const apiNeverThere = defineRule<{ api: string; name: string; release: string }, OfBundle>({
   id: 'api-never-there',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -8,6 +8,7 @@ export const brokenObjectMetadata = defineRule<
 >({
   id: 'broken-object-metadata',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

@@ -5,6 +5,7 @@ import { at, listOf, textOf } from '../fields.ts'
 export const groupInOwnedCrd = defineRule<{ crd: string; group: string }, OfBundle>({
   id: 'group-in-owned-crd',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

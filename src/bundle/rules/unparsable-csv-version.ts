@@ -6,6 +6,7 @@ import { at } from '../fields.ts'
 export const unparsableCsvVersion = defineRule<{ field: string; text: string }, OfBundle>({
   id: 'unparsable-csv-version',
   check: 'images',
+  overridable: true,
   judges: 'bundle',
   severity: 'error',
   since: '0.1.0',

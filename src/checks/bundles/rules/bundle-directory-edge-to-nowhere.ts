@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const bundleDirectoryEdgeToNowhere = defineRule<{ name: string; replaced: string; itself: boolean }>({
   id: 'bundle-directory-edge-to-nowhere',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -7,6 +7,7 @@ export const bundleDirectoryOfOtherPackage = defineRule<{
 }>({
   id: 'bundle-directory-of-other-package',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

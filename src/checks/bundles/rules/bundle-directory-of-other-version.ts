@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const bundleDirectoryOfOtherVersion = defineRule<{ directory: string; version: string }>({
   id: 'bundle-directory-of-other-version',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
   id: 'bundle-directory-skips-unknown',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const bundleDirectoryUnconnected = defineRule<{ name: string; channel: string; others: number }>({
   id: 'bundle-directory-unconnected',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

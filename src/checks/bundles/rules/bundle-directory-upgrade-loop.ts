@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const bundleDirectoryUpgradeLoop = defineRule<{ loop: readonly string[] }>({
   id: 'bundle-directory-upgrade-loop',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const defaultChannelNowhere = defineRule<{ channel: string; channels: readonly string[] }>({
   id: 'default-channel-nowhere',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const noUpdateGraph = defineRule<{ file: string }>({
   id: 'no-update-graph',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

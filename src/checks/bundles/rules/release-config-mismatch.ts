@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const releaseConfigMismatch = defineRule<{ problem: string }>({
   id: 'release-config-mismatch',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

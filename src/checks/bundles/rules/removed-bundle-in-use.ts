@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',

@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const unconventionalBundleName = defineRule<{ name: string; wanted: string }>({
   id: 'unconventional-bundle-name',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

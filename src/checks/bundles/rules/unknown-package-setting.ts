@@ -3,6 +3,7 @@ import { defineRule } from '../../../findings/rule.ts'
 export const unknownPackageSetting = defineRule<{ file: string; key: string; known?: string }>({
   id: 'unknown-package-setting',
   check: 'validation',
+  overridable: true,
   judges: 'pull request',
   severity: 'warning',
   since: '0.1.0',

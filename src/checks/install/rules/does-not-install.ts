@@ -8,6 +8,7 @@ export const doesNotInstall = defineRule<{
 }>({
   id: 'does-not-install',
   check: 'install',
+  overridable: true,
   judges: 'pull request',
   severity: 'error',
   since: '0.1.0',
