@@ -10,7 +10,7 @@ import { outcomeOf, type Told } from './outcome.ts'
 import { readPublished } from './published-images.ts'
 import { stories } from './stories.ts'
 
-export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }) => {
+export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 180_000 }) => {
   const started = performance.now()
   const tell = (line: string) =>
     say(`${((performance.now() - started) / 1000).toFixed(1).padStart(5)} s  ${line}`)
@@ -29,6 +29,8 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
       coast.github.sendWebhooksTo(`${bot.address}/api/github/webhooks`)
       tell(`the bot listens at ${bot.address}`)
       const told: Told[] = []
+      const opened = performance.now()
+      const left = () => patience - (performance.now() - opened)
       for (const story of stories) {
         const pull = await coast.github.openPull(story.open(coast))
         told.push({ story, pull })
@@ -36,7 +38,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
       }
       const seen = new Map<number, string>()
       const all = () => told.map((each) => ({ ...each, outcome: outcomeOf(each, told, coast) }))
-      while (!all().every(({ outcome }) => outcome.asItShouldBe) && performance.now() - started < patience) {
+      while (!all().every(({ outcome }) => outcome.asItShouldBe) && left() > 0) {
         for (const { pull, outcome } of all()) {
           const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${outcome.why})`}`
           if (seen.get(pull.number) !== line && outcome.state !== 'not checked yet') tell(line)
@@ -52,7 +54,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 50_000 }
         )
         say(`    ${outcome.why}`)
       }
-      const read = await readPublished(coast, Math.max(15_000, patience - (performance.now() - started)))
+      const read = await readPublished(coast, Math.max(15_000, left()))
       say('')
       for (const line of read.lines) say(line)
       const good = read.isGood && ends.every(({ outcome }) => outcome.asItShouldBe)

@@ -14,7 +14,7 @@ export interface DemoTelling {
   readonly verbose?: boolean | undefined
   /** Called when all is told; the world goes on until it resolves. */
   readonly keep?: ((addresses: readonly string[]) => Promise<void>) | undefined
-  /** Milliseconds that all stories together may take. */
+  /** Milliseconds that all stories together may take, once the bot listens. */
   readonly patience?: number
 }
 
