@@ -107,8 +107,7 @@ function judgePackage(planned: PlannedPackage, { config, answers, wanted, served
   )
   const tried = report.channels.map((channel) => triedInstall(change.name, catalog.root, channel))
   for (const channel of report.channels)
-    if (channel.installs === 'no')
-      findings.push(...configuredFindings([failure(planned, channel)], config))
+    if (channel.installs === 'no') findings.push(...configuredFindings([failure(planned, channel)], config))
   const unanswered = report.channels
     .filter(({ installs }) => installs === 'unknown')
     .map(({ channel, acceptance, wanted: asked }): Unanswered => {
