@@ -1,5 +1,4 @@
 import { enableCompileCache } from 'node:module'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 // For jest, its workers and the processes that tests start: what Node compiled once is compiled. Below node_modules, so that
@@ -19,6 +18,6 @@ export default {
   // Machines are slow and busy, and a wait that is over early costs nothing.
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
-  // Most of the slow tests wait for processes of their own: one more than there are processors keeps all of these busy.
-  maxWorkers: availableParallelism() + 1,
+  // Most of the slow tests wait for processes of their own.
+  maxWorkers: '100%',
 }

@@ -14,8 +14,10 @@ export interface Outcome {
   readonly state: string
   /** The check that keeps it open and its first words, or the rebuild's result. */
   readonly why: string
-  /** True once it has come to the end that the story wants, and its author was told. */
+  /** True once it has come to the end that the story wants. */
   readonly asItShouldBe: boolean
+  /** Whether its author was told anything. */
+  readonly isTold: boolean
   readonly landed: boolean
 }
 
@@ -31,16 +33,18 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): O
     return {
       state,
       why: rebuilt ? 'rebuild succeeded' : 'rebuild running',
-      asItShouldBe: isTold && may && rebuilt,
+      asItShouldBe: may && rebuilt,
+      isTold,
       landed,
     }
   }
-  if (story.ending.kind === 'lands') return { state, why: reasonOf(coast, pull), asItShouldBe: false, landed }
+  if (story.ending.kind === 'lands')
+    return { state, why: reasonOf(coast, pull), asItShouldBe: false, isTold, landed }
   const { check, says } = story.ending
   const run = latest(coast, pull.headSha, `catalog-bot / ${check}`)
   const refused = run?.status === 'completed' && run.conclusion !== 'success' && says.test(run.summary ?? '')
   const turn = rival === undefined || isLanded(rival.pull)
-  return { state, why: reasonOf(coast, pull), asItShouldBe: isTold && refused && turn, landed }
+  return { state, why: reasonOf(coast, pull), asItShouldBe: refused && turn, isTold, landed }
 }
 
 /** A rebuild of its own commit, or of the branch's tip once that has moved on: one build of the newest state is enough. */

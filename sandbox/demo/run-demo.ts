@@ -38,7 +38,7 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 180_000 
       }
       const seen = new Map<number, string>()
       const all = () => told.map((each) => ({ ...each, outcome: outcomeOf(each, told, coast) }))
-      while (!all().every(({ outcome }) => outcome.asItShouldBe) && left() > 0) {
+      while (!all().every(({ outcome }) => outcome.asItShouldBe && outcome.isTold) && left() > 0) {
         for (const { pull, outcome } of all()) {
           const line = `#${pull.number} ${outcome.state}${outcome.state === 'not checked yet' ? '' : ` (${outcome.why})`}`
           if (seen.get(pull.number) !== line && outcome.state !== 'not checked yet') tell(line)

@@ -50,7 +50,7 @@ describe('a data folder', () => {
     await until(() => killed.said.length > 0, 60)
     await killed.kill()
     const wanted = await Promise.allSettled(
-      [1, 2, 3, 4].map(() => openEmbedded(dataDirectory, { patience: 500, problem: () => undefined })),
+      [1, 2, 3, 4].map(() => openEmbedded(dataDirectory, { patience: 5000, problem: () => undefined })),
     )
     const got = wanted.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     expect(got).toHaveLength(1)

@@ -23,7 +23,10 @@ describe("the demo's pull requests", () => {
       if (mine === undefined) throw new Error('not opened')
       await until(
         `${id} comes to its end`,
-        () => outcomeOf(mine, told, world.coast).asItShouldBe,
+        () => {
+          const { asItShouldBe, isTold } = outcomeOf(mine, told, world.coast)
+          return asItShouldBe && isTold
+        },
         90,
         world.log,
       )
