@@ -63,7 +63,11 @@ async function look(from: CommitSha, head: CommitSha, comments: readonly Comment
   const seen = await examine(snapshot, {
     repository: world.mirror,
     loader,
-    ask: async (question) => world.people.answer(question),
+    // There is no registry: whether the package installs is open, and not asked for.
+    ask: async (question) =>
+      question.kind === 'install'
+        ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
+        : world.people.answer(question),
     memory: store,
   })
   for (const { record } of seen.commands) await store.recordCommand(snapshot.repository, pull, record)
