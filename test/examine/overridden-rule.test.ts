@@ -63,9 +63,9 @@ async function look(from: CommitSha, head: CommitSha, comments: readonly Comment
   const seen = await examine(snapshot, {
     repository: world.mirror,
     loader,
-    // There is no registry: whether the package installs is open, and not asked for.
+    // There is no registry: whether the package installs is open, and nobody requires it.
     ask: async (question) =>
-      question.kind === 'install'
+      ['image', 'bundle', 'install'].includes(question.kind)
         ? { kind: 'unknown', reason: 'no registry is here', retryAfter: 1 }
         : world.people.answer(question),
     memory: store,
