@@ -1,5 +1,6 @@
 // Preview images: which results may have one, and that they go again.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { checkIds } from '../../../../src/findings/checks.ts'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,7 +43,7 @@ const command = (more: Partial<CommandRecord> = {}): CommandRecord =>
   ({ comment: 5, command: 'preview', outcome: 'done', head, epoch: 2, ...more }) as CommandRecord
 
 const sound = [outcome('ownership', { waiting }), outcome('validation'), outcome('images')]
-const allGood = [outcome('ownership'), outcome('validation'), outcome('images')]
+const allGood = checkIds.map((id) => outcome(id))
 
 describe('a preview', () => {
   test('is made of the validated result where somebody asked for it, though approvals are missing', () => {
