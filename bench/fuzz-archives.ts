@@ -1,6 +1,6 @@
 // Holds our reading of archives and of registries' documents against Go's own, at random for a while: each is refused by us,
-// or read exactly as Go reads it. usage: node bench/fuzz-archives.ts [--seconds N] [--seed S]; exit 1 with seed and case at
-// a difference, 2 where there is no go.
+// or read exactly as Go reads it. usage: node bench/fuzz-archives.ts [--seconds N | --rounds N] [--seed S]; exit 1 with seed
+// and case at a difference, 2 where there is no go.
 import { parseArgs } from 'node:util'
 import { Random } from '../test/go/fast/mutated-documents.ts'
 import { goCommand, openGoReaders } from '../test/go-readers/go-readers.ts'
@@ -9,7 +9,11 @@ import { randomImage, type RandomLayer } from '../test/registry/random-archives.
 import { randomDocument } from '../test/registry/random-documents.ts'
 
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    rounds: { type: 'string' },
+    seed: { type: 'string' },
+  },
 })
 const go = goCommand()
 if (go === undefined) {
@@ -28,10 +32,12 @@ const counts = {
   documents: newCount(),
 }
 const until = performance.now() + Number(values.seconds) * 1000
+const isOver = (round: number) =>
+  values.rounds === undefined ? performance.now() >= until : round >= Number(values.rounds)
 // Go reads some while we read others.
 const atOnce = 16
 
-for (let round = 0; performance.now() < until; round += 1) {
+for (let round = 0; !isOver(round); round += 1) {
   const images = Array.from({ length: atOnce }, () => imageToCompare())
   const documents = Array.from({ length: atOnce * 2 }, () => randomDocument(random))
   const [compared, read] = await Promise.all([

@@ -1,5 +1,5 @@
 // Holds the fast readers, of YAML and of JSON, against the exact ones on damaged documents for a while, and on every real catalog at hand.
-// usage: npm run fuzz:reader -- [--seconds N] [--seed S] [DIR...]; exit 1 with seed and document at a difference.
+// usage: npm run fuzz:reader -- [--seconds N | --rounds N] [--seed S] [DIR...]; exit 1 with seed and document at a difference.
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -7,7 +7,11 @@ import { compareJsonReaders, compareReaders } from '../test/go/fast/compare-read
 import { Random, mutatedDocuments, mutatedObjects, rendered } from '../test/go/fast/mutated-documents.ts'
 
 const { values, positionals } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, seed: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    rounds: { type: 'string' },
+    seed: { type: 'string' },
+  },
   allowPositionals: true,
 })
 const seed = Number(values.seed ?? Date.now() % 2 ** 32)
@@ -39,7 +43,9 @@ for (const directory of positionals) {
 const random = new Random(seed)
 let rounds = 0
 fast = 0
-for (; performance.now() < until; rounds++) {
+const isOver = () =>
+  values.rounds === undefined ? performance.now() >= until : rounds >= Number(values.rounds)
+for (; !isOver(); rounds++) {
   const isJson = rounds % 3 === 2
   const bytes = isJson ? mutatedObjects(random) : mutatedDocuments(random, sources)
   const comparison = (isJson ? compareJsonReaders : compareReaders)(bytes)

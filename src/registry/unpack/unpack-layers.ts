@@ -7,7 +7,7 @@ import { layeredFiles } from './layered-files.ts'
 import { RegistryError } from '../registry-error.ts'
 import { isTarHeader, refused, tarBlock } from './tar-header.ts'
 import { defaultTarLimits, tarReader, type TarLimits } from './tar-reader.ts'
-import { zstdFrames } from './zstd-frames.ts'
+import { zstdFrames, type ZstdFrame } from './zstd-frames.ts'
 
 export interface PackedLayer {
   readonly bytes: Uint8Array
@@ -96,7 +96,7 @@ async function* decompressed(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
       const frames = zstdFrames(bytes)
       if (frames.some(({ window }) => window > largestZstdWindow))
         throw refused(`it asks for a window of more than ${largestZstdWindow} bytes`)
-      for (const { start, end } of frames) yield* unzstd(bytes.subarray(start, end))
+      for (const frame of frames) yield* unzstd(bytes, frame)
     } else yield* slices(bytes)
   } catch (error) {
     if (error instanceof RegistryError) throw error
@@ -129,12 +129,20 @@ async function* gunzipped(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 /**
  * One frame: with its checksum, which is compared. Its last byte comes alone: zstd reads a small frame that it has whole at one
- * go, and does not look then whether a block is larger than its window allows, which Go's decoder refuses.
+ * go, and does not look then whether a block is larger than its window allows, which Go's decoder refuses. Nor does it hold a
+ * frame that ends with an empty block to the size that it tells: that is done here.
  */
-async function* unzstd(frame: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* unzstd(bytes: Uint8Array, { start, end, content }: ZstdFrame): AsyncGenerator<Uint8Array> {
+  const frame = bytes.subarray(start, end)
   const params = { [constants.ZSTD_d_windowLogMax]: Math.log2(largestZstdWindow) }
   const decoder = createZstdDecompress({ chunkSize: 65_536, params })
-  yield* through(decoder, frame, [...slices(frame.subarray(0, -1)), frame.subarray(-1)])
+  let unpacked = 0
+  for await (const piece of through(decoder, frame, [...slices(frame.subarray(0, -1)), frame.subarray(-1)])) {
+    unpacked += piece.length
+    yield piece
+  }
+  if (content !== undefined && unpacked !== content)
+    throw refused('its compression is damaged (a part is not as long as it says)')
 }
 
 async function* through(

@@ -8,6 +8,8 @@ export interface ZstdFrame {
   readonly end: number
   /** Bytes that a decoder reserves for it. */
   readonly window: number
+  /** Bytes that it says it unpacks to, where it says so. */
+  readonly content: number | undefined
 }
 
 const magic = 0xfd2fb528
@@ -55,8 +57,9 @@ function readFrame(view: DataView, start: number): ZstdFrame {
   for (let index = 0; index < dictionaryBytes; index += 1)
     if (view.getUint8(at + index) !== 0) throw refused('it wants a dictionary')
   at += dictionaryBytes
+  const content = sizeBytes === 0 ? undefined : contentSize(view, at, sizeBytes)
   // A frame in one segment has no window of its own: all of its content is.
-  if (isSingle) window = contentSize(view, at, sizeBytes)
+  if (isSingle) window = content ?? 0
   at += sizeBytes
   for (let isLast = false; !isLast;) {
     if (at + 3 > view.byteLength) throw damaged('a part is cut off')
@@ -67,7 +70,7 @@ function readFrame(view: DataView, start: number): ZstdFrame {
   }
   const end = at + ((flags & 4) === 0 ? 0 : 4)
   if (end > view.byteLength) throw damaged('a part is cut off')
-  return { start, end, window }
+  return { start, end, window, content }
 }
 
 function contentSize(view: DataView, at: number, bytes: number): number {

@@ -370,6 +370,15 @@ describe('in a process of its own', () => {
       /damaged/,
     ],
     [
+      'a part of zstd that tells a size, ends with an empty block and holds less',
+      () => {
+        const honest = tarOf({ 'manifests/a': 'a' })
+        const saysOne = zstdFrame([0x80, 0x38, 1, 0, 0, 0])
+        return [layer(honest, Buffer.concat([zstdCompressSync(honest), saysOne]))]
+      },
+      /not as long as it says/,
+    ],
+    [
       'such a window in the second frame',
       () => {
         const skippable = Buffer.from([0x51, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9])
