@@ -7,11 +7,11 @@ import {
   type Shape as FieldShape,
 } from '../catalog/load/known-fields.ts'
 import type { Json } from '../go/json/json.ts'
+import { isObject } from '../go/json/json-fields.ts'
 import type { BlobFields } from '../catalog/load/blob-fields.ts'
 import { canonical } from './blob-text.ts'
 
 type Value = BlobFields extends ReadonlyMap<string, infer Held> ? Held | undefined : never
-type Fields = Readonly<Record<string, Json>>
 
 /** Property types that OLM's resolver decodes, besides those that opm does. */
 const valueShapes: Readonly<Record<string, FieldShape>> = {
@@ -40,7 +40,7 @@ function readText(field: string, value: Value): string {
 }
 
 function readProperty(property: Json): Json {
-  if (!isFields(property)) return property
+  if (!isObject(property)) return property
   const { type } = property
   const named = Object.keys(property).filter((name) => shapeOf({ type: {}, value: {} }, name))
   // Keys that only differ by their case are one to Go, and which of them counts depends on their order.
@@ -51,15 +51,11 @@ function readProperty(property: Json): Json {
 }
 
 function readOf(value: Json, shape: FieldShape): Json {
-  if (typeof shape === 'string' || !isFields(value)) return value
+  if (typeof shape === 'string' || !isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, held]): [string, Json][] => {
       const below = shapeOf(shape, name)
       return below === undefined ? [] : [[name, held]]
     }),
   )
-}
-
-function isFields(value: Json): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,6 @@
 // `bundle validate|render REF|DIR`: a bundle image or directory. Exit 0 when it is fine, 1 when it is not, 2 when the
 // command could not run.
 import { statSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
 import { parseSuites } from '../bundle/bundle-rule.ts'
@@ -12,6 +11,7 @@ import { validateBundle } from '../bundle/validate-bundle.ts'
 import { renderJson } from '../findings/render-json.ts'
 import { renderText } from '../findings/render-text.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
+import { packedSize } from '../registry/unpack/packed-size.ts'
 import { exitWith, print } from './output.ts'
 import { filesBelow, mustNameRegistry, withRegistry } from './pulled-bundles.ts'
 
@@ -31,7 +31,7 @@ export async function validateOne(name: string, options: BundleOptions): Promise
     )
   const { files, labels } = await open(name, options)
   const { format, findings } = validateBundle(files, {
-    packedSize: (bytes) => gzipSync(bytes).length,
+    packedSize,
     suites: asked.suites,
     labels,
   })

@@ -2,7 +2,6 @@
 // that could not be found out, or when the command could not run.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { gzipSync } from 'node:zlib'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { BundleContent } from '../checks/install/bundle-content.ts'
 import { bundleFacts } from '../checks/install/bundle-facts.ts'
@@ -19,6 +18,7 @@ import { eachOf } from '../examine/gather-answers.ts'
 import { answerOf } from '../registry/answer-of.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
+import { packedSize } from '../registry/unpack/packed-size.ts'
 import { objectsOf, readInstallCatalog, runCatalog, type InstallCatalog } from './install-catalog.ts'
 import { exitWith, print, printJson } from './output.ts'
 import { filesBelow, withRegistry } from './pulled-bundles.ts'
@@ -179,7 +179,7 @@ function contentOf(
   labels: Readonly<Record<string, string>>,
   from: 'image' | 'directory',
 ): BundleContent {
-  const facts = bundleFacts(files, { labels, packedSize: (bytes) => gzipSync(bytes).length })
+  const facts = bundleFacts(files, { labels, packedSize })
   return { kind: 'bundle', from, files, facts }
 }
 

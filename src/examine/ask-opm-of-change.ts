@@ -8,7 +8,6 @@ import type { CatalogChange } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { AskedServer } from '../checks/install/running-catalog.ts'
 import type { ReadTree } from '../ports/repository.ts'
-import { askOpm } from '../serving/opm-server.ts'
 
 export interface OpmForLook {
   readonly opm: string
@@ -40,6 +39,8 @@ export async function askOpmOf(
       await mkdir(dirname(join(scratch, path)), { recursive: true })
       await writeFile(join(scratch, path), bytes)
     }
+    // Few installations name an opm, and gRPC takes a third of the time in which a look's process starts.
+    const { askOpm } = await import('../serving/opm-server.ts')
     const started = performance.now()
     const asked = await askOpm(opm, scratch, packageNames, left.milliseconds)
     left.milliseconds -= performance.now() - started

@@ -1,6 +1,5 @@
 // Reads the bundle directories that a change touches, and as much of their neighbours as tells where they stand among
 // them. From git's blobs, never checked out; what is made of a directory is kept by what is in it, and so costs once.
-import { gzipSync } from 'node:zlib'
 import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
@@ -15,6 +14,7 @@ import type { Finding } from '../findings/finding.ts'
 import { suites } from '../findings/suites.ts'
 import { isGitError } from '../git/git-error.ts'
 import type { ReadTree } from '../ports/repository.ts'
+import { packedSize } from '../registry/unpack/packed-size.ts'
 import { readText, type CatalogLoader } from './catalogs/catalog-loader.ts'
 import { LruMap } from './catalogs/lru-map.ts'
 import { TooLarge } from './looks/look-budget.ts'
@@ -165,7 +165,7 @@ async function judgeDirectory(
   const made = {
     facts: bundleFacts(files),
     // Which of the suites count is known only where the configuration is.
-    findings: validateBundle(files, { packedSize: (bytes) => gzipSync(bytes).length, suites }).findings,
+    findings: validateBundle(files, { packedSize, suites }).findings,
   }
   knownFacts.set(key, made.facts)
   knownFindings.set(key, made.findings)

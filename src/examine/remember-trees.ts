@@ -2,6 +2,7 @@
 // whoever wants it and however often. A look at ten thousand files is no ten thousand questions.
 import type { BlobSha, TreeSha } from '../change/ids.ts'
 import type { TreeEntry } from '../change/path-change.ts'
+import { firstNotBefore } from '../change/sorted-paths.ts'
 import type { ReadTree } from '../ports/repository.ts'
 
 export type Entry = { readonly path: string } & TreeEntry
@@ -46,20 +47,8 @@ function below(prefix: string, entries: readonly Entry[]): readonly Entry[] {
   const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
   if (directory === '') return entries
   const start = `${directory}/`
-  const first = firstAt(entries, start)
+  const first = firstNotBefore(entries, start, (entry) => entry.path)
   let end = first
   while (entries[end]?.path.startsWith(start)) end++
   return entries.slice(first, end)
-}
-
-/** Where the first path stands that is not before `path`. */
-function firstAt(entries: readonly Entry[], path: string): number {
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((entries[middle]?.path ?? '') < path) low = middle + 1
-    else high = middle
-  }
-  return low
 }

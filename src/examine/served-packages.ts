@@ -1,7 +1,7 @@
 // The packages that a change touches as a server would give them: the files that speak of them are read once more, whole,
 // for the facts of a catalog leave the manifests in it out.
 import { servedCatalog } from '../catalog/api/served-catalog.ts'
-import { readServedFile } from '../catalog/api/served-file.ts'
+import { readServedFile, type ServedFile } from '../catalog/api/served-file.ts'
 import type { Catalog } from '../catalog/facts/catalog.ts'
 import type { CatalogChange, Change } from '../change/change.ts'
 import { repositoryPath } from '../change/blob-text.ts'
@@ -30,9 +30,12 @@ export async function servedPackages(
   const forOpm = { milliseconds: opmTime, bytes: most.bytes }
   for (const change of catalogs) {
     const ofCatalog = new Map<string, ServedPackage>()
+    const files = new Map<string, ServedFile>()
     for (const { name } of change.packages) {
       const one =
-        change.result && left.packages > 0 ? await serve(change, name, { look, tree, left }) : undefined
+        change.result && left.packages > 0
+          ? await serve(change, name, { look, tree, left, files })
+          : undefined
       if (one) ofCatalog.set(name, one)
     }
     if (opm !== undefined && ofCatalog.size > 0) {
@@ -49,24 +52,23 @@ interface Place {
   readonly look: ReadTree
   readonly tree: TreeSha
   readonly left: { packages: number; bytes: number }
+  /** What was read of the catalog already, by path: one file may hold all of its packages. */
+  readonly files: Map<string, ServedFile>
 }
 
 async function serve(
   { root, result }: CatalogChange,
   packageName: string,
-  { look, tree, left }: Place,
+  { look, tree, left, files: known }: Place,
 ): Promise<ServedPackage | undefined> {
   const paths = result ? filesOf(result, packageName) : new Set<string>()
   if (!result || paths.size === 0) return undefined
   const files = []
   for (const path of paths) {
-    const entry = await look.entry(tree, repositoryPath(root, path))
-    // What a link leads to is not looked for here.
-    if (entry?.mode.startsWith('100') !== true) return undefined
-    const bytes = await look.read(entry.oid)
-    left.bytes -= bytes.length
-    if (left.bytes < 0) return undefined
-    files.push({ path, file: readServedFile(bytes) })
+    const file = known.get(path) ?? (await readFile(path))
+    if (file === undefined) return undefined
+    known.set(path, file)
+    files.push({ path, file })
   }
   left.packages -= 1
   const read = servedCatalog(files)
@@ -81,6 +83,15 @@ async function serve(
     if (bundle) objects.set(blob.name, bundle.object)
   }
   return { asked: [askServed(read, packageName)], objects }
+
+  async function readFile(path: string): Promise<ServedFile | undefined> {
+    const entry = await look.entry(tree, repositoryPath(root, path))
+    // What a link leads to is not looked for here.
+    if (entry?.mode.startsWith('100') !== true) return undefined
+    const bytes = await look.read(entry.oid)
+    left.bytes -= bytes.length
+    return left.bytes < 0 ? undefined : readServedFile(bytes)
+  }
 }
 
 /** Every file that says something of the package. */

@@ -1,5 +1,6 @@
 // Bundles that lie in the repository as files: `operators/<package>/<version>/{manifests,metadata,tests}`. By their place
 // alone: nothing is read.
+import { firstNotBefore } from '../sorted-paths.ts'
 
 const place = /^(?<root>operators\/(?<directory>[^/]+)\/(?<version>[^/]+))\/(?:manifests|metadata|tests)\/./
 
@@ -22,12 +23,5 @@ export function bundlePlaceOf(path: string): BundlePlace | undefined {
 /** Whether one of these sorted paths is a bundle's manifest below `root`: what makes a directory a published bundle. */
 export function hasManifests(sortedPaths: readonly string[], root: string): boolean {
   const prefix = `${root}/manifests/`
-  let low = 0
-  let high = sortedPaths.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sortedPaths[middle] ?? '') < prefix) low = middle + 1
-    else high = middle
-  }
-  return sortedPaths[low]?.startsWith(prefix) === true
+  return sortedPaths[firstNotBefore(sortedPaths, prefix, (path) => path)]?.startsWith(prefix) === true
 }

@@ -31,6 +31,7 @@ function folded(name: string): string {
   return name.toLowerCase().replaceAll('ſ', 's')
 }
 
-function isObject(value: Json): value is Readonly<Record<string, Json>> {
+/** Whether a value is an object of JSON: neither a list nor null. */
+export function isObject(value: Json): value is Readonly<Record<string, Json>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

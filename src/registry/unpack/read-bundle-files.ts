@@ -1,6 +1,5 @@
 // What a bundle's files say: format, content as an `olm.bundle` blob would show it, and what is wrong. A function of
 // the image's digest and of this code alone, so that it can be remembered. Meant to run in unpack-process.ts.
-import { gzipSync } from 'node:zlib'
 import type { BundleFiles } from '../../bundle/bundle-files.ts'
 import { suites } from '../../findings/suites.ts'
 import { readRegistryBundle } from '../../bundle/registry-bundle.ts'
@@ -15,6 +14,7 @@ import type { BundleAnswer } from '../../checks/questions.ts'
 import { compareFindings, type Finding } from '../../findings/finding.ts'
 import { mostImportant } from '../../findings/most-important.ts'
 import { finding } from '../../findings/rule.ts'
+import { packedSize } from './packed-size.ts'
 
 /**
  * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
@@ -43,7 +43,6 @@ export function readBundleFiles(
   files: BundleFiles,
   labels: Readonly<Record<string, string>> = {},
 ): WholeReading {
-  const packedSize = (bytes: Uint8Array) => gzipSync(bytes).length
   return {
     ...readingOf(files),
     install: withinText(bundleFacts(files, { labels, packedSize, mostCrds: mostText })),
@@ -52,7 +51,7 @@ export function readBundleFiles(
 
 function readingOf(files: BundleFiles): BundleReading {
   const { format, findings } = validateBundle(files, {
-    packedSize: (bytes) => gzipSync(bytes).length,
+    packedSize,
     // Which of them count is known only where the configuration is.
     suites,
   })

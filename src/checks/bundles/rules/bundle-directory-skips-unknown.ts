@@ -1,4 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
+import { listed } from '../../validation/listed.ts'
 
 export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: readonly string[] }>({
   id: 'bundle-directory-skips-unknown',
@@ -9,7 +10,7 @@ export const bundleDirectorySkipsUnknown = defineRule<{ name: string; skipped: r
   since: '0.1.0',
   title: 'A bundle skips bundles that exist',
   say: ({ name, skipped }) => ({
-    what: `${name} skips ${skipped.slice(0, 3).join(', ')}${skipped.length > 3 ? ` and ${skipped.length - 3} more` : ''}, which neither a directory of the package nor its catalogs have`,
+    what: `${name} skips ${listed(skipped, 3)}, which neither a directory of the package nor its catalogs have`,
     why: 'A misspelt name is skipped by nobody: clusters stay on the version that was meant.',
     fix: 'Correct the names, or take them out.',
   }),

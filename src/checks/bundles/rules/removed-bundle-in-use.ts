@@ -1,4 +1,5 @@
 import { defineRule } from '../../../findings/rule.ts'
+import { listed } from '../../validation/listed.ts'
 
 export const removedBundleInUse = defineRule<{ name: string; by: readonly string[] }>({
   id: 'removed-bundle-in-use',
@@ -9,7 +10,7 @@ export const removedBundleInUse = defineRule<{ name: string; by: readonly string
   since: '0.1.0',
   title: 'A bundle is removed when nothing names it any more',
   say: ({ name, by }) => ({
-    what: `${name} is removed, and still named by ${by.slice(0, 3).join(', ')}${by.length > 3 ? ` and ${by.length - 3} more` : ''}`,
+    what: `${name} is removed, and still named by ${listed(by, 3)}`,
     why: 'What names it breaks, or cannot be rebuilt.',
     fix: 'Take it out of these first, in a pull request before this one.',
   }),
