@@ -11,6 +11,7 @@ import type { CheckId } from '../findings/checks.ts'
 import type { Finding } from '../findings/finding.ts'
 import type { Layout } from '../change/layout/layout.ts'
 import type { Approval } from './approval.ts'
+import type { Becoming } from './bundles/becoming.ts'
 import type { PackageSources } from './bundles/package-sources.ts'
 import type { AskedServer } from './install/running-catalog.ts'
 import type { TriedInstall } from './install/tried-install.ts'
@@ -45,6 +46,8 @@ export interface CheckInput {
   readonly published?: readonly PublishedBundle[]
   /** Bundle directories and settings of packages, where the change touches either. Absent: none. */
   readonly bundleDirectories?: readonly PackageSources[]
+  /** What catalogs become when the bundles of these directories are added to them. Absent: not worked out. */
+  readonly becoming?: readonly Becoming[]
   /** Templates with the catalogs rendered from them, where the change touches either. Absent: none. */
   readonly templates?: readonly TemplateState[]
   /** What the push would carry besides the tree. Absent: not looked. */

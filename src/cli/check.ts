@@ -8,6 +8,7 @@ import { tooLargeReason } from '../gate/decide.ts'
 import type { Verdict } from '../gate/verdict.ts'
 import { isGitError } from '../git/git-error.ts'
 import { changeAsText, describeChangeLines } from '../messages/describe-change.ts'
+import { describeBecoming } from '../messages/describe-becoming.ts'
 import { oneLine } from '../messages/escape.ts'
 import { examineLocally, type LocalPullOptions } from './local-pull.ts'
 import { exitWith, print, printJson } from './output.ts'
@@ -17,7 +18,7 @@ export interface CheckOptions extends LocalPullOptions {
 }
 
 export async function check(options: CheckOptions): Promise<void> {
-  const { verdict, change } = await examineLocally(options).catch(refuseTooLarge)
+  const { verdict, change, becoming = [] } = await examineLocally(options).catch(refuseTooLarge)
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings).toSorted(compareFindings)
   if (options.output === 'json')
     printJson({
@@ -27,7 +28,7 @@ export async function check(options: CheckOptions): Promise<void> {
       findings,
     })
   else {
-    print(changeAsText(describeChangeLines(change)).join('\n'))
+    print(changeAsText([...describeChangeLines(change), ...describeBecoming(becoming)]).join('\n'))
     if (findings.length > 0) print(`\n${renderText(findings)}`)
     print(
       `\n${verdict.kind}: ${verdict.reasons.map(({ text, who }) => oneLine(who ? `${text} (${who.join(', ')})` : text)).join('\n  ')}`,
@@ -37,7 +38,7 @@ export async function check(options: CheckOptions): Promise<void> {
 }
 
 /** What is too large has a verdict as well: it is the App's. Any other failure is no verdict. */
-function refuseTooLarge(error: unknown): Pick<Examination, 'change'> & {
+function refuseTooLarge(error: unknown): Pick<Examination, 'change' | 'becoming'> & {
   verdict: Pick<Verdict, 'kind' | 'reasons' | 'outcomes'>
 } {
   if (!(error instanceof TooLarge) && !isGitError(error, 'too-large')) throw error

@@ -2,6 +2,7 @@
 // the base, compare, read, ask, judge, decide. Reads the world, changes nothing in it; the same for the App and for the
 // command line.
 import { allChecks } from '../checks/all-checks.ts'
+import type { Becoming } from '../checks/bundles/becoming.ts'
 import type { CheckOutcome } from '../checks/check.ts'
 import { withEnds } from '../catalog/positions/ends.ts'
 import type { Texts } from '../change/blob-text.ts'
@@ -37,6 +38,8 @@ export interface Examination {
   readonly layout: Layout
   readonly merge: MergeOutcome
   readonly change: Change
+  /** What catalogs become when the bundles of the change are added to them. Absent: it cannot land. */
+  readonly becoming?: readonly Becoming[]
   /** The commits that landing would carry, and the other pull requests that they would close. Absent: it cannot land. */
   readonly carried?: Carried
   /** What the verdict was made of: whoever gives the same to decide() gets it again, with a permit of their own. */
@@ -113,6 +116,7 @@ function decided(
   return {
     layout,
     change,
+    ...(input.becoming && { becoming: input.becoming }),
     carried,
     gate,
     verdict: decide(gate),

@@ -2,7 +2,11 @@
 // them. From git's blobs, never checked out; what is made of a directory is kept by what is in it, and so costs once.
 import { bundleFacts, type BundleFacts } from '../bundle/bundle-facts.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
+import { readRegistryBundle } from '../bundle/registry-bundle.ts'
+import { migrationProblem, renderBundle } from '../bundle/render/render-bundle.ts'
+import { templateCsv } from '../bundle/render/template-csv.ts'
 import { validateBundle } from '../bundle/validate-bundle.ts'
+import type { RenderedBundle } from '../catalog/template/bundle-source.ts'
 import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import { bundlePlaceOf, type BundlePlace } from '../change/layout/bundle-directory.ts'
@@ -39,6 +43,7 @@ const mostNeighbourBytes = 96 * 1024 * 1024
 /** Facts and findings are a few kilobytes a bundle. */
 const knownFacts = new LruMap<string, BundleFacts>(20_000, () => 1)
 const knownFindings = new LruMap<string, readonly Finding[]>(50_000, (found) => 1 + found.length)
+const knownRendered = new LruMap<string, { readonly bundle: RenderedBundle | undefined }>(2_000, () => 1)
 
 /** Rejects with a GitError, and with TooLarge where the touched bundles are larger than is read. */
 export async function readBundleDirectories(
@@ -97,7 +102,13 @@ async function readPackage(
     }
     const judged = await judgeDirectory(repository, now, its, budget)
     facts.set(version, judged.facts)
-    touched.push({ root: its, version, kind: isPublished ? 'changed' : 'added', findings: judged.findings })
+    touched.push({
+      root: its,
+      version,
+      kind: isPublished ? 'changed' : 'added',
+      findings: judged.findings,
+      ...(judged.rendered && { rendered: judged.rendered }),
+    })
   }
   // Settings alone say nothing of edges: then no neighbour is read.
   const needsOthers = places.length > 0 || [...configs].some((path) => !path.endsWith('/ci.yaml'))
@@ -114,6 +125,7 @@ async function readPackage(
     directory,
     touched,
     ...(others && { bundles: others }),
+    ...(published && { published }),
     declared: new Set(
       [...(published?.values() ?? [])].flatMap((one) => (one.package ? [one.package.text] : [])),
     ),
@@ -157,20 +169,40 @@ async function judgeDirectory(
   entries: readonly Listed[],
   root: string,
   budget: { left: number },
-): Promise<{ readonly facts: BundleFacts; readonly findings: readonly Finding[] }> {
+): Promise<{
+  readonly facts: BundleFacts
+  readonly findings: readonly Finding[]
+  readonly rendered: RenderedBundle | undefined
+}> {
   const key = contentKey(entries, root)
-  const [facts, findings] = [knownFacts.get(key), knownFindings.get(key)]
-  if (facts && findings) return { facts, findings }
+  const [facts, findings, rendered] = [knownFacts.get(key), knownFindings.get(key), knownRendered.get(key)]
+  if (facts && findings && rendered) return { facts, findings, rendered: rendered.bundle }
   const files = await readFiles(repository, entries, root, budget)
   const made = {
     facts: bundleFacts(files),
     // Which of the suites count is known only where the configuration is.
     findings: validateBundle(files, { packedSize, suites }).findings,
+    rendered: renderDirectory(files),
   }
   knownFacts.set(key, made.facts)
   knownFindings.set(key, made.findings)
+  knownRendered.set(key, { bundle: made.rendered })
   return made
 }
+
+/** As catalogs of today have it: with the metadata of its ClusterServiceVersion instead of its objects. */
+function renderDirectory(files: BundleFiles): RenderedBundle | undefined {
+  const { bundle } = readRegistryBundle(files)
+  // Without an image opm leaves the objects; which one it will be is set where it is known.
+  if (!bundle || migrationProblem(bundle, unknownImage) !== undefined) return undefined
+  const { relatedImages = [], ...blob } = renderBundle(bundle, unknownImage, { csvMetadata: true })
+  return {
+    blob: { ...blob, image: '', relatedImages: relatedImages.filter(({ image }) => image !== unknownImage) },
+    csv: templateCsv(bundle.csv.data),
+  }
+}
+
+const unknownImage = 'image.invalid/unknown:unknown'
 
 async function readFiles(
   repository: ReadTree,

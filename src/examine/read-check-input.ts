@@ -9,6 +9,7 @@ import { packagesByDirectory } from './catalogs/packages-by-directory.ts'
 import { publishedBundles } from './catalogs/published-bundles.ts'
 import type { Comparison } from './compare-trees.ts'
 import type { ExamineOptions } from './examine-options.ts'
+import { readBecoming } from './read-becoming.ts'
 import { readBundleDirectories } from './read-bundle-directories.ts'
 import { readTemplates } from './read-templates.ts'
 import { servedPackages } from './served-packages.ts'
@@ -23,6 +24,8 @@ export async function readCheckInput(
   const places = { repository: look, loader, tree: baseTree }
   const directories = await packagesByDirectory(change, layout, basePaths, places)
   const published = await publishedBundles(change, layout, basePaths, places)
+  const sides = { repository: look, loader, base: baseTree, result: resultTree }
+  const bundleDirectories = await readBundleDirectories(change, { ...sides, layout })
   const ownerPaths = ownerFilePaths(basePaths, change)
   return {
     // Logins stay with the account they were first seen with: a login can be given up and registered again (T25).
@@ -38,13 +41,8 @@ export async function readCheckInput(
     published,
     ownerFiles: await readOwnerFiles(look, { base: baseTree, result: resultTree }, ownerPaths),
     approvals: [],
-    bundleDirectories: await readBundleDirectories(change, {
-      repository: look,
-      loader,
-      layout,
-      base: baseTree,
-      result: resultTree,
-    }),
+    bundleDirectories,
+    becoming: await readBecoming(bundleDirectories, sides),
     carried: { ...carried.commits, pulls },
     demandsSignatures,
     served: await servedPackages(change, look, resultTree, opm),

@@ -1,4 +1,5 @@
 // What the trees hold of a package whose bundle directories or settings a change touches, as the shell reads it.
+import type { RenderedBundle } from '../../catalog/template/bundle-source.ts'
 import type { BundleFacts } from '../../bundle/bundle-facts.ts'
 import type { Finding } from '../../findings/finding.ts'
 
@@ -12,6 +13,8 @@ export interface PackageSources {
    * larger together than is read: then nothing is said about edges.
    */
   readonly bundles?: ReadonlyMap<string, BundleFacts>
+  /** The same of the base. */
+  readonly published?: ReadonlyMap<string, BundleFacts>
   /** Names of packages that bundle directories of the base declare. */
   readonly declared: ReadonlySet<string>
   /** Names of bundles that catalogs of the result have in this package's directory, with those catalogs; where asked for. */
@@ -37,6 +40,8 @@ export interface TouchedBundle {
   readonly kind: 'added' | 'changed' | 'removed'
   /** As the base has it, where the result has none. */
   readonly removed?: BundleFacts
+  /** As a catalog would have it; absent where it is removed, or where opm cannot read it. Its image is not known. */
+  readonly rendered?: RenderedBundle
   /** As the result has it: what is wrong inside, with the optional suites. Places name files of the bundle. */
   readonly findings: readonly Finding[]
 }

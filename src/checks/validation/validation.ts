@@ -15,6 +15,7 @@ import type { Finding, Location } from '../../findings/finding.ts'
 import { FindingList, leftOutBy } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import { judgeBundleDirectories, mergedByHand } from '../bundles/bundle-directories.ts'
+import { judgeBecoming } from '../bundles/judge-becoming.ts'
 import type { Check, CheckInput, CheckOutcome } from '../check.ts'
 import type { Answers } from '../questions.ts'
 import { withoutPublished } from './new-bundles.ts'
@@ -41,6 +42,14 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   const templates = judgeTemplates(input, answers)
   findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRules))
   findings.push(...judgeBundleDirectories(input))
+  if (ruleSet)
+    findings.push(
+      ...applyRuleSettings(
+        judgeBecoming(input.becoming ?? [], ruleSet, config.rules),
+        config.rules,
+        fixedRules,
+      ),
+    )
   const byHand = mergedByHand(input)
   const before = judged.reduce((sum, one) => sum + one.before, 0)
   return {

@@ -1,0 +1,89 @@
+// The channels of a package that has no catalogs of its own: worked out from what its bundles say of themselves, in the
+// way that `updateGraph` names. What `opm index add --mode` makes of the same bundles.
+import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
+import type { WritableChannel, WritableEntry } from '../write/writable.ts'
+
+export type UpdateGraphMode = 'replaces-mode' | 'semver-mode' | 'semver-skippatch'
+
+export interface PlacedBundle {
+  readonly name: string
+  readonly version: string
+  readonly channels: readonly string[]
+  readonly replaces?: string | undefined
+  readonly skips: readonly string[]
+  readonly skipRange?: string | undefined
+}
+
+/** Channels with their entries, sorted by name. Bundles without a version have no place where versions decide. */
+export function updateGraph(
+  its: string,
+  bundles: readonly PlacedBundle[],
+  mode: UpdateGraphMode,
+): readonly WritableChannel[] {
+  const names = [...new Set(bundles.flatMap(({ channels }) => channels))].sort()
+  return names.map((name) => {
+    const members = bundles.filter(({ channels }) => channels.includes(name))
+    const entries =
+      mode === 'replaces-mode'
+        ? byReplaces(members, bundles)
+        : byVersion(members, { skipsPatches: mode === 'semver-skippatch' })
+    return { schema: 'olm.channel', name, package: its, entries }
+  })
+}
+
+/** Whoever is replaced belongs to the channel, too: those who have it upgrade from there. */
+function byReplaces(members: readonly PlacedBundle[], all: readonly PlacedBundle[]): WritableEntry[] {
+  const byName = new Map(all.map((bundle) => [bundle.name, bundle]))
+  const found = new Map<string, PlacedBundle>()
+  for (const member of members)
+    for (
+      let bundle: PlacedBundle | undefined = member;
+      bundle && !found.has(bundle.name);
+      bundle = bundle.replaces === undefined ? undefined : byName.get(bundle.replaces)
+    )
+      found.set(bundle.name, bundle)
+  return [...found.values()]
+    .map((bundle) => entry(bundle, bundle.replaces, bundle.skips))
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function byVersion(
+  members: readonly PlacedBundle[],
+  { skipsPatches }: { readonly skipsPatches: boolean },
+): WritableEntry[] {
+  const sorted = members
+    .flatMap((bundle): { bundle: PlacedBundle; version: Version }[] => {
+      const read = parseVersion(bundle.version)
+      return read.ok ? [{ bundle, version: read.value }] : []
+    })
+    .sort((a, b) => compareVersions(a.version, b.version) || (a.bundle.name < b.bundle.name ? -1 : 1))
+  // Of the patches of one minor version the highest stands in the graph, and skips the others.
+  const lines = new Map<string, PlacedBundle[]>()
+  for (const [index, { bundle, version }] of sorted.entries()) {
+    const line = skipsPatches ? `${version.major}.${version.minor}` : String(index)
+    lines.set(line, [...(lines.get(line) ?? []), bundle])
+  }
+  const entries: WritableEntry[] = []
+  let before: string | undefined
+  for (const line of lines.values()) {
+    const head = line.at(-1)
+    if (!head) continue
+    const skipped = line.slice(0, -1).map(({ name }) => name)
+    entries.push(entry(head, before, [...new Set([...head.skips, ...skipped])]))
+    before = head.name
+  }
+  return entries
+}
+
+function entry(
+  { name, skipRange }: PlacedBundle,
+  replaces: string | undefined,
+  skips: readonly string[],
+): WritableEntry {
+  return {
+    name,
+    ...(replaces !== undefined && { replaces }),
+    ...(skips.length > 0 && { skips }),
+    ...(skipRange !== undefined && { skipRange }),
+  }
+}

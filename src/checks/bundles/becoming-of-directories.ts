@@ -1,0 +1,102 @@
+// What the catalog of a package becomes that has no templates: its graph is worked out from the bundle directories, those
+// of the base and those of the result, in the way that `updateGraph` names.
+import type { BundleFacts } from '../../bundle/bundle-facts.ts'
+import { updateGraph, type PlacedBundle, type UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
+import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
+import type { WritableCatalog } from '../../catalog/write/writable.ts'
+import type { Location } from '../../findings/finding.ts'
+import { becomingChanges, placeholderImage, type Becoming } from './becoming.ts'
+import { presentBundles } from './edges.ts'
+import { ciYamlOf } from './judge-settings.ts'
+import type { PackageSources } from './package-sources.ts'
+
+/** Nothing where no bundle is touched, where templates say what catalogs hold, or where the directories are too large. */
+export function becomingOfDirectories(sources: PackageSources): readonly Becoming[] {
+  const { directory, touched, bundles, published, ciYaml } = sources
+  const settings = ciYamlOf(sources)
+  // What nobody can read of ci.yaml says nothing, and is told where it stands.
+  if (touched.length === 0 || !bundles || !published || (ciYaml && !settings)) return []
+  if (settings?.fbc?.enabled === true) return []
+  const graphMode = settings?.updateGraph ?? 'replaces-mode'
+  const [before, after] = [published, bundles].map((some) => catalogOf(directory, some, graphMode))
+  const present = presentBundles(sources)
+  const [first] = present
+  // A package whose last bundle goes has no catalog any more.
+  if (!after || !first) return []
+  const within = ({ at }: { readonly at: Location }): Location => ({
+    ...at,
+    file: `${first.bundle.root}/${at.file}`,
+  })
+  const { name, replaces, version } = first.facts
+  const whole = name ?? version
+  if (!whole) return []
+  return [
+    {
+      directory,
+      kind: 'directories',
+      catalogs: [graphMode],
+      changes: becomingChanges([graphMode], before, after),
+      at: { whole: within(whole), ...(replaces && { edges: within(replaces) }) },
+      images: present.flatMap(({ bundle, facts }) =>
+        facts.name && bundle.kind === 'added'
+          ? [{ name: facts.name.text, image: placeholderImage(directory, bundle.version) }]
+          : [],
+      ),
+    },
+  ]
+}
+
+function catalogOf(
+  directory: string,
+  bundles: ReadonlyMap<string, BundleFacts>,
+  graphMode: UpdateGraphMode,
+): WritableCatalog | undefined {
+  const placed = [...bundles].flatMap(([folder, facts]): (PlacedBundle & { folder: string })[] => {
+    const { name, version, channels, replaces, skips, skipRange } = facts
+    if (!name || !version) return []
+    return [
+      {
+        folder,
+        name: name.text,
+        version: version.text,
+        channels: channels.map(({ text }) => text),
+        replaces: replaces?.text,
+        skips: skips.map(({ text }) => text),
+        skipRange: skipRange?.text,
+      },
+    ]
+  })
+  // Two of one name are told where their directories are judged.
+  const distinct = [...new Map(placed.map((one) => [one.name, one])).values()]
+  if (distinct.length === 0) return undefined
+  const its = [...bundles.values()].find((facts) => facts.package)?.package?.text ?? directory
+  const channels = updateGraph(its, distinct, graphMode)
+  const listed = new Set(channels.flatMap(({ entries }) => (entries ?? []).map(({ name }) => name)))
+  return {
+    packages: [{ schema: 'olm.package', name: its, defaultChannel: defaultChannelOf(bundles) }],
+    channels,
+    // A bundle that a newer patch skips stands in no channel, and in no catalog.
+    bundles: distinct
+      .filter(({ name }) => listed.has(name))
+      .map(({ name, version, folder }) => ({
+        schema: 'olm.bundle',
+        name,
+        package: its,
+        image: placeholderImage(directory, folder),
+        properties: [{ type: 'olm.package', value: { packageName: its, version } }],
+      })),
+    deprecations: [],
+    others: [],
+  }
+}
+
+/** That of the highest version that names one; else the only channel. */
+function defaultChannelOf(bundles: ReadonlyMap<string, BundleFacts>): string {
+  const named = [...bundles.values()].flatMap(({ version, defaultChannel }) => {
+    const read = parseVersion(version?.text ?? '')
+    return defaultChannel && read.ok ? [{ version: read.value, channel: defaultChannel.text }] : []
+  })
+  const highest = named.sort((a, b) => compareVersions(a.version, b.version)).at(-1)
+  const channels = new Set([...bundles.values()].flatMap((facts) => facts.channels.map(({ text }) => text)))
+  return highest?.channel ?? [...channels].sort()[0] ?? ''
+}

@@ -1,0 +1,137 @@
+// What the catalogs of a package become that are rendered from templates, once its release configurations are followed.
+import type { Catalog } from '../../catalog/facts/catalog.ts'
+import { amendTemplate, type Release } from '../../catalog/template/amend-template.ts'
+import type { BundleSource, RenderedBundle } from '../../catalog/template/bundle-source.ts'
+import { renderTemplate, templateImages } from '../../catalog/template/render-template.ts'
+import { readTemplateDocument } from '../../catalog/template/template-file.ts'
+import { renderedBefore } from '../validation/templates/rendered-before.ts'
+import { becomingChanges, placeholderImage, type Becoming } from './becoming.ts'
+import { ciYamlOf } from './judge-settings.ts'
+import type { PackageSources } from './package-sources.ts'
+import { releaseConfigSchema, type CiYaml } from './package-settings.ts'
+import { readSettings } from './settings-file.ts'
+
+/** A template that a release configuration names, with what the shell read for it. */
+export interface ReadTemplate {
+  /** Absent: there is none, and it would be a new one. */
+  readonly bytes?: Uint8Array
+  readonly isTooLarge?: true
+  /** The package's catalogs of the base that are rendered from it. */
+  readonly known: readonly Catalog[]
+}
+
+type Mapping = NonNullable<CiYaml['fbc']>['catalog_mapping'][number]
+
+/** The templates that releases of touched bundles name, with the catalogs that each is rendered to. */
+export function templatesToRelease(sources: PackageSources): readonly Mapping[] {
+  const { fbc } = ciYamlOf(sources) ?? {}
+  if (fbc?.enabled !== true) return []
+  const named = new Set(releasesOf(sources).map(({ template }) => template))
+  return fbc.catalog_mapping.filter(({ template_name: name }) => named.has(name))
+}
+
+/** One for each template: all releases of the change that name it, one after the other. */
+export function becomingOfTemplates(
+  sources: PackageSources,
+  read: ReadonlyMap<string, ReadTemplate>,
+): readonly Becoming[] {
+  return templatesToRelease(sources).flatMap((mapping) => {
+    const template = read.get(mapping.template_name)
+    return template ? becomingOf(sources, mapping, template) : []
+  })
+}
+
+interface Released extends Omit<Release, 'package' | 'image'> {
+  readonly template: string
+  readonly bundle: RenderedBundle
+  readonly version: string
+  readonly at: Becoming['at']
+}
+
+function releasesOf(sources: PackageSources): readonly Released[] {
+  return sources.touched.flatMap(({ root, version, rendered }) => {
+    const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
+    const name = rendered?.blob.name
+    if (!config || !rendered || name === undefined) return []
+    const { value, placeOf } = readSettings(config, releaseConfigSchema)
+    return (value?.catalog_templates ?? []).map((entry, index): Released => {
+      const path = ['catalog_templates', index]
+      const edge = (['replaces', 'skipRange', 'skips'] as const).find((key) => entry[key] !== undefined)
+      return {
+        template: entry.template_name,
+        name,
+        version,
+        bundle: rendered,
+        channels: entry.channels,
+        replaces: entry.replaces,
+        skips: entry.skips,
+        skipRange: entry.skipRange,
+        at: {
+          whole: placeOf([...path, 'template_name']),
+          ...(edge !== undefined && { edges: placeOf([...path, edge]) }),
+        },
+      }
+    })
+  })
+}
+
+function becomingOf(
+  sources: PackageSources,
+  { template_name: template, type, catalog_names: catalogs }: Mapping,
+  { bytes, isTooLarge, known }: ReadTemplate,
+): readonly Becoming[] {
+  const { directory } = sources
+  const releases = releasesOf(sources).filter((release) => release.template === template)
+  const [first] = releases
+  if (!first) return []
+  const told = { directory, kind: 'template' as const, catalogs, at: first.at, changes: [], images: [] }
+  const unknown = (why: string) => [
+    { ...told, unknown: `what the template ${template} would be rendered to: ${why}` },
+  ]
+  if (isTooLarge === true) return unknown('it is larger than is worked out')
+  const bundles = new Map<string, RenderedBundle>(renderedBefore(bytes ? schemaOf(bytes) : '', { known }))
+  const names = new Set([...bundles.values()].map(({ blob }) => blob.name))
+  // What the catalogs have already is not added again.
+  const added = releases.filter(({ name }) => !names.has(name))
+  if (added.length === 0) return []
+  const source: BundleSource = (reference) => {
+    const bundle = bundles.get(reference)
+    return bundle
+      ? { ok: true, value: [bundle] }
+      : { ok: false, error: `the catalogs do not have ${reference} yet` }
+  }
+  const base = bytes && templateImages(bytes)
+  if (base && !base.ok) return unknown(base.error)
+  const hadBundles = bytes !== undefined && base?.ok === true && base.value.length > 0
+  const rendered = hadBundles ? renderTemplate(bytes, source) : undefined
+  if (rendered && !rendered.ok) return unknown(rendered.error)
+  let amended = bytes
+  for (const release of added) {
+    const image = placeholderImage(directory, release.version)
+    const its = release.bundle.blob
+    bundles.set(image, {
+      ...release.bundle,
+      blob: { ...its, image, relatedImages: [...(its.relatedImages ?? []), { name: '', image }] },
+    })
+    // A package has one name, whatever its directory is called.
+    const next = amendTemplate(amended, type, { ...release, package: its.package ?? directory, image })
+    if (!next.ok) return unknown(next.error)
+    amended = next.value
+  }
+  const result = amended && renderTemplate(amended, source)
+  if (!result) return []
+  if (!result.ok) return unknown(result.error)
+  return [
+    {
+      ...told,
+      at: added[0]?.at ?? first.at,
+      changes: becomingChanges(catalogs, rendered?.value, result.value),
+      images: added.map(({ name, version }) => ({ name, image: placeholderImage(directory, version) })),
+    },
+  ]
+}
+
+function schemaOf(bytes: Uint8Array): string {
+  const read = readTemplateDocument(bytes)
+  return read.ok ? read.value.schema : ''
+}

@@ -1,0 +1,61 @@
+// Reads what is needed to tell what catalogs become when bundles are added to them: the templates of the result, and the
+// catalogs of the base that are rendered from them.
+import type { TreeSha } from '../change/ids.ts'
+import type { Becoming } from '../checks/bundles/becoming.ts'
+import { becomingOfDirectories } from '../checks/bundles/becoming-of-directories.ts'
+import {
+  becomingOfTemplates,
+  templatesToRelease,
+  type ReadTemplate,
+} from '../checks/bundles/becoming-of-templates.ts'
+import type { PackageSources } from '../checks/bundles/package-sources.ts'
+import { isGitError } from '../git/git-error.ts'
+import type { ReadTree } from '../ports/repository.ts'
+import type { CatalogLoader } from './catalogs/catalog-loader.ts'
+
+interface Places {
+  readonly repository: ReadTree
+  readonly loader: CatalogLoader
+  readonly base: TreeSha
+  readonly result: TreeSha
+}
+
+/** Rejects with a GitError. */
+export async function readBecoming(
+  directories: readonly PackageSources[],
+  places: Places,
+): Promise<readonly Becoming[]> {
+  const found: Becoming[] = []
+  for (const sources of directories.slice(0, mostPackages)) {
+    const templates = new Map<string, ReadTemplate>()
+    for (const { template_name: name, catalog_names: catalogs } of templatesToRelease(sources))
+      templates.set(name, await readTemplate(sources.directory, name, catalogs, places))
+    found.push(...becomingOfTemplates(sources, templates), ...becomingOfDirectories(sources))
+  }
+  return found
+}
+
+/** A pull request that touches more is no release; each costs a rendering of its catalogs. */
+const mostPackages = 20
+/** The largest public one has a quarter of this. Values beyond a bound are lost when it is amended (plain-json.ts). */
+const largestTemplate = 1024 * 1024
+
+async function readTemplate(
+  directory: string,
+  name: string,
+  catalogs: readonly string[],
+  { repository, loader, base, result }: Places,
+): Promise<ReadTemplate> {
+  const loaded = await Promise.all(
+    catalogs.map((catalog) => loader.load(repository, base, `catalogs/${catalog}/${directory}`)),
+  )
+  const known = loaded.filter((catalog) => catalog !== undefined)
+  const entry = await repository.entry(result, `operators/${directory}/catalog-templates/${name}`)
+  if (entry?.mode.startsWith('100') !== true) return { known }
+  try {
+    return { known, bytes: await repository.read(entry.oid, largestTemplate) }
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return { known, isTooLarge: true }
+    throw error
+  }
+}

@@ -1,0 +1,36 @@
+// What catalogs become once the bundles of a pull request are added to them, in lines of catalog words. Decides nothing.
+import type { Change } from '../change/change.ts'
+import type { Becoming } from '../checks/bundles/becoming.ts'
+import { describeChangeLines, type Line } from './describe-change.ts'
+
+/** The change that would follow, for describing and drawing it; no path of the pull request is in it. */
+export function becomingChange(becoming: readonly Becoming[]): Change {
+  return { paths: [], catalogs: becoming.flatMap(({ changes }) => changes), references: [] }
+}
+
+/** No line where nothing would follow. */
+export function describeBecoming(becoming: readonly Becoming[]): Line[] {
+  const change = becomingChange(becoming)
+  const isChanged = change.catalogs.some(({ packages }) => packages.length > 0)
+  const unknown = becoming.flatMap(({ unknown: why }): Line[] =>
+    why === undefined ? [] : [{ depth: 0, words: ['It is not known ', { name: why }] }],
+  )
+  if (!isChanged) return unknown
+  const images = new Map(becoming.flatMap((one) => one.images.map(({ name, image }) => [name, image])))
+  return [
+    { depth: 0, words: ['Once the bundle images are built and added to the catalogs:'] },
+    ...describeChangeLines(change).map((line): Line => ({ ...line, depth: 1 })),
+    ...(images.size === 0
+      ? []
+      : [
+          {
+            depth: 1 as const,
+            words: [
+              'no image is built yet: ',
+              ...[...images.values()].slice(0, 3).map((name) => ({ name })),
+            ].flatMap((word, at) => (at > 1 ? [', ', word] : [word])),
+          },
+        ]),
+    ...unknown,
+  ]
+}
