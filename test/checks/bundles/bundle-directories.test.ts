@@ -1,49 +1,9 @@
 // Bundle directories of a pull request, from trees to findings: what is read of them, and what is said.
 import { describe, expect, test } from '@jest/globals'
-import { createHash } from 'node:crypto'
-import { blobSha, treeSha, type BlobSha } from '../../../src/change/ids.ts'
-import type { TouchedPath } from '../../../src/change/change.ts'
 import { judgeBundleDirectories, mergedByHand } from '../../../src/checks/bundles/bundle-directories.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
-import { classifyPath } from '../../../src/change/layout/classify-path.ts'
-
-type Files = Readonly<Record<string, string>>
-
-const layout = { catalogs: [] }
-const [base, result] = [treeSha('1'.repeat(40)), treeSha('2'.repeat(40))]
-
-/** A repository that has two trees, and says what was asked of it. */
-function repository(before: Files, after: Files) {
-  const asked = { lists: [] as string[], reads: [] as string[] }
-  const idOf = (text: string) => blobSha(createHash('sha1').update(text).digest('hex'))
-  const blobs = new Map<BlobSha, readonly [path: string, text: string]>()
-  for (const files of [before, after])
-    for (const [path, text] of Object.entries(files)) blobs.set(idOf(text), [path, text])
-  const entries = (files: Files) =>
-    Object.entries(files)
-      .map(([path, text]) => ({ path, mode: '100644', oid: idOf(text) }))
-      .sort((a, b) => (a.path < b.path ? -1 : 1))
-  const treeOf = (tree: string) => entries(tree === base ? before : after)
-  return {
-    asked,
-    paths: [...new Set([...Object.keys(before), ...Object.keys(after)])]
-      .filter((path) => before[path] !== after[path])
-      .map((path): TouchedPath => ({ path, role: classifyPath(path, layout) })),
-    read: {
-      list: async (tree: string, prefix = '') => {
-        asked.lists.push(prefix)
-        return treeOf(tree).filter(({ path }) => prefix === '' || path.startsWith(`${prefix}/`))
-      },
-      entry: async (tree: string, path: string) => treeOf(tree).find((one) => one.path === path),
-      read: async (oid: BlobSha) => {
-        const [path = '', text = ''] = blobs.get(oid) ?? []
-        asked.reads.push(path)
-        return new TextEncoder().encode(text)
-      },
-    },
-  }
-}
+import { base, bundle, layout, repository, result, type Files } from './bundle-trees.ts'
 
 async function look(before: Files, after: Files, config = defaultConfig) {
   const { asked, paths, read } = repository(before, after)
@@ -53,28 +13,6 @@ async function look(before: Files, after: Files, config = defaultConfig) {
     { repository: read, loader, layout, base, result },
   )
   return { asked, bundleDirectories, findings: judgeBundleDirectories({ bundleDirectories, config }) }
-}
-
-function bundle(version: string, more = '', its = 'foo'): Files {
-  const root = `operators/foo/${version}`
-  return {
-    [`${root}/manifests/foo.clusterserviceversion.yaml`]: `apiVersion: operators.coreos.com/v1alpha1
-kind: ClusterServiceVersion
-metadata: {name: foo.v${version}}
-spec:
-  version: ${version}
-  displayName: foo
-  installModes: [{type: AllNamespaces, supported: true}]
-  install: {strategy: deployment, spec: {deployments: []}}
-${more}`,
-    [`${root}/metadata/annotations.yaml`]: `annotations:
-  operators.operatorframework.io.bundle.mediatype.v1: registry+v1
-  operators.operatorframework.io.bundle.manifests.v1: manifests/
-  operators.operatorframework.io.bundle.metadata.v1: metadata/
-  operators.operatorframework.io.bundle.package.v1: ${its}
-  operators.operatorframework.io.bundle.channels.v1: stable
-`,
-  }
 }
 
 describe('a bundle directory', () => {

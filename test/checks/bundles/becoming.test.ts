@@ -1,0 +1,215 @@
+// What catalogs become when bundles are added to them: worked out from trees, judged, and told.
+import { describe, expect, test } from '@jest/globals'
+import { assemble } from '../../../src/catalog/facts/assemble.ts'
+import { readFile } from '../../../src/catalog/load/read-file.ts'
+import { defaultRuleSet } from '../../../src/catalog/model/rule-set.ts'
+import { judgeBecoming } from '../../../src/checks/bundles/judge-becoming.ts'
+import { placeholderImage } from '../../../src/checks/bundles/becoming.ts'
+import { parseImageReference } from '../../../src/go/reference/image-reference.ts'
+import { readBecoming } from '../../../src/examine/read-becoming.ts'
+import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
+import { changeAsText } from '../../../src/messages/describe-change.ts'
+import { describeBecoming } from '../../../src/messages/describe-becoming.ts'
+import { base, bundle, layout, repository, result, type Files } from './bundle-trees.ts'
+
+async function become(before: Files, after: Files) {
+  const { paths, read } = repository(before, after)
+  const loader = {
+    load: async (_repository: unknown, tree: string, root: string) => {
+      const text = (tree === base ? before : after)[`${root}/catalog.yaml`]
+      const facts = text === undefined ? undefined : readFile(new TextEncoder().encode(text))
+      return facts && assemble([{ path: 'catalog.yaml', facts }])
+    },
+  }
+  const places = { repository: read, loader, base, result }
+  const becoming = await readBecoming(await readBundleDirectories({ paths }, { ...places, layout }), places)
+  const channels = becoming[0]?.changes[0]?.result?.channels.map(({ name, entries }) => [
+    name,
+    entries.map((entry) => [entry.name, entry.replaces, ...entry.skips]),
+  ])
+  return {
+    becoming,
+    channels,
+    text: changeAsText(describeBecoming(becoming)),
+    findings: judgeBecoming(becoming, defaultRuleSet, {}),
+  }
+}
+
+const config = (more: string) =>
+  `catalog_templates:\n  - template_name: t.yaml\n    channels: [${more.startsWith('Fast') ? 'Fast' : 'stable'}]\n${more.startsWith('Fast') ? '' : more}`
+
+function mapped(type: string): Files {
+  return {
+    'operators/foo/ci.yaml': `fbc:
+  enabled: true
+  catalog_mapping: [{template_name: t.yaml, type: ${type}, catalog_names: [v4.19, v4.20]}]
+`,
+  }
+}
+
+const digest = `sha256:${'a'.repeat(64)}`
+const blob = (version: string) => `---
+schema: olm.bundle
+name: foo.v${version}
+package: foo
+image: quay.io/foo/foo@${digest}
+properties: [{type: olm.package, value: {packageName: foo, version: ${version}}}]
+`
+const rendered = `schema: olm.package
+name: foo
+defaultChannel: stable
+---
+schema: olm.channel
+package: foo
+name: stable
+entries: [{name: foo.v1.0.0}]
+${blob('1.0.0')}`
+const withBasic: Files = {
+  ...mapped('olm.template.basic'),
+  'operators/foo/catalog-templates/t.yaml': `schema: olm.template.basic
+entries:
+- {schema: olm.package, name: foo, defaultChannel: stable}
+- {schema: olm.channel, package: foo, name: stable, entries: [{name: foo.v1.0.0}]}
+- {schema: olm.bundle, image: 'quay.io/foo/foo@${digest}'}
+`,
+  'catalogs/v4.19/foo/catalog.yaml': rendered,
+  'catalogs/v4.20/foo/catalog.yaml': rendered,
+}
+const released = 'operators/foo/1.1.0/release-config.yaml'
+
+describe('a bundle with a release configuration', () => {
+  test('is added to the catalogs of its basic template, as the configuration says', async () => {
+    const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('    replaces: foo.v1.0.0\n') }
+    const { channels, text, findings } = await become(withBasic, after)
+    expect(channels).toEqual([
+      [
+        'stable',
+        [
+          ['foo.v1.0.0', ''],
+          ['foo.v1.1.0', 'foo.v1.0.0'],
+        ],
+      ],
+    ])
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect(text.join('\n')).toContain('foo in v4.19, v4.20:')
+    expect(text.join('\n')).toContain('1.1.0 added to channel stable, replaces 1.0.0')
+    expect(text.join('\n')).toContain('no image is built yet: not-built.invalid/foo:1.1.0')
+  })
+
+  test('that makes a catalog opm refuses is told so at its line', async () => {
+    const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('') }
+    const { findings } = await become(withBasic, after)
+    const errors = findings.filter(({ severity }) => severity === 'error')
+    expect(errors.length).toBeGreaterThan(0)
+    expect(new Set(errors.map(({ at }) => `${at?.file}:${at?.line}`))).toEqual(new Set([`${released}:2`]))
+  })
+
+  test('is not added where the catalogs have it already', async () => {
+    const after = { ...withBasic, ...bundle('1.0.0'), [released.replace('1.1.0', '1.0.0')]: config('') }
+    expect((await become(withBasic, after)).becoming).toEqual([])
+  })
+
+  test('begins a template that is not there yet', async () => {
+    const before = mapped('olm.template.basic')
+    const after = { ...before, ...bundle('1.1.0'), [released]: config('') }
+    const { channels, text } = await become(before, after)
+    expect(channels).toEqual([['stable', [['foo.v1.1.0', '']]]])
+    expect(text.join('\n')).toContain('foo is new in v4.19, v4.20')
+  })
+
+  test('is added to a semver template, whose keys come in any case', async () => {
+    const before: Files = {
+      ...mapped('olm.semver'),
+      'operators/foo/catalog-templates/t.yaml': `Schema: olm.semver
+GenerateMinorChannels: true
+FAST: {Bundles: [{Image: 'quay.io/foo/foo@${digest}'}]}
+`,
+      'catalogs/v4.19/foo/catalog.yaml': rendered,
+    }
+    const after = { ...before, ...bundle('1.0.1'), 'operators/foo/1.0.1/release-config.yaml': config('Fast') }
+    const { channels } = await become(before, after)
+    expect(channels).toEqual([
+      [
+        'fast-v1.0',
+        [
+          ['foo.v1.0.0', ''],
+          ['foo.v1.0.1', '', 'foo.v1.0.0'],
+        ],
+      ],
+    ])
+  })
+
+  test('says what is not known where the template names what no catalog has', async () => {
+    const before = {
+      ...withBasic,
+      'catalogs/v4.19/foo/catalog.yaml': '',
+      'catalogs/v4.20/foo/catalog.yaml': '',
+    }
+    const after = { ...before, ...bundle('1.1.0'), [released]: config('') }
+    const { text, findings } = await become(before, after)
+    expect(findings).toEqual([])
+    expect(text.join('\n')).toContain(`do not have quay.io/foo/foo@${digest} yet`)
+  })
+})
+
+describe('a package without templates', () => {
+  const of = (mode: string): Files => ({ 'operators/foo/ci.yaml': `updateGraph: ${mode}\n` })
+  const olds = { ...bundle('1.0.0'), ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
+  test.each([
+    [
+      'replaces-mode',
+      '1.1.1',
+      '  replaces: foo.v1.1.0\n',
+      [
+        ['foo.v1.0.0', ''],
+        ['foo.v1.1.0', 'foo.v1.0.0'],
+        ['foo.v1.1.1', 'foo.v1.1.0'],
+      ],
+    ],
+    [
+      'semver-mode',
+      '1.0.5',
+      '',
+      [
+        ['foo.v1.0.0', ''],
+        ['foo.v1.0.5', 'foo.v1.0.0'],
+        ['foo.v1.1.0', 'foo.v1.0.5'],
+      ],
+    ],
+    [
+      'semver-skippatch',
+      '1.1.1',
+      '',
+      [
+        ['foo.v1.0.0', ''],
+        ['foo.v1.1.1', 'foo.v1.0.0', 'foo.v1.1.0'],
+      ],
+    ],
+  ])('has the graph of its update mode: %s', async (mode, version, more, entries) => {
+    const before = { ...of(mode), ...olds }
+    const { channels } = await become(before, { ...before, ...bundle(version, more) })
+    expect(channels).toEqual([['stable', entries]])
+  })
+
+  test('is told at its ClusterServiceVersion of a second head', async () => {
+    const before = { ...of('replaces-mode'), ...olds }
+    const { findings } = await become(before, { ...before, ...bundle('1.2.0', '  replaces: foo.v1.0.0\n') })
+    const [error] = findings.filter(({ severity }) => severity === 'error')
+    expect(error?.at?.file).toBe('operators/foo/1.2.0/manifests/foo.clusterserviceversion.yaml')
+  })
+
+  test('is not told again of what its base has wrong already', async () => {
+    const before = { ...of('replaces-mode'), ...olds, ...bundle('1.2.0', '  replaces: foo.v1.0.0\n') }
+    const { findings } = await become(before, { ...before, ...bundle('1.3.0', '  replaces: foo.v1.2.0\n') })
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+  })
+})
+
+test('a placeholder is an image reference, whatever the directory is called', () => {
+  for (const [directory, version] of [
+    ['Foo_bar', '1.0.0+build'],
+    ['---', '-x'],
+    ['é', 'ü'.repeat(200)],
+  ] as const)
+    expect(parseImageReference(placeholderImage(directory, version)).reference).toBeDefined()
+})
