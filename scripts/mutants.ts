@@ -2309,6 +2309,18 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/change/describe-change.test.ts', 'by its case alone'],
   },
+  {
+    number: 450,
+    bug: 'hold what opm refuses in a catalog to come for an old fault',
+    edits: [
+      {
+        file: 'src/checks/bundles/judge-becoming.ts',
+        search: 'base !== undefined && opm(base).length > 0',
+        replace: 'base !== undefined',
+      },
+    ],
+    test: ['test/checks/bundles/becoming.test.ts', 'opm refuses'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

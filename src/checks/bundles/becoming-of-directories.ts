@@ -17,6 +17,8 @@ export function becomingOfDirectories(sources: PackageSources): readonly Becomin
   // What nobody can read of ci.yaml says nothing, and is told where it stands.
   if (touched.length === 0 || !bundles || !published || (ciYaml && !settings)) return []
   if (settings?.fbc?.enabled === true) return []
+  // A package that its catalogs know more of than its directories has no graph of these alone.
+  if (sources.catalogs.size > 0) return []
   const graphMode = settings?.updateGraph ?? 'replaces-mode'
   const [before, after] = [published, bundles].map((some) => catalogOf(directory, some, graphMode))
   const present = presentBundles(sources)
@@ -90,13 +92,19 @@ function catalogOf(
   }
 }
 
-/** That of the highest version that names one; else the only channel. */
+/** That of the highest version that names one; else a channel of the lowest version, which stays where others are added. */
 function defaultChannelOf(bundles: ReadonlyMap<string, BundleFacts>): string {
   const named = [...bundles.values()].flatMap(({ version, defaultChannel }) => {
     const read = parseVersion(version?.text ?? '')
     return defaultChannel && read.ok ? [{ version: read.value, channel: defaultChannel.text }] : []
   })
   const highest = named.sort((a, b) => compareVersions(a.version, b.version)).at(-1)
-  const channels = new Set([...bundles.values()].flatMap((facts) => facts.channels.map(({ text }) => text)))
-  return highest?.channel ?? [...channels].sort()[0] ?? ''
+  if (highest) return highest.channel
+  const lowest = [...bundles.values()]
+    .flatMap(({ version, channels }) => {
+      const read = parseVersion(version?.text ?? '')
+      return read.ok && channels[0] ? [{ version: read.value, channel: channels[0].text }] : []
+    })
+    .sort((a, b) => compareVersions(a.version, b.version))[0]
+  return lowest?.channel ?? ''
 }

@@ -12,18 +12,35 @@ import type { RuleSettings } from '../validation/rule-settings.ts'
 import { upgradeRules } from '../validation/upgrade/rules.ts'
 import { findIn } from '../validation/upgrade/upgrade-rule.ts'
 import type { Becoming } from './becoming.ts'
+import { bundleDirectoryRules } from './rules.ts'
 
-/** Findings at places of the pull request. The configuration's word on rules is still to be heard. */
+/**
+ * Findings at places of the pull request. The configuration's word on rules is still to be heard. `told`: what is wrong
+ * with the directories and settings themselves; what follows from that is not told a second time.
+ */
 export function judgeBecoming(
   becoming: readonly Becoming[],
   ruleSet: RuleSet,
   settings: RuleSettings,
+  told: readonly Finding[] = [],
 ): readonly Finding[] {
   return becoming.flatMap((one) => {
     const [change] = one.changes
-    return change ? findingsOf(one, change, ruleSet, settings).map((found) => placed(found, one)) : []
+    return change && !isToldAlready(one, told)
+      ? findingsOf(one, change, ruleSet, settings).map((found) => placed(found, one))
+      : []
   })
 }
+
+function isToldAlready({ directory, kind }: Becoming, told: readonly Finding[]): boolean {
+  return told.some(
+    ({ at, rule, severity }) =>
+      at?.file.startsWith(`operators/${directory}/`) === true &&
+      (severity === 'error' || (kind === 'directories' && ofPlaces.has(rule))),
+  )
+}
+
+const ofPlaces: ReadonlySet<string> = new Set(bundleDirectoryRules.map(({ id }) => id))
 
 /** Directories say of a bundle only where it stands: what is in it, or was taken away, is judged where it lies. */
 const ofDirectories: ReadonlySet<string> = new Set(['bundle-removed', 'bundle-edited', 'package-removed'])
@@ -61,8 +78,11 @@ const ofEdges = /edge|range|strand|backward|head|replace/
 function placed(found: Finding, { at, catalogs, directory, kind }: Becoming): Finding {
   const { related: _, ...told } = found
   const where = kind === 'template' ? ` (in ${inBrief(catalogs)}, once the bundle is added)` : ''
+  // Which head an index takes of several, or which channel, depends on the order in which bundles are added to it.
+  const isOpen = kind === 'directories' && found.severity === 'error'
   return {
     ...told,
+    ...(isOpen && { severity: 'warning' as const }),
     what: `${found.what}${where}`,
     at: (ofEdges.test(found.rule) ? at.edges : undefined) ?? at.whole,
     data: { package: directory, ...found.data, catalog: catalogs.join(', ') },

@@ -41,11 +41,12 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
   if (!ruleSet) findings.push(finding(opmReleaseUnknown, undefined, { opm: config.opm }))
   const templates = judgeTemplates(input, answers)
   findings.push(...applyRuleSettings(templates.findings, config.rules, fixedRules))
-  findings.push(...judgeBundleDirectories(input))
+  const directories = judgeBundleDirectories(input)
+  findings.push(...directories)
   if (ruleSet)
     findings.push(
       ...applyRuleSettings(
-        judgeBecoming(input.becoming ?? [], ruleSet, config.rules),
+        judgeBecoming(input.becoming ?? [], ruleSet, config.rules, directories),
         config.rules,
         fixedRules,
       ),
