@@ -1,5 +1,6 @@
 // A registry+v1 bundle out of its files, read as opm reads it: first documents only, undecodable files passed over,
 // the first ClusterServiceVersion kept. Says what makes opm refuse it; what is merely unwise is judged elsewhere.
+import { oncePer } from '../findings/once.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
 import { structsOf, textOf } from '../go/decode/decode.ts'
@@ -69,8 +70,8 @@ export interface PartlyReadBundle {
 }
 
 /** The objects of `manifests/` that opm sees, every ClusterServiceVersion among them, in the order of their files. */
-export function manifestObjects(files: BundleFiles): readonly ManifestObject[] {
-  return filesIn(files, 'manifests').flatMap(([file, bytes]) => {
+export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestObject[] =>
+  filesIn(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
     if (document.kind !== 'value' || document.value.kind !== 'map') return []
     const { value: tree } = document
@@ -80,8 +81,8 @@ export function manifestObjects(files: BundleFiles): readonly ManifestObject[] {
     if (kind === '' || apiVersion.split('/').length > 2) return []
     const name = scalar(valueAt(valueAt(tree, 'metadata'), 'name'))
     return [{ file, apiVersion, kind, name, data: dataOf(tree) ?? null, tree }]
-  })
-}
+  }),
+)
 
 /** Every API that the bundle's CRDs define; versions that are not served count too. */
 export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {

@@ -24,6 +24,8 @@ const origins = new WeakMap<readonly Listed[], Origin>()
 /** Longer ways from one list to another are not walked: working a value out anew costs no more. */
 const mostSteps = 32
 
+const mostRuns = 10_000
+
 const pathOf = (entry: Listed): string => (typeof entry === 'string' ? entry : entry.path)
 
 /** A sorted list with these differences; the list itself where there are none. It is remembered where the new one is from. */
@@ -35,20 +37,26 @@ export function patchList<Entry extends Listed>(
   if (removed.length === 0 && added.length === 0) return list
   const gone = new Set(removed.map(pathOf))
   const arriving = new Map(added.map((entry) => [pathOf(entry), entry]))
-  const patched: Entry[] = []
+  const steps = [...new Set([...gone, ...arriving.keys()])].sort()
+  let patched: Entry[] = []
+  // What stays is copied in runs, many at once: that is far cheaper than one entry at a time.
+  let runs: (readonly Entry[])[] = []
+  const join = () => {
+    patched = patched.concat(...runs)
+    runs = []
+  }
   let next = 0
-  const copyTo = (end: number) => {
-    for (const entry of list.slice(next, end)) patched.push(entry)
-    next = end
-  }
-  for (const path of [...new Set([...gone, ...arriving.keys()])].sort()) {
-    copyTo(firstNotBefore(list, path, pathOf, next))
-    const here = list[next]
-    if (here !== undefined && gone.has(path) && pathOf(here) === path) next += 1
+  for (const path of steps) {
+    const at = firstNotBefore(list, path, pathOf, next)
+    if (at > next) runs.push(list.slice(next, at))
+    const here = list[at]
+    next = here !== undefined && gone.has(path) && pathOf(here) === path ? at + 1 : at
     const entry = arriving.get(path)
-    if (entry !== undefined) patched.push(entry)
+    if (entry !== undefined) runs.push([entry])
+    if (runs.length > mostRuns) join()
   }
-  copyTo(list.length)
+  runs.push(list.slice(next))
+  join()
   origins.set(patched, { from: new WeakRef(list), patch })
   return patched
 }

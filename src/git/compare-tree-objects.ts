@@ -18,7 +18,7 @@ interface Entry {
   readonly mode: string
   readonly oid: string
 }
-type Directory = ReadonlyMap<string, Entry>
+export type Directory = ReadonlyMap<string, Entry>
 
 interface Pair {
   /** With a slash at its end; '' for the whole. */
@@ -49,6 +49,8 @@ export async function compareTreeObjects(
       const read = await readPairs(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
+        // An empty directory is nothing that git writes, or keeps in a merge.
+        if (pair.prefix !== '' && sides.some((side) => side !== empty && side.size === 0)) return undefined
         left.entries -= sides[0].size + sides[1].size
         if (left.entries < 0 || !comparePair(pair.prefix, sides, changes, next, left)) return undefined
       }
@@ -117,7 +119,7 @@ async function readPairs(
 }
 
 /** Undefined for what git should be asked about: what is not here, is too large, or is no tree as git writes them. */
-async function readDirectory(objects: Objects, id: string): Promise<Directory | undefined> {
+export async function readDirectory(objects: Objects, id: string): Promise<Directory | undefined> {
   try {
     const { type, bytes } = await objects.read(id, largestObject)
     return type === 'tree' ? directoryOf(bytes, id.length / 2) : undefined

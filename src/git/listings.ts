@@ -25,11 +25,13 @@ export type Listed = { readonly path: string } & TreeEntry
 
 export interface Listings {
   /** See Repository.list. */
-  list(tree: TreeSha, prefix: string): Promise<readonly Listed[]>
+  readonly list: (tree: TreeSha, prefix: string) => Promise<readonly Listed[]>
   /** See Repository.entry. */
-  entry(tree: TreeSha, path: string): Promise<TreeEntry | undefined>
+  readonly entry: (tree: TreeSha, path: string) => Promise<TreeEntry | undefined>
   /** See Repository.diff. */
-  diff(before: TreeSha, after: TreeSha): Promise<readonly PathChange[]>
+  readonly diff: (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]>
+  /** Whether every tree object in which two trees differ is as git itself would write it, as far as that is looked at. */
+  readonly isWellWritten: (before: TreeSha, after: TreeSha) => Promise<boolean>
 }
 
 interface Listing {
@@ -159,6 +161,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
       const found = known.entries[firstNotBefore(known.entries, path, (entry) => entry.path)]
       return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
     },
+    isWellWritten: async (before, after) => (await between(before, after)) !== undefined,
     diff: async (before, after) => (before === after ? [] : told(before, after)),
   }
 }

@@ -107,7 +107,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     read: (id, limit) => noticing(reader.read(id, limit)),
     tipOf: (ref) => noticing(reader.tipOf(ref)),
   }
-  const { diff, list, entry } = openListings(local, objects, mostPaths)
+  const { diff, list, entry, isWellWritten } = openListings(local, objects, mostPaths)
   const { repository } = options
   const lanes = openFetchLanes()
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
@@ -187,7 +187,12 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     tip: async (branch) => readRef(objects, keptBranchRef(branch)),
     pullHead: async (pull) => readRef(objects, keptPullRef(pull)),
     merge: async (base, head, message) =>
-      mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
+      mergeCommits(
+        { git: local, objects, diff, isWellWritten, directory, signature },
+        commitSha(base),
+        commitSha(head),
+        message,
+      ),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
     parentsOf: async (commit) => (await readCommit(objects, commitSha(commit))).parents,
     messageOf: async (commit) => readMessage(objects, commitSha(commit)),
