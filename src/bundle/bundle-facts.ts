@@ -3,7 +3,7 @@
 import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
-import { bundlePlaces, type Path } from './bundle-places.ts'
+import { bundlePlaces, type BundlePlaces, type Path } from './bundle-places.ts'
 import { at, listOf, textOf } from './fields.ts'
 import { manifestObjects } from './registry-bundle.ts'
 
@@ -26,9 +26,15 @@ export interface BundleFacts {
   readonly defaultChannel?: Said
 }
 
-/** Never throws: what cannot be read is absent here, and told by `validateBundle`. */
-export function bundleFacts(files: BundleFiles): BundleFacts {
-  const placeOf = bundlePlaces(files)
+/**
+ * Never throws: what cannot be read is absent here, and told by `validateBundle`. Without places each is said to stand at the
+ * start of its file: finding them costs as much as reading the file, and of a neighbour nobody asks.
+ */
+export function bundleFacts(
+  files: BundleFiles,
+  { places = true }: { readonly places?: boolean } = {},
+): BundleFacts {
+  const placeOf: BundlePlaces = places ? bundlePlaces(files) : (file) => ({ file, line: 1, column: 1 })
   const csv = manifestObjects(files).find(({ kind }) => kind === 'ClusterServiceVersion')
   const inCsv = (...path: Path): Said | undefined => {
     if (!csv) return undefined

@@ -251,7 +251,7 @@ async function readNeighbours(
 
   async function factsOf(wanted: readonly Listed[], its: string): Promise<BundleFacts | undefined> {
     try {
-      return bundleFacts(await readFiles(repository, wanted, its, budget))
+      return bundleFacts(await readFiles(repository, wanted, its, budget), { places: false })
     } catch (error) {
       if (error instanceof TooLarge) return undefined
       throw error
