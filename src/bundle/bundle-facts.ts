@@ -4,8 +4,11 @@ import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
 import { bundlePlaces, type BundlePlaces, type Path } from './bundle-places.ts'
-import { at, listOf, textOf } from './fields.ts'
-import { manifestObjects } from './registry-bundle.ts'
+import { dataOf } from './manifest-document.ts'
+import { valueAt, type Value } from '../go/tree.ts'
+import { listOf, textOf } from './fields.ts'
+import { readCsvFast } from './read-csv-fast.ts'
+import { isCsv, manifestObjects } from './registry-bundle.ts'
 
 /** A text, and where it stands in the bundle's files. */
 export interface Said {
@@ -35,13 +38,15 @@ export function bundleFacts(
   { places = true }: { readonly places?: boolean } = {},
 ): BundleFacts {
   const placeOf: BundlePlaces = places ? bundlePlaces(files) : (file) => ({ file, line: 1, column: 1 })
-  const csv = manifestObjects(files).find(({ kind }) => kind === 'ClusterServiceVersion')
+  const csv = places ? manifestObjects(files).find(isCsv) : readCsvFast(files)
+  const inTree = (...path: readonly string[]) =>
+    dataOf(path.reduce<Value | undefined>((value, key) => valueAt(value, key), csv?.tree))
   const inCsv = (...path: Path): Said | undefined => {
     if (!csv) return undefined
-    const text = textOf(at(csv.data, ...path.map(String)))
+    const text = textOf(inTree(...path.map(String)))
     return text === '' ? undefined : { text, at: placeOf(csv.file, path) }
   }
-  const skips = listOf(at(csv?.data, 'spec', 'skips')).flatMap((entry, index): Said[] =>
+  const skips = listOf(inTree('spec', 'skips')).flatMap((entry, index): Said[] =>
     csv && textOf(entry) !== ''
       ? [{ text: textOf(entry), at: placeOf(csv.file, ['spec', 'skips', index]) }]
       : [],

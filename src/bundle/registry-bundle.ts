@@ -73,16 +73,27 @@ export interface PartlyReadBundle {
 export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestObject[] =>
   filesIn(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    if (document.kind !== 'value' || document.value.kind !== 'map') return []
+    const type = document.kind === 'value' ? objectTypeOf(document.value) : undefined
+    if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
-    const kind = scalar(valueAt(tree, 'kind'))
-    const apiVersion = scalar(valueAt(tree, 'apiVersion'))
-    // Without a kind, or with an unreadable version, it is no Kubernetes object, and opm's decoder passes over it.
-    if (kind === '' || apiVersion.split('/').length > 2) return []
     const name = scalar(valueAt(valueAt(tree, 'metadata'), 'name'))
-    return [{ file, apiVersion, kind, name, data: dataOf(tree) ?? null, tree }]
+    return [{ file, ...type, name, data: dataOf(tree) ?? null, tree }]
   }),
 )
+
+/** Undefined for what is no Kubernetes object: without a kind, or with an unreadable version, opm's decoder passes over it. */
+export function objectTypeOf(
+  tree: Value,
+): { readonly apiVersion: string; readonly kind: string } | undefined {
+  const kind = scalar(valueAt(tree, 'kind'))
+  const apiVersion = scalar(valueAt(tree, 'apiVersion'))
+  return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
+}
+
+/** Of several in a bundle the first one counts. */
+export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
+  return kind === 'ClusterServiceVersion'
+}
 
 /** Every API that the bundle's CRDs define; versions that are not served count too. */
 export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {

@@ -69,7 +69,7 @@ function randomFiles(from: Files): Files {
 test('random trees are listed and compared as git does it', async () => {
   const trees: TreeSha[] = []
   let files: Files = {}
-  for (let round = 0; round < 60; round++) trees.push(treeOf((files = randomFiles(files))))
+  for (let round = 0; round < 25; round++) trees.push(treeOf((files = randomFiles(files))))
   const listings = fresh()
   for (const [at, tree] of trees.entries()) {
     expect(await listings.list(tree, '')).toEqual(await gitsList(tree))
