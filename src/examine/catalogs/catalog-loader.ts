@@ -179,7 +179,8 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
       ])
       const { loadError } = selection
       const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
-      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy)) remember(key, root, { entries, catalog })
+      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy))
+        remember(key, root, { entries, catalog })
       return catalog
     },
   }
