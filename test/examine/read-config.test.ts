@@ -141,6 +141,7 @@ describe('a configuration that is', () => {
     expect(out).toContain(`${path}:1:1`)
     expect(out).toContain('it is a symbolic link, and the bot follows none')
     expect(out).toMatch(regular)
+    world.origin.branch('main', from)
     const checkout = `${world.origin.directory}-checkout`
     execFileSync('git', ['clone', '--quiet', world.origin.directory, checkout])
     await expect(localConfig(checkout, undefined)).rejects.toThrow(
