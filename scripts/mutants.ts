@@ -54,7 +54,7 @@ export const mutants: readonly Mutant[] = [
     number: 3,
     bug: 'follow renames, so that the old path is not seen',
     edits: [{ file: 'src/git/trees.ts', search: "'--no-renames'", replace: "'--find-renames'" }],
-    test: [changes, 'T01'],
+    test: ['test/git/listings.test.ts', 'T01'],
   },
   {
     number: 4,

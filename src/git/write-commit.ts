@@ -1,7 +1,7 @@
 // Writes a merge commit into the mirror's objects, as `git commit-tree` does: the same bytes under the same id. Only the
 // object; no ref is touched.
 import { createHash } from 'node:crypto'
-import { mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { commitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
@@ -46,16 +46,24 @@ async function store(directory: string, id: string, object: Buffer): Promise<voi
   }
   const temporary = join(folder, `tmp_obj_${process.pid}_${++written}`)
   try {
-    await mkdir(folder, { recursive: true })
+    // Its folder alone: a repository that is gone is not begun anew here.
+    await mkdir(folder).catch(async (error: unknown) => {
+      if (!(await isFolder(folder))) throw error
+    })
     await writeFile(temporary, deflateSync(object), { mode: 0o444, flag: 'wx' })
     await rename(temporary, path)
   } catch (error) {
-    await rm(temporary, { force: true })
+    await rm(temporary, { force: true }).catch(() => undefined)
     throw failure(error)
   }
 }
 
 let written = 0
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
+}
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -142,6 +142,15 @@ describe('a tree that git would not write', () => {
     expect(await fresh().isWellWritten(plain, odd)).toBe(false)
   })
 
+  test('is compared by git with both sides of a rename (T01)', async () => {
+    const blob = origin.git(['hash-object', '-w', '--stdin'], 'long '.repeat(500))
+    const [before, after] = [rawTree(['100664', 'mine', blob]), rawTree(['100664', 'victim', blob])]
+    expect(await fresh().diff(before, after)).toEqual([
+      { path: 'mine', before: { mode: '100644', oid: blob } },
+      { path: 'victim', after: { mode: '100644', oid: blob } },
+    ])
+  })
+
   test('ends in git’s own words where it cannot be listed', async () => {
     const odd = rawTree(['40000', 'a', '1'.repeat(40)])
     const listings = fresh()
