@@ -2309,6 +2309,54 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/change/describe-change.test.ts', 'by its case alone'],
   },
+  {
+    number: 460,
+    bug: 'take the tree of a head whose base moved on for what would land',
+    edits: [{ file: 'src/git/merge.ts', search: 'bases[0] === base && ', replace: '' }],
+    test: ['test/git/merge.test.ts', 'has the base as its first parent'],
+  },
+  {
+    number: 461,
+    bug: 'take a tree that git would write otherwise for what would land',
+    edits: [
+      {
+        file: 'src/git/merge.ts',
+        search: '(await tools.isWellWritten(ours.tree, theirs.tree))',
+        replace: 'true',
+      },
+    ],
+    test: ['test/git/line-to.test.ts', 'as git writes trees'],
+  },
+  {
+    number: 462,
+    bug: 'look for colliding paths only nearby, whatever letters fold to',
+    edits: [
+      {
+        file: `${own}/colliding-paths.ts`,
+        search: 'oddPathsIn(basePaths).length === 0 && added.every(isAscii)',
+        replace: 'true',
+      },
+    ],
+    test: ['test/checks/ownership/colliding-paths.test.ts', 'folds to a slash'],
+  },
+  {
+    number: 463,
+    bug: 'keep what was worked out of another base',
+    edits: [
+      {
+        file: 'src/change/patched-list.ts',
+        search: '{ value: patched(known.value, patch) }',
+        replace: '{ value: known.value }',
+      },
+    ],
+    test: ['test/change/patched-list.test.ts', 'a patched list'],
+  },
+  {
+    number: 464,
+    bug: 'list a tree of any number of paths, where another one is known',
+    edits: [{ file: 'src/git/listings.ts', search: '      refuseSize(size)\n', replace: '' }],
+    test: ['test/git/listings.test.ts', 'by what differs'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -49,7 +49,7 @@ export async function compareTreeObjects(
       const read = await readPairs(objects, pairs)
       if (read === undefined) return undefined
       for (const { pair, sides } of read) {
-        // An empty directory is nothing that git writes, or keeps in a merge.
+        // An empty directory is nothing that git writes: what becomes of it is git's to say.
         if (pair.prefix !== '' && sides.some((side) => side !== empty && side.size === 0)) return undefined
         left.entries -= sides[0].size + sides[1].size
         if (left.entries < 0 || !comparePair(pair.prefix, sides, changes, next, left)) return undefined
