@@ -41,8 +41,11 @@ interface Listing {
   readonly bytes: number
 }
 
-/** Paths of all kept listings: some 80 MB where none shares its entries with another, a fifth of that where most do. */
-const mostKeptPaths = 400_000
+/**
+ * Of all mirrors of this process together. So many paths have some 80 MB where no listing shares its entries with another, and
+ * a fifth of that where most do.
+ */
+const mostKept = { paths: 400_000, listings: 64 }
 /** Kept listings that a new one is held against before git lists it. */
 const mostCandidates = 4
 /** One look at a pull request needs four, of which two are most often the same. */
@@ -60,11 +63,9 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
   const keep = (listing: Listing): void => {
     kept.delete(listing.tree)
     kept.set(listing.tree, listing)
-    let left = mostKeptPaths
-    for (const { tree, entries } of [...kept.values()].reverse()) {
-      left -= entries.length
-      if (left < 0) kept.delete(tree)
-    }
+    makeRoomFor(listing, () => {
+      if (kept.get(listing.tree) === listing) kept.delete(listing.tree)
+    })
   }
 
   const whole = (tree: TreeSha): Promise<Listing> => {
@@ -150,7 +151,7 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
     list: async (tree, prefix) => {
       const directory = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
       if (directory === '') return (await whole(tree)).entries
-      const known = kept.get(tree) ?? (await making.get(tree))
+      const known = kept.get(tree) ?? (await making.get(tree)?.catch(() => undefined))
       return known
         ? entriesBelow(known.entries, directory)
         : listDirectory(git, objects, tree, directory, mostPaths)
@@ -163,6 +164,22 @@ export function openListings(git: LocalGit, objects: Objects, mostPaths: number)
     },
     isWellWritten: async (before, after) => (await between(before, after)) !== undefined,
     diff: async (before, after) => (before === after ? [] : told(before, after)),
+  }
+}
+
+/** Each with how it is forgotten, the one that was used last at the end. */
+const keptEverywhere = new Map<Listing, () => void>()
+
+function makeRoomFor(listing: Listing, forget: () => void): void {
+  keptEverywhere.delete(listing)
+  keptEverywhere.set(listing, forget)
+  const left = { ...mostKept }
+  for (const [one, drop] of [...keptEverywhere].reverse()) {
+    left.paths -= one.entries.length
+    left.listings -= 1
+    if (left.paths >= 0 && left.listings >= 0) continue
+    keptEverywhere.delete(one)
+    drop()
   }
 }
 
