@@ -86,8 +86,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${own}/ownership.ts`,
-        search: 'text: (path) => input.ownerFiles.base.get(path) }',
-        replace: 'text: (path) => input.ownerFiles.result.get(path) }',
+        search: 'text: (path) => input.ownerFiles.base.get(path)',
+        replace: 'text: (path) => input.ownerFiles.result.get(path)',
       },
     ],
     test: [who, 'T34'],
