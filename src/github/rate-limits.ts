@@ -1,8 +1,8 @@
 // Who has to wait before asking GitHub again. A limit holds for all of an installation: what one request was told, every other
 // knows, and GitHub is not asked until then (asking on regardless makes GitHub refuse for longer).
+import type { ProbotOctokit as Octokit } from 'probot'
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
-import type { Octokit } from './github-app.ts'
 
 export interface RateLimits {
   /** Keeps requests of this installation back while GitHub's limit holds. */
