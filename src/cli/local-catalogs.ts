@@ -8,6 +8,7 @@ import { findLayout } from '../examine/find-layout.ts'
 import type { BlobSha } from '../change/ids.ts'
 import { configPath } from '../config/config-path.ts'
 import { parseConfig, type Config } from '../config/config.ts'
+import { saySystemError } from './system-error.ts'
 
 const run = promisify(execFile)
 /** Half a million paths of usual length. */
@@ -40,6 +41,7 @@ async function git(): Promise<string[]> {
     const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
     return [top, (await run('git', ['-C', top, ...files], { maxBuffer: mostListed })).stdout]
   } catch (cause) {
+    if (saySystemError(cause) !== undefined) throw cause
     throw new Error('the current directory is not in a git repository: name the directory of a catalog', {
       cause,
     })

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+// The command line of the package for authors, without what serves: scripts/build-author-package.ts makes it.
+import { runProgram } from './cli/program.ts'
+
+runProgram('author')
