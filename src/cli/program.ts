@@ -1,7 +1,6 @@
 // The whole command line as a tree of commands: parsed here, and read for help, completion and tests. Running one loads
 // what it needs, so that no other starts later for it.
 import { Command } from 'commander'
-import { addAppCommands, addAppCommandsElsewhere } from './commands/app-commands.ts'
 import { addAuthoringCommands } from './commands/authoring-commands.ts'
 import { addCatalogCommands } from './commands/catalog-commands.ts'
 import { addImageCommands } from './commands/image-commands.ts'
@@ -10,10 +9,8 @@ import { addPullCommands } from './commands/pull-commands.ts'
 import { explain, tellWhereHelpIs } from './help.ts'
 import { version } from './version.ts'
 
-/** `author`: the package without what serves. */
-export type Edition = 'app' | 'author'
-
-export function buildProgram(edition: Edition): Command {
+/** `addApp` adds the commands of the App, or what stands for them where it is not. */
+export function buildProgram(addApp: (program: Command) => void): Command {
   const program = new Command('catalog-bot')
     .description("Checks, merges and republishes Operator catalogs in OLM's file-based format.")
     .version(version())
@@ -26,8 +23,7 @@ export function buildProgram(edition: Edition): Command {
   addAuthoringCommands(program)
   addImageCommands(program)
   addMaintainerCommands(program)
-  if (edition === 'app') addAppCommands(program)
-  else addAppCommandsElsewhere(program)
+  addApp(program)
   addCompletion(program)
   explain(program, ['validate', 'check', 'rule several-heads'])
   tellWhereHelpIs(program)
@@ -35,14 +31,14 @@ export function buildProgram(edition: Edition): Command {
 }
 
 /** Runs what was typed. */
-export function runProgram(edition: Edition): void {
+export function runProgram(addApp: (program: Command) => void): void {
   // Who pipes into `head` has seen enough: that is no failure to tell of. A result that is known already counts.
   for (const stream of [process.stdout, process.stderr])
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
       process.exit(process.exitCode ?? 2)
     })
-  buildProgram(edition)
+  buildProgram(addApp)
     .parseAsync()
     .catch(async (error: unknown) => (await import('./output.ts')).fail(error))
 }

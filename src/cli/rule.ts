@@ -40,11 +40,18 @@ function describeRule(id: string, output: 'text' | 'json'): void {
   else print(page ?? `${id}: ${title} (${check}, ${severity})\n${rulePage(id)}`)
 }
 
-/** The comments in a page are for the script that writes it. */
+/** From the project's own pages, or from the one file in which the package for authors has them. */
 function pageOf(id: string): string | undefined {
-  const file = join(packageFolder(), 'docs', 'rules', `${id}.md`)
-  if (!existsSync(file)) return undefined
-  return readFileSync(file, 'utf8')
-    .replace(/^<!--.*-->\n\n?/gm, '')
-    .trimEnd()
+  const text = readPage(id)
+  // The comments in a page are for the script that writes it.
+  return text?.replace(/^<!--.*-->\n\n?/gm, '').trimEnd()
+}
+
+function readPage(id: string): string | undefined {
+  const folder = packageFolder()
+  const page = join(folder, 'docs', 'rules', `${id}.md`)
+  if (existsSync(page)) return readFileSync(page, 'utf8')
+  const all = join(folder, 'dist', 'rule-pages.json')
+  if (!existsSync(all)) return undefined
+  return (JSON.parse(readFileSync(all, 'utf8')) as Readonly<Record<string, string>>)[id]
 }

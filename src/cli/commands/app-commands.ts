@@ -1,4 +1,4 @@
-// The commands of the App itself. The package for authors has none of what they run, and says where it is.
+// The commands of the App itself. The package for authors has none of what they run: see app-elsewhere.ts.
 import { Argument, type Command } from 'commander'
 import type { DemoOptions } from '../demo.ts'
 import { explain } from '../help.ts'
@@ -37,19 +37,4 @@ Exit code: 0; 1 if there was nothing to resume; 2 if the command could not run.`
     .option('-v, --verbose', "print the bot's log")
     .action(async (options: DemoOptions) => (await import('../demo.ts')).demo(options))
   explain(demo, ['demo', 'demo --keep'], 'Exit code: 0 if all came to the end it should, 1 if not.')
-}
-
-/** In the package for authors: what was typed is known, and not here. */
-export function addAppCommandsElsewhere(program: Command): void {
-  for (const name of ['landings', 'serve', 'demo'])
-    program
-      .command(name, { hidden: true })
-      .helpOption(false)
-      .allowUnknownOption()
-      .allowExcessArguments()
-      .action(() => {
-        throw new Error(
-          `"${name}" is a command of the App, and this package is for authors. The App runs from its repository: https://github.com/catalog-bot/catalog-bot`,
-        )
-      })
 }
