@@ -1,7 +1,16 @@
 // Builds the package for authors, @catalog-bot/cli: the same commands from the same sources without what serves, and without
 // dependencies, for it holds what it needs of them. Ready for `npm pack`.
 // usage: node scripts/build-author-package.ts [DIRECTORY]   (default: dist-author)
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { build } from 'esbuild'
@@ -71,7 +80,9 @@ try {
 }
 rollUpTypes(join(folder, 'dist', 'index.d.ts'), { isCheck: true })
 
-const app = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Parameters<typeof authorPackage>[0]
+const app = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Parameters<
+  typeof authorPackage
+>[0]
 writeFileSync(join(folder, 'package.json'), `${JSON.stringify(authorPackage(app), undefined, 2)}\n`)
 writeFileSync(join(folder, 'README.md'), authorReadme)
 cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))

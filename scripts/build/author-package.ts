@@ -12,7 +12,12 @@ const repository = 'https://github.com/catalog-bot/catalog-bot'
 /** Scoped: a name without a scope is anybody's to register. */
 export const authorPackageName = '@catalog-bot/cli'
 
-export function authorPackage({ version, license, type, engines }: AppPackage): Readonly<Record<string, unknown>> {
+export function authorPackage({
+  version,
+  license,
+  type,
+  engines,
+}: AppPackage): Readonly<Record<string, unknown>> {
   return {
     name: authorPackageName,
     version,

@@ -122,7 +122,8 @@ export function ownPackages(sources: string): Plugin {
     name: 'own-packages',
     setup(resolving) {
       resolving.onResolve({ filter: /^[^./]/ }, ({ importer, kind, path, pluginData }) => {
-        if (pluginData === 'ours' || kind === 'entry-point' || !importer.startsWith(sources + sep)) return undefined
+        if (pluginData === 'ours' || kind === 'entry-point' || !importer.startsWith(sources + sep))
+          return undefined
         return resolving.resolve(path, { kind, resolveDir: root, pluginData: 'ours' })
       })
     },

@@ -17,7 +17,9 @@ export function licencesOf(files: readonly string[]): string {
       const file = readdirSync(folder).find((one) => /^(licen[cs]e|copying)(\.|-|$)/i.test(one))
       if (file === undefined && license === undefined) throw new Error(`${name} has no licence`)
       const words = file === undefined ? '' : `\n${readFileSync(join(folder, file), 'utf8').trim()}\n`
-      const notice = existsSync(join(folder, 'NOTICE')) ? `\n${readFileSync(join(folder, 'NOTICE'), 'utf8').trim()}\n` : ''
+      const notice = existsSync(join(folder, 'NOTICE'))
+        ? `\n${readFileSync(join(folder, 'NOTICE'), 'utf8').trim()}\n`
+        : ''
       return { name, text: `${name} ${version} (${license ?? 'see below'})\n${words}${notice}` }
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1))

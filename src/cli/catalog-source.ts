@@ -9,7 +9,7 @@ export interface CatalogSourceFile {
   /** Below the catalog's directory. */
   readonly path: string
   /** Throws where it cannot be read. */
-  bytes(): Uint8Array
+  readonly bytes: () => Uint8Array
 }
 
 /** A directory is read as opm reads it; anything else is an image, unpacked in a process of its own. */
@@ -38,7 +38,7 @@ function filesOfDirectory(dir: string): readonly CatalogSourceFile[] {
   if (directory.kind !== 'files') throw new Error(directory.message)
   return directory.files.map((file) => ({
     path: file.path,
-    bytes() {
+    bytes: () => {
       const bytes = file.read()
       if ('error' in bytes) throw new Error(bytes.error)
       return bytes

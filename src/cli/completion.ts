@@ -96,7 +96,9 @@ function withValue(options: readonly Option[]): string {
 
 function zsh(program: Command): string {
   const functions = completed(program).map(({ path, commands, options, choices }) => {
-    const described = commands.map(({ name, description }) => `    ${inZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`)
+    const described = commands.map(
+      ({ name, description }) => `    ${inZsh(`${name}:${description.replaceAll(':', '\\:')}`)}`,
+    )
     const specs = options.map((option) => `    ${inZsh(zshSpec(option))}`).join(' \\\n')
     const name = functionName(path)
     if (commands.length === 0)
@@ -154,7 +156,9 @@ function fish(program: Command): string {
   const lines = completed(program).flatMap(({ path, commands, options, choices }) => {
     const at = `-n ${inFish(`__catalog_bot_at ${path}`.trim())}`
     return [
-      ...commands.map(({ name, description }) => `complete -c catalog-bot -f ${at} -a ${name} -d ${inFish(description)}`),
+      ...commands.map(
+        ({ name, description }) => `complete -c catalog-bot -f ${at} -a ${name} -d ${inFish(description)}`,
+      ),
       ...choices.map((choice) => `complete -c catalog-bot -f ${at} -a ${choice}`),
       ...options.map((option) => {
         const flags = [

@@ -50,7 +50,10 @@ async function initRepository(isToWrite: boolean, app: number | undefined): Prom
       mkdirSync(dirname(join(top, configPath)), { recursive: true })
       writeFileSync(join(top, configPath), configuration, { flag: 'wx' })
       print(`Wrote ${configPath}: put the directory of your catalog into it.`)
-    } else print(`Say where it is, in ${configPath} ("catalog-bot init --write" writes this file):\n\n${configuration}`)
+    } else
+      print(
+        `Say where it is, in ${configPath} ("catalog-bot init --write" writes this file):\n\n${configuration}`,
+      )
   }
   await printRulesets(top, app)
   print('\nWithout the App, a workflow can validate: catalog-bot init --action')
@@ -77,7 +80,10 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
   )
   const { a, b } = recommendedRulesets(branch, app, namesOfChecks(demandedChecks(defaultConfig)))
   print('\nImport two rulesets (Settings, Rules, Rulesets, Import a ruleset). Save each as a file:')
-  for (const [file, ruleset] of [['ruleset-a.json', a], ['ruleset-b.json', b]] as const)
+  for (const [file, ruleset] of [
+    ['ruleset-a.json', a],
+    ['ruleset-b.json', b],
+  ] as const)
     print(`\n${file}\n${JSON.stringify(ruleset, undefined, 2)}`)
 }
 

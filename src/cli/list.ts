@@ -40,7 +40,13 @@ export async function list(
   const packages = [...index.values()].filter((one) => packageName === undefined || one.name === packageName)
   const rows = rowsOf[kind](packages, served.value)
   if (output === 'json') printJson(rows)
-  else print(columns(headings[kind], rows.map((row) => Object.values(row).map(cell))))
+  else
+    print(
+      columns(
+        headings[kind],
+        rows.map((row) => Object.values(row).map(cell)),
+      ),
+    )
   exitWith(0)
 }
 
@@ -68,7 +74,9 @@ const rowsOf: Readonly<
       defaultChannel: one.defaultChannel,
     })),
   channels: (packages) =>
-    eachChannel(packages, (one, channel) => [{ package: one.name, channel: channel.name, head: channel.head }]),
+    eachChannel(packages, (one, channel) => [
+      { package: one.name, channel: channel.name, head: channel.head },
+    ]),
   bundles: (packages, served) =>
     eachChannel(packages, (one, channel) =>
       [...channel.bundles.values()].map((bundle) => ({

@@ -66,7 +66,10 @@ export function insecureRegistry(): Option {
 }
 
 export function migrateLevel(): Option {
-  return new Option('--migrate-level <level>', 'none, or one olm.csv.metadata instead of the manifests, as for opm')
+  return new Option(
+    '--migrate-level <level>',
+    'none, or one olm.csv.metadata instead of the manifests, as for opm',
+  )
     .choices(['none', 'bundle-object-to-csv-metadata'])
     .default('none')
 }

@@ -31,7 +31,9 @@ export async function mustBeRepository(directory: string): Promise<void> {
  */
 export async function defaultBase(directory: string): Promise<BaseBranch> {
   const remotes = ((await git(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
-  const remote = ['upstream', 'origin', remotes[0]].find((name) => name !== undefined && remotes.includes(name))
+  const remote = ['upstream', 'origin', remotes[0]].find(
+    (name) => name !== undefined && remotes.includes(name),
+  )
   if (remote !== undefined) {
     const ref = `refs/remotes/${remote}/`
     const head = await git(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)

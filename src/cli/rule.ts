@@ -31,7 +31,8 @@ function describeRule(id: string, output: 'text' | 'json'): void {
       id,
       allRules.map((one) => one.id),
     )
-    const hint = alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : '"catalog-bot rule" lists them all'
+    const hint =
+      alike.length > 0 ? `did you mean ${alike.join(' or ')}?` : '"catalog-bot rule" lists them all'
     throw new Error(`there is no rule "${printable(id)}": ${hint}`)
   }
   const { severity, check, title } = found

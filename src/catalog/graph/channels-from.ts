@@ -29,7 +29,9 @@ export function channelsFrom(catalog: Catalog, { packageName, minimumEdge }: Bou
     .filter((channel) => packageName === undefined || channel.package === packageName)
     .filter((channel) => floor === undefined || its === undefined || channel.package === its)
     .map((channel) =>
-      floor === undefined ? channel : { ...channel, entries: entriesFrom(channel, minimumEdge, floor, versions.value) },
+      floor === undefined
+        ? channel
+        : { ...channel, entries: entriesFrom(channel, minimumEdge, floor, versions.value) },
     )
     // Where nothing bounds it, opm draws an empty channel too.
     .filter(({ entries }) => (packageName ?? minimumEdge) === undefined || entries.length > 0)
@@ -63,7 +65,9 @@ function entriesFrom(
 /** By bundle name alone, the first of each name, whatever its package: opm has one map for all. */
 function bundleVersions(
   catalog: Catalog,
-): { readonly ok: true; readonly value: Map<string, Version> } | { readonly ok: false; readonly error: string } {
+):
+  | { readonly ok: true; readonly value: Map<string, Version> }
+  | { readonly ok: false; readonly error: string } {
   const versions = new Map<string, Version>()
   for (const { name, properties } of catalog.bundles) {
     if (versions.has(name)) continue
@@ -78,7 +82,10 @@ function bundleVersions(
     const text = textField(packages[0]?.value ?? null, 'version')
     const version = parseVersion(text)
     if (!version.ok)
-      return { ok: false, error: `bundle ${quote(name)} has invalid version ${quote(text)}: ${version.error}` }
+      return {
+        ok: false,
+        error: `bundle ${quote(name)} has invalid version ${quote(text)}: ${version.error}`,
+      }
     versions.set(name, version.value)
   }
   return { ok: true, value: versions }

@@ -40,9 +40,7 @@ export function opmMermaid(
     if (ids.length > 0) lines.push(`class ${sortedByBytes(ids).join()} ${name}`)
   }
   if (skippedLinks.length > 0)
-    lines.push(
-      `linkStyle ${skippedLinks.join()} stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;`,
-    )
+    lines.push(`linkStyle ${skippedLinks.join()} stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;`)
   return `${lines.join('\n')}\n`
 }
 
@@ -69,8 +67,7 @@ function decorations(packages: readonly PackageGraph[], v0Semantics: boolean): D
     for (const { name, isEntry, deprecated } of channel.nodes) {
       if (!isEntry) continue
       const kind = `${deprecated ? 'deprecated' : ''}${skipped.has(name) ? 'skipped' : ''}`
-      if (kind !== '')
-        classes[kind as keyof typeof classes].push(printable(`${of}-${channel.name}-${name}`))
+      if (kind !== '') classes[kind as keyof typeof classes].push(printable(`${of}-${channel.name}-${name}`))
       for (const edge of edgesInto.get(name) ?? []) {
         const passedOver = skipped.has(edge.kind === 'skips' ? edge.from : name)
         if (v0Semantics && passedOver) skippedLinks.push(link)

@@ -113,8 +113,7 @@ export function readMetas(metas: Iterable<Meta>): ReadResult<WritableCatalog> {
   for (const meta of metas) {
     const error = readBlob(meta, catalog, budget)
     if (error !== undefined) return { ok: false, error }
-    if (budget.left <= 0)
-      return { ok: false, error: tooMany }
+    if (budget.left <= 0) return { ok: false, error: tooMany }
   }
   return { ok: true, value: catalog }
 }

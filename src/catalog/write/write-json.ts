@@ -22,10 +22,7 @@ export function jsonLines(catalog: WritableCatalog): string {
 
 /** Any value, as json.MarshalIndent writes it for opm: `<`, `>` and `&` escaped. They stand nowhere but in texts. */
 export function marshalIndented(value: Json): string {
-  return json(value, '').replace(
-    /[<>&]/g,
-    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
-  )
+  return json(value, '').replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
 }
 
 function json(value: Json, indent: string): string {

@@ -18,12 +18,16 @@ export function addAuthoringCommands(program: Command): void {
 function addInit(program: Command): void {
   const command = program
     .command('init')
-    .description('set up a catalog repository for the bot; or, with a name, print an olm.package blob as opm init does')
+    .description(
+      'set up a catalog repository for the bot; or, with a name, print an olm.package blob as opm init does',
+    )
     .argument('[package]', 'the name of a package (default: set up the current repository)')
     .option('-c, --default-channel <name>', 'package: the channel that subscriptions get')
     .option('-d, --description <file>', 'package: a file with its description, such as README.md')
     .option('-i, --icon <file>', 'package: a file with its icon')
-    .addOption(new Option('-o, --output <format>', 'package: what to print (default: json)').choices(['json', 'yaml']))
+    .addOption(
+      new Option('-o, --output <format>', 'package: what to print (default: json)').choices(['json', 'yaml']),
+    )
     .option('--action', 'repository: print a GitHub workflow that validates, for those without the App')
     .option('--write', 'repository: write the configuration, where one is needed, instead of printing it')
     .addOption(
@@ -61,7 +65,11 @@ function addRender(program: Command): void {
     )
   explain(
     command,
-    ['render template.yaml -o yaml', 'render catalogs/v4.20', 'render quay.io/example/bundle:v1.2.0 --migrate'],
+    [
+      'render template.yaml -o yaml',
+      'render catalogs/v4.20',
+      'render quay.io/example/bundle:v1.2.0 --migrate',
+    ],
     `Templates are basic, semver and substitutes templates, recognised by their schema; the bundle images that they name
 are pulled. A composite list is a YAML file with \`references\`, a name and an image each; all that the images hold,
 bundles or whole catalogs, is printed. As with opm, the output is not validated: run \`validate\` on it.`,
@@ -75,8 +83,9 @@ function addConvert(program: Command): void {
     .addArgument(new Argument('<kind>', 'the kind of template').choices(['basic', 'substitutes']))
     .argument('[file]', 'a file of a file-based catalog (default, and -: standard input)')
     .addOption(outputs('json', 'yaml'))
-    .action(async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
-      (await import('../convert-template.ts')).convertTemplate(kind, file, options),
+    .action(
+      async (kind: 'basic' | 'substitutes', file: string | undefined, options: ConvertTemplateOptions) =>
+        (await import('../convert-template.ts')).convertTemplate(kind, file, options),
     )
   explain(
     command,
@@ -126,9 +135,5 @@ function addRule(program: Command): void {
     .action(async (id: string | undefined, options: { output: 'text' | 'json' }) =>
       (await import('../rule.ts')).rule(id, options),
     )
-  explain(
-    command,
-    ['rule several-heads', 'rule'],
-    `Exit code: 0; 2 if there is no such rule.`,
-  )
+  explain(command, ['rule several-heads', 'rule'], `Exit code: 0; 2 if there is no such rule.`)
 }

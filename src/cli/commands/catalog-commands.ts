@@ -78,7 +78,10 @@ if files could not be read; the rest is drawn.`,
     .argument('<catalog...>', 'directories of file-based catalogs, or catalog images')
     .option('-p, --package-name <name>', 'only this package')
     .option('--minimum-edge <bundle>', 'only what upgrades from this bundle onwards')
-    .option('--draw-v0-semantics', 'show what OLM v0 passes over: skipped bundles, and edges that do not count')
+    .option(
+      '--draw-v0-semantics',
+      'show what OLM v0 passes over: skipped bundles, and edges that do not count',
+    )
     .addOption(insecureRegistry())
     .action(async (catalogs: string[], options: RenderGraphOptions) =>
       (await import('../render-graph.ts')).renderGraph(catalogs, options),
@@ -98,9 +101,24 @@ function addList(program: Command): void {
   const group = program.command('list').description('list what is in a catalog, as opm alpha list does')
   explain(group, ['list packages catalogs/v4.20', 'list bundles catalogs/v4.20 foo'])
   const lists = [
-    ['packages', 'list the packages: name, display name, default channel', '', 'list packages catalogs/v4.20'],
-    ['channels', 'list the channels of all packages, or of one, with their heads', '[package]', 'list channels catalogs/v4.20 foo'],
-    ['bundles', 'list the bundles of all packages, or of one, once for each channel', '[package]', 'list bundles catalogs/v4.20 foo'],
+    [
+      'packages',
+      'list the packages: name, display name, default channel',
+      '',
+      'list packages catalogs/v4.20',
+    ],
+    [
+      'channels',
+      'list the channels of all packages, or of one, with their heads',
+      '[package]',
+      'list channels catalogs/v4.20 foo',
+    ],
+    [
+      'bundles',
+      'list the bundles of all packages, or of one, once for each channel',
+      '[package]',
+      'list bundles catalogs/v4.20 foo',
+    ],
   ] as const
   for (const [kind, description, second, example] of lists) {
     const command = group
@@ -129,13 +147,13 @@ function addImages(program: Command): void {
     .command('images')
     .description('look up every image that a catalog names in its registry')
     .argument('<dir>', 'a directory of file-based catalogs')
-    .addOption(
-      wholeNumber('--concurrency <n>', 'how many to look up at once', 1, 1000).default(64),
-    )
+    .addOption(wholeNumber('--concurrency <n>', 'how many to look up at once', 1, 1000).default(64))
     .option('--resume <file>', 'save answers in this file, and continue from it')
     .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
-    .action(async (dir: string, options: ImagesOptions) => (await import('../images.ts')).images(dir, options))
+    .action(async (dir: string, options: ImagesOptions) =>
+      (await import('../images.ts')).images(dir, options),
+    )
   explain(
     command,
     ['images catalogs/v4.20', 'images catalogs/v4.20 --resume answers.jsonl -o json'],
@@ -150,7 +168,9 @@ function addInstall(program: Command): void {
     .argument('<dir>', 'a directory of file-based catalogs, or a catalog image')
     .requiredOption('--package <name>', 'the package')
     .addOption(
-      repeatable('--channel <name>', 'only this channel (default: the default channel)').conflicts('allChannels'),
+      repeatable('--channel <name>', 'only this channel (default: the default channel)').conflicts(
+        'allChannels',
+      ),
     )
     .option('--all-channels', 'every channel of the package')
     .option(
@@ -175,7 +195,9 @@ function addInstall(program: Command): void {
     .option('--offline', 'contact no registry')
     .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
-    .action(async (dir: string, options: InstallOptions) => (await import('../install.ts')).install(dir, options))
+    .action(async (dir: string, options: InstallOptions) =>
+      (await import('../install.ts')).install(dir, options),
+    )
   explain(
     command,
     [

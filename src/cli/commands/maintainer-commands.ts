@@ -2,7 +2,7 @@
 import { Argument, type Command } from 'commander'
 import type { DoctorOptions } from '../doctor.ts'
 import { explain } from '../help.ts'
-import { outputs, repositoryOption, wholeNumber } from '../options.ts'
+import { insecureRegistry, list, outputs, repositoryOption, wholeNumber } from '../options.ts'
 
 export function addMaintainerCommands(program: Command): void {
   const doctor = program
@@ -10,18 +10,20 @@ export function addMaintainerCommands(program: Command): void {
     .description('say what a branch on GitHub demands, how the App would merge there, and what is missing')
     .addOption(repositoryOption().makeOptionMandatory())
     .option('--branch <name>', 'the branch (default: the default branch)')
-    .option('--config <file>', "a configuration (default: the branch's own)")
-    .addOption(
-      wholeNumber('--app <id>', "the App's id, when a token is used", 1, Number.MAX_SAFE_INTEGER),
-    )
+    .option('--config <file>', 'a configuration (default: none)')
+    .addOption(wholeNumber('--app <id>', "the App's id, when a token is used", 1, Number.MAX_SAFE_INTEGER))
     .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
     .option('--rulesets <folder>', 'write the two recommended rulesets there, to be imported')
-    .option('--offline', 'contact no registry')
+    .addOption(list('--registry <host>', 'a registry to ask, beside those that the configuration allows'))
+    .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
     .action(async (options: DoctorOptions) => (await import('../doctor.ts')).doctor(options))
   explain(
     doctor,
-    ['doctor --repository acme/catalog --app 12345', 'doctor --repository acme/catalog --app 12345 --rulesets rulesets'],
+    [
+      'doctor --repository acme/catalog --app 12345',
+      'doctor --repository acme/catalog --app 12345 --rulesets rulesets',
+    ],
     `It looks at permissions, the branch's rules, deliveries, registries, proxy and clock, and changes nothing. Where APP_ID, the
 private key and the webhook secret are in the environment, the App itself asks; else the token does, which cannot see the App's
 permissions and deliveries. Exit code: 0 if the App can merge and nothing is missing, 1 if not, 2 if the command could not run.`,

@@ -8,10 +8,18 @@ import { insecureRegistry, list, outputs, role } from '../options.ts'
 
 export function addPullCommands(program: Command): void {
   explain(
-    addPull(program.command('check').description('decide on a pull request in a local git repository, without GitHub'))
+    addPull(
+      program
+        .command('check')
+        .description('decide on a pull request in a local git repository, without GitHub'),
+    )
       .addOption(outputs('text', 'json'))
       .action(async (options: CheckOptions) => (await import('../check.ts')).check(options)),
-    ['check', 'check --base upstream/main --author your-login', 'check --repo ../catalog --head update --offline -o json'],
+    [
+      'check',
+      'check --base upstream/main --author your-login',
+      'check --repo ../catalog --head update --offline -o json',
+    ],
     `The author is the login that git (github.user) or gh has for you. Exit code: 0 if the bot would merge it, 1 if not
 (blocked, waiting for people, or a registry did not answer), 2 if the command could not run.`,
   )
@@ -39,7 +47,9 @@ not run.`,
 function addRange(command: Command): Command {
   return command
     .option('--repo <path>', 'the repository', '.')
-    .addOption(new Option('--base <rev>', 'the base branch or commit (default: the default branch of the remote)'))
+    .addOption(
+      new Option('--base <rev>', 'the base branch or commit (default: the default branch of the remote)'),
+    )
     .option('--head <rev>', 'the branch or commit to merge', 'HEAD')
 }
 
