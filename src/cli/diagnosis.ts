@@ -11,6 +11,9 @@ export interface Remark {
   readonly text: string
 }
 
+/** Without one of these nothing is merged; without another one something is left out, and app.yml says what. */
+const needed: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
+
 /** `wanted` is app.yml's. */
 export function aboutPermissions(
   wanted: Readonly<Record<string, string>>,
@@ -27,7 +30,7 @@ export function aboutPermissions(
   const names = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
   return {
     about: 'permissions',
-    ok: false,
+    ok: missing.some(([name]) => needed.has(name)) ? false : undefined,
     text: `the App lacks ${names}; grant it in the App's settings, and accept the change where it is installed`,
   }
 }

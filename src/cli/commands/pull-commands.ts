@@ -55,7 +55,7 @@ function addRange(command: Command): Command {
 
 function addPull(command: Command): Command {
   return addRange(command)
-    .option('--author <login[:id]>', 'who opens the pull request (default: you)')
+    .option('--author <login>', 'who opens the pull request, as LOGIN or LOGIN:ID (default: you)')
     .addOption(list('--approved-by <login>', 'somebody who has approved exactly this head'))
     .addOption(role())
     .addOption(insecureRegistry())
