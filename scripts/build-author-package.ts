@@ -9,6 +9,7 @@ import {
   readdirSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,6 +29,10 @@ if (named.startsWith('-') || others.length > 0) {
   process.exit(2)
 }
 const folder = resolve(root, named)
+
+/** People download it for one command. */
+const mostInstalled = 5_000_000
+const block = 4096
 
 /** Processes of their own, which the file beside them starts by its name. */
 const processes = [
@@ -100,6 +105,17 @@ writeFileSync(
     ),
   ),
 )
+
+const size = installedSize(folder)
+if (size > mostInstalled)
+  throw new Error(`the package takes ${size} bytes installed: more than the ${mostInstalled} that it may`)
+
+/** As a disk counts it: whole blocks. */
+function installedSize(place: string): number {
+  return readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .map((name) => statSync(join(place, name)).size)
+    .reduce((sum, bytes) => sum + Math.ceil(bytes / block) * block, 0)
+}
 
 /** A process keeps its name, by which it is started; commands may have names in common. */
 function flat(path: string): string {
