@@ -181,7 +181,7 @@ function fish(program: Command): string {
 function __catalog_bot_at
   set -l place
   for word in (commandline -opc)[2..-1]
-    if contains -- (string join ' ' $place $word) ${paths.map(inFish).join(' ')}
+    if contains -- (string join -- ' ' $place $word) ${paths.map(inFish).join(' ')}
       set -a place $word
     end
   end

@@ -39,7 +39,8 @@ import { withRegistry } from './pulled-bundles.ts'
 import { packageFolder } from './version.ts'
 
 export interface DoctorOptions {
-  readonly repository: string
+  /** Where it is no argument. */
+  readonly repository?: string
   readonly branch?: string
   readonly config?: string
   /** The App's id, where it is not in the environment. */
@@ -59,8 +60,10 @@ interface Diagnosed {
   readonly remarks: readonly Remark[]
 }
 
-export async function doctor(options: DoctorOptions): Promise<void> {
-  const repository = parseRepository(options.repository)
+export async function doctor(named: string | undefined, options: DoctorOptions): Promise<void> {
+  if ((named === undefined) === (options.repository === undefined))
+    throw new Error('name one repository: catalog-bot doctor OWNER/NAME')
+  const repository = parseRepository(named ?? options.repository ?? '')
   const config = await readConfigFile(options.config)
   const {
     app,
@@ -76,7 +79,15 @@ export async function doctor(options: DoctorOptions): Promise<void> {
   const proxy = aboutProxy(process.env)
   const remarks = [...ofGitHub, ...(proxy ? [proxy] : []), ...(await askRegistries(config, options))]
   if (options.output === 'json')
-    printJson({ repository: options.repository, app, rules, permissions, plan, rulesets, remarks })
+    printJson({
+      repository: `${repository.owner}/${repository.name}`,
+      app,
+      rules,
+      permissions,
+      plan,
+      rulesets,
+      remarks,
+    })
   else print(`${landingPlanAsText(rules.branch, plan)}\n${remarksAsText(remarks)}`)
   const isWell = remarks.every(({ ok }) => ok !== false)
   exitWith(isWell && plan.method !== undefined && plan.missing.length === 0 ? 0 : 1)

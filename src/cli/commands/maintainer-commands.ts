@@ -8,7 +8,8 @@ export function addMaintainerCommands(program: Command): void {
   const doctor = program
     .command('doctor')
     .description('say what a branch on GitHub demands, how the App would merge there, and what is missing')
-    .addOption(repositoryOption().makeOptionMandatory())
+    .argument('[owner/name]', 'the repository')
+    .addOption(repositoryOption())
     .option('--branch <name>', 'the branch (default: the default branch)')
     .option('--config <file>', 'a configuration (default: none)')
     .addOption(wholeNumber('--app <id>', "the App's id, when a token is used", 1, Number.MAX_SAFE_INTEGER))
@@ -17,13 +18,12 @@ export function addMaintainerCommands(program: Command): void {
     .addOption(list('--registry <host>', 'a registry to ask, beside those that the configuration allows'))
     .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
-    .action(async (options: DoctorOptions) => (await import('../doctor.ts')).doctor(options))
+    .action(async (repository: string | undefined, options: DoctorOptions) =>
+      (await import('../doctor.ts')).doctor(repository, options),
+    )
   explain(
     doctor,
-    [
-      'doctor --repository acme/catalog --app 12345',
-      'doctor --repository acme/catalog --app 12345 --rulesets rulesets',
-    ],
+    ['doctor acme/catalog --app 12345', 'doctor acme/catalog --app 12345 --rulesets rulesets'],
     `It looks at permissions, the branch's rules, deliveries, registries, proxy and clock, and changes nothing. Where APP_ID, the
 private key and the webhook secret are in the environment, the App itself asks; else the token does, which cannot see the App's
 permissions and deliveries. Exit code: 0 if the App can merge and nothing is missing, 1 if not, 2 if the command could not run.`,
