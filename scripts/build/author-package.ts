@@ -10,7 +10,7 @@ interface AppPackage {
 const repository = 'https://github.com/catalog-bot/catalog-bot'
 
 /** Scoped: a name without a scope is anybody's to register. */
-export const authorPackageName = '@catalog-bot/cli'
+const authorPackageName = '@catalog-bot/cli'
 
 export function authorPackage({
   version,
