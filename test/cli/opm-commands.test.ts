@@ -186,7 +186,7 @@ describe('render-graph', () => {
       ['--minimum-edge', 'foo.v1.1.0', '--draw-v0-semantics'],
       { minimumEdge: 'foo.v1.1.0', drawV0Semantics: true },
     ],
-  ])('%s', async (_, flags, options) => {
+  ])('%s', async (_, flags: readonly string[], options) => {
     const out = await sameAsOpm(['alpha', 'render-graph', dir, ...flags], () => renderGraph([dir], options))
     expect(out.includes('linkStyle')).toBe(flags.length === 1 && flags[0] === '--draw-v0-semantics')
     expect(out.includes('foo.v1.0.0')).toBe(!flags.includes('--minimum-edge') && !flags.includes('bar'))

@@ -29,7 +29,7 @@ function parse(
       throw error
     })
     command.configureOutput({ writeOut: (text) => (said += text), writeErr: (text) => (said += text) })
-    if (command.commands.length === 0) command.action(() => (ran = pathOf(command)))
+    if (command.commands.length === 0) command.action(() => void (ran = pathOf(command)))
   }
   try {
     program.parse(line, { from: 'user' })
