@@ -831,7 +831,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'show what could not be checked as neutral, which GitHub takes for a yes',
     edits: [
       {
-        file: 'src/messages/report.ts',
+        file: 'src/messages/check-runs.ts',
         search: "isTooLarge ? 'failure' : 'neutral'",
         replace: "isTooLarge ? 'neutral' : 'neutral'",
       },
@@ -2078,7 +2078,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'an install that nobody could find out about is green on GitHub',
     edits: [
       {
-        file: 'src/messages/report.ts',
+        file: 'src/messages/check-runs.ts',
         search: "conclusion: 'neutral', title: 'Could not be found out'",
         replace: "conclusion: 'success', title: 'Could not be found out'",
       },

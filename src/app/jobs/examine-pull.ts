@@ -2,6 +2,7 @@
 // anew, so running it twice, late or after a crash comes to the same end.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import type { ReportOptions } from '../../messages/report-options.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
@@ -20,8 +21,8 @@ import { isServed } from './is-served.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
-import { toldPulls, type ToldPull } from './publish/publication-state.ts'
-import { publishReport, withDigest } from './publish-report.ts'
+import { toldPulls } from './publish/publication-state.ts'
+import { publishReport, withDigest, type Compose } from './publish-report.ts'
 import { reportMerged, type StoredReport } from './report-merged.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
@@ -204,12 +205,12 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
 }
 
 function composed(
-  { verdict, told }: Seen,
-  { app }: JobContext,
-  landed?: string,
-  published?: ToldPull,
+  { snapshot, verdict, told }: Seen,
+  { app, forge }: JobContext,
+  more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
 ): Report {
-  return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed, published })
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
+  return composeReport(verdict, { ...told, page, rulesUrl: app.settings.rulesUrl, ...more })
 }
 
 function settleOptions(place: JobContext<Store>): SettleOptions {
@@ -236,8 +237,8 @@ async function report(
     landed === undefined
       ? undefined
       : await place.app.store.readState(toldPulls, snapshot.repository, String(snapshot.pull))
-  const wanted = composed(seen, place, landed, published)
-  const at = await publishReport(place.forge, wanted, snapshot.pull, snapshot.head)
+  const compose: Compose = (runs) => composed(seen, place, { runs, landed, published })
+  const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Kept before it is shown to anybody by name: whoever agrees to it does so by that.

@@ -2,28 +2,57 @@
 import { changeAsMermaid } from '../../change/draw-change.ts'
 import { changeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
 import { describeCommands } from '../../messages/describe-commands.ts'
+import { summariseChange } from '../../messages/summarise-change.ts'
+import type { ToldFix, TracedLine } from '../../messages/traced-line.ts'
+import type { CommentPolicy } from '../../config/config.ts'
+import type { Repository } from '../../ports/repository.ts'
 import type { Examination } from '../examine.ts'
+import { traceFindings } from '../trace-findings.ts'
 
 export interface Told {
+  /** What the change does for users, a sentence of Markdown. */
+  readonly summary?: string | undefined
   readonly changeLines: readonly string[]
   readonly commandLines: readonly string[]
   readonly graph?: string | undefined
   /** The id of what the change does. */
   readonly change?: string | undefined
+  /** Where the findings' lines stand on GitHub, and the fixes that are known. Absent: nobody has looked. */
+  readonly lines?: readonly TracedLine[] | undefined
+  readonly fixes?: readonly ToldFix[] | undefined
+  /** When the repository wants a comment, and whether it wants suggestions. */
+  readonly comment?: CommentPolicy | undefined
+  readonly suggestions?: boolean | undefined
 }
 
-export function whatToTell({
-  change,
-  records,
-  snapshot,
-  epoch,
-  described,
-  isYesToThis,
-}: Pick<Examination, 'change' | 'records' | 'snapshot' | 'epoch' | 'described' | 'isYesToThis'>): Told {
+/** Rejects with a GitError. */
+export async function whatToTell(
+  {
+    change,
+    config,
+    records,
+    snapshot,
+    epoch,
+    described,
+    isYesToThis,
+    verdict,
+  }: Pick<
+    Examination,
+    'change' | 'config' | 'records' | 'snapshot' | 'epoch' | 'described' | 'isYesToThis' | 'verdict'
+  >,
+  repository: Repository,
+): Promise<Told> {
+  const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
+  const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
+  const traced = commits && (await traceFindings(findings, commits, repository))
   return {
+    summary: summariseChange(change),
     changeLines: change.paths.length === 0 ? [] : changeAsMarkdown(describeChangeLines(change)),
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
     graph: changeAsMermaid(change),
     change: described?.id,
+    ...traced,
+    comment: config.comment,
+    suggestions: config.suggestions,
   }
 }
