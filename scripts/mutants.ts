@@ -2309,6 +2309,84 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/change/describe-change.test.ts', 'by its case alone'],
   },
+  {
+    number: 460,
+    bug: 'let anybody’s approval make the check green for what a maintainer merges by hand',
+    edits: [
+      {
+        file: 'src/checks/ownership/consent.ts',
+        search: '        .map((account) => () => this.#people.isMaintainer(account)),',
+        replace: "        .map(() => () => ({ kind: 'yes' as const })),",
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'maintains nothing'],
+  },
+  {
+    number: 461,
+    bug: 'let an approval of another change make the check green for what a maintainer merges by hand',
+    edits: [
+      {
+        file: 'src/checks/ownership/consent.ts',
+        search:
+          '      approvals\n        .filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers))',
+        replace: '      approvals\n        .filter((approval) => isOfState(approval, snapshot, epoch))',
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'of another change'],
+  },
+  {
+    number: 462,
+    bug: 'let authors make the check green for their own files outside all packages',
+    edits: [
+      {
+        file: 'src/checks/ownership/consent.ts',
+        search: 'account.id !== this.#author?.id && !isBot(account)',
+        replace: '!isBot(account)',
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'yes of its author'],
+  },
+  {
+    number: 463,
+    bug: 'merge by itself what a maintainer approved for merging by hand',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: 'for (const { what, who } of outcome.waiting) yield',
+        replace: 'for (const { what, who } of outcome.waiting.filter((one) => one.isAgreed !== true)) yield',
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'not merged by the bot'],
+  },
+  {
+    number: 464,
+    bug: 'take a comment of another App with our marker for ours',
+    edits: [
+      {
+        file: 'src/github/read-comments.ts',
+        search: 'if (via !== undefined) return via === appId',
+        replace: 'if (via === appId) return true',
+      },
+    ],
+    test: ['test/github/read-comments.test.ts', 'our own comment'],
+  },
+  {
+    number: 465,
+    bug: 'show the check green while nobody knows whether the approver is a maintainer',
+    edits: [
+      {
+        file: 'src/checks/ownership/ownership.ts',
+        search: "if (agreed.kind === 'unknown') unanswered.push(...agreed.open)",
+        replace: '',
+      },
+      {
+        file: 'src/checks/ownership/ownership.ts',
+        search: "...(agreed.kind === 'yes' && { isAgreed: true }),",
+        replace: "...(agreed.kind !== 'no' && { isAgreed: true }),",
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'does not say'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

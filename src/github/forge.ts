@@ -157,6 +157,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     readSnapshot: (pull, options) =>
       readSnapshot(octokit, repository, pull, {
         appId,
+        login: () => acting.login(),
         memory: acting.comments,
         most: acting.mostComments,
         ...options,
