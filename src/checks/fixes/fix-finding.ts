@@ -58,10 +58,16 @@ function* joinHeads({ channel, heads }: Facts, document: FixableDocument): Gener
   const entry = entries.find((each) => textAt(each, 'name') === newest)
   if (newest === undefined || next === undefined || entry === undefined) return
   if (textAt(document.root, 'name') !== channel) return
+  const before = graphEntries(document.root).map(({ name }) => name)
   const holds = (mended: FixableDocument): boolean => {
-    const graph = upgradeGraph(graphEntries(mended.root))
+    const now = graphEntries(mended.root)
+    const graph = upgradeGraph(now)
     return (
-      graph.heads.length === 1 && graph.heads[0] === newest && !graph.cycle && graph.stranded.length === 0
+      now.every(({ name }, at) => name === before[at]) &&
+      graph.heads.length === 1 &&
+      graph.heads[0] === newest &&
+      !graph.cycle &&
+      graph.stranded.length === 0
     )
   }
   const replaces = entryAt(entry, 'replaces')
@@ -69,12 +75,7 @@ function* joinHeads({ channel, heads }: Facts, document: FixableDocument): Gener
     fix:
       replaces === undefined
         ? document.addField(entry, 'name', 'replaces', next)
-        : document.replaceText(
-            replaces.value.start,
-            replaces.value.end,
-            next,
-            linesFrom(entry, replaces.keyStart, document),
-          ),
+        : document.replaceValue(replaces, next, linesFrom(entry, replaces.keyStart, document)),
     holds,
   }
   if (entryAt(entry, 'skips') === undefined)
@@ -92,11 +93,17 @@ function* correctEdge({ entry, edge, targets, near }: Facts, document: FixableDo
   if (wrong === undefined || typeof near !== 'string' || near === '') return
   for (const map of maps(valueAt(document.root, 'entries'))) {
     if (textAt(map, 'name') !== entry) continue
-    const value = valueAt(map, String(edge))
-    const found = value?.kind === 'list' ? value.items.find((item) => isText(item, wrong)) : value
-    if (!isText(found, wrong)) continue
+    const field = entryAt(map, String(edge))
+    const item =
+      field?.value.kind === 'list' ? field.value.items.find((each) => isText(each, wrong)) : undefined
+    const context = field === undefined ? 0 : linesFrom(map, item?.start ?? field.keyStart, document)
+    const isOwn = item !== undefined && field !== undefined && item.start > field.keyEnd
     yield {
-      fix: document.replaceText(found.start, found.end, near, linesFrom(map, found.start, document)),
+      fix: isOwn
+        ? document.replaceText(item.start, item.end, near, context)
+        : field && isText(field.value, wrong)
+          ? document.replaceValue(field, near, context)
+          : undefined,
       holds: (mended) =>
         graphEntries(mended.root).some(
           ({ name, replaces, skips }) =>
@@ -126,7 +133,10 @@ function* renameType({ type, known }: Facts, document: FixableDocument, at: Plac
     if (typeof known !== 'string' || entry === undefined || !isText(entry.value, type)) continue
     const begins = document.point(map.start)
     if (begins.line > at.line || document.point(map.end).line < at.line) continue
-    yield replacing(document, document.point(entry.value.start), String(type), known)
+    yield {
+      fix: document.replaceValue(entry, known),
+      holds: (mended) => [...mended.maps()].some((each) => textAt(each, 'type') === known),
+    }
   }
 }
 
@@ -143,12 +153,7 @@ function* correctVersion({ bundle, version }: Facts, document: FixableDocument):
       fix:
         entry === undefined
           ? document.addField(value, 'packageName', 'version', wanted)
-          : document.replaceText(
-              entry.value.start,
-              entry.value.end,
-              wanted,
-              linesFrom(value, entry.keyStart, document),
-            ),
+          : document.replaceValue(entry, wanted, linesFrom(value, entry.keyStart, document)),
       holds: (mended) =>
         maps(valueAt(mended.root, 'properties')).some(
           (each) =>

@@ -109,12 +109,20 @@ export class FixableDocument {
   replaceText(start: number, end: number, text: string, context = 0): Fix | undefined {
     const [from, to] = [this.point(start), this.point(end)]
     const old = this.#text.slice(start, end)
+    // What has an anchor is said elsewhere, too; what an alias says stands elsewhere.
+    if (/[&*!][^\s]*[ \t]*$/.test(this.#text.slice(Math.max(0, start - 200), start))) return undefined
     const line = this.#file.line(from.line)
     if (from.line !== to.line || line.slice(from.column - 1, to.column - 1) !== old) return undefined
     const written = this.#written(text, old)
     if (written === undefined) return undefined
     const now = `${line.slice(0, from.column - 1)}${written}${line.slice(to.column - 1)}`
     return this.#file.replaceLines(from.line, from.line, [now], context)
+  }
+
+  /** Another text as the value of a field, if it is written there and not by an alias. */
+  replaceValue({ keyEnd, value }: MapEntry, text: string, context = 0): Fix | undefined {
+    if (!/^["']?\s*:\s*$/.test(this.#text.slice(keyEnd, value.start))) return undefined
+    return this.replaceText(value.start, value.end, text, context)
   }
 
   /** A new field in a map whose keys stand on lines of their own, behind (in JSON: before) the key that is named. */
@@ -167,6 +175,8 @@ export class FixableDocument {
 /** A name, version or reference as YAML reads it without surprise. */
 function plainYaml(text: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._/@+:-]*$/.test(text) || text.endsWith(':')) return JSON.stringify(text)
+  // Three numbers are none.
+  if (/^\d+\.\d+\.\d+/.test(text)) return text
   // What looks like a number, a date or a truth value would be one.
   return /^(?:[0-9.+_:-]+|0[xob].*|[0-9].*e.*|true|false|yes|no|on|off|y|n|null|nan|inf)$/i.test(text)
     ? JSON.stringify(text)
