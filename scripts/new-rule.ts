@@ -1,9 +1,11 @@
 // Starts a rule of any kind: its file, its page, a good and a bad example, and its line in the list of its folder. What it
-// writes runs, and fails its tests until someone says what the rule finds. `npm run new-rule ID [KIND]`; overwrites nothing.
+// writes runs, and fails its tests until someone says what the rule finds. `npm run new-rule ID [KIND] [-- --suite SUITE]`; overwrites nothing.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { Judged } from '../src/findings/rule.ts'
+import { suites } from '../src/findings/suites.ts'
 import { listedSources, renderLists } from './rule-lists.ts'
 
 interface Kind {
@@ -16,6 +18,8 @@ interface Kind {
   readonly isFixed?: true
   /** Its examples name an image for the first time: only those are looked at. */
   readonly namesImage?: true
+  /** Its examples add a bundle as a directory. */
+  readonly addsDirectory?: true
 }
 
 const byOpm = (source: string): Kind => ({ check: 'validation', judges: 'catalog', source, isFixed: true })
@@ -64,6 +68,13 @@ export const kinds: Readonly<Record<string, Kind>> = {
     },
   },
   template: { check: 'validation', judges: 'pull request', source: 'src/checks/validation/templates' },
+  'bundle-directory': {
+    check: 'validation',
+    judges: 'pull request',
+    source: 'src/checks/bundles/rules',
+    addsDirectory: true,
+  },
+  install: { check: 'install', judges: 'pull request', source: 'src/checks/install/rules' },
   image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules', namesImage: true },
   ownership: { check: 'ownership', judges: 'pull request', source: 'src/checks/ownership/rules' },
   commits: { check: 'ownership', judges: 'pull request', source: 'src/checks/commits/rules' },
@@ -74,16 +85,23 @@ export const kinds: Readonly<Record<string, Kind>> = {
   'opm-deprecation': byOpm('src/catalog/model/rules/deprecation-rules.ts'),
 }
 
-/** New files of a rule: path from the root to text. Throws a TypeError for an id that is not kebab-case, or no kind. */
-export function filesOf(id: string, kindName = 'catalog'): Map<string, string> {
+/**
+ * New files of a rule: path from the root to text. Throws a TypeError for an id that is not kebab-case, for no kind, and for a
+ * suite that is none or of another kind than bundles.
+ */
+export function filesOf(id: string, kindName = 'catalog', suite?: string): Map<string, string> {
   if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
     throw new TypeError(`a rule's id is kebab-case, not "${id}"`)
   const kind = kinds[kindName]
   if (kind === undefined)
     throw new TypeError(`a rule's kind is one of ${Object.keys(kinds).join(', ')}, not "${kindName}"`)
+  if (suite !== undefined && !suites.some((one) => one === suite))
+    throw new TypeError(`a suite is one of ${suites.join(', ')}, not "${suite}"`)
+  if (suite !== undefined && kind.judges !== 'bundle')
+    throw new TypeError('only rules about bundles stand in a suite')
   const examples = `fixtures/rules/${id}`
   return new Map([
-    ...(kind.source.endsWith('.ts') ? [] : [[`${kind.source}/${id}.ts`, ruleFile(id, kind)] as const]),
+    ...(kind.source.endsWith('.ts') ? [] : [[`${kind.source}/${id}.ts`, ruleFile(id, kind, suite)] as const]),
     [`docs/rules/${id}.md`, pageText(id)],
     ...exampleFiles(kind).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
     ...exampleFiles(kind, id).map(([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const),
@@ -95,7 +113,7 @@ function exportOf(id: string): string {
   return id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
 }
 
-function ruleFile(id: string, kind: Kind): string {
+function ruleFile(id: string, kind: Kind, suite?: string): string {
   const up = '../'.repeat(kind.source.split('/').length - 1)
   const places = kind.search && kind.judges !== 'bundle'
   return [
@@ -109,18 +127,18 @@ function ruleFile(id: string, kind: Kind): string {
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
     '',
-    ruleText(id, kind),
+    ruleText(id, kind, suite),
   ].join('\n')
 }
 
-function ruleText(id: string, { check, judges, search, isFixed }: Kind): string {
+function ruleText(id: string, { check, judges, search, isFixed }: Kind, suite?: string): string {
   return `export const ${exportOf(id)} = defineRule<{ name: string }${search ? `, ${search.type}` : ''}>({
   id: '${id}',
   check: '${check}',
   judges: '${judges}',
   severity: '${isFixed ? 'error' : 'warning'}',
   since: '0.1.0',
-${isFixed ? '  fixed: true,\n' : ''}${judges === 'bundle' ? '  network: true,\n' : ''}  title: 'What the rule requires',
+${isFixed ? '  fixed: true,\n' : ''}${judges === 'bundle' ? '  network: true,\n' : ''}${suite === undefined ? '' : `  suite: '${suite}',\n`}  title: 'What the rule requires',
   say: ({ name }) => ({
     what: \`\${name} is wrong\`,
     why: 'Why it matters to those who install Operators.',
@@ -148,7 +166,7 @@ function pageText(id: string): string {
 
 /** An example that no rule complains about; with an id, the place where the offence belongs is marked. */
 function exampleFiles(
-  { judges, namesImage }: Kind,
+  { judges, namesImage, addsDirectory }: Kind,
   id?: string,
 ): readonly (readonly [path: string, text: string])[] {
   const catalog = (version: string) => catalogText(version, id)
@@ -161,6 +179,7 @@ function exampleFiles(
         ['metadata/annotations.yaml', annotationsText],
       ]
     case 'pull request':
+      if (addsDirectory) return directoryFiles(id)
       return [
         ['base/.github/catalog-bot.yml', configText],
         ['result/.github/catalog-bot.yml', configText],
@@ -175,6 +194,26 @@ function exampleFiles(
       ]
   }
 }
+
+/** A package of bundle directories that gets one more. */
+function directoryFiles(id?: string): readonly (readonly [path: string, text: string])[] {
+  const package_ = (tree: string) =>
+    [
+      [`${tree}/.github/catalog-bot.yml`, 'owners:\n  maintainers: [maria]\n'],
+      [`${tree}/operators/foo/ci.yaml`, 'updateGraph: replaces-mode\nreviewers: [alice, bob]\n'],
+      ...bundleDirectory(`${tree}/operators/foo/1.0.0`, csvText()),
+    ] as const
+  const next = csvText(id)
+    .replaceAll('1.0.0', '1.1.0')
+    .replace('  version: 1.1.0\n', '$&  replaces: foo.v1.0.0\n')
+  return [...package_('base'), ...package_('result'), ...bundleDirectory('result/operators/foo/1.1.0', next)]
+}
+
+const bundleDirectory = (directory: string, csv: string) =>
+  [
+    [`${directory}/manifests/foo.clusterserviceversion.yaml`, csv],
+    [`${directory}/metadata/annotations.yaml`, annotationsText],
+  ] as const
 
 const configText = `catalogs:
   - path: catalog
@@ -254,8 +293,8 @@ const annotationsText = `annotations:
  * Writes a new rule below `root`; gives the paths written. Throws an Error when one of its files exists, or when it would
  * be in no list: nothing would know of it.
  */
-export function writeRule(root: string, id: string, kindName = 'catalog'): string[] {
-  const files = filesOf(id, kindName)
+export function writeRule(root: string, id: string, kindName = 'catalog', suite?: string): string[] {
+  const files = filesOf(id, kindName, suite)
   for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
   const kind = kinds[kindName]
   // A file that gets one more rule is known already.
@@ -279,12 +318,18 @@ export function writeRule(root: string, id: string, kindName = 'catalog'): strin
 }
 
 if (process.argv[1] === import.meta.filename) {
-  const [id, kindName, root = join(import.meta.dirname, '..')] = process.argv.slice(2)
+  const { values, positionals } = parseArgs({
+    options: { suite: { type: 'string' } },
+    allowPositionals: true,
+  })
+  const [id, kindName, root = join(import.meta.dirname, '..')] = positionals
   if (id === undefined) {
-    process.stderr.write(`usage: npm run new-rule ID [KIND]\nKIND: ${Object.keys(kinds).join(', ')}\n`)
+    process.stderr.write(
+      `usage: npm run new-rule ID [KIND] [-- --suite SUITE]\nKIND: ${Object.keys(kinds).join(', ')}\nSUITE: ${suites.join(', ')}\n`,
+    )
     process.exitCode = 2
   } else {
-    for (const path of writeRule(root, id, kindName)) process.stdout.write(`${path}\n`)
+    for (const path of writeRule(root, id, kindName, values.suite)) process.stdout.write(`${path}\n`)
     process.stdout.write(
       'next: say what it finds, rename the bad example for its reason, npm run rule-pages\n',
     )

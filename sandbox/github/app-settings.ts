@@ -13,11 +13,14 @@ export interface NewApp {
   readonly slug: string
   /** PEM; made when not given. */
   readonly privateKey?: string
-  readonly webhookSecret: string
+  /** Null for an app without a hook. */
+  readonly webhookSecret: string | null
   readonly events: readonly string[]
   readonly permissions: Permissions
-  /** Where this app's webhooks go, unless to the sandbox's common target. */
-  readonly webhookTarget?: string
+  /** Where this app's webhooks go, unless to the sandbox's common target; null: nowhere. */
+  readonly webhookTarget?: string | null
+  /** Someone who has no other apps, unless said. */
+  readonly owner?: Account
 }
 
 export class AppSettings extends RuleSettings {
@@ -43,7 +46,7 @@ export class AppSettings extends RuleSettings {
     const { world } = this.state
     const id = given.appId ?? world.nextId()
     const bot = this.addAccount(`${given.slug}[bot]`, 'Bot')
-    const owner = accountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
+    const owner = given.owner ?? accountByLogin(world, 'app-owner') ?? this.createUser('app-owner')
     const { slug, webhookSecret, events, permissions } = given
     const privateKey = given.privateKey ?? newPrivateKey()
     const app: App = {
@@ -65,7 +68,8 @@ export class AppSettings extends RuleSettings {
   /** Someone agreed to an app's manifest in the browser: the code that GitHub sends back, good for one conversion. */
   acceptManifest(manifest: Omit<NewApp, 'privateKey' | 'webhookSecret'>): string {
     const code = randomBytes(20).toString('hex')
-    const webhookSecret = randomBytes(20).toString('hex')
+    // An app without a hook has no secret.
+    const webhookSecret = manifest.webhookTarget === null ? null : randomBytes(20).toString('hex')
     this.state.world.manifests.set(code, () => this.createApp({ ...manifest, webhookSecret }))
     return code
   }

@@ -10,6 +10,7 @@ import { Faults, rateLimited } from './http/faults.ts'
 import type { Matcher, Outcome } from './http/faults.ts'
 import { handleGit, isGitRequest } from './git/git-http.ts'
 import { GitHubState } from './github-state.ts'
+import { registrationPage, type BrowsedGitHub } from './app-registration.ts'
 import { pageAt } from './pages.ts'
 import { People } from './people.ts'
 import { Router } from './http/router.ts'
@@ -170,6 +171,8 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
     return true
   }
+  // For browsers, once the server's address is known.
+  const browsed: { at?: BrowsedGitHub } = {}
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '/', world.base)
     // Clients that think of an Enterprise Server put this before every REST path.
@@ -177,6 +180,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
     if (isGitRequest(url.pathname)) await handleGit({ state, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
+    else if (browsed.at !== undefined && (await registrationPage(browsed.at, request, response, url))) return
     else await router.handle(request, response, url)
   }
   const server = createServer((request, response) => {
@@ -192,5 +196,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
   world.base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return new GitHub(state, { requests, violations, faults, server, target })
+  const github = new GitHub(state, { requests, violations, faults, server, target })
+  browsed.at = { github, world }
+  return github
 }

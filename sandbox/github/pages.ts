@@ -17,11 +17,11 @@ export function pageAt(world: World, path: string): string | undefined {
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const escape = (text: string): string => text.replace(/[&<>"]/g, (it) => escapes[it] ?? '')
+export const escape = (text: string): string => text.replace(/[&<>"]/g, (it) => escapes[it] ?? '')
 const stateOf = (pull: Pull): string => (pull.merged !== null ? 'merged' : pull.draft ? 'draft' : pull.state)
 const link = (repo: Repo): string => `/${repo.owner.login}/${repo.name}`
 
-function layout(title: string, body: string): string {
+export function layout(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><title>${escape(title)}</title>
 <style>body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem}pre{white-space:pre-wrap;background:#f6f8fa;padding:1rem}</style>
 <h1>${escape(title)}</h1>${body}</html>`

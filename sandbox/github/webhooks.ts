@@ -152,7 +152,7 @@ export class Webhooks {
 
   #send(delivery: Delivery): void {
     const target = delivery.app.webhookTarget ?? this.#target()
-    if (target === undefined || this.#closed) return
+    if (delivery.app.webhookTarget === null || target === undefined || this.#closed) return
     const sending = this.#post(delivery, target).finally(() => this.#pending.delete(sending))
     this.#pending.add(sending)
   }
@@ -160,7 +160,9 @@ export class Webhooks {
   async #post(delivery: Delivery, target: string): Promise<void> {
     const body = Buffer.from(JSON.stringify(delivery.payload))
     const sign = (algorithm: string): string =>
-      createHmac(algorithm, delivery.app.webhookSecret).update(body).digest('hex')
+      createHmac(algorithm, delivery.app.webhookSecret ?? '')
+        .update(body)
+        .digest('hex')
     delivery.requestHeaders = {
       accept: '*/*',
       'content-type': 'application/json',

@@ -299,8 +299,10 @@ export interface App {
   readonly bot: Account
   /** PEM: its public half verifies the app's JWTs. */
   readonly privateKey: string
-  readonly webhookSecret: string
-  readonly webhookTarget: string | undefined
+  /** Null for an app without a hook. */
+  readonly webhookSecret: string | null
+  /** Where its webhooks go; undefined: to the sandbox's common target; null: nowhere. */
+  readonly webhookTarget: string | null | undefined
   readonly events: readonly string[]
   permissions: Permissions
   readonly createdAt: string

@@ -39,12 +39,21 @@ export interface RunningApp {
   close(): Promise<void>
 }
 
+/** Answers a request to an address that it knows; resolves to false for any other. */
+type Page = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
+
+export interface ServeOptions {
+  readonly clock?: Clock
+  /** One more page, that asks GitHub as the App. */
+  readonly page?: (github: GitHubApp) => Page
+}
+
 /** Starts the App. Rejects when the port is taken, the store cannot be opened or git is missing. */
 export async function serve(
   settings: Settings,
   credentials: Credentials,
   log: Logger,
-  clock: Clock = systemClock,
+  { clock = systemClock, page }: ServeOptions = {},
 ): Promise<RunningApp> {
   // Before any other process is started: none of them inherits it.
   const publishEnvironment = takePublishEnvironment(process.env)
@@ -103,6 +112,7 @@ export async function serve(
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
       }),
       metrics: () => metrics.registry.metrics(),
+      page: page?.(github),
       log,
     }),
   )
@@ -165,6 +175,7 @@ export async function serve(
 interface Edge {
   readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
   readonly metrics: () => Promise<string>
+  readonly page: Page | undefined
   readonly log: Logger
 }
 
@@ -172,10 +183,11 @@ interface Edge {
  * Probot's middleware inside our own server. Ours comes first in it: a delivery is stored before it is answered and
  * never reaches Probot's handlers, which would run it in memory.
  */
-async function requestHandler(github: GitHubApp, { deliveries, metrics, log }: Edge) {
+async function requestHandler(github: GitHubApp, { deliveries, metrics, page, log }: Edge) {
   const middleware = await createNodeMiddleware(
     (_probot, { addHandler }) => {
       addHandler(deliveries)
+      if (page !== undefined) addHandler(page)
       addHandler(async (request, response) => {
         if (request.method !== 'GET' && request.method !== 'HEAD') return false
         const answer = (text: string, type = 'text/plain; charset=utf-8') => {

@@ -12,6 +12,8 @@ const megabyte = 1024 * 1024
 const schema = z.object({
   PORT: z.coerce.number().int().min(0).max(65535).default(3000),
   HOST: z.string().default('0.0.0.0'),
+  /** The setup page listens where the bot will, and not on this machine alone. */
+  SETUP: z.enum(['0', '1']).default('0'),
   DATA_DIR: z.string().default('data'),
   DATABASE_URL: z.string().optional(),
   APP_ID: z.coerce.number().int().positive().optional(),
@@ -58,6 +60,8 @@ export interface Credentials {
 export interface Settings {
   readonly port: number
   readonly host: string
+  /** Where the setup page listens: this machine alone, unless the operator says otherwise. */
+  readonly setupHost: string
   readonly dataDirectory: string
   readonly databaseUrl: string | undefined
   /** Absent when the App is not set up yet: the setup page is shown instead. */
@@ -106,6 +110,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
   return {
     port: values.PORT,
     host: values.HOST,
+    setupHost: values.SETUP === '1' ? values.HOST : '127.0.0.1',
     dataDirectory: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
     credentials: readCredentials(values),

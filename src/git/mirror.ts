@@ -58,8 +58,8 @@ export interface Mirror extends Repository {
   readonly version: string
   /** The running object reader's process, if one runs: for tests that end it. */
   readonly readerPid: number | undefined
-  /** Tells that objects here are damaged, as a guest saw: the next fetch begins from nothing. */
-  distrust(): void
+  /** Tells that objects here are damaged or lost, as a guest saw: the next fetch begins from nothing. */
+  distrust(code: 'corrupt' | 'missing'): void
   /** Stops every command that runs (they reject with GitError `aborted`) and lets no other start. */
   close(): Promise<void>
 }
@@ -71,6 +71,9 @@ const defaultSignature: Signature = { name: 'catalog-bot', email: 'catalog-bot@n
 
 /** The largest catalogs are single files of some 60 MB; GitHub takes none above 100 MB. */
 const blobLimit = 128 * 1024 * 1024
+
+/** Milliseconds until a mirror in which something is missing is made anew once more. */
+const oftenMadeAnew = 60 * 60_000
 
 /** Some four times what the largest public catalog repository has. */
 export const usualMostPaths = 300_000
@@ -90,13 +93,28 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
 
   const closing = new AbortController()
   const { signal } = closing
-  // Set when objects here turn out to be damaged (a power cut, a bad disk): the next fetch then begins from nothing.
+  // Set when the folder turns out to be damaged (a power cut, a bad disk, someone who tidied up): the next fetch then begins
+  // from nothing.
   let isDamaged = false
+  let madeAnew = -Infinity
+  /** Something is not here that must be: a tree's entries, a commit's tree. */
+  const lost = () => {
+    // An id that nobody has can be named on purpose. Beginning from nothing must not be had for it each time.
+    if (performance.now() - madeAnew > oftenMadeAnew) isDamaged = true
+  }
   const noticing = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work
     } catch (error) {
       if (isGitError(error, 'corrupt')) isDamaged = true
+      throw error
+    }
+  }
+  const mustBeHere = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      if (isGitError(error, 'missing')) lost()
       throw error
     }
   }
@@ -138,6 +156,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
         reader.restart()
         await prepare(directory)
         isDamaged = false
+        madeAnew = performance.now()
         begun.clear()
       }
       if ((await readRef(objects, keptBranchRef(branch))) !== undefined) return false
@@ -163,21 +182,31 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     }
   }
 
+  const fetchOnce = async (branch: string, pull?: PullNumber): Promise<void> => {
+    if (isDamaged || !(begun.has(branch) || (await isHere(branch))))
+      if ((await begin(branch)) && pull === undefined) return
+    await lanes.run((stopping) => bring(stopping, branch, pull))
+  }
+
   return {
     version,
     get readerPid() {
       return reader.pid
     },
-    distrust: () => {
-      isDamaged = true
+    distrust: (code) => {
+      if (code === 'corrupt') isDamaged = true
+      else lost()
     },
-    fetch: (branch, pull) => {
-      if (staysInGroup) return Promise.reject(guestError())
-      return (async () => {
-        if (isDamaged || !(begun.has(branch) || (await isHere(branch))))
-          if ((await begin(branch)) && pull === undefined) return
-        await lanes.run((stopping) => bring(stopping, branch, pull))
-      })()
+    fetch: async (branch, pull) => {
+      if (staysInGroup) throw guestError()
+      try {
+        await fetchOnce(branch, pull)
+      } catch (error) {
+        // Git says the same of a folder that it cannot use and of a server that sends nonsense: the folder is asked.
+        if (signal.aborted || !mayBeOurs(error) || (await isSound(git, directory))) throw error
+        isDamaged = true
+        await fetchOnce(branch, pull)
+      }
     },
     fetchTestMerge: async (pull) => {
       if (staysInGroup) throw guestError()
@@ -187,7 +216,9 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     tip: async (branch) => readRef(objects, keptBranchRef(branch)),
     pullHead: async (pull) => readRef(objects, keptPullRef(pull)),
     merge: async (base, head, message) =>
-      mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
+      mustBeHere(
+        mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
+      ),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
     parentsOf: async (commit) => (await readCommit(objects, commitSha(commit))).parents,
     messageOf: async (commit) => readMessage(objects, commitSha(commit)),
@@ -199,11 +230,11 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     firstParents: async (tip, since) => firstParents(local, commitSha(tip), commitSha(since)),
     wasTip: async (tip, commit) => isOnFirstParents(local, commitSha(tip), commitSha(commit)),
     carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
-    diff: async (before, after) => diff(treeSha(before), treeSha(after)),
-    list: async (tree, prefix = '') => listTree(local, objects, treeSha(tree), prefix, mostPaths),
-    entry: async (tree, path) => findEntry(objects, treeSha(tree), path),
+    diff: async (before, after) => mustBeHere(diff(treeSha(before), treeSha(after))),
+    list: async (tree, prefix = '') => mustBeHere(listTree(local, objects, treeSha(tree), prefix, mostPaths)),
+    entry: async (tree, path) => mustBeHere(findEntry(objects, treeSha(tree), path)),
     read: async (blob, limit = blobLimit) => {
-      const { type, bytes } = await objects.read(blobSha(blob), limit)
+      const { type, bytes } = await mustBeHere(objects.read(blobSha(blob), limit))
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)
       return bytes
     },
@@ -238,15 +269,40 @@ async function prepare(directory: string): Promise<void> {
       timeout: 30_000,
       limit: 10_000,
     })
-    await rename(temporary, directory)
+    await rename(temporary, directory).catch(async (error: unknown) => {
+      // Another process was quicker, or half a folder is in the way.
+      if (await exists(join(directory, 'HEAD'))) throw error
+      await discard(directory)
+      await rename(temporary, directory)
+    })
   } catch (error) {
     await rm(temporary, { recursive: true, force: true })
     if (!(await exists(join(directory, 'HEAD')))) throw error
   }
 }
 
+/** Whether a fetch may have failed for what lies here: no answer of the server's says so for certain. */
+function mayBeOurs(error: unknown): boolean {
+  if (!isGitError(error)) return true
+  return ['failed', 'missing', 'corrupt', 'unsupported'].includes(error.code)
+}
+
+/**
+ * Whether git can work with the folder: it is a repository, and every ref leads to an object that is here. What nobody can tell
+ * (git itself cannot be started) does not count against it.
+ */
+async function isSound(git: LocalGit, directory: string): Promise<boolean> {
+  for (const part of ['HEAD', 'objects', 'refs']) if (!(await exists(join(directory, part)))) return false
+  try {
+    return (await git(['for-each-ref', '--format=%(objecttype)'])).stderr.trim() === ''
+  } catch (error) {
+    return !isGitError(error) || !mayBeOurs(error) || error.cause !== undefined
+  }
+}
+
 /** Out of the way at once, gone a little later. */
 async function discard(directory: string): Promise<void> {
+  if (!(await exists(directory))) return
   const aside = await mkdtemp(join(dirname(directory), `.${basename(directory)}-damaged-`))
   await rename(directory, join(aside, 'mirror'))
   await rm(aside, { recursive: true, force: true })

@@ -2,7 +2,7 @@
 // A credential reaches git through an inherited pipe that the credential helper below reads: it is never in an
 // argument, an address, an environment variable or a file. (`http.extraHeader` would need the environment, which
 // every child and every process of the same user can read for as long as the command runs.)
-import { spawn } from 'node:child_process'
+import { spawn, type ChildProcess } from 'node:child_process'
 import { classify } from './classify.ts'
 import { gitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
@@ -106,13 +106,24 @@ function start(
     if (staysInGroup) child.kill(signal)
     else signalGroup(child.pid, signal)
   }
-  const child = spawn('git', call.args, {
-    cwd: call.directory ?? '/',
-    env: environment,
-    stdio: ['pipe', 'pipe', 'pipe', credential ? 'pipe' : 'ignore'],
-    // A group of its own, so that stopping it stops its transport helpers too.
-    detached: !staysInGroup,
-  })
+  const failed = (cause: NodeJS.ErrnoException) => {
+    const code = cause.code === 'ENOENT' || cause.code === 'EACCES' ? 'unsupported' : 'failed'
+    reject(new GitError(code, `the git program cannot be started: ${cause.code ?? cause.message}`, { cause }))
+  }
+  let child: ChildProcess
+  try {
+    child = spawn('git', call.args, {
+      cwd: call.directory ?? '/',
+      env: environment,
+      stdio: ['pipe', 'pipe', 'pipe', credential ? 'pipe' : 'ignore'],
+      // A group of its own, so that stopping it stops its transport helpers too.
+      detached: !staysInGroup,
+    })
+  } catch (error) {
+    // Most failures to start come as an event; a folder that is a file does not.
+    failed(error as NodeJS.ErrnoException)
+    return
+  }
   let stopped: Ended['stopped']
   let kill: NodeJS.Timeout | undefined
   const stop = (why: NonNullable<Ended['stopped']>) => {
@@ -157,8 +168,7 @@ function start(
 
   child.once('error', (cause: NodeJS.ErrnoException) => {
     settle()
-    const code = cause.code === 'ENOENT' || cause.code === 'EACCES' ? 'unsupported' : 'failed'
-    reject(new GitError(code, `the git program cannot be started: ${cause.code ?? cause.message}`, { cause }))
+    failed(cause)
   })
   child.once('close', (code, signal) => {
     settle()

@@ -4,7 +4,7 @@ import { code, oneLine, plain } from './escape.ts'
 
 export function landingPlanAsMarkdown(branch: string, plan: LandingPlan): string {
   const shown = (clause: string) => sentence(plain(clause, longest))
-  const lists = sections(plan).map(
+  const lists = landingPlanSections(plan).map(
     ([title, clauses]) => `**${title}**\n\n${clauses.map((clause) => `- ${shown(clause)}`).join('\n')}`,
   )
   const first = `**How pull requests get onto ${code(branch)}:** ${methodInWords(plan.method)}. ${shown(plan.because)}`
@@ -13,7 +13,7 @@ export function landingPlanAsMarkdown(branch: string, plan: LandingPlan): string
 
 export function landingPlanAsText(branch: string, plan: LandingPlan): string {
   const shown = (clause: string) => sentence(oneLine(clause, longest))
-  const lists = sections(plan).map(
+  const lists = landingPlanSections(plan).map(
     ([title, clauses]) => `${title}\n${clauses.map((clause) => `  - ${shown(clause)}`).join('\n')}`,
   )
   return [`${oneLine(branch)}: ${methodInWords(plan.method)}.`, `  ${shown(plan.because)}`, ...lists].join(
@@ -39,7 +39,8 @@ export function methodInWords(method: LandingMethod | undefined): string {
 /** A list of many checks stays readable, and whole. */
 const longest = 1500
 
-function sections(plan: LandingPlan): readonly (readonly [string, readonly string[]])[] {
+/** What there is to say of a plan beside its method: titles, each with clauses without a full stop. */
+export function landingPlanSections(plan: LandingPlan): readonly (readonly [string, readonly string[]])[] {
   const all = [
     ['What is missing', plan.missing],
     ['What GitHub wants of each pull request', plan.conditions],
@@ -49,4 +50,5 @@ function sections(plan: LandingPlan): readonly (readonly [string, readonly strin
   return all.filter(([, clauses]) => clauses.length > 0)
 }
 
-const sentence = (clause: string): string => `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
+/** A clause as a sentence. */
+export const sentence = (clause: string): string => `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`

@@ -45,8 +45,8 @@ export type ReadTree = Pick<Repository, 'list' | 'entry' | 'read'>
 export interface Repository {
   /** Brings `branch`'s tip and, if given, the pull request's head here. Rejects with a GitError when the server cannot be asked. */
   fetch(branch: string, pull?: PullNumber): Promise<void>
-  /** Objects here are damaged, as somebody saw who reads beside us: the next fetch begins from nothing. Absent: nobody does. */
-  distrust?(): void
+  /** Objects here are damaged, or lost, as somebody saw who reads beside us: the next fetch begins from nothing. Absent: nobody does. */
+  distrust?(code: 'corrupt' | 'missing'): void
   /** The tip of a branch as last fetched, or undefined when the branch does not exist. */
   tip(branch: string): Promise<CommitSha | undefined>
   /** The head of a pull request as last fetched. */

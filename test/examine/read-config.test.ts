@@ -141,8 +141,9 @@ describe('a configuration that is', () => {
     expect(out).toContain(`${path}:1:1`)
     expect(out).toContain('it is a symbolic link, and the bot follows none')
     expect(out).toMatch(regular)
+    world.origin.branch('main', from)
     const checkout = `${world.origin.directory}-checkout`
-    execFileSync('git', ['clone', '--quiet', world.origin.directory, checkout])
+    execFileSync('git', ['clone', '--quiet', '--branch', 'main', world.origin.directory, checkout])
     await expect(localConfig(checkout, undefined)).rejects.toThrow(
       `${path}:1:1: the configuration of this repository cannot be read: it is a symbolic link`,
     )

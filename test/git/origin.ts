@@ -1,9 +1,11 @@
-// A bare repository that stands for GitHub's: commits are made in it with git's own plumbing, so that a test can
+// A bare repository that stands for GitHub's: commits are written into it as git writes them, so that a test can
 // state whole trees, odd modes and criss-cross histories in a line each.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
 import { commitSha, pullNumber, treeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
 
 export type File = string | { readonly mode: string; readonly content?: string; readonly oid?: string }
@@ -40,6 +42,14 @@ export function temporary(name: string): { path: string; remove: () => void } {
 }
 
 export function makeOrigin(directory: string): Origin {
+  execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', directory], {
+    env: environment,
+  })
+  return originIn(directory)
+}
+
+/** In a bare repository that is there. */
+export function originIn(directory: string): Origin {
   const run = (args: readonly string[], input?: string | Buffer): string => {
     const { status, stdout, stderr } = spawnSync('git', args, {
       cwd: directory,
@@ -50,61 +60,96 @@ export function makeOrigin(directory: string): Origin {
     if (status !== 0) throw new Error(`git ${args.join(' ')}: ${stderr.toString()}`)
     return stdout.toString().trim()
   }
-  execFileSync('git', ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', directory], {
-    env: environment,
-  })
   let clock = 1_700_000_000
 
-  const importCommit = (lines: readonly Buffer[], parents: readonly CommitSha[], options: CommitOptions) => {
+  const objects = looseObjects(directory)
+  const write = (tree: TreeSha, parents: readonly CommitSha[], options: CommitOptions): CommitSha => {
     const who = options.author ?? 'Someone <someone@example.com>'
     const time = options.time ?? (clock += 60)
-    const head = [
-      'commit refs/scratch\nmark :1\n',
-      `author ${who} ${time} +0000\ncommitter ${who} ${time} +0000\ndata 3\nwip\n`,
-      ...(parents[0] === undefined ? [] : [`from ${parents[0]}\n`]),
-      ...parents.slice(1).map((parent) => `merge ${parent}\n`),
+    const lines = [
+      `tree ${tree}`,
+      ...parents.map((parent) => `parent ${parent}`),
+      `author ${who} ${time} +0000`,
+      `committer ${who} ${time} +0000`,
+      '',
+      'wip',
     ]
-    const input = Buffer.concat([
-      Buffer.from('reset refs/scratch\n\n'),
-      Buffer.from(head.join('')),
-      Buffer.from('deleteall\n'),
-      ...lines,
-      Buffer.from('\nget-mark :1\n'),
-    ])
-    return commitSha(run(['fast-import', '--quiet', '--force', '--date-format=raw'], input))
+    return commitSha(objects.put('commit', Buffer.from(lines.join('\n'))))
   }
 
   return {
     directory,
     url: `file://${directory}`,
     git: run,
-    commit: (files, parents = [], options = {}) =>
-      importCommit(
-        Object.entries(files).map(([path, file]) => {
-          const {
-            mode,
-            content = '',
-            oid,
-          } = typeof file === 'string' ? { mode: '100644', content: file } : file
-          const name = `"${path.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`))}"`
-          if (oid !== undefined) return Buffer.from(`M ${mode} ${oid} ${name}\n`)
-          const data = Buffer.from(content)
-          return Buffer.concat([
-            Buffer.from(`M ${mode} inline ${name}\ndata ${data.length}\n`),
-            data,
-            Buffer.from('\n'),
-          ])
-        }),
-        parents,
-        options,
-      ),
-    commitTree: (tree, parents = [], options = {}) =>
-      importCommit([Buffer.from(`M 040000 ${tree} ""\n`)], parents, options),
+    commit: (files, parents = [], options = {}) => write(putTree(objects, files), parents, options),
+    commitTree: (tree, parents = [], options = {}) => write(tree, parents, options),
     branch: (name, commit) => void run(['update-ref', `refs/heads/${name}`, commit]),
     pull: (number, commit) => void run(['update-ref', `refs/pull/${pullNumber(number)}/head`, commit]),
     tip: (branch) => commitSha(run(['rev-parse', `refs/heads/${branch}`])),
     tree: (commit) => treeSha(run(['rev-parse', `${commit}^{tree}`])),
   }
+}
+
+interface Objects {
+  /** The object's id. */
+  put(type: 'blob' | 'tree' | 'commit', content: Buffer): string
+}
+
+/** Writes objects as git does, in this process: a test makes hundreds of commits, and each process of git's costs more. */
+function looseObjects(directory: string): Objects {
+  const known = new Set<string>()
+  return {
+    put(type, content) {
+      const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
+      const oid = createHash('sha1').update(whole).digest('hex')
+      if (known.has(oid)) return oid
+      known.add(oid)
+      const folder = join(directory, 'objects', oid.slice(0, 2))
+      const file = join(folder, oid.slice(2))
+      if (existsSync(file)) return oid
+      mkdirSync(folder, { recursive: true })
+      // Never half there for a git that looks meanwhile.
+      writeFileSync(`${file}.new`, deflateSync(whole, { level: 1 }), { mode: 0o444 })
+      renameSync(`${file}.new`, file)
+      return oid
+    },
+  }
+}
+
+type Folder = Map<string, Held>
+type Held = { readonly below: Folder } | { readonly mode: string; readonly oid: string }
+
+/** A tree with exactly these files; a later path takes the place of what is in its way. */
+function putTree(objects: Objects, files: Files): TreeSha {
+  const root: Folder = new Map()
+  for (const [path, file] of Object.entries(files)) {
+    const { mode, content = '', oid } = typeof file === 'string' ? { mode: '100644', content: file } : file
+    const names = path.split('/')
+    const last = names.pop() ?? ''
+    let folder = root
+    for (const name of names) {
+      const there = folder.get(name)
+      const below: Folder = there !== undefined && 'below' in there ? there.below : new Map()
+      folder.set(name, { below })
+      folder = below
+    }
+    folder.set(last, { mode, oid: oid ?? objects.put('blob', Buffer.from(content)) })
+  }
+  return treeSha(putFolder(objects, root))
+}
+
+function putFolder(objects: Objects, folder: Folder): string {
+  const entries = [...folder].map(([name, held]) => {
+    const { mode, oid } = 'below' in held ? { mode: '40000', oid: putFolder(objects, held.below) } : held
+    const short = mode.replace(/^0/, '')
+    return {
+      // Directories are sorted as if a slash stood behind their names.
+      order: Buffer.from(short === '40000' ? `${name}/` : name),
+      bytes: Buffer.concat([Buffer.from(`${short} ${name}\0`), Buffer.from(oid, 'hex')]),
+    }
+  })
+  const sorted = entries.toSorted((one, other) => Buffer.compare(one.order, other.order))
+  return objects.put('tree', Buffer.concat(sorted.map(({ bytes }) => bytes)))
 }
 
 /** Lines `prefix 1` ... `prefix n`: a file long enough for git to see it again after a move. */

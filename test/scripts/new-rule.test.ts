@@ -30,60 +30,68 @@ afterEach(() => {
   rmSync(root, { recursive: true })
 })
 
-const idsIn = (list: string, name: string): string[] => {
-  const script = `const { ${name} } = await import(${JSON.stringify(join(root, list))})
-    console.log(${name}.map(({ id }) => id).join())`
-  return execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
-    encoding: 'utf8',
-  })
-    .trim()
-    .split(',')
+const listed = [
+  ['catalog', 'src/checks/validation/rules/KIND.ts', 'src/checks/validation/rules.ts', 'rules'],
+  [
+    'upgrade',
+    'src/checks/validation/upgrade/KIND.ts',
+    'src/checks/validation/upgrade/rules.ts',
+    'upgradeRules',
+  ],
+  ['bundle', 'src/bundle/rules/KIND.ts', 'src/bundle/content-rules.ts', 'contentRules'],
+  ['ownership', 'src/checks/ownership/rules/KIND.ts', 'src/checks/ownership/rules.ts', 'ownershipRules'],
+  ['commits', 'src/checks/commits/rules/KIND.ts', 'src/checks/commits/rules.ts', 'commitRules'],
+  [
+    'bundle-directory',
+    'src/checks/bundles/rules/KIND.ts',
+    'src/checks/bundles/rules.ts',
+    'bundleDirectoryRules',
+  ],
+  ['install', 'src/checks/install/rules/KIND.ts', 'src/checks/install/rules.ts', 'installRules'],
+  ['image', 'src/checks/images/rules/KIND.ts', 'src/checks/images/rules.ts', 'imageRules'],
+  [
+    'template',
+    'src/checks/validation/templates/KIND.ts',
+    'src/checks/validation/templates/rules.ts',
+    'templateRules',
+  ],
+  ['opm-load', 'src/catalog/load/load-rules.ts', 'src/catalog/load/rules.ts', 'loadRules'],
+  ['opm-channel', 'src/catalog/model/rules/channel-rules.ts', 'src/catalog/model/rules/all.ts', 'modelRules'],
+] as const
+
+/** The ids in these lists, by the lists' names: one process loads them all. */
+function idsInLists(lists: readonly (readonly [list: string, name: string])[]): Record<string, string[]> {
+  const script = `const ids = {}
+    for (const [list, name] of ${JSON.stringify(lists.map(([list, name]) => [join(root, list), name]))})
+      ids[name] = (await import(list))[name].map(({ id }) => id)
+    console.log(JSON.stringify(ids))`
+  return JSON.parse(
+    execFileSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    }),
+  ) as Record<string, string[]>
 }
 
 describe('a new rule', () => {
-  test.each([
-    ['catalog', 'src/checks/validation/rules/three-heads.ts', 'src/checks/validation/rules.ts', 'rules'],
-    [
-      'upgrade',
-      'src/checks/validation/upgrade/three-heads.ts',
-      'src/checks/validation/upgrade/rules.ts',
-      'upgradeRules',
-    ],
-    ['bundle', 'src/bundle/rules/three-heads.ts', 'src/bundle/content-rules.ts', 'contentRules'],
-    [
-      'ownership',
-      'src/checks/ownership/rules/three-heads.ts',
-      'src/checks/ownership/rules.ts',
-      'ownershipRules',
-    ],
-    ['commits', 'src/checks/commits/rules/three-heads.ts', 'src/checks/commits/rules.ts', 'commitRules'],
-    ['image', 'src/checks/images/rules/three-heads.ts', 'src/checks/images/rules.ts', 'imageRules'],
-    [
-      'template',
-      'src/checks/validation/templates/three-heads.ts',
-      'src/checks/validation/templates/rules.ts',
-      'templateRules',
-    ],
-    ['opm-load', 'src/catalog/load/load-rules.ts', 'src/catalog/load/rules.ts', 'loadRules'],
-    [
-      'opm-channel',
-      'src/catalog/model/rules/channel-rules.ts',
-      'src/catalog/model/rules/all.ts',
-      'modelRules',
-    ],
-  ])(
-    'of the kind %s has its words, a page, two examples and a place in a list, and loads',
-    (kind, file, list, name) => {
-      const written = writeRule(root, 'three-heads', kind)
-      expect(written).toContain(file)
-      expect(written).toContain('docs/rules/three-heads.md')
+  test('of each kind has its words, a page, two examples and a place in a list, and loads', () => {
+    for (const [kind, file] of listed) {
+      const id = `new-of-${kind}`
+      const written = writeRule(root, id, kind)
+      expect(written).toContain(file.replace('KIND', id))
+      expect(written).toContain(`docs/rules/${id}.md`)
       for (const example of ['good/plain', 'bad/rename-me'])
-        expect(written.some((path) => path.startsWith(`fixtures/rules/three-heads/${example}/`))).toBe(true)
-      expect(idsIn(list, name)).toContain('three-heads')
-      expect(idsIn('src/checks/all-rules.ts', 'allRules')).toContain('three-heads')
-      expect(readFileSync(join(root, 'docs/rules/three-heads.md'), 'utf8')).toMatch(/^# three-heads\n/)
-    },
-  )
+        expect(written.some((path) => path.startsWith(`fixtures/rules/${id}/${example}/`))).toBe(true)
+      expect(readFileSync(join(root, `docs/rules/${id}.md`), 'utf8')).toMatch(new RegExp(`^# ${id}\n`))
+    }
+    const ids = idsInLists([
+      ...listed.map(([, , list, name]) => [list, name] as const),
+      ['src/checks/all-rules.ts', 'allRules'],
+    ])
+    for (const [kind, , , name] of listed) {
+      expect(ids[name]).toContain(`new-of-${kind}`)
+      expect(ids['allRules']).toContain(`new-of-${kind}`)
+    }
+  })
 
   test('has examples of its kind in which nothing is found', async () => {
     for (const [kind, { judges }] of Object.entries(kinds)) {
@@ -110,7 +118,8 @@ describe('a new rule', () => {
 
   test('keeps a list sorted by id', () => {
     writeRule(root, 'three-heads')
-    const ids = idsIn('src/checks/validation/rules.ts', 'rules')
+    const { rules: ids = [] } = idsInLists([['src/checks/validation/rules.ts', 'rules']])
+    expect(ids).toContain('three-heads')
     expect(ids).toEqual(ids.toSorted())
   })
 
@@ -132,6 +141,13 @@ describe('a new rule', () => {
     writeRule(root, 'three-heads', 'commits')
     const list = readFileSync(join(root, 'src/checks/commits/rules.ts'), 'utf8')
     expect(list).toContain('export const commitRules: readonly AnyRule[] = [threeHeads]\n')
+  })
+
+  test('stands in a suite that there is, where it is about bundles', () => {
+    const text = filesOf('three-heads', 'bundle', 'good-practices').get('src/bundle/rules/three-heads.ts')
+    expect(text).toContain("  suite: 'good-practices',\n")
+    expect(() => filesOf('three-heads', 'bundle', 'songs')).toThrow(/good-practices/)
+    expect(() => filesOf('three-heads', 'catalog', 'good-practices')).toThrow(/only rules about bundles/)
   })
 
   test('is named in kebab-case, and is of a kind that there is', () => {

@@ -33,7 +33,7 @@ export async function orderLook(
   const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
   const answer = await app.looks.look(order, answersFrom(ask, told), told.hints)
   if (answer.kind !== 'git-error') return answer
-  if (answer.code === 'corrupt') repository.distrust?.()
+  if (answer.code === 'corrupt' || answer.code === 'missing') repository.distrust?.(answer.code)
   throw new GitError(answer.code, answer.message, { retryable: answer.retryable })
 }
 

@@ -3,7 +3,7 @@
 // until nothing new is asked, then the gate with every other check passed.
 import { join } from 'node:path'
 import { describeChange } from '../../../src/change/describe-change.ts'
-import { commitSha, pullNumber, userId } from '../../../src/change/ids.ts'
+import { commitSha, userId } from '../../../src/change/ids.ts'
 import type { CommitSha, TreeSha, UserId } from '../../../src/change/ids.ts'
 import { withFirstCatalogs } from '../../../src/change/layout/first-catalogs.ts'
 import { recogniseLayout, withNewCatalogs } from '../../../src/change/layout/recognise-layout.ts'
@@ -28,7 +28,7 @@ import type { Verdict } from '../../../src/gate/verdict.ts'
 import { openMirror } from '../../../src/git/mirror.ts'
 import type { Mirror } from '../../../src/git/mirror.ts'
 import { aSnapshot, passed } from '../../gate/build.ts'
-import { makeOrigin, temporary } from '../../git/origin.ts'
+import { originIn, temporary } from '../../git/origin.ts'
 import type { Files, Origin } from '../../git/origin.ts'
 import { readCatalog } from './blobs.ts'
 
@@ -145,9 +145,6 @@ export class World {
 
   /** Judges a pull request whose head is `head` against the base tip `base`. */
   async judge(base: CommitSha, head: CommitSha, options: PullOptions = {}): Promise<Judged> {
-    this.origin.branch('main', base)
-    this.origin.pull(7, head)
-    await this.mirror.fetch('main', pullNumber(7))
     const merge = await this.mirror.merge(base, head, 'Merge pull request #7')
     const author =
       typeof options.author === 'string' ? this.people.person(options.author) : (options.author ?? null)
@@ -285,13 +282,14 @@ export class World {
 
 export async function openWorld(name: string): Promise<World> {
   const folder = temporary(`ownership-${name}`)
-  const origin = makeOrigin(join(folder.path, 'origin.git'))
+  const directory = join(folder.path, 'mirror.git')
   const mirror = await openMirror({
-    directory: join(folder.path, 'mirror.git'),
-    url: origin.url,
+    directory,
+    url: `file://${directory}`,
     credential: async () => undefined,
   })
-  return new World(origin, mirror, folder.remove)
+  // Commits are made where they are read: what is judged is no matter of how it was fetched.
+  return new World(originIn(directory), mirror, folder.remove)
 }
 
 export const anyHead = commitSha('a'.repeat(40))

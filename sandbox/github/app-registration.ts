@@ -1,0 +1,209 @@
+// GitHub's web pages on which a person creates an App from a manifest and installs it: who comes here is signed in, and owns
+// what the address names. Refuses what GitHub refuses, in its words, as people have met them.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AppSettings } from './app-settings.ts'
+import { layout, escape } from './pages.ts'
+import { accountByLogin } from './world.ts'
+import type { Account, App, Payload, Permissions, World } from './world.ts'
+
+export interface BrowsedGitHub {
+  readonly github: AppSettings
+  readonly world: World
+}
+
+/**
+ * The permission that opens each event. From GitHub's documentation of webhooks; for `issue_comment` its check of manifests
+ * wants `issues`, although comments of pull requests are delivered with `pull_requests` alone.
+ */
+const opens: Readonly<Record<string, string>> = {
+  check_run: 'checks',
+  check_suite: 'checks',
+  commit_comment: 'contents',
+  create: 'contents',
+  delete: 'contents',
+  deployment: 'deployments',
+  deployment_status: 'deployments',
+  fork: 'contents',
+  gollum: 'contents',
+  issue_comment: 'issues',
+  issues: 'issues',
+  label: 'metadata',
+  member: 'members',
+  membership: 'members',
+  merge_group: 'merge_queues',
+  milestone: 'issues',
+  organization: 'members',
+  public: 'metadata',
+  pull_request: 'pull_requests',
+  pull_request_review: 'pull_requests',
+  pull_request_review_comment: 'pull_requests',
+  pull_request_review_thread: 'pull_requests',
+  push: 'contents',
+  release: 'contents',
+  repository: 'metadata',
+  repository_dispatch: 'contents',
+  star: 'metadata',
+  status: 'statuses',
+  team: 'members',
+  team_add: 'members',
+  watch: 'metadata',
+  workflow_dispatch: 'actions',
+  workflow_job: 'actions',
+  workflow_run: 'actions',
+}
+
+const knownFields = new Set([
+  'name',
+  'url',
+  'hook_attributes',
+  'redirect_url',
+  'callback_urls',
+  'setup_url',
+  'setup_on_update',
+  'description',
+  'public',
+  'default_events',
+  'default_permissions',
+  'request_oauth_on_install',
+])
+
+/** What GitHub says against a manifest; none: it takes it. */
+export function manifestErrors(manifest: Payload): string[] {
+  const errors: string[] = []
+  const isText = (field: string) => textOf(manifest[field]) !== ''
+  if (!isText('url')) errors.push(`"url" wasn't supplied.`)
+  if (!isText('redirect_url')) errors.push(`"redirect_url" wasn't supplied.`)
+  for (const field of Object.keys(manifest))
+    if (!knownFields.has(field)) errors.push(`"${field}" is not a permitted key.`)
+  if (isText('name') && String(manifest['name']).length > 34)
+    errors.push('Name is too long (maximum is 34 characters)')
+  errors.push(...hookErrors(manifest['hook_attributes']))
+  const permissions = (manifest['default_permissions'] ?? {}) as Permissions
+  const events = (manifest['default_events'] ?? []) as string[]
+  const unsupported = events.filter((it) => opens[it] === undefined)
+  if (unsupported.length > 0) errors.push(`Default events unsupported: ${unsupported.join(', ')}`)
+  const closed = events.filter((it) => permissions[opens[it] ?? ''] === undefined)
+  if (closed.length > 0) errors.push(`Default events are not supported by permissions: ${closed.join(', ')}`)
+  return errors
+}
+
+function hookErrors(hook: unknown): string[] {
+  if (hook === undefined) return []
+  const { url, active: _, ...rest } = hook as Payload
+  const errors = Object.keys(rest).map((it) => `"${it}" is not a permitted key.`)
+  if (typeof url !== 'string' || url === '') return [...errors, `"url" wasn't supplied.`]
+  if (!URL.canParse(url)) return [...errors, 'Hook url is not a valid URL']
+  const { hostname } = new URL(url)
+  if (/^(?:localhost|127\.|10\.|192\.168\.|\[::1\])/.test(hostname) || !hostname.includes('.'))
+    errors.push(`Hook url is not supported because it isn't reachable over the public Internet (${hostname})`)
+  return errors
+}
+
+const formAddress = /^(?:\/organizations\/(?<org>[^/]+))?\/settings\/apps\/(?<step>new|create)$/
+const installAddress = /^\/apps\/(?<slug>[^/]+)\/installations\/new$/
+
+/** Answers these pages; false for every other address. */
+export async function registrationPage(
+  at: BrowsedGitHub,
+  request: IncomingMessage,
+  response: ServerResponse,
+  url: URL,
+): Promise<boolean> {
+  const html = (status: number, title: string, body: string): true => {
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(layout(title, body))
+    return true
+  }
+  const form = formAddress.exec(url.pathname)?.groups
+  if (form !== undefined && request.method === 'POST') {
+    const owner = form['org'] === undefined ? undefined : accountByLogin(at.world, form['org'])
+    if (form['org'] !== undefined && owner?.type !== 'Organization') return html(404, 'Page not found', '')
+    const fields = await fieldsOf(request)
+    const manifest = JSON.parse(fields.get('manifest') ?? '{}') as Payload
+    const errors = manifestErrors(manifest)
+    if (errors.length > 0)
+      return html(
+        422,
+        'Invalid GitHub App configuration',
+        `<p>The configuration does not appear to be a valid GitHub App manifest.</p><ul>${errors.map((it) => `<li>Error ${escape(it)}</li>`).join('')}</ul>`,
+      )
+    if (form['step'] === 'new') return html(200, 'Create GitHub App', confirmForm(url, manifest))
+    const name = fields.get('name') ?? ''
+    if (isTaken(at, name)) return html(422, 'Create GitHub App', '<p>Name is already taken</p>')
+    const back = new URL(String(manifest['redirect_url']))
+    back.searchParams.set('code', acceptedCode(at, manifest, name, owner))
+    back.searchParams.set('state', url.searchParams.get('state') ?? '')
+    response.writeHead(302, { location: back.href }).end()
+    return true
+  }
+  const slug = installAddress.exec(url.pathname)?.groups?.['slug']
+  const app = [...at.world.apps.values()].find((it) => it.slug === slug)
+  if (app === undefined) return false
+  return installPage(at, app, request, html)
+}
+
+function confirmForm(url: URL, manifest: Payload): string {
+  const create = `${url.pathname.replace(/new$/, 'create')}${url.search}`
+  return `<form method="post" action="${escape(create)}"><label>GitHub App name <input name="name" value="${escape(textOf(manifest['name']))}"></label>
+<input type="hidden" name="manifest" value="${escape(JSON.stringify(manifest))}"><button>Create GitHub App</button></form>`
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+const slugOf = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z\d]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+function isTaken({ world }: BrowsedGitHub, name: string): boolean {
+  return [...world.apps.values()].some(({ slug }) => slug === slugOf(name))
+}
+
+function acceptedCode(
+  { github }: BrowsedGitHub,
+  manifest: Payload,
+  name: string,
+  owner: Account | undefined,
+): string {
+  const hook = manifest['hook_attributes'] as { url: string } | undefined
+  return github.acceptManifest({
+    slug: slugOf(name),
+    ...(owner && { owner }),
+    webhookTarget: hook?.url ?? null,
+    events: (manifest['default_events'] ?? []) as string[],
+    permissions: (manifest['default_permissions'] ?? {}) as Permissions,
+  })
+}
+
+async function installPage(
+  { github, world }: BrowsedGitHub,
+  app: App,
+  request: IncomingMessage,
+  html: (status: number, title: string, body: string) => true,
+): Promise<true> {
+  const own = [...world.repos.values()].filter((it) => it.owner === app.owner && !it.deleted)
+  if (request.method === 'POST') {
+    const chosen = new Set((await fieldsOf(request)).getAll('repository'))
+    github.install(
+      app,
+      app.owner,
+      own.filter((it) => chosen.has(it.name)),
+    )
+    return html(200, 'Okay, the App was installed', '')
+  }
+  const boxes = own.map(
+    (it) =>
+      `<p><label><input type="checkbox" name="repository" value="${escape(it.name)}"> ${escape(it.name)}</label></p>`,
+  )
+  return html(
+    200,
+    `Install ${app.slug}`,
+    `<form method="post">${boxes.join('')}<button>Install</button></form>`,
+  )
+}
+
+async function fieldsOf(request: IncomingMessage): Promise<URLSearchParams> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return new URLSearchParams(Buffer.concat(parts).toString('utf8'))
+}

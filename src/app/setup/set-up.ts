@@ -1,0 +1,132 @@
+// The first start: the setup page until there is an App, then the bot, with the page that says where the App is installed.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { parse } from 'yaml'
+import { systemClock } from '../../examine/system-clock.ts'
+import { installedPage } from '../../web/setup/installed-page.ts'
+import { makeWord } from '../../web/setup/one-time-word.ts'
+import { showSetupPage, type CreatedApp } from '../../web/setup/setup-page.ts'
+import { serve, type RunningApp } from '../serve.ts'
+import type { Credentials, Settings } from '../settings.ts'
+import { describeInstalled } from './describe-installed.ts'
+
+/** How long after the App was created the word still shows where it is installed. */
+const setupTime = 60 * 60_000
+
+export interface SetUpOptions {
+  readonly settings: Settings
+  readonly log: Logger
+  readonly say: (line: string) => void
+  /** Called once the bot serves. */
+  readonly onServing: (app: RunningApp) => void
+}
+
+/** Resolves once the page is shown. Rejects when the port is taken. */
+export async function setUp({
+  settings,
+  log,
+  say,
+  onServing,
+}: SetUpOptions): Promise<{ close(): Promise<void> }> {
+  const word = makeWord()
+  let running: RunningApp | undefined
+  const page = await showSetupPage({
+    host: settings.setupHost,
+    port: settings.port,
+    word,
+    gitUrl: settings.gitUrl,
+    apiUrl: settings.apiUrl,
+    sweepSeconds: settings.sweepSeconds,
+    manifest: readManifest(),
+    onCreated: async (app) => {
+      const file = keepCredentials(app, settings.dataDirectory)
+      say(`The App ${app.slug} (${app.id}) was created; its credentials are in ${file}.`)
+      // Its own answer goes out first.
+      setTimeout(() => {
+        goOn(app).catch((error: unknown) =>
+          say(`The bot could not start: ${error instanceof Error ? error.message : String(error)}`),
+        )
+      }, 500)
+    },
+  })
+
+  async function goOn(app: CreatedApp): Promise<void> {
+    await page.close()
+    const credentials: Credentials = { appId: app.id, privateKey: app.pem, webhookSecret: app.webhookSecret }
+    running = await serve({ ...settings, port: page.port }, credentials, log, {
+      page: (github) =>
+        installedPage({
+          word,
+          appUrl: app.url,
+          gitUrl: settings.gitUrl,
+          now: () => systemClock.now(),
+          until: systemClock.now() + setupTime,
+          describe: () => describeInstalled(github),
+        }),
+    })
+    onServing(running)
+  }
+
+  say('The bot has no credentials yet (APP_ID, PRIVATE_KEY, WEBHOOK_SECRET).')
+  for (const line of whereToGo(settings, page.port, word)) say(line)
+  return {
+    async close() {
+      await page.close().catch(() => undefined)
+      await running?.close()
+    },
+  }
+}
+
+function whereToGo({ setupHost }: Settings, port: number, word: string): readonly string[] {
+  const path = `/setup?word=${word}`
+  const local = `http://localhost:${port}${path}`
+  return setupHost === '127.0.0.1'
+    ? [
+        `Open this address on this machine to create the GitHub App: ${local}`,
+        'In a container, or on another machine: start it with SETUP=1, and the page can be reached from outside.',
+      ]
+    : [
+        `Open this address to create the GitHub App: ${local}`,
+        'From elsewhere: the same with the name and port by which this machine is reached. Whoever has the whole address can create the App: keep it to yourself.',
+      ]
+}
+
+function readManifest(): Readonly<Record<string, unknown>> {
+  const file = join(import.meta.dirname, '..', '..', '..', 'app.yml')
+  return parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+}
+
+const environmentFile = 'credentials.env'
+
+/** Writes the new App's credentials where only this account can read them. Returns the file's path. */
+function keepCredentials(app: CreatedApp, dataDirectory: string): string {
+  mkdirSync(dataDirectory, { recursive: true })
+  const file = join(dataDirectory, environmentFile)
+  const values = {
+    APP_ID: String(app.id),
+    PRIVATE_KEY: app.pem.replaceAll('\n', '\\n'),
+    WEBHOOK_SECRET: app.webhookSecret,
+  }
+  writeFileSync(
+    file,
+    Object.entries(values)
+      .map(([name, value]) => `${name}=${value}\n`)
+      .join(''),
+    { mode: 0o600 },
+  )
+  chmodSync(file, 0o600)
+  return file
+}
+
+/** The credentials that an earlier setup left in this data directory, as variables. */
+export function readKeptCredentials(dataDirectory: string): Record<string, string> {
+  const file = join(dataDirectory, environmentFile)
+  if (!existsSync(file)) return {}
+  return Object.fromEntries(
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => /^([A-Z_]+)=(.*)$/.exec(line))
+      .flatMap((match) => (match?.[1] !== undefined && match[2] !== undefined ? [[match[1], match[2]]] : [])),
+  )
+}

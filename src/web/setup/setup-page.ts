@@ -1,0 +1,195 @@
+// The first start: a page that creates the GitHub App from its manifest, and keeps what GitHub answers. Open only
+// while there are no credentials, and only with the word that the terminal shows: who creates the App here decides whom
+// the bot believes.
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { z } from 'zod'
+import { escapeHtml } from '../escape-html.ts'
+import { sendPage, type HtmlPage } from '../html-page.ts'
+import { isWord } from './one-time-word.ts'
+import { hookOf, manifestFor, readForm, registrationUrl, type Field, type WantedApp } from './wanted-app.ts'
+
+export interface SetupOptions {
+  readonly host: string
+  readonly port: number
+  /** Lets in; good for one App. */
+  readonly word: string
+  /** `https://github.com` or an enterprise server, and its REST root. */
+  readonly gitUrl: string
+  readonly apiUrl: string
+  /** Seconds between two sweeps, for what is said of a bot that GitHub cannot reach. */
+  readonly sweepSeconds: number
+  /** The parsed app.yml. */
+  readonly manifest: Readonly<Record<string, unknown>>
+  /** Called once with what GitHub made. */
+  readonly onCreated: (app: CreatedApp) => Promise<void>
+}
+
+export interface CreatedApp {
+  readonly id: number
+  readonly slug: string
+  readonly pem: string
+  readonly webhookSecret: string
+  readonly url: string
+}
+
+const conversion = z.object({
+  id: z.number().int().positive(),
+  slug: z.string(),
+  pem: z.string().includes('-----BEGIN'),
+  // Null for an App without a hook.
+  webhook_secret: z.string().min(1).nullish(),
+  html_url: z.url(),
+})
+
+export interface SetupPage {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** Shows the setup page until `close()` is called. Rejects when the port is taken. */
+export async function showSetupPage(options: SetupOptions): Promise<SetupPage> {
+  // Two browsers that come back at once make one App.
+  const state = { isTaken: false }
+  const server = createServer((request, response) => {
+    answer(request, response, options, state).catch((error: unknown) => {
+      state.isTaken = false
+      const page = failedPage(error instanceof Error ? error.message : String(error), options.word)
+      if (response.headersSent) response.end()
+      else sendPage(response, 502, page)
+    })
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, options.host, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: SetupOptions,
+  state: { isTaken: boolean },
+): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost')
+  const { word, gitUrl } = options
+  if (url.pathname === '/healthz') return void response.writeHead(200).end('waiting for setup\n')
+  if (url.pathname === '/setup' && isWord(url.searchParams.get('word'), word)) {
+    const asked = url.searchParams
+    if (!asked.has('name')) return sendPage(response, 200, formPage(options, asked, {}))
+    const form = readForm(asked, isHosted(gitUrl))
+    if ('problems' in form) return sendPage(response, 422, formPage(options, asked, form.problems))
+    const here = `${proto(request)}://${request.headers.host ?? 'localhost'}`
+    return sendPage(response, 200, confirmPage(options, form.wanted, here), new URL(gitUrl).origin)
+  }
+  if (url.pathname === '/setup/created' && isWord(url.searchParams.get('state'), word) && !state.isTaken) {
+    state.isTaken = true
+    const created = await convert(url.searchParams.get('code') ?? '', options.apiUrl)
+    await options.onCreated(created)
+    return sendPage(response, 200, createdPage(created, word))
+  }
+  sendPage(response, 404, {
+    title: 'Page not found',
+    body: '<p>Open the address that the terminal shows.</p>',
+  })
+}
+
+/** GitHub.com, or GitHub's own cloud for enterprises: what sends webhooks to public addresses only. */
+const isHosted = (gitUrl: string): boolean => /^https:\/\/(?:github\.com|[^/]+\.ghe\.com)$/.test(gitUrl)
+
+/** Behind a proxy the browser may speak https to it. A lie here changes where this one browser comes back to. */
+const proto = ({ headers }: IncomingMessage): string =>
+  headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
+
+/** Exchanges the code that GitHub sent along for the App's key and secrets. */
+async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
+  if (!/^[\w-]{1,200}$/.test(code)) throw new TypeError('The code in the address is not one of GitHub.')
+  const reply = await fetch(`${apiUrl}/app-manifests/${code}/conversions`, {
+    method: 'POST',
+    headers: { accept: 'application/vnd.github+json', 'user-agent': 'catalog-bot' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(20_000),
+  }).catch(() => undefined)
+  if (reply === undefined) throw new Error(`${new URL(apiUrl).host} cannot be reached from here.`)
+  if (reply.status === 404)
+    throw new Error('GitHub does not know the code any more: it holds for one hour, and once.')
+  const app = reply.ok ? conversion.safeParse(await reply.json().catch(() => undefined)).data : undefined
+  if (app === undefined) throw new Error(`GitHub answered ${reply.status}, and with no App.`)
+  return {
+    id: app.id,
+    slug: app.slug,
+    pem: app.pem,
+    // Without a hook GitHub makes none. The bot wants one all the same: nobody may deliver to it unsigned.
+    webhookSecret: app.webhook_secret ?? randomBytes(32).toString('hex'),
+    url: app.html_url,
+  }
+}
+
+function formPage(
+  { word, sweepSeconds }: SetupOptions,
+  asked: URLSearchParams,
+  problems: Readonly<Partial<Record<Field, string>>>,
+): HtmlPage {
+  const field = (name: Field, label: string, hint: string, extra: string) => {
+    const problem = problems[name]
+    return `<label for="${name}">${label}<small>${hint}</small></label>
+<input id="${name}" name="${name}" value="${escapeHtml(asked.get(name) ?? '')}" ${extra}${problem === undefined ? '' : ` aria-invalid="true" aria-describedby="${name}-problem"`}>${problem === undefined ? '' : `<span class="wrong" id="${name}-problem">${escapeHtml(problem)}</span>`}`
+  }
+  return {
+    title: 'Create the GitHub App',
+    body: `<p>catalog-bot has no credentials yet. It runs as a GitHub App of yours. Nothing is created before you say so on GitHub.</p>
+<form method="get" action="/setup"><input type="hidden" name="word" value="${escapeHtml(word)}">
+${field('organization', 'Organization', 'Whose the App shall be. Empty: your own account. An App can be installed by its owner only.', 'autocomplete="off" autofocus')}
+${field('name', 'Name', 'It stands above the bot’s comments, and nobody else’s App on GitHub may have it. Empty: “catalog-bot” and the organization.', 'maxlength="34" autocomplete="off"')}
+${field('address', 'Public address', `Where GitHub reaches this bot, such as <code>https://bot.example.com</code>. Empty: GitHub sends nothing, and the bot looks at every open pull request each ${sweepSeconds} s by itself.`, 'type="url" placeholder="https://" autocomplete="off"')}
+<button type="submit">Continue</button></form>`,
+  }
+}
+
+function confirmPage(
+  { manifest, gitUrl, word, sweepSeconds }: SetupOptions,
+  wanted: WantedApp,
+  here: string,
+): HtmlPage {
+  const complete = manifestFor(wanted, manifest, `${here}/setup/created`)
+  const permissions = Object.entries((manifest['default_permissions'] ?? {}) as Record<string, string>)
+  const hook =
+    wanted.address === undefined
+      ? `GitHub sends nothing. The bot looks at every open pull request each ${sweepSeconds} s. You can add an address later, in the App’s settings.`
+      : `GitHub sends to <code>${escapeHtml(hookOf(wanted.address))}</code>.`
+  return {
+    title: 'This App will be created',
+    body: `<p><strong>${escapeHtml(wanted.name)}</strong>, owned by ${wanted.organization === undefined ? 'your account' : `<strong>${escapeHtml(wanted.organization)}</strong>`}. ${hook}</p>
+<details><summary>What it may do</summary><table>${permissions.map(([name, level]) => `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(level)}</td></tr>`).join('')}</table></details>
+<form method="post" action="${escapeHtml(registrationUrl(gitUrl, wanted, word))}">
+<input type="hidden" name="manifest" value="${escapeHtml(JSON.stringify(complete))}">
+<button type="submit">Create it on GitHub</button></form>
+<p><a href="/setup?word=${escapeHtml(word)}">Back</a></p>`,
+  }
+}
+
+function createdPage(app: CreatedApp, word: string): HtmlPage {
+  const next = `/setup/installed?word=${word}`
+  return {
+    title: 'App created',
+    body: `<p><strong>${escapeHtml(app.slug)}</strong> was created. Its key and secrets are stored. The bot starts now.</p>
+<p>This page goes on by itself. If it does not: <a href="${escapeHtml(next)}">where the App is installed</a>.</p>`,
+    refresh: { seconds: 4, to: next },
+  }
+}
+
+function failedPage(why: string, word: string): HtmlPage {
+  return {
+    title: 'The App was not stored',
+    body: `<p class="wrong">${escapeHtml(why)}</p><p><a href="/setup?word=${escapeHtml(word)}">Begin again</a>. If GitHub made an App already, delete it in its settings first: its key is known to nobody.</p>`,
+  }
+}

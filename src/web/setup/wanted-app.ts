@@ -1,0 +1,119 @@
+// What somebody wants the GitHub App to be called, whose it shall be and where GitHub reaches it: read from the setup page's
+// form, and put into the App's manifest. GitHub refuses a whole manifest for one wrong field, and says little; so what it
+// would refuse is said here first.
+import { BlockList, isIP } from 'node:net'
+
+export interface WantedApp {
+  /** An organization's login; undefined: the App is one's own. */
+  readonly organization: string | undefined
+  readonly name: string
+  /** Where GitHub reaches the bot, without a slash at the end; undefined: nowhere, and the sweep does it all. */
+  readonly address: string | undefined
+}
+
+export type Field = 'organization' | 'name' | 'address'
+
+export type ReadForm =
+  { readonly wanted: WantedApp } | { readonly problems: Readonly<Partial<Record<Field, string>>> }
+
+/** GitHub's limit. */
+const longestName = 34
+
+/** Reads the form's fields. `isHosted`: the App is made on GitHub.com, which sends webhooks to public addresses only. */
+export function readForm(fields: URLSearchParams, isHosted: boolean): ReadForm {
+  const [organization, given, address] = ['organization', 'name', 'address'].map((field) =>
+    (fields.get(field) ?? '').trim(),
+  ) as [string, string, string]
+  const problems: Partial<Record<Field, string>> = {}
+  if (organization !== '' && !/^[a-z\d](?:-?[a-z\d])*$/i.test(organization))
+    problems.organization = 'This is not the name of an organization: letters, digits and single hyphens.'
+  const name = given === '' && organization !== '' ? suggestedName(organization) : given
+  if (name === '') problems.name = 'The App needs a name.'
+  else if (name.length > longestName)
+    problems.name = `GitHub takes at most ${longestName} characters; these are ${name.length}.`
+  else if (!/[\p{L}\p{N}]/u.test(name)) problems.name = 'The name needs a letter or a digit.'
+  const wrong = address === '' ? undefined : addressProblem(address, isHosted)
+  if (wrong !== undefined) problems.address = wrong
+  if (Object.keys(problems).length > 0) return { problems }
+  return {
+    wanted: {
+      organization: organization === '' ? undefined : organization,
+      name,
+      address: address === '' ? undefined : address.replace(/\/+$/, ''),
+    },
+  }
+}
+
+/** A name that hardly anybody else has: they are unique among all Apps of GitHub. */
+function suggestedName(organization: string): string {
+  return `catalog-bot ${organization}`.slice(0, longestName)
+}
+
+function addressProblem(address: string, isHosted: boolean): string | undefined {
+  if (!URL.canParse(address)) return 'This is not an address. It begins with https://.'
+  const { protocol, hostname, username, password, search, hash } = new URL(address)
+  if (protocol !== 'https:' && protocol !== 'http:') return 'The address must begin with https://.'
+  if (username !== '' || password !== '') return 'Leave the user and the password out of the address.'
+  if (search !== '' || hash !== '') return 'Leave out what stands behind ? or #.'
+  if (isHosted && !isPublicHost(hostname))
+    return `GitHub cannot reach ${hostname}: give an address on the public internet, or none.`
+  return undefined
+}
+
+/** Whether a host could be on the public internet, by its name alone. */
+function isPublicHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
+  const version = isIP(host)
+  if (version !== 0) return !internal.check(host, version === 4 ? 'ipv4' : 'ipv6')
+  return (
+    host.includes('.') && !/\.(?:localhost|local|internal|home\.arpa|test|example|invalid|lan)$/.test(host)
+  )
+}
+
+// RFC 6890 and its IPv6 counterparts, as far as somebody would write them here. Node compares IPv4 in IPv6 with the first ones.
+const internal = new BlockList()
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['224.0.0.0', 3],
+] as const)
+  internal.addSubnet(network, bits, 'ipv4')
+for (const [network, bits] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+] as const)
+  internal.addSubnet(network, bits, 'ipv6')
+
+/**
+ * The manifest that GitHub is sent. Without an address there is no hook and no event: GitHub wants an address as soon as
+ * `hook_attributes` is there, even for a hook that is off.
+ */
+export function manifestFor(
+  { name, address }: WantedApp,
+  manifest: Readonly<Record<string, unknown>>,
+  redirectUrl: string,
+): Readonly<Record<string, unknown>> {
+  const { default_events: events, hook_attributes: _, ...rest } = manifest
+  return {
+    ...rest,
+    name,
+    redirect_url: redirectUrl,
+    ...(address === undefined
+      ? { default_events: [] }
+      : { hook_attributes: { url: hookOf(address), active: true }, default_events: events }),
+  }
+}
+
+export const hookOf = (address: string): string => `${address}/api/github/webhooks`
+
+/** Where the manifest is posted to. */
+export function registrationUrl(gitUrl: string, { organization }: WantedApp, state: string): string {
+  const owner = organization === undefined ? '' : `/organizations/${encodeURIComponent(organization)}`
+  return `${gitUrl}${owner}/settings/apps/new?state=${encodeURIComponent(state)}`
+}

@@ -1,0 +1,149 @@
+// From nothing to an App on an organization's repository, in a browser, on a GitHub that refuses as the real one does.
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Browser, Page } from 'playwright-core'
+import { startGitHub, type GitHub } from '../../../sandbox/github/github.ts'
+import { start } from '../../../src/app/start.ts'
+import { storeFolder } from '../../../src/app/settings.ts'
+import { hasBrowser, openBrowser } from '../../browser.ts'
+import { leaveOut } from '../../left-out.ts'
+import { placeMadeStore } from '../../store/made-store.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'set-up-'))
+const said: string[] = []
+let github: GitHub
+let bot: Awaited<ReturnType<typeof start>>
+let browser: Browser
+let page: Page
+let address: URL
+
+const data = join(directory, 'data')
+const withBrowser = hasBrowser ? test : test.skip
+if (!hasBrowser) leaveOut('chromium')
+
+beforeAll(async () => {
+  github = await startGitHub({ directory: join(directory, 'github') })
+  github.createUser('ann')
+  github.createOrganization('harbour', ['ann'])
+  await github.createRepository('harbour', 'catalogs', {
+    files: { 'catalogs/v4.20/.keep': '', '.github/catalog-bot.yml': 'install:\n  required: true\n' },
+  })
+  await github.createRepository('harbour', 'other', { files: { 'README.md': 'nothing\n' } })
+  await placeMadeStore(storeFolder(data))
+  bot = await start({
+    environment: {
+      DATA_DIR: data,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'silent',
+      GITHUB_API_URL: github.url,
+      GITHUB_URL: github.url,
+      GITHUB_THROTTLE: 'off',
+    },
+    say: (line) => said.push(line),
+  })
+  const shown = said.join('\n').match(/http:\S+/)?.[0]
+  address = new URL(shown ?? 'http://nowhere')
+  if (!hasBrowser) return
+  browser = await openBrowser()
+  page = await browser.newPage()
+}, 60_000)
+
+afterAll(async () => {
+  await browser?.close()
+  await bot?.close()
+  await github?.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const bodyText = () => page.locator('body').innerText()
+
+describe('the setup page', () => {
+  test.each(['/setup', '/setup?word=wrong', '/setup/created?code=x&state=wrong', '/'])(
+    'shows nothing at %s, which is without its word',
+    async (path) => {
+      const reply = await fetch(new URL(path, address))
+      expect(reply.status).toBe(404)
+      expect(await reply.text()).not.toContain('manifest')
+    },
+  )
+  test('says what a code is that GitHub does not know, and can begin again', async () => {
+    const word = address.searchParams.get('word') ?? ''
+    for (const [code, words] of [
+      ['0'.repeat(40), 'holds for one hour'],
+      ['../../user', 'not one of GitHub'],
+    ] as const) {
+      const reply = await fetch(
+        new URL(`/setup/created?state=${word}&code=${encodeURIComponent(code)}`, address),
+      )
+      expect(reply.status).toBe(502)
+      expect(await reply.text()).toContain(words)
+    }
+  })
+  withBrowser('tells what is wrong with what was typed, at its field', async () => {
+    await page.goto(address.href)
+    await page.fill('#organization', 'no such name')
+    await page.fill('#address', 'https://bot.example.org/?x')
+    await page.click('button')
+    expect(await page.locator('[aria-invalid=true]').count()).toBe(2)
+    expect(await bodyText()).toContain('Leave out what stands behind ?')
+  })
+  withBrowser('passes on what GitHub refuses, and nothing is made', async () => {
+    await page.goto(address.href)
+    await page.fill('#organization', 'harbour')
+    // Not GitHub.com, so that the page lets it through, as for an enterprise server.
+    await page.fill('#address', 'http://localhost:3000')
+    await page.click('button')
+    await page.click('button')
+    expect(await bodyText()).toContain("isn't reachable over the public Internet")
+  })
+  withBrowser(
+    'makes an App of the organization, without a hook, and says where it is installed',
+    async () => {
+      const started = performance.now()
+      await page.goto(address.href)
+      await page.fill('#organization', 'harbour')
+      await page.fill('#name', 'Catalog bot of the harbour')
+      await page.click('button')
+      expect(await bodyText()).toContain('GitHub sends nothing')
+      await page.click('button')
+      await page.click('text=Create GitHub App >> nth=-1')
+      await page.getByText('Install it on GitHub').click({ timeout: 60_000 })
+      await page.check('[value=catalogs]')
+      await page.click('button')
+      await page.goto(new URL(`/setup/installed${address.search}`, address).href)
+      // What was known before the installation may still be shown for a moment; the page asks again by itself.
+      await page.getByRole('heading', { name: 'harbour/catalogs' }).waitFor({ timeout: 60_000 })
+      const shown = await bodyText()
+      expect(shown).toContain('Branch main')
+      expect(shown).not.toContain('harbour/other')
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.click('text=catalog-bot B: main takes what passed'),
+      ])
+      const ruleset = readFileSync((await download.path()) ?? '', 'utf8')
+      // The configuration on the branch requires the install check, too.
+      expect(ruleset).toContain('catalog-bot / install')
+      expect(JSON.parse(ruleset)).toMatchObject({ enforcement: 'active', target: 'branch' })
+      console.log(`from the form to the rulesets: ${Math.round(performance.now() - started)} ms`)
+    },
+    120_000,
+  )
+  withBrowser('keeps the credentials for this account alone, with a secret of its own', () => {
+    const file = join(data, 'credentials.env')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    const text = readFileSync(file, 'utf8')
+    expect(text).toMatch(/^WEBHOOK_SECRET=[\da-f]{64}$/m)
+    expect(text).toMatch(/^PRIVATE_KEY=-----BEGIN/m)
+    expect(said.join('\n')).not.toContain('BEGIN')
+  })
+  withBrowser('is over for everybody else', async () => {
+    const reply = await fetch(new URL('/setup/installed?word=wrong', address))
+    expect(reply.status).toBe(404)
+    const again = await fetch(new URL(`/setup${address.search}`, address))
+    expect(await again.text()).not.toContain('name="manifest"')
+    expect((await fetch(new URL('/healthz', address))).status).toBe(200)
+  })
+})

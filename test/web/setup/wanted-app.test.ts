@@ -1,0 +1,132 @@
+// The setup page's form, and the manifest that is made of it, held against a GitHub that refuses as the real one does.
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { parse } from 'yaml'
+import { manifestErrors } from '../../../sandbox/github/app-registration.ts'
+import { manifestFor, readForm, registrationUrl } from '../../../src/web/setup/wanted-app.ts'
+
+const app = parse(readFileSync('app.yml', 'utf8')) as Record<string, unknown>
+const fields = (given: Record<string, string>) => new URLSearchParams({ name: 'catalog-bot acme', ...given })
+const back = 'http://localhost:3000/setup/created'
+
+function wanted(given: Record<string, string>) {
+  const form = readForm(fields(given), true)
+  if ('problems' in form) throw new Error(JSON.stringify(form.problems))
+  return form.wanted
+}
+
+describe('the manifest', () => {
+  test.each([
+    ['with an address', { address: 'https://bot.acme.example.org/' }],
+    ['without one', {}],
+    ['of an organization', { organization: 'acme' }],
+  ])('%s is taken by GitHub', (_name, given) => {
+    expect(manifestErrors(manifestFor(wanted(given), app, back))).toEqual([])
+  })
+  test('says where GitHub sends what', () => {
+    expect(manifestFor(wanted({ address: 'https://bot.acme.io/b/' }), app, back)).toMatchObject({
+      name: 'catalog-bot acme',
+      hook_attributes: { url: 'https://bot.acme.io/b/api/github/webhooks', active: true },
+      default_events: app['default_events'],
+      redirect_url: back,
+    })
+  })
+  test('has neither hook nor events where GitHub cannot reach the bot, and the same permissions', () => {
+    const made = manifestFor(wanted({}), { ...app, hook_attributes: { url: 'https://left.example' } }, back)
+    expect(made).not.toHaveProperty('hook_attributes')
+    expect(made).toMatchObject({ default_events: [], default_permissions: app['default_permissions'] })
+  })
+  test('is posted where the App shall belong', () => {
+    expect(registrationUrl('https://github.com', wanted({ organization: 'acme' }), 'w')).toBe(
+      'https://github.com/organizations/acme/settings/apps/new?state=w',
+    )
+    expect(registrationUrl('https://ghe.acme.io', wanted({}), 'w')).toBe(
+      'https://ghe.acme.io/settings/apps/new?state=w',
+    )
+  })
+})
+
+describe('a GitHub that refuses as the real one does', () => {
+  const good = manifestFor(wanted({ address: 'https://bot.acme.io' }), app, back)
+  const permissions = app['default_permissions'] as Record<string, string>
+  test.each([
+    [
+      'an event without its permission',
+      { default_permissions: { ...permissions, merge_queues: undefined } },
+      'merge_group',
+    ],
+    [
+      'an event that every App gets',
+      { default_events: ['installation'] },
+      'Default events unsupported: installation',
+    ],
+    [
+      'a host that is not public',
+      { hook_attributes: { url: 'http://localhost:3000/x' } },
+      "isn't reachable over the public",
+    ],
+    [
+      'a hook that is off, without an address',
+      { hook_attributes: { active: false } },
+      `"url" wasn't supplied`,
+    ],
+    [
+      'a secret of ours',
+      { hook_attributes: { url: 'https://bot.acme.io', secret: 'x' } },
+      '"secret" is not a permitted key',
+    ],
+    ['a long name', { name: 'n'.repeat(35) }, 'maximum is 34'],
+  ])('refuses %s', (_name, change, said) => {
+    expect(manifestErrors({ ...good, ...change }).join('\n')).toContain(said)
+  })
+})
+
+describe('the form', () => {
+  const problemsOf = (given: Record<string, string>, isHosted = true) => {
+    const form = readForm(fields(given), isHosted)
+    return 'problems' in form ? Object.keys(form.problems) : []
+  }
+  test.each([
+    'http://localhost:3000',
+    'https://bot',
+    'https://bot.local',
+    'https://127.0.0.1',
+    'https://10.1.2.3',
+    'https://172.20.0.1',
+    'https://[::1]',
+    'https://[fd00::1]',
+    'https://[::ffff:10.0.0.1]',
+    'https://0x7f.1',
+    'https://bot.internal.',
+    'bot.acme.io',
+    'ftp://bot.acme.io',
+    'https://user:word@bot.acme.io',
+    'https://bot.acme.io/?a=b',
+  ])('says that GitHub cannot reach %s', (address) => {
+    expect(problemsOf({ address })).toEqual(['address'])
+  })
+  test.each([
+    'https://bot.acme.io',
+    'https://8.8.8.8',
+    'https://[2606:4700::1111]',
+    'http://bot.acme.io:8080/x',
+  ])('takes %s', (address) => expect(problemsOf({ address })).toEqual([]))
+  test('lets an enterprise server reach what is inside', () => {
+    expect(problemsOf({ address: 'http://bot.corp' }, false)).toEqual([])
+  })
+  test.each(['a b', '-a', 'a--b', 'a/b', '"><script>', 'ä'])(
+    'does not take %s for an organization',
+    (organization) => {
+      expect(problemsOf({ organization })).toEqual(['organization'])
+    },
+  )
+  test.each(['', '   ', '!!!', 'n'.repeat(35)])('does not take %j for a name', (name) => {
+    expect(problemsOf({ name })).toEqual(['name'])
+  })
+  test.each([
+    ['acme', 'catalog-bot acme'],
+    ['a'.repeat(39), `catalog-bot ${'a'.repeat(22)}`],
+  ])('names the App of %s after it where no name is given', (organization, name) => {
+    expect(wanted({ organization, name: '' }).name).toBe(name)
+  })
+})
