@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { pullNumber, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
 import { traceFindings } from '../../src/examine/trace-findings.ts'
+import { whatMoved } from '../../src/examine/what-moved.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { lineMap } from '../../src/findings/line-map.ts'
 import { findingKey } from '../../src/messages/traced-line.ts'
@@ -125,6 +126,32 @@ describe('a fix', () => {
     const { fix, lines } = await fixesAt(base, head)
     expect(fix).not.toHaveProperty('suggestion')
     expect(lines.find(({ line }) => line === 8)).toMatchObject({ side: 'base', first: 8 })
+  })
+})
+
+describe('what came meanwhile', () => {
+  const forked: Finding = {
+    ...{ rule: 'several-heads', severity: 'error', what: 'w', why: '', fix: '' },
+    at: { file, line: 1, column: 1 },
+    data: { package: 'foo', channel: 'stable', heads: ['foo.v1.1.1', 'foo.v1.2.0'] },
+  }
+  test('is the commit that brought the other head, however many came before and after it', async () => {
+    const from = commit(old)
+    const head = commit(`${channel(entry('1.0.0'), entry('1.1.0', '1.0.0'), entry('1.1.1', '1.1.0'))}`, [
+      from,
+    ])
+    const theirs = `${channel(entry('1.0.0'), entry('1.1.0', '1.0.0'), entry('1.2.0', '1.1.0'))}`
+    const before = commit(`${old}# x\n`, [from])
+    const brought = commit(theirs, [before])
+    const base = commit(`${theirs}# y\n`, [brought])
+    world.origin.branch('main', base)
+    world.origin.pull(7, head)
+    await world.mirror.fetch('main', pullNumber(7))
+    const moved = await whatMoved([forked], { head, base }, world.mirror)
+    expect(moved).toEqual([
+      { commit: brought, entry: 'foo.v1.2.0', replaces: 'foo.v1.1.0', mine: 'foo.v1.1.1', isSame: true },
+    ])
+    expect(await whatMoved([forked], { head, base: from }, world.mirror)).toEqual([])
   })
 })
 

@@ -4,7 +4,9 @@ import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import type { ReportOptions } from '../../messages/report-options.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
+import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
 import type { Job } from '../../ports/jobs.ts'
+import type { Landings } from '../../ports/landings.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { State } from '../../ports/state.ts'
 import type { Store } from '../../ports/store.ts'
@@ -225,19 +227,35 @@ function settleOptions(place: JobContext<Store>): SettleOptions {
   }
 }
 
+/** What others merged since, in words; the pull requests among it are those on record. */
+async function sayMeanwhile(
+  { snapshot, told }: Seen,
+  { app, forge }: JobContext<Landings>,
+): Promise<readonly string[]> {
+  const { moved = [] } = told
+  if (moved.length === 0) return []
+  const pulls = await app.store.landedPulls(
+    forge.repository,
+    moved.map(({ commit }) => commit),
+  )
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
+  return describeMeanwhile(moved, pulls, page, snapshot.baseRef)
+}
+
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
 async function report(
   seen: Seen,
-  place: JobContext<Required<PullMemory> & State>,
+  place: JobContext<Required<PullMemory> & State & Landings>,
   landed?: string,
 ): Promise<void> {
   const { snapshot, epoch, described } = seen
+  const meanwhile = landed === undefined ? await sayMeanwhile(seen, place) : []
   // The push's own delivery may have had it published meanwhile.
   const published =
     landed === undefined
       ? undefined
       : await place.app.store.readState(toldPulls, snapshot.repository, String(snapshot.pull))
-  const compose: Compose = (runs) => composed(seen, place, { runs, landed, published })
+  const compose: Compose = (runs) => composed(seen, place, { runs, landed, published, meanwhile })
   const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head)
   if (at === undefined) return
   const { repository, pull, head } = snapshot

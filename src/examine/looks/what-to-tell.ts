@@ -2,12 +2,14 @@
 import { changeAsMermaid } from '../../change/draw-change.ts'
 import { changeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
 import { describeCommands } from '../../messages/describe-commands.ts'
+import type { MovedHead } from '../../messages/describe-meanwhile.ts'
 import { summariseChange } from '../../messages/summarise-change.ts'
 import type { ToldFix, TracedLine } from '../../messages/traced-line.ts'
 import type { CommentPolicy } from '../../config/config.ts'
 import type { Repository } from '../../ports/repository.ts'
 import type { Examination } from '../examine.ts'
 import { traceFindings } from '../trace-findings.ts'
+import { whatMoved } from '../what-moved.ts'
 
 export interface Told {
   /** What the change does for users, a sentence of Markdown. */
@@ -20,6 +22,8 @@ export interface Told {
   /** Where the findings' lines stand on GitHub, and the fixes that are known. Absent: nobody has looked. */
   readonly lines?: readonly TracedLine[] | undefined
   readonly fixes?: readonly ToldFix[] | undefined
+  /** What came to the base meanwhile that does not go with this. Absent: nothing. */
+  readonly moved?: readonly MovedHead[] | undefined
   /** When the repository wants a comment, and whether it wants suggestions. */
   readonly comment?: CommentPolicy | undefined
   readonly suggestions?: boolean | undefined
@@ -45,6 +49,7 @@ export async function whatToTell(
   const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
   const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
   const traced = commits && (await traceFindings(findings, commits, repository))
+  const moved = await whatMoved(findings, verdict, repository)
   return {
     summary: summariseChange(change),
     changeLines: change.paths.length === 0 ? [] : changeAsMarkdown(describeChangeLines(change)),
@@ -52,6 +57,7 @@ export async function whatToTell(
     graph: changeAsMermaid(change),
     change: described?.id,
     ...traced,
+    ...(moved.length > 0 && { moved }),
     comment: config.comment,
     suggestions: config.suggestions,
   }
