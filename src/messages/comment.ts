@@ -48,10 +48,13 @@ function sectionsOf(verdict: Verdict, options: ReportOptions & Shortened): reado
     ...change.open,
     ...(landed === undefined ? [] : whatLanded(landed, options)),
     ...(options.meanwhile ?? []).map((line) => `> ${line}`),
-    ...errorBoxes(errors, verdict, options),
+    ...errorBoxes(errors, verdict, options, (options.meanwhile ?? []).length > 0),
     ...(errors.length > 0 ? howToOverride(errors) : []),
-    ...picture(options.graph),
-    ...(verdict.outcomes.length > 0 ? [checksLine(verdict.outcomes, options)] : []),
+    ...picture(options.graph, landed !== undefined),
+    // Once it is merged, what was checked is history.
+    ...(verdict.outcomes.length > 0 && landed === undefined
+      ? [checksLine(verdict.outcomes, errors.length === 0, options)]
+      : []),
     ...(traceId === undefined ? sayNext(steps) : [ourFailure(traceId)]),
     ...change.folded,
     ...(others.length > 0 ? [warningsTable(others, verdict, options)] : []),
@@ -100,8 +103,8 @@ function whatChanges({ summary, changeLines }: ReportOptions): {
   if (summary === undefined && changeLines.length <= mostOpenLines)
     return { open: list === '' ? [] : [list], folded: [] }
   const folded = `<details><summary>All that changes</summary>\n\n${list}\n\n</details>`
-  // A package and one line below it are what the sentence says already.
-  const isSaid = summary !== undefined && changeLines.length <= 2
+  // A package, and the version and head below it, are what the sentence says already.
+  const isSaid = summary !== undefined && changeLines.length <= 3
   return { open: summary === undefined ? [] : [summary], folded: isSaid || list === '' ? [] : [folded] }
 }
 
@@ -117,25 +120,32 @@ function whatLanded(landed: string, { published, page }: ReportOptions): readonl
   ]
 }
 
-function picture(graph: string | undefined): readonly string[] {
+function picture(graph: string | undefined, isHistory: boolean): readonly string[] {
   if (graph === undefined) return []
   const drawn = fencedMermaid(graph)
   const nodes = graph.split('\n').filter((line) => /^c\d+n\d+\[/.test(line)).length
-  if (nodes <= mostOpenNodes) return [drawn]
+  if (nodes <= mostOpenNodes && !isHistory) return [drawn]
   return [`<details><summary>Upgrade graph</summary>\n\n${drawn}\n\n</details>`]
 }
 
-function checksLine(outcomes: readonly CheckOutcome[], { runs, page }: ReportOptions): string {
+/** `isRoomy`: nothing is wrong, so there is room for what was looked at where a check passed. */
+function checksLine(
+  outcomes: readonly CheckOutcome[],
+  isRoomy: boolean,
+  { runs, page }: ReportOptions,
+): string {
   const all = outcomes.map((outcome) => {
-    const [mark, words] = resultOf(outcome)
+    const [mark, result] = resultOf(outcome)
+    const words = result ?? (isRoomy ? plain(outcome.summary, 120) : '')
     const run = runs?.get(`${checkPrefix}${outcome.check}`) ?? (page && checksLink(page))
     const name = run === undefined ? outcome.check : `[${outcome.check}](${run})`
-    return `${mark} ${name} ${words}`
+    return `${mark} ${name}${words === '' ? '' : ` ${words}`}`
   })
   return all.join(' · ')
 }
 
-function resultOf(outcome: CheckOutcome): readonly [mark: string, words: string] {
+/** No words where there is nothing to say but that it passed. */
+function resultOf(outcome: CheckOutcome): readonly [mark: string, words?: string] {
   const { errors, warnings } = countFindings(outcome.findings)
   const { unanswered, waiting, isOptional } = outcome
   if (errors > 0 && isOptional) return ['⚠️', `${sayAmount(errors, warnings)}, not required to merge`]
@@ -144,7 +154,7 @@ function resultOf(outcome: CheckOutcome): readonly [mark: string, words: string]
   if (unanswered.length > 0)
     return ['🔄', `waiting for ${unanswered.length} ${unanswered.length === 1 ? 'answer' : 'answers'}`]
   if (waiting.some(({ isAgreed }) => isAgreed !== true)) return ['⏳', 'waiting for approval']
-  return ['✅', warnings > 0 ? sayAmount(0, warnings) : plain(outcome.summary, 120)]
+  return warnings > 0 ? ['✅', sayAmount(0, warnings)] : ['✅']
 }
 
 function sayNext(steps: readonly NextStep[]): readonly string[] {

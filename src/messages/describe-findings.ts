@@ -38,14 +38,22 @@ export function errorBoxes(
   errors: readonly Finding[],
   commits: Commits,
   options: PlacedReport,
+  isExplained = false,
 ): readonly string[] {
   const groups = groupAlike(errors)
-  const boxes = groups.slice(0, maxBoxes).map((group) => errorBox(group, commits, options))
+  // With several, or where it is said already how it came about, each is short: why it matters stands on its rule's page.
+  const isOnly = groups.length === 1 && !isExplained
+  const boxes = groups.slice(0, maxBoxes).map((group) => errorBox(group, isOnly, commits, options))
   const left = groups.length - maxBoxes
   return left > 0 ? [...boxes, `… and ${left} more. The checks list them.`] : boxes
 }
 
-function errorBox(group: readonly Finding[], commits: Commits, options: PlacedReport): string {
+function errorBox(
+  group: readonly Finding[],
+  isOnly: boolean,
+  commits: Commits,
+  options: PlacedReport,
+): string {
   const [first, ...others] = group
   if (first === undefined) return ''
   const place = placeOf(first, commits, options)
@@ -54,9 +62,11 @@ function errorBox(group: readonly Finding[], commits: Commits, options: PlacedRe
     ...(place ? [place.link] : []),
     rulePage(first, options),
   ]
-  const words = [first.why, first.fix].filter((text) => text !== '').map(sentence)
   const elsewhere = place?.isOnBase === true ? [onBase(commits)] : []
   const fix = fixOfGroup(first, options)
+  // A diff says what to do.
+  const said = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
+  const words = said.filter((text) => text !== '').map(sentence)
   const more = describeOthers(first, others, commits, options)
   const paragraphs = [
     ['[!CAUTION]', title.join(' · '), [...words, ...elsewhere].join(' ')]

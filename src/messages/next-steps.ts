@@ -119,12 +119,16 @@ function spelt(count: number): string {
 const ways: Readonly<
   Record<NonNullable<Waiting['how']> | 'approves' | 'merges-approved', (open: readonly Waiting[]) => string>
 > = {
-  approves: () => `Approve the commit below in a review, or comment ${code('/approve')}.`,
-  confirms: () => `Confirm the push: comment ${code('/approve')}.`,
+  approves: (open) => {
+    const isSaid = open.length === 1 && open.every(({ what }) => roleIn(what, false) !== '')
+    const ask = `Approve the commit below in a review, or comment ${code('/approve')}.`
+    return isSaid ? ask : `${listed(open)} ${ask}`
+  },
+  confirms: (open) => `${listed(open)} If it is meant, comment ${code('/approve')}.`,
   withdraws: () => 'Approve, or dismiss the review, once it is as it should be.',
-  'merges-by-hand': () =>
-    `Approve it in a review or with ${code('/approve')}, which makes the required check green, and merge it by hand. The bot does not merge this.`,
-  'merges-approved': () => 'Merge it by hand: it is approved, and the bot does not merge this.',
+  'merges-by-hand': (open) =>
+    `${listed(open)} Approve it in a review, or comment ${code('/approve')}: that makes the required check green. Then merge it; the bot does not.`,
+  'merges-approved': (open) => `${listed(open)} The check is green; the bot does not merge this.`,
 }
 
 const headlines: Readonly<Record<keyof typeof ways, (people: string) => string>> = {
@@ -146,7 +150,10 @@ function ofPeople({ waiting }: Verdict): readonly NextStep[] {
       if (open.length === 0) return []
       const people = unblockers(open)
       const [only] = open
-      const role = way === 'approves' && open.length === 1 && only !== undefined ? roleIn(only.what) : ''
+      const role =
+        way === 'approves' && open.length === 1 && only !== undefined
+          ? roleIn(only.what, people.length > 1)
+          : ''
       const who = people.length === 0 ? 'a maintainer' : someOf(people.map(mention))
       const named =
         people.length === 0
@@ -155,23 +162,27 @@ function ofPeople({ waiting }: Verdict): readonly NextStep[] {
               people.map((name) => `**${plain(name)}**`),
               2,
             )
-      const whats = open.map(({ what }) => sentence(what)).join(' ')
       return [
         {
           headline: headlines[way](role === '' ? named : `${named}, ${role}`),
           who,
-          what: `${way === 'withdraws' ? '' : `${whats} `}${ways[way](open)}`,
+          what: ways[way](open),
         },
       ]
     },
   )
 }
 
-/** `an owner of foo must approve` says who those people are. */
-function roleIn(what: string): string {
+/** `an owner of foo must approve` says who those people are; '' where it says something else. */
+function roleIn(what: string, isPlural: boolean): string {
   const owner = /^an owner of (?<names>.+) must approve$/.exec(what)?.groups?.['names']
-  if (owner !== undefined) return `an owner of ${code(owner)}`
-  return /^a maintainer must approve/.test(what) ? 'a maintainer' : ''
+  if (owner !== undefined) return `${isPlural ? 'owners' : 'an owner'} of ${code(owner)}`
+  if (!/^a maintainer must approve/.test(what)) return ''
+  return isPlural ? 'maintainers' : 'a maintainer'
+}
+
+function listed(open: readonly Waiting[]): string {
+  return open.map(({ what }) => sentence(what)).join(' ')
 }
 
 function someOf(people: readonly string[], most = maxMentions): string {

@@ -39,7 +39,7 @@ describe('findings of one rule and package are one', () => {
       found('bar', 4, 'edited: c'),
     ]
     const text = commentOf({ findings })
-    expect(times(text, 'Why it matters.')).toBe(2)
+    expect(times(text, 'What to do.')).toBe(2)
     expect(times(text, 'edited: a')).toBe(1)
     expect(text).toContain(
       '> - `catalog/a.yaml`, line 2 **edited: b**\n> - `catalog/a.yaml`, line 3 *Something else.*',
@@ -80,7 +80,7 @@ describe('who can unblock it', () => {
       { what: 'vera requested changes', who: ['vera'], how: 'withdraws' },
       { what: 'somebody must confirm the commit', who: ['alice'], how: 'confirms' },
     )
-    expect(text).toMatch(/\*\*Also: @olga\.\*\* An owner of foo must approve\. Approve the commit below/)
+    expect(text).toMatch(/\*\*Also: @olga\.\*\* Approve the commit below/)
     expect(text).toMatch(/\*\*Also: @maria\.\*\* .*merge it by hand/)
     expect(text).toMatch(/\*\*Also: @vera\.\*\* Approve, or dismiss the review/)
     expect(text).toMatch(/\*\*Next: @alice\.\*\* .*comment `\/approve`/)
