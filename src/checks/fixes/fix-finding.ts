@@ -17,7 +17,7 @@ interface Place {
 /** Fixes to be tried, best first, and what must hold in the document as it would be. */
 interface Attempt {
   readonly fix: Fix | undefined
-  holds(document: FixableDocument): boolean
+  readonly holds: (document: FixableDocument) => boolean
 }
 
 type Fixer = (data: Facts, document: FixableDocument, at: Place) => Iterable<Attempt>
