@@ -67,10 +67,9 @@ test('a picture stands the right way up in each of its parts', () => {
 
 /** As GitHub shows it, near enough: its alerts are quotes with a title of their own. */
 function asPage(markdown: string): string {
-  const html = (marked.parse(markdown, { gfm: true, async: false }) as string).replace(
-    /<blockquote>\s*<p>\[!CAUTION\]\s*/g,
-    '<blockquote class="caution"><p>',
-  )
+  const html = marked
+    .parse(markdown, { gfm: true, async: false })
+    .replace(/<blockquote>\s*<p>\[!CAUTION\]\s*/g, '<blockquote class="caution"><p>')
   return `<article>${html}</article>`
 }
 
