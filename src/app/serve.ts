@@ -9,6 +9,7 @@ import { openMirror, type Mirror } from '../git/mirror.ts'
 import { openCommentMemory } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
 import { openMerging } from '../github/merge-calls.ts'
+import { ForgeError } from '../github/forge-error.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
@@ -19,19 +20,23 @@ import { openControlSocket } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
 import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
+import { openHealth, type HealthReport } from './health.ts'
 import { openMetrics } from './metrics.ts'
 import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
-import { storeFolder, type Credentials, type Settings } from './settings.ts'
+import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 import { openTurns } from './jobs/turns.ts'
 
-/** Milliseconds that images under way get when the App is told to end. */
-const publishGrace = 5_000
+/**
+ * Milliseconds, of those in which the App has to end: what images under way get first, and what jobs get last, once git was
+ * told to end.
+ */
+const gracesOf = (whole: number) => ({ images: Math.min(5_000, whole / 2), last: Math.min(3_000, whole / 4) })
 
 export interface RunningApp {
   /** Where it listens, `http://127.0.0.1:3000`. */
@@ -48,13 +53,24 @@ export interface ServeOptions {
   readonly page?: (github: GitHubApp) => Page
 }
 
-/** Starts the App. Rejects when the port is taken, the store cannot be opened or git is missing. */
+/**
+ * Starts the App. Rejects when the port is taken, the store cannot be opened or git is missing, and with a SettingsError when
+ * GitHub does not accept the credentials. A GitHub that does not answer keeps nothing from starting: what is sent is kept.
+ */
 export async function serve(
   settings: Settings,
   credentials: Credentials,
   log: Logger,
   { clock = systemClock, page }: ServeOptions = {},
 ): Promise<RunningApp> {
+  const github = openGitHubApp({
+    ...credentials,
+    apiUrl: settings.apiUrl,
+    throttle: settings.throttle,
+    clock,
+    log,
+  })
+  await checkCredentials(github, log)
   // Before any other process is started: none of them inherits it.
   const publishEnvironment = takePublishEnvironment(process.env)
   const store = await openStore({
@@ -75,13 +91,7 @@ export async function serve(
   })
   const publishing = openPublishing(publishEnvironment)
   const metrics = openMetrics()
-  const github = openGitHubApp({
-    ...credentials,
-    apiUrl: settings.apiUrl,
-    throttle: settings.throttle,
-    clock,
-    log,
-  })
+  const health = openHealth(store, clock)
   const loader = catalogLoader(pool, store)
   const looks = openLookPool(settings.budget, settings.concurrency)
   const turns = openTurns(clock)
@@ -112,6 +122,7 @@ export async function serve(
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
       }),
       metrics: () => metrics.registry.metrics(),
+      health: () => health.report(),
       page: page?.(github),
       log,
     }),
@@ -136,9 +147,15 @@ export async function serve(
   const sweeper = startSweeper({
     app,
     installed: async () => {
-      const repositories = await github.installedRepositories()
-      metrics.lastSweep.setToCurrentTime()
-      return repositories
+      try {
+        const repositories = await github.installedRepositories()
+        metrics.lastSweep.setToCurrentTime()
+        health.heardOfGitHub()
+        return repositories
+      } catch (error) {
+        health.heardOfGitHub(error)
+        throw error
+      }
     },
   })
   // A shared database is open to the command line itself.
@@ -158,23 +175,54 @@ export async function serve(
       turns.close()
       // A push over a slow line is taken up where it was by whoever comes next; a short one may come to its end.
       const stopped = worker.stop()
-      const waited = new AbortController()
-      await Promise.race([stopped, clock.sleep(publishGrace, waited.signal)])
-      waited.abort()
+      const within = (milliseconds: number) => isDoneWithin(stopped, milliseconds, clock)
+      const all = settings.stopSeconds * 1000
+      const { images, last } = gracesOf(all)
+      if (!(await within(images))) log.info('waiting for jobs to end')
       await publishing.close()
-      await stopped
+      await within(all - images - last)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+      // Ends what git is still at, and with it the jobs that wait for it.
       await workplaces.close()
+      if (!(await within(last))) {
+        log.warn('jobs did not end in time: the next start takes them up where they are')
+        return
+      }
       await Promise.all([pool.close(), looks.close(), registries.close()])
       await store.close()
     },
   }
 }
 
+async function isDoneWithin(work: Promise<void>, milliseconds: number, clock: Clock): Promise<boolean> {
+  const over = new AbortController()
+  try {
+    return await Promise.race([
+      work.then(() => true),
+      clock.sleep(Math.max(0, milliseconds), over.signal).then(() => false),
+    ])
+  } finally {
+    over.abort()
+  }
+}
+
+async function checkCredentials(github: GitHubApp, log: Logger): Promise<void> {
+  try {
+    await github.login()
+  } catch (error) {
+    if (error instanceof ForgeError && (error.code === 'unauthorized' || error.code === 'not-found'))
+      throw new SettingsError(
+        "GitHub does not accept the App's credentials: APP_ID and PRIVATE_KEY must be those of one App, and this machine's clock must be right",
+      )
+    log.warn({ err: error }, 'GitHub could not be asked about the App; the bot starts all the same')
+  }
+}
+
 interface Edge {
   readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
   readonly metrics: () => Promise<string>
+  readonly health: () => Promise<HealthReport>
   readonly page: Page | undefined
   readonly log: Logger
 }
@@ -183,20 +231,26 @@ interface Edge {
  * Probot's middleware inside our own server. Ours comes first in it: a delivery is stored before it is answered and
  * never reaches Probot's handlers, which would run it in memory.
  */
-async function requestHandler(github: GitHubApp, { deliveries, metrics, page, log }: Edge) {
+async function requestHandler(github: GitHubApp, { deliveries, metrics, health, page, log }: Edge) {
   const middleware = await createNodeMiddleware(
     (_probot, { addHandler }) => {
       addHandler(deliveries)
       if (page !== undefined) addHandler(page)
       addHandler(async (request, response) => {
         if (request.method !== 'GET' && request.method !== 'HEAD') return false
-        const answer = (text: string, type = 'text/plain; charset=utf-8') => {
-          response.writeHead(200, { 'content-type': type }).end(text)
+        const answer = (text: string, type = 'text/plain; charset=utf-8', status = 200) => {
+          response.writeHead(status, { 'content-type': type }).end(text)
           return true
         }
         switch (request.url?.split('?')[0] ?? '') {
-          case '/healthz':
+          case '/livez':
             return answer('ok\n')
+          case '/healthz':
+          case '/readyz': {
+            const { isReady, problems } = await health()
+            const words = problems.length === 0 ? 'ok' : problems.join('\n')
+            return answer(`${words}\n`, undefined, isReady ? 200 : 503)
+          }
           case '/metrics':
             return answer(await metrics(), 'text/plain; version=0.0.4; charset=utf-8')
           case '/':

@@ -1,4 +1,5 @@
 // The operator's settings, from the environment: everything that is not the repository's to say. Read once at start.
+import { createPrivateKey } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -32,6 +33,8 @@ const schema = z.object({
   PUBLISH_RETRY_SECONDS: seconds.default(15),
   CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4),
   LEASE_SECONDS: seconds.default(60),
+  /** Kubernetes kills after 30. */
+  STOP_SECONDS: seconds.default(25),
   /** What one pull request may cost before it is too large to check: see LookBudget. */
   MAX_PATHS: count.default(usualBudget.paths),
   MAX_CHANGED_PATHS: count.default(usualBudget.changedPaths),
@@ -79,6 +82,8 @@ export interface Settings {
   readonly concurrency: number
   readonly budget: LookBudget
   readonly leaseSeconds: number
+  /** From the signal to the end of the process, however long git, GitHub and registries take. */
+  readonly stopSeconds: number
   readonly rulesUrl: string | undefined
   readonly opm: string | undefined
   readonly logLevel: string
@@ -133,6 +138,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
       memory: values.MAX_CHECK_MEGABYTES,
     },
     leaseSeconds: values.LEASE_SECONDS,
+    stopSeconds: values.STOP_SECONDS,
     rulesUrl: values.RULES_URL?.replace(/\/$/, ''),
     opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
@@ -144,6 +150,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
 
 function readCredentials(values: z.output<typeof schema>): Credentials | undefined {
   const privateKey = readPrivateKey(values)
+  if (privateKey !== undefined && !isPrivateKey(privateKey))
+    throw new SettingsError('PRIVATE_KEY is damaged: it must be the whole private key of the App, in PEM')
   if (values.APP_ID === undefined && privateKey === undefined) return undefined
   if (values.APP_ID === undefined) throw new SettingsError('APP_ID is missing: set it to the id of the App')
   if (privateKey === undefined)
@@ -162,6 +170,14 @@ function readCredentials(values: z.output<typeof schema>): Credentials | undefin
     ...(values.WEBHOOK_SECRET_PREVIOUS !== undefined && {
       previousWebhookSecret: values.WEBHOOK_SECRET_PREVIOUS,
     }),
+  }
+}
+
+function isPrivateKey(text: string): boolean {
+  try {
+    return createPrivateKey(text).asymmetricKeyType === 'rsa'
+  } catch {
+    return false
   }
 }
 

@@ -57,7 +57,15 @@ function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && typeof (error as Partial<HttpError>).status === 'number'
 }
 
+const longestWait = 3600
+
+/** Seconds: what `retry-after` says, else until the hour's limit begins anew, else a minute, as GitHub asks. */
 function waitOf(headers: Readonly<Record<string, string | undefined>>): number {
   const after = Number(headers['retry-after'])
-  return Number.isFinite(after) && after > 0 ? Math.min(after, 3600) : 60
+  if (Number.isFinite(after) && after > 0) return Math.min(after, longestWait)
+  const reset = Number(headers['x-ratelimit-reset'])
+  if (headers['x-ratelimit-remaining'] !== '0' || !Number.isFinite(reset) || reset <= 0) return 60
+  // By GitHub's own clock, which is not ours. One second more: it begins anew within the second that it names.
+  const now = Date.parse(headers['date'] ?? '') || Date.now()
+  return Math.min(Math.max(1, Math.ceil(reset - now / 1000) + 1), longestWait)
 }

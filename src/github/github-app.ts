@@ -9,6 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import { sendApiVersion } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 import { plainAnswers } from './plain-answers.ts'
+import { openRateLimits } from './rate-limits.ts'
 
 export type Octokit = ProbotOctokit
 
@@ -47,7 +48,7 @@ export interface GitHubApp {
   installationOn(repository: RepositoryName): Promise<number>
   /** What the App may do on this repository now, whatever its tokens say. Rejects with a ForgeError. */
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
-  /** Everything the App is installed on. Rejects with a ForgeError. */
+  /** Everything the App is installed on, as far as GitHub says. Rejects with a ForgeError when it says nothing at all. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
 }
 
@@ -56,6 +57,18 @@ const tokenMargin = 20 * 60_000
 
 /** The longest rate-limit pause that a single request sits out, in seconds. */
 const patience = 20
+
+async function repositoriesOf(
+  octokit: Octokit,
+  installation: number,
+): Promise<readonly InstalledRepository[]> {
+  const repositories = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, {
+    per_page: 100,
+  })
+  return repositories
+    .filter(({ archived }) => !archived)
+    .map(({ owner, name }) => ({ installation, repository: { owner: owner.login, name } }))
+}
 
 export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
   const onLimit = (retryAfter: number, _options: object, _octokit: unknown, retries: number) =>
@@ -89,6 +102,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
+  const limits = openRateLimits(options.clock)
   let account: string | undefined
   const gitTokens = new Map<string, { token: string; until: number }>()
   return {
@@ -104,7 +118,11 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         throw toForgeError(error, 'read our own name')
       }
     },
-    octokit: (installation) => probot.auth(installation),
+    octokit: async (installation) => {
+      const octokit = await probot.auth(installation)
+      limits.watch(octokit, installation)
+      return octokit
+    },
     async gitToken(installation, repository) {
       const key = `${installation} ${repository.owner}/${repository.name}`
       const known = gitTokens.get(key)
@@ -152,16 +170,18 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
         const app = await probot.auth()
         const installations = await app.paginate(app.rest.apps.listInstallations, { per_page: 100 })
         const all: InstalledRepository[] = []
-        for (const installation of installations) {
-          if (installation.suspended_at !== null) continue
-          const octokit = await probot.auth(installation.id)
-          const repositories = await octokit.paginate(octokit.rest.apps.listReposAccessibleToInstallation, {
-            per_page: 100,
-          })
-          for (const { owner, name, archived } of repositories)
-            if (!archived)
-              all.push({ installation: installation.id, repository: { owner: owner.login, name } })
-        }
+        const failures: unknown[] = []
+        const active = installations.filter(({ suspended_at }) => suspended_at === null)
+        for (const installation of active)
+          try {
+            all.push(...(await repositoriesOf(await probot.auth(installation.id), installation.id)))
+          } catch (error) {
+            failures.push(error)
+            // One that GitHub does not let us into (suspended just now, blocked) keeps nobody else waiting.
+            const failure = toForgeError(error, `list the repositories of installation ${installation.id}`)
+            options.log.warn({ err: failure }, 'an installation could not be listed and is left out for now')
+          }
+        if (failures.length > 0 && failures.length === active.length) throw failures[0]
         return all
       } catch (error) {
         throw toForgeError(error, 'list the installations')

@@ -38,6 +38,8 @@ export interface RefusedLanding {
   readonly isSigned?: boolean
 }
 
+export type LandingEnd = Parameters<Store['endLanding']>[1]
+
 export type LandingWords = RefusalWords | { readonly by: 'push'; readonly text: string }
 
 /** The landing whose outcome is not the validated one, what lies on the branch instead, and what differs, in words. */
@@ -63,6 +65,8 @@ export interface SettleOptions {
   readonly clock: Clock
   /** Stops the branch and tells people. Called before the intent is closed: should it fail, the next to come does it. */
   readonly onMismatch: (mismatch: Mismatch) => Promise<void>
+  /** Hears how each landing ended, once it is written down. */
+  readonly onEnded?: (outcome: LandingEnd) => void
 }
 
 export interface LandOptions extends SettleOptions {

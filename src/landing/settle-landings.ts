@@ -3,7 +3,7 @@
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { Intent } from '../ports/landings.ts'
 import type { Merging } from '../ports/merging.ts'
-import type { Mismatch, SettleOptions } from './landing-options.ts'
+import type { LandingEnd, Mismatch, SettleOptions } from './landing-options.ts'
 import { readLanded, type Landed } from './read-landed.ts'
 
 /** GitHub gives up a request of its interface after ten seconds: what it has not merged by then, it will not merge. */
@@ -36,7 +36,7 @@ export async function settle(intent: Intent, options: SettleOptions, how: Settle
   const landed = await readPatiently(intent, options, heard === 'done' && !isQueue)
   switch (landed.kind) {
     case 'landed':
-      await options.store.endLanding(intent, 'landed', landed.commit)
+      await end(intent, options, 'landed', landed.commit)
       return landed
     case 'mismatch': {
       // GitHub refused us: whoever merged it meanwhile did so by their own right, and what they did is judged as a push.
@@ -71,9 +71,9 @@ async function readPatiently(intent: Intent, options: SettleOptions, isDone: boo
   return readLanded(intent, options)
 }
 
-async function mismatch(mismatch: Mismatch, { store, onMismatch }: SettleOptions): Promise<Settled> {
-  await onMismatch(mismatch)
-  await store.endLanding(mismatch.intent, 'mismatch', mismatch.found)
+async function mismatch(mismatch: Mismatch, options: SettleOptions): Promise<Settled> {
+  await options.onMismatch(mismatch)
+  await end(mismatch.intent, options, 'mismatch', mismatch.found)
   return { kind: 'mismatch', mismatch }
 }
 
@@ -95,7 +95,17 @@ export async function settleBranch(
   return all
 }
 
-async function abandon(intent: Intent, { store }: SettleOptions): Promise<Settled> {
-  await store.endLanding(intent, 'abandoned')
+async function abandon(intent: Intent, options: SettleOptions): Promise<Settled> {
+  await end(intent, options, 'abandoned')
   return { kind: 'abandoned' }
+}
+
+async function end(
+  intent: Intent,
+  { store, onEnded }: SettleOptions,
+  outcome: LandingEnd,
+  commit?: Intent['commit'],
+): Promise<void> {
+  await store.endLanding(intent, outcome, commit)
+  onEnded?.(outcome)
 }

@@ -28,5 +28,7 @@ export interface Store
     Verdicts,
     State,
     Cache {
+  /** Resolves when the database answers. Rejects with a StoreError. */
+  ping(): Promise<void>
   close(): Promise<void>
 }

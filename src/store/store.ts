@@ -122,6 +122,10 @@ async function build(
       }
     },
 
+    ping: async () => {
+      await database.query('SELECT 1')
+    },
+
     close: async () => {
       closing.abort()
       await worker?.stop()

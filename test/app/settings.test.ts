@@ -31,6 +31,7 @@ describe('the settings', () => {
     ['with a short secret', { ...good, WEBHOOK_SECRET: 'short' }],
     ['without a private key', { ...good, PRIVATE_KEY: undefined }],
     ['without an id', { ...good, APP_ID: undefined }],
+    ['with a key that is cut off', { ...good, PRIVATE_KEY: privateKey.slice(0, 800) }],
     ['with a key that is none', { ...good, PRIVATE_KEY: 'nonsense' }],
     [
       'with a key file that does not exist',

@@ -224,6 +224,7 @@ function settleOptions(place: JobContext<Store>): SettleOptions {
     store,
     clock,
     onMismatch: (mismatch) => reportMismatch(mismatch, place),
+    onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
   }
 }
 

@@ -1,0 +1,74 @@
+// What whoever runs the bot sees and does: probes, metrics, a stop that ends, a start with the wrong key that does not.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
+import { stories } from '../../sandbox/demo/stories.ts'
+import { newPrivateKey } from '../../sandbox/github/settings.ts'
+import { openStoryWorld, startStoryBot, until, type StoryWorld } from './world.ts'
+
+describe('the bot in operation', () => {
+  let world: StoryWorld
+  const get = async (path: string) => {
+    const reply = await fetch(`${world.bot().address}${path}`)
+    return { status: reply.status, text: await reply.text() }
+  }
+  beforeAll(async () => {
+    world = await openStoryWorld({ sweepSeconds: 300 })
+    await world.start({ STOP_SECONDS: '2' })
+  }, 120_000)
+  afterAll(() => world.close())
+
+  test('says that it lives and that it is ready', async () => {
+    expect(await get('/livez')).toEqual({ status: 200, text: 'ok\n' })
+    expect(await get('/readyz')).toEqual({ status: 200, text: 'ok\n' })
+  })
+
+  test('counts what it merged', async () => {
+    const [story] = stories
+    if (story === undefined) throw new Error('the demo has no story')
+    const told: Told[] = [{ story, pull: await world.coast.github.openPull(story.open(world.coast)) }]
+    await until(
+      'the pull request is merged',
+      () => told.every((each) => outcomeOf(each, told, world.coast).asItShouldBe),
+      60,
+      world.log,
+    )
+    expect((await get('/metrics')).text).toMatch(/^catalog_bot_landings_total\{outcome="landed"\} 1$/m)
+  }, 90_000)
+
+  test('does not start with a key that is not the one of the App, and says so', async () => {
+    await expect(
+      startStoryBot({
+        environment: {
+          ...world.coast.environment,
+          DATA_DIR: `${world.coast.environment['DATA_DIR']}-other`,
+          PRIVATE_KEY: newPrivateKey(),
+        },
+      }),
+    ).rejects.toThrow(/GitHub does not accept the App's credentials/)
+  }, 60_000)
+
+  test('ends in time while a server holds a fetch open, and goes on where it was', async () => {
+    const { github } = world.coast
+    const release = github.fail(({ path }) => path.endsWith('/git-upload-pack'), { timeout: true }, 100)
+    const hanging = () =>
+      github.requests.filter(({ path, status }) => path.endsWith('/git-upload-pack') && status === 0).length
+    const [, story] = stories
+    if (story === undefined) throw new Error('the demo has one story')
+    const pull = await github.openPull(story.open(world.coast))
+    await until('a fetch hangs', () => hanging() > 0, 60, world.log)
+    const stopped = performance.now()
+    const bot = world.bot()
+    await bot.kill('SIGTERM')
+    expect(await bot.gone).toBe('0')
+    expect(performance.now() - stopped).toBeLessThan(10_000)
+    release()
+    await world.start()
+    const told: Told[] = [{ story, pull }]
+    await until(
+      'the pull request comes to its end',
+      () => told.every((each) => outcomeOf(each, told, world.coast).asItShouldBe),
+      90,
+      world.log,
+    )
+  }, 180_000)
+})
