@@ -230,7 +230,7 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
           finding(imageMissing, at('lighthouse', lineOf(text, 'version: 1.1.0') - 8), {
             reference: `quay.io/acme/lighthouse-bundle@${digest}`,
             reason: 'manifest unknown',
-          } as never),
+          }),
         ],
       },
     })
@@ -246,7 +246,7 @@ export const goldenComments: Readonly<Record<string, () => string>> = {
             author: 'alice',
             owners: ['bob'],
             unblock: ['bob'],
-          } as never),
+          }),
         ],
         waiting: [{ what: 'an owner of lighthouse must approve', who: ['bob'] }],
       },

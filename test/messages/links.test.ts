@@ -15,7 +15,7 @@ const page = {
 
 function linksOf(markdown: string): readonly Tokens.Link[] {
   const found: Tokens.Link[] = []
-  marked.walkTokens(marked.lexer(markdown), (token: Token) => {
+  void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
     if (token.type === 'link') found.push(token as Tokens.Link)
     expect(token.type).not.toBe('image')
   })
