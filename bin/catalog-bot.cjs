@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// What `npx catalog-bot` runs: the built command line in a published package, the sources in a checkout. CommonJS,
+// What `catalog-bot` runs: the built command line in a published package, the sources in a checkout. CommonJS,
 // since starting Node's other loader takes as long as reading a megabyte of a catalog.
 'use strict'
 const fs = require('node:fs')
@@ -39,7 +39,7 @@ function runUnderNewerNode() {
         (fs.existsSync(join(__dirname, '../src/cli.ts'))
           ? 'Run "npm ci" in this checkout: it brings Node.js 24 for the project alone.'
           : 'Install a newer one from https://nodejs.org, or let npm bring one for this command alone:\n' +
-            '  npx --package node@24 --package catalog-bot -- catalog-bot ...'),
+            '  npx --package node@24 --package @catalog-bot/cli -- catalog-bot ...'),
     )
     process.exit(2)
   }

@@ -3,7 +3,7 @@
 //
 // Every ```sh block counts, line by line. A comment before the block says where it is run, if not in the checkout:
 //   <!-- ci: in a copy -->               a copy of the checkout that is thrown away
-//   <!-- ci: in a catalog repository --> a repository of an author's, with the packed package installed
+//   <!-- ci: in a catalog repository --> a repository of an author's, with the packed package for authors installed
 //   <!-- ci: NAME in a catalog repository -->  the block is that file, for the commands that follow
 //   <!-- ci: ends with 0 or 1 -->        its verdict depends on what can be reached from here
 //   <!-- ci: until "TEXT" -->            a command that does not end is ended once it has printed the text
@@ -301,8 +301,11 @@ function catalogRepository(folder) {
     writeFileSync(join(folder, path), text)
   }
   mkdirSync(folder)
+  // Beside the place: a package that lies in a repository would be looked at as a part of it.
+  const built = `${folder}-package`
+  execFileSync('npm', ['run', '--silent', 'build:author', '--', built], { cwd: root, stdio: 'inherit' })
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: root,
+    cwd: built,
     encoding: 'utf8',
   })
   write('package.json', '{ "private": true }\n')

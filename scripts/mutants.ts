@@ -54,7 +54,7 @@ export const mutants: readonly Mutant[] = [
     number: 3,
     bug: 'follow renames, so that the old path is not seen',
     edits: [{ file: 'src/git/trees.ts', search: "'--no-renames'", replace: "'--find-renames'" }],
-    test: [changes, 'T01'],
+    test: ['test/git/listings.test.ts', 'T01'],
   },
   {
     number: 4,
@@ -86,8 +86,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${own}/ownership.ts`,
-        search: 'text: (path) => input.ownerFiles.base.get(path) }',
-        replace: 'text: (path) => input.ownerFiles.result.get(path) }',
+        search: 'text: (path) => input.ownerFiles.base.get(path)',
+        replace: 'text: (path) => input.ownerFiles.result.get(path)',
       },
     ],
     test: [who, 'T34'],
@@ -2311,6 +2311,54 @@ export const mutants: readonly Mutant[] = [
   },
   {
     number: 460,
+    bug: 'take the tree of a head whose base moved on for what would land',
+    edits: [{ file: 'src/git/merge.ts', search: 'bases[0] === base && ', replace: '' }],
+    test: ['test/git/merge.test.ts', 'has the base as its first parent'],
+  },
+  {
+    number: 461,
+    bug: 'take a tree that git would write otherwise for what would land',
+    edits: [
+      {
+        file: 'src/git/merge.ts',
+        search: '(await tools.isWellWritten(ours.tree, theirs.tree))',
+        replace: 'true',
+      },
+    ],
+    test: ['test/git/line-to.test.ts', 'as git writes trees'],
+  },
+  {
+    number: 462,
+    bug: 'look for colliding paths only nearby, whatever letters fold to',
+    edits: [
+      {
+        file: `${own}/colliding-paths.ts`,
+        search: 'oddPathsIn(basePaths).length === 0 && added.every(isAscii)',
+        replace: 'true',
+      },
+    ],
+    test: ['test/checks/ownership/colliding-paths.test.ts', 'folds to a slash'],
+  },
+  {
+    number: 463,
+    bug: 'keep what was worked out of another base',
+    edits: [
+      {
+        file: 'src/change/patched-list.ts',
+        search: '{ value: patched(known.value, patch) }',
+        replace: '{ value: known.value }',
+      },
+    ],
+    test: ['test/change/patched-list.test.ts', 'a patched list'],
+  },
+  {
+    number: 464,
+    bug: 'list a tree of any number of paths, where another one is known',
+    edits: [{ file: 'src/git/listings.ts', search: '      refuseSize(size)\n', replace: '' }],
+    test: ['test/git/listings.test.ts', 'by what differs'],
+  },
+  {
+    number: 490,
     bug: 'let anybody’s approval make the check green for what a maintainer merges by hand',
     edits: [
       {
@@ -2322,7 +2370,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/ownership/by-hand.test.ts', 'maintains nothing'],
   },
   {
-    number: 461,
+    number: 491,
     bug: 'let an approval of another change make the check green for what a maintainer merges by hand',
     edits: [
       {
@@ -2335,7 +2383,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/ownership/by-hand.test.ts', 'of another change'],
   },
   {
-    number: 462,
+    number: 492,
     bug: 'let authors make the check green for their own files outside all packages',
     edits: [
       {
@@ -2347,7 +2395,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/ownership/by-hand.test.ts', 'yes of its author'],
   },
   {
-    number: 463,
+    number: 493,
     bug: 'merge by itself what a maintainer approved for merging by hand',
     edits: [
       {
@@ -2359,7 +2407,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/ownership/by-hand.test.ts', 'not merged by the bot'],
   },
   {
-    number: 464,
+    number: 494,
     bug: 'take a comment of another App with our marker for ours',
     edits: [
       {
@@ -2371,7 +2419,7 @@ export const mutants: readonly Mutant[] = [
     test: ['test/github/read-comments.test.ts', 'our own comment'],
   },
   {
-    number: 465,
+    number: 495,
     bug: 'show the check green while nobody knows whether the approver is a maintainer',
     edits: [
       {

@@ -5,6 +5,7 @@
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resolve } from 'node:path'
+import type { Change } from '../src/change/change.ts'
 import { commitSha } from '../src/change/ids.ts'
 import { askWithoutGitHub, localSnapshot, openBorrowed, parsePerson } from '../src/cli/local-pull.ts'
 import type { CheckOutcome } from '../src/checks/check.ts'
@@ -17,6 +18,7 @@ import { systemClock } from '../src/examine/system-clock.ts'
 import { decide } from '../src/gate/decide.ts'
 import { isGitError } from '../src/git/git-error.ts'
 import { mergedPulls, type MergedPull } from './merged-pulls.ts'
+import { processorTime } from './processor-time.ts'
 
 interface Replayed {
   readonly number: number | undefined
@@ -31,7 +33,9 @@ interface Replayed {
   /** Rules with anything less. */
   readonly warnings: readonly string[]
   readonly paths: number
-  /** Milliseconds that passed, and those of this process's processor. */
+  /** By what it touches, most alike in cost: one bundle directory, files of catalogs, or anything else. */
+  readonly kind: 'bundle' | 'catalogs' | 'other'
+  /** Milliseconds that passed, and those of the processor, those of git and of the readers included. */
   readonly time: number
   readonly processor: number
   readonly failure?: string
@@ -84,10 +88,12 @@ async function replay(pull: MergedPull): Promise<Replayed> {
   const author = parsePerson(pull.author)
   const { number, commit } = pull
   const started = performance.now()
-  const used = process.cpuUsage()
+  const used = processorTime()
   const cost = () => {
-    const { user, system } = process.cpuUsage(used)
-    return { time: Math.round(performance.now() - started), processor: Math.round((user + system) / 1000) }
+    return {
+      time: Math.round(performance.now() - started),
+      processor: Math.round(processorTime() - used),
+    }
   }
   try {
     const { gate, change } = await examine(
@@ -117,15 +123,22 @@ async function replay(pull: MergedPull): Promise<Replayed> {
       rules: rulesOf(true),
       warnings: rulesOf(false),
       paths: change.paths.length,
+      kind: kindOf(change),
       ...cost(),
     }
   } catch (error) {
     const failure = error instanceof Error ? error.message : String(error)
-    const none = { reasons: [], rules: [], warnings: [], paths: 0 }
+    const none = { reasons: [], rules: [], warnings: [], paths: 0, kind: 'other' } as const
     // A mirror may lack its largest files.
     const decision = isGitError(error, 'missing') ? 'incomplete' : 'failed'
     return { number, commit, author: author.login, decision, ...none, ...cost(), failure }
   }
+}
+
+function kindOf({ paths, catalogs }: Change): Replayed['kind'] {
+  if (catalogs.length > 0) return 'catalogs'
+  const places = new Set(paths.map(({ path }) => /^operators\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]))
+  return places.size === 1 && !places.has(undefined) ? 'bundle' : 'other'
 }
 
 /** What was not asked of a registry is not what keeps it open. */
@@ -153,12 +166,20 @@ function summary(all: readonly Replayed[]): string {
     'rules that warned',
     all.flatMap(({ warnings }) => warnings),
   )
-  const cost = (of: (one: Replayed) => number) => {
-    const sorted = all.map(of).toSorted((a, b) => a - b)
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-    return `p50 ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)}`
-  }
-  lines.push('', `milliseconds: ${cost(({ time }) => time)}`)
-  lines.push(`of this process's processor: ${cost(({ processor }) => processor)}`)
+  const [first, ...warm] = all
+  if (first === undefined) return lines.join('\n')
+  // The first one pays for looking at the repository at all, and those that broke off did not do their work.
+  lines.push('', `the first look: ${first.time} ms, ${first.processor} ms of the processor`)
+  const whole = warm.filter(({ decision }) => decision !== 'incomplete' && decision !== 'failed')
+  for (const [kind, ones] of [['all', whole] as const, ...Map.groupBy(whole, (one) => one.kind)])
+    lines.push(
+      `${kind}, ${ones.length}: ${spread(ones.map(({ time }) => time))} ms; of the processor ${spread(ones.map(({ processor }) => processor))} ms`,
+    )
   return lines.join('\n')
+}
+
+function spread(numbers: readonly number[]): string {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  return `p50 ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)}`
 }

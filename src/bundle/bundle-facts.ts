@@ -3,9 +3,12 @@
 import type { Location } from '../findings/finding.ts'
 import { annotationKeys, readMetadata } from './bundle-metadata.ts'
 import type { BundleFiles } from './bundle-files.ts'
-import { bundlePlaces, type Path } from './bundle-places.ts'
-import { at, listOf, textOf } from './fields.ts'
-import { manifestObjects } from './registry-bundle.ts'
+import { bundlePlaces, type BundlePlaces, type Path } from './bundle-places.ts'
+import { dataOf } from './manifest-document.ts'
+import { valueAt, type Value } from '../go/tree.ts'
+import { listOf, textOf } from './fields.ts'
+import { readCsvFast } from './read-csv-fast.ts'
+import { isCsv, manifestObjects } from './registry-bundle.ts'
 
 /** A text, and where it stands in the bundle's files. */
 export interface Said {
@@ -26,16 +29,24 @@ export interface BundleFacts {
   readonly defaultChannel?: Said
 }
 
-/** Never throws: what cannot be read is absent here, and told by `validateBundle`. */
-export function bundleFacts(files: BundleFiles): BundleFacts {
-  const placeOf = bundlePlaces(files)
-  const csv = manifestObjects(files).find(({ kind }) => kind === 'ClusterServiceVersion')
+/**
+ * Never throws: what cannot be read is absent here, and told by `validateBundle`. Without places each is said to stand at the
+ * start of its file: finding them costs as much as reading the file, and of a neighbour nobody asks.
+ */
+export function bundleFacts(
+  files: BundleFiles,
+  { places = true }: { readonly places?: boolean } = {},
+): BundleFacts {
+  const placeOf: BundlePlaces = places ? bundlePlaces(files) : (file) => ({ file, line: 1, column: 1 })
+  const csv = places ? manifestObjects(files).find(isCsv) : readCsvFast(files)
+  const inTree = (...path: readonly string[]) =>
+    dataOf(path.reduce<Value | undefined>((value, key) => valueAt(value, key), csv?.tree))
   const inCsv = (...path: Path): Said | undefined => {
     if (!csv) return undefined
-    const text = textOf(at(csv.data, ...path.map(String)))
+    const text = textOf(inTree(...path.map(String)))
     return text === '' ? undefined : { text, at: placeOf(csv.file, path) }
   }
-  const skips = listOf(at(csv?.data, 'spec', 'skips')).flatMap((entry, index): Said[] =>
+  const skips = listOf(inTree('spec', 'skips')).flatMap((entry, index): Said[] =>
     csv && textOf(entry) !== ''
       ? [{ text: textOf(entry), at: placeOf(csv.file, ['spec', 'skips', index]) }]
       : [],

@@ -1,6 +1,7 @@
 // A manifest file to its first document, as Kubernetes' stream decoder reads it: JSON when it begins with a brace,
 // go-yaml's dialect otherwise. Later documents are counted, never read: neither opm nor OLM v0 looks at them.
 import type { Json } from '../go/json/json.ts'
+import { oncePer } from '../findings/once.ts'
 import { jsonText } from '../go/json/json-text.ts'
 import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { jsonNumber } from '../go/number.ts'
@@ -21,8 +22,11 @@ export type ManifestDocument =
     }
   | { readonly kind: 'unreadable'; readonly reason: string }
 
-/** Reads a file's first document. `documents` counts those that are not empty. */
-export function readManifest(bytes: Uint8Array): ManifestDocument {
+/**
+ * Reads a file's first document. `documents` counts those that are not empty. Once for each file: what it says is asked for
+ * by everything that judges a bundle, and reading it is most of the work.
+ */
+export const readManifest = oncePer((bytes: Uint8Array): ManifestDocument => {
   const text = decodeLikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) return readAsJson(text)
   const chunks = [...chunksOf(bytes, 0, 0, decodeLikeGo)].map(({ start, end }) => bytes.subarray(start, end))
@@ -36,7 +40,7 @@ export function readManifest(bytes: Uint8Array): ManifestDocument {
     return !other.ok || (other.value !== undefined && other.value.kind !== 'null')
   })
   return { kind: 'value', value: result.value, documents: 1 + more.length }
-}
+})
 
 /** What is wrong with the documents behind the first, for formats of which every document counts; by their lines. */
 export function laterProblems(

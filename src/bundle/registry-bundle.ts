@@ -1,5 +1,6 @@
 // A registry+v1 bundle out of its files, read as opm reads it: first documents only, undecodable files passed over,
 // the first ClusterServiceVersion kept. Says what makes opm refuse it; what is merely unwise is judged elsewhere.
+import { oncePer } from '../findings/once.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
 import { structsOf, textOf } from '../go/decode/decode.ts'
@@ -69,18 +70,29 @@ export interface PartlyReadBundle {
 }
 
 /** The objects of `manifests/` that opm sees, every ClusterServiceVersion among them, in the order of their files. */
-export function manifestObjects(files: BundleFiles): readonly ManifestObject[] {
-  return filesIn(files, 'manifests').flatMap(([file, bytes]) => {
+export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestObject[] =>
+  filesIn(files, 'manifests').flatMap(([file, bytes]) => {
     const document = readManifest(bytes)
-    if (document.kind !== 'value' || document.value.kind !== 'map') return []
+    const type = document.kind === 'value' ? objectTypeOf(document.value) : undefined
+    if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
-    const kind = scalar(valueAt(tree, 'kind'))
-    const apiVersion = scalar(valueAt(tree, 'apiVersion'))
-    // Without a kind, or with an unreadable version, it is no Kubernetes object, and opm's decoder passes over it.
-    if (kind === '' || apiVersion.split('/').length > 2) return []
     const name = scalar(valueAt(valueAt(tree, 'metadata'), 'name'))
-    return [{ file, apiVersion, kind, name, data: dataOf(tree) ?? null, tree }]
-  })
+    return [{ file, ...type, name, data: dataOf(tree) ?? null, tree }]
+  }),
+)
+
+/** Undefined for what is no Kubernetes object: without a kind, or with an unreadable version, opm's decoder passes over it. */
+export function objectTypeOf(
+  tree: Value,
+): { readonly apiVersion: string; readonly kind: string } | undefined {
+  const kind = scalar(valueAt(tree, 'kind'))
+  const apiVersion = scalar(valueAt(tree, 'apiVersion'))
+  return kind === '' || apiVersion.split('/').length > 2 ? undefined : { apiVersion, kind }
+}
+
+/** Of several in a bundle the first one counts. */
+export function isCsv({ kind }: Pick<ManifestObject, 'kind'>): boolean {
+  return kind === 'ClusterServiceVersion'
 }
 
 /** Every API that the bundle's CRDs define; versions that are not served count too. */

@@ -27,6 +27,7 @@ import { writeOciLayout } from '../image/write-oci-layout.ts'
 import { openRegistry } from '../registry/open-registry.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { readRegistryAccess } from '../registry/registry-access.ts'
+import { keyValues } from './key-values.ts'
 import { exitWith, print, printJson, say } from './output.ts'
 import { pathInRepository, vouchForPublished, type VouchOptions } from './vouch-for-published.ts'
 
@@ -90,7 +91,7 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
   await withPublisher(options, async (publisher, _registry, reader) => {
     const vouch = await vouchForPublished(options, publisher, reader)
     const { baseImage: base, extraLabels, annotation, platform } = options
-    const annotations = annotation && pairs(annotation, 'annotation')
+    const annotations = annotation && keyValues(annotation, 'annotation')
     // By its digest: its tag may be the one that is set here.
     const { host, repository } = referenceOf(image)
     const name = formatImageReference({ host, repository })
@@ -98,7 +99,7 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
     const rebased = await publisher.rebase({
       image: digest === undefined ? image : `${name}@${digest}`,
       base,
-      ...(extraLabels && { labels: pairs(extraLabels, 'label') }),
+      ...(extraLabels && { labels: keyValues(extraLabels, 'label') }),
       ...(annotations && { annotations }),
       ...(platform && { platforms: platform }),
     })
@@ -125,19 +126,27 @@ export async function rebase(image: string, options: RebaseOptions): Promise<voi
 
 function orderOf(files: readonly CatalogFile[], options: BuildOptions): CatalogImageOrder {
   const { extraLabels, annotation, platform, created } = options
-  const epoch = process.env['SOURCE_DATE_EPOCH']
-  const time = created ?? (epoch === undefined ? undefined : new Date(Number(epoch) * 1000).toISOString())
+  const time = created ?? sourceDate(process.env['SOURCE_DATE_EPOCH'])
   return {
     files,
     base: options.baseImage,
     cache: options.serveCache,
     compression: options.uncompressed === true ? 'none' : 'gzip',
     format: options.format,
-    ...(extraLabels && { labels: pairs(extraLabels, 'label') }),
-    ...(annotation && { annotations: pairs(annotation, 'annotation') }),
+    ...(extraLabels && { labels: keyValues(extraLabels, 'label') }),
+    ...(annotation && { annotations: keyValues(annotation, 'annotation') }),
     ...(platform && { platforms: platform }),
     ...(time !== undefined && { created: time }),
   }
+}
+
+/** Reproducible builds state it in seconds: https://reproducible-builds.org/specs/source-date-epoch/ */
+function sourceDate(epoch: string | undefined): string | undefined {
+  if (epoch === undefined || epoch === '') return undefined
+  // JavaScript's last moment, and the end of what has four digits for its year.
+  if (!/^\d{1,12}$/.test(epoch) || Number(epoch) > 253_402_300_799)
+    throw new Error(`SOURCE_DATE_EPOCH must be a number of seconds, not "${printable(epoch)}"`)
+  return new Date(Number(epoch) * 1000).toISOString()
 }
 
 function printDockerfile(source: string, options: BuildOptions): void {
@@ -147,7 +156,7 @@ function printDockerfile(source: string, options: BuildOptions): void {
       directory: basename(resolve(source)),
       base: options.baseImage,
       builder: options.builderImage,
-      labels: pairs(options.extraLabels ?? [], 'label'),
+      labels: keyValues(options.extraLabels ?? [], 'label'),
     }),
   )
   exitWith(0)
@@ -183,19 +192,6 @@ function targetsOf(
     dryRun: options.dryRun === true,
     evenIfUnchanged: options.force === true,
   }))
-}
-
-/** `k=v`, or several of them with commas between; the last of a key counts, as for opm. */
-function pairs(texts: readonly string[], what: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    texts
-      .flatMap((text) => text.split(/,(?=[^,=]+=)/))
-      .map((text) => {
-        const equals = text.indexOf('=')
-        if (equals < 1) throw new Error(`invalid ${what} "${text}"`)
-        return [text.slice(0, equals), text.slice(equals + 1)]
-      }),
-  )
 }
 
 async function withPublisher(

@@ -12,6 +12,7 @@ import { renderJson } from '../findings/render-json.ts'
 import { renderText } from '../findings/render-text.ts'
 import { pullBundle } from '../registry/pull-bundle.ts'
 import { packedSize } from '../registry/unpack/packed-size.ts'
+import { hasColour } from './colour.ts'
 import { exitWith, print } from './output.ts'
 import { filesBelow, mustNameRegistry, withRegistry } from './pulled-bundles.ts'
 
@@ -45,7 +46,7 @@ export async function validateOne(name: string, options: BundleOptions): Promise
       return bytes && new TextDecoder().decode(bytes)
     }
     print(`${name}: ${format ?? 'not a bundle'}, ${passed ? 'passed' : 'failed'}`)
-    if (findings.length > 0) print(renderText(findings, { textOf, colour: process.stdout.isTTY }))
+    if (findings.length > 0) print(renderText(findings, { textOf, colour: hasColour(process.stdout) }))
   }
   exitWith(passed ? 0 : 1)
 }

@@ -11,7 +11,8 @@ import { putPictures } from './pictures.ts'
 
 export interface DiffOptions {
   readonly repo: string
-  readonly base: string
+  /** The default branch of the remote where it is not named. */
+  readonly base?: string
   readonly head: string
   readonly output: 'text' | 'json' | 'markdown' | 'svg' | 'mermaid'
   /** A folder for SVG pictures. */

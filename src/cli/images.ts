@@ -12,22 +12,19 @@ import { isDefinite, scanImages, type ScanProgress } from '../registry/scan-imag
 import { exitWith, print, say } from './output.ts'
 
 export interface ImagesOptions {
-  readonly concurrency: string
+  readonly concurrency: number
   readonly output: 'text' | 'json'
   readonly resume?: string
   readonly insecureRegistry?: readonly string[]
 }
 
 export async function images(dir: string, options: ImagesOptions): Promise<void> {
-  const concurrency = Number(options.concurrency)
-  if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new Error(`--concurrency must be a number of at least 1, not "${options.concurrency}"`)
   const references = referencesIn(dir)
   const registry = openRegistry({
     clock: systemClock,
     ...(await readRegistryAccess(process.env, options.insecureRegistry)),
   })
-  const { resume } = options
+  const { concurrency, resume } = options
   try {
     const report = await scanImages(registry, references, {
       clock: systemClock,

@@ -8,6 +8,7 @@ import { findLayout } from '../examine/find-layout.ts'
 import type { BlobSha } from '../change/ids.ts'
 import { configPath } from '../config/config-path.ts'
 import { parseConfig, type Config } from '../config/config.ts'
+import { saySystemError } from './system-error.ts'
 
 const run = promisify(execFile)
 /** Half a million paths of usual length. */
@@ -18,6 +19,17 @@ const mostListed = 64 * 1024 * 1024
  * them, or false for none. Throws an Error outside of a git repository, and where none is recognised.
  */
 export async function localCatalogs(config?: string | false): Promise<string[]> {
+  const { top, roots } = await findLocalCatalogs(config)
+  if (roots.length > 0) return roots
+  throw new Error(
+    `no catalog found in ${top}: name its directory, or list it under "catalogs" in ${configPath}`,
+  )
+}
+
+/** The same, with the top of the repository, and where none is recognised. */
+export async function findLocalCatalogs(
+  config?: string | false,
+): Promise<{ readonly top: string; readonly roots: string[] }> {
   const [top = '', listed = ''] = await git()
   const paths = listed.split('\0').filter((path) => path !== '')
   const layout = await findLayout(
@@ -25,11 +37,7 @@ export async function localCatalogs(config?: string | false): Promise<string[]> 
     paths.map((path) => ({ path, mode: '100644', oid: path as BlobSha })),
     catalogsIn(config === undefined ? join(top, configPath) : config, config !== undefined),
   )
-  if (layout.catalogs.length === 0)
-    throw new Error(
-      `no catalog found in ${top}: name its directory, or list it under "catalogs" in ${configPath}`,
-    )
-  return layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.')
+  return { top, roots: layout.catalogs.map(({ root }) => relative('', join(top, root)) || '.') }
 }
 
 /** The top of the repository, and the files in it that git knows or would add, NUL behind each. */
@@ -40,6 +48,7 @@ async function git(): Promise<string[]> {
     const files = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
     return [top, (await run('git', ['-C', top, ...files], { maxBuffer: mostListed })).stdout]
   } catch (cause) {
+    if (saySystemError(cause) !== undefined) throw cause
     throw new Error('the current directory is not in a git repository: name the directory of a catalog', {
       cause,
     })

@@ -19,16 +19,19 @@ import type { Person, Snapshot } from '../change/snapshot.ts'
 import type { RoleAnswer } from '../checks/questions.ts'
 import { openMirror } from '../git/mirror.ts'
 import type { Repository } from '../ports/repository.ts'
+import { defaultAuthor, defaultBase, mustBeRepository } from './pull-defaults.ts'
 import { defaultBundleBudget } from '../registry/cached-bundles.ts'
+import { saySystemError } from './system-error.ts'
 
 const run = promisify(execFile)
 
 export interface LocalPullOptions {
   readonly repo: string
-  readonly base: string
+  /** The default branch of the remote where it is not named. */
+  readonly base?: string | undefined
   readonly head: string
-  /** `login` or `login:id`; without an id one is made from the login. */
-  readonly author: string
+  /** `login` or `login:id`; without an id one is made from the login. Whoever is at the keyboard where nobody is named. */
+  readonly author?: string | undefined
   readonly approvedBy?: readonly string[] | undefined
   readonly role?: string | undefined
   readonly insecureRegistry?: readonly string[] | undefined
@@ -38,7 +41,11 @@ export interface LocalPullOptions {
 /** Examines the local pull request. Rejects with an Error whose message says what could not be read. */
 export async function examineLocally(options: LocalPullOptions): Promise<Examination> {
   const directory = resolve(options.repo)
-  const base = await resolveCommit(directory, options.base)
+  await mustBeRepository(directory)
+  const named = options.base
+  const branch = named === undefined ? await defaultBase(directory) : { revision: named, name: named }
+  const author = parsePerson(options.author ?? (await defaultAuthor(directory)))
+  const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
   const borrowed = await openBorrowed(directory)
   const pool = openReaderPool()
@@ -57,8 +64,8 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
           showsAll: true,
         })
   try {
-    const author = parsePerson(options.author)
-    return await examine(localSnapshot(author, base, head, options), {
+    const { approvedBy } = options
+    return await examine(localSnapshot(author, base, head, { base: branch.name, approvedBy }), {
       repository: borrowed.repository,
       loader: catalogLoader(pool, forgetfulCache),
       ask: askWithoutGitHub(author, roleOf(options.role), registries?.forOneLook()),
@@ -124,7 +131,7 @@ export function localSnapshot(
   author: Person,
   base: CommitSha,
   head: CommitSha,
-  options: Pick<LocalPullOptions, 'base' | 'approvedBy'>,
+  options: { readonly base: string; readonly approvedBy?: readonly string[] | undefined },
 ): Snapshot {
   return {
     repository: { owner: 'local', name: 'repository' },
@@ -163,6 +170,7 @@ async function resolveCommit(directory: string, revision: string): Promise<Commi
     ])
     return commitSha(stdout.trim())
   } catch (cause) {
+    if (saySystemError(cause) !== undefined) throw cause
     throw new Error(`${revision} is not a commit of the git repository at ${directory}`, { cause })
   }
 }

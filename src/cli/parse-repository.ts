@@ -5,6 +5,6 @@ import type { RepositoryName } from '../change/snapshot.ts'
 export function parseRepository(text: string): RepositoryName {
   const [, owner, name] = /^([A-Za-z0-9._-]+)\/([A-Za-z0-9._-]+)$/.exec(text) ?? []
   if (owner === undefined || name === undefined)
-    throw new Error(`--repository must be OWNER/NAME, and not ${JSON.stringify(text)}`)
+    throw new Error(`the repository must be OWNER/NAME, and not ${JSON.stringify(text)}`)
   return { owner, name }
 }

@@ -1,4 +1,5 @@
-// `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when it could not run.
+// `validate`: directories of file-based catalogs. Exit 0 when all pass, 1 when some fail, 2 when one
+// is no directory or it could not run.
 import { readFileSync } from 'node:fs'
 import { join, relative, resolve, sep } from 'node:path'
 import type { FileFacts } from '../catalog/facts/catalog.ts'
@@ -12,6 +13,7 @@ import { compareFindings, type Finding, type Location } from '../findings/findin
 import { leftOutBy } from '../findings/finding-list.ts'
 import { mostImportant } from '../findings/most-important.ts'
 import { renderJson, type DirectoryReport } from '../findings/render-json.ts'
+import { hasColour } from './colour.ts'
 import { compileWhatIsHot } from './optimising-compiler.ts'
 import { exitWith, print, say } from './output.ts'
 import { version } from './version.ts'
@@ -41,11 +43,13 @@ export async function validate(named: readonly string[], options: ValidateOption
     named.length > 0 ? named : await (await import('./local-catalogs.ts')).localCatalogs(options.config)
   const all: Finding[] = []
   let failed = 0
+  let absent = 0
   for (const [index, directory] of directories.entries()) {
     if (directories.length > 1 && process.stderr.isTTY)
       process.stderr.write(`\r${index + 1} of ${directories.length}`)
     const report = await validateDirectory(directory, ruleSet, options)
     if (!report.passed) failed++
+    if (report.isAbsent === true) absent++
     if (options.output === 'sarif')
       for (const found of report.findings) all.push(fromHere(placed(found, report.findings), directory))
     if (options.output === 'json') print(renderJson(report))
@@ -55,7 +59,7 @@ export async function validate(named: readonly string[], options: ValidateOption
   }
   if (options.output === 'sarif')
     print((await import('../findings/render-sarif.ts')).renderSarif(all, await sarifOptions()))
-  exitWith(failed > 0 ? 1 : 0)
+  exitWith(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
 /**
@@ -85,7 +89,7 @@ async function validateDirectory(
   dir: string,
   ruleSet: RuleSet,
   { profile, output, cache: isCached, config }: ValidateOptions,
-): Promise<DirectoryReport> {
+): Promise<DirectoryReport & { readonly isAbsent?: true }> {
   const factsOf = await factsReader(isCached, profile)
   const read = readCatalogDirectory(dir, (bytes) => {
     compileWhatIsHot(bytes.length)
@@ -93,7 +97,7 @@ async function validateDirectory(
   })
   if (read.kind === 'not-a-directory') {
     say(`Error: ${read.message}`)
-    return { dir, passed: false, message: read.message, findings: [] }
+    return { dir, passed: false, message: read.message, findings: [], isAbsent: true }
   }
   if (read.kind === 'unreadable')
     return { dir, passed: false, message: read.message, findings: read.findings }
@@ -148,12 +152,13 @@ async function printText(report: DirectoryReport, all: boolean): Promise<void> {
   print(`${report.dir}: ${report.passed ? 'passed' : 'failed'}`)
   const { shown, more } = fewOfEach(report.findings, all ? Infinity : fewFindings)
   const { findings: counted } = report
-  if (counted.length > 0) print(renderText(shown, { textOf, counted, colour: process.stdout.isTTY }))
+  if (counted.length > 0) print(renderText(shown, { textOf, counted, colour: hasColour(process.stdout) }))
   for (const [rule, count] of more) print(`… ${count} more of ${rule} (use --all to show them)`)
   if (report.leftOut !== undefined) print(`… and ${report.leftOut} less important findings`)
 }
 
 async function sarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
-  return { version: version(), rules: allRules }
+  const { rulePages } = await import('./rule-address.ts')
+  return { version: version(), rules: allRules, pages: rulePages() }
 }

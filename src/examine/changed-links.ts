@@ -4,6 +4,7 @@ import type { TreeSha } from '../change/ids.ts'
 import type { PathChange, TreeEntry } from '../change/path-change.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import { linkedFile } from './catalogs/linked-file.ts'
+import { linksIn } from './find-layout.ts'
 
 export interface LinkedTrees {
   readonly base: TreeSha
@@ -21,8 +22,8 @@ export async function changedLinks(
 ): Promise<readonly PathChange[]> {
   if (differing.size === 0) return []
   const changes: PathChange[] = []
-  for (const { path, mode, oid } of entries) {
-    if (mode !== '120000' || differing.has(path)) continue
+  for (const { path, oid } of linksIn(entries)) {
+    if (differing.has(path)) continue
     const before = await linkedFile(repository, base, '', path, oid)
     const after = await linkedFile(repository, result, '', path, oid)
     if (before.file === after.file) continue

@@ -7,6 +7,7 @@ import type { BlobSha, TreeSha } from '../change/ids.ts'
 import { catalogOf, foldersOf, type Layout } from '../change/layout/layout.ts'
 import { withFirstCatalogs } from '../change/layout/first-catalogs.ts'
 import { withNewCatalogs } from '../change/layout/recognise-layout.ts'
+import { pathsOf } from '../change/patched-list.ts'
 import type { PathChange } from '../change/path-change.ts'
 import { mayListReferences } from '../change/references/reference-list.ts'
 import type { Snapshot } from '../change/snapshot.ts'
@@ -58,7 +59,7 @@ export async function compareTrees(
     findCarried(snapshot, options),
   ])
   if (paths.length > budget.changedPaths) throw tooMany(paths.length, 'changed paths', budget.changedPaths)
-  const resultPaths = applied(basePaths, paths)
+  const resultPaths = pathsOf(resultEntries)
   const layout =
     baseLayout.catalogs.length === 0 && paths.some(mayBeFirst)
       ? withFirstCatalogs(baseLayout, await findLayout(repository, resultEntries, []), basePaths)
@@ -182,12 +183,4 @@ async function changedTexts(
       return entry?.mode.startsWith('100') === true ? read.get(entry.oid) : undefined
     },
   }
-}
-
-function applied(basePaths: readonly string[], changes: readonly PathChange[]): readonly string[] {
-  const paths = new Set(basePaths)
-  for (const { path, after } of changes)
-    if (after === undefined) paths.delete(path)
-    else paths.add(path)
-  return [...paths].sort()
 }

@@ -2,6 +2,7 @@
 // files. Give a tree of the base branch: a layout found in a pull request would let its author choose who owns what.
 import type { Config } from '../config/config.ts'
 import type { CatalogRoot, Layout } from '../change/layout/layout.ts'
+import { pathsOf, sublist } from '../change/patched-list.ts'
 import type { TreeEntry } from '../change/path-change.ts'
 import { recogniseLayout } from '../change/layout/recognise-layout.ts'
 import { treeSha } from '../change/ids.ts'
@@ -24,7 +25,7 @@ export async function findLayout(
   entries: readonly ({ readonly path: string } & TreeEntry)[],
   configured: Config['catalogs'],
 ): Promise<Layout> {
-  const paths = entries.map(({ path }) => path)
+  const paths = pathsOf(entries)
   const told = recogniseLayout(paths, configured)
   if (configured.length > 0) return { ...told, catalogs: await withoutLinks(told.catalogs, entries, read) }
   if (told.catalogs.length > 0) return told
@@ -67,8 +68,7 @@ async function withoutLinks(
   entries: readonly ({ readonly path: string } & TreeEntry)[],
   read: Repository['read'],
 ): Promise<readonly CatalogRoot[]> {
-  const links = new Set(entries.filter(({ mode }) => mode === '120000').map(({ path }) => path))
-  if (links.size === 0) return catalogs
+  if (linksIn(entries).length === 0) return catalogs
   const look = rememberTrees({ read } as ReadTree, { trees: new Map([[anyTree, entries]]), blobs: new Map() })
   const found = new Map<string, CatalogRoot>()
   for (const catalog of catalogs) {
@@ -83,6 +83,9 @@ async function withoutLinks(
   }
   return [...found.values()]
 }
+
+/** The symbolic links among a tree's entries. */
+export const linksIn = sublist<{ readonly path: string } & TreeEntry>(({ mode }) => mode === '120000')
 
 /** The entries are those of one tree, whichever it is. */
 const anyTree = treeSha('0'.repeat(40))

@@ -33,6 +33,8 @@ type Listed = { readonly path: string } & TreeEntry
 const mostTouchedBytes = 128 * 1024 * 1024
 /** One file of a bundle; the API server takes no object beyond a hundredth of this. */
 const largestFile = 16 * 1024 * 1024
+/** Files that are asked for in one go: each way to git and back costs more than a small file. */
+const readAtOnce = 8
 /** Of the neighbours that are read for one package; the largest public one has a third of this. */
 const mostNeighbourBytes = 96 * 1024 * 1024
 
@@ -179,14 +181,20 @@ async function readFiles(
   budget: { left: number },
 ): Promise<BundleFiles> {
   const files = new Map<string, Uint8Array>()
-  for (const { path, oid } of entries) {
-    const bytes = await readOne(repository, oid, path)
-    budget.left -= bytes.length
-    if (budget.left < 0)
-      throw new TooLarge(
-        `its bundle directories have more than ${Math.floor(mostTouchedBytes / 1024 / 1024)} MB together`,
-      )
-    files.set(path.slice(root.length + 1), bytes)
+  for (let at = 0; at < entries.length; at += readAtOnce) {
+    const read = await Promise.all(
+      entries
+        .slice(at, at + readAtOnce)
+        .map(async ({ path, oid }) => [path, await readOne(repository, oid, path)] as const),
+    )
+    for (const [path, bytes] of read) {
+      budget.left -= bytes.length
+      if (budget.left < 0)
+        throw new TooLarge(
+          `its bundle directories have more than ${Math.floor(mostTouchedBytes / 1024 / 1024)} MB together`,
+        )
+      files.set(path.slice(root.length + 1), bytes)
+    }
   }
   return files
 }
@@ -243,7 +251,7 @@ async function readNeighbours(
 
   async function factsOf(wanted: readonly Listed[], its: string): Promise<BundleFacts | undefined> {
     try {
-      return bundleFacts(await readFiles(repository, wanted, its, budget))
+      return bundleFacts(await readFiles(repository, wanted, its, budget), { places: false })
     } catch (error) {
       if (error instanceof TooLarge) return undefined
       throw error

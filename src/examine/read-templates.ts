@@ -4,6 +4,7 @@ import type { Catalog } from '../catalog/facts/catalog.ts'
 import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout/layout.ts'
+import { hasPath } from '../change/sorted-paths.ts'
 import {
   touchedTemplatePairs,
   type TemplatePair,
@@ -51,7 +52,7 @@ export async function readTemplates(
   const touched = [...change.paths.map(({ path }) => path), ...links]
   const pairs = touchedTemplatePairs(
     {
-      paths: [...new Set([...base.paths, ...result.paths])],
+      trees: [base.paths, result.paths],
       layout,
       stated: config.templates,
       ciYaml: await ciYamls(places, touched),
@@ -118,11 +119,10 @@ async function ciYamls(
   { repository, base }: TemplatePlaces,
   touched: readonly string[],
 ): Promise<(directory: string) => string | undefined> {
-  const known = new Set(base.paths)
   const texts = new Map<string, string>()
   for (const directory of new Set(touched.flatMap((path) => path.split('/')))) {
     const path = `operators/${directory}/ci.yaml`
-    const entry = known.has(path) ? await repository.entry(base.tree, path) : undefined
+    const entry = hasPath(base.paths, path) ? await repository.entry(base.tree, path) : undefined
     if (entry?.mode.startsWith('100')) texts.set(directory, await readText(repository, entry.oid))
   }
   return (directory) => texts.get(directory)

@@ -16,13 +16,6 @@ export interface Known {
 
 /** Reads what is not known from `repository`, and refuses what it would refuse. */
 export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): ReadTree {
-  const byPath = new Map<TreeSha, ReadonlyMap<string, Entry>>()
-  const entryIn = (tree: TreeSha, entries: readonly Entry[], path: string): TreeEntry | undefined => {
-    let known = byPath.get(tree)
-    if (!known) byPath.set(tree, (known = new Map(entries.map((entry) => [entry.path, entry]))))
-    const found = known.get(path)
-    return found && { mode: found.mode, oid: found.oid }
-  }
   return {
     list: (tree, prefix = '') => {
       const entries = trees.get(tree)
@@ -30,9 +23,7 @@ export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): Re
     },
     entry: (tree, path) => {
       const entries = trees.get(tree)
-      return entries === undefined
-        ? repository.entry(tree, path)
-        : Promise.resolve(entryIn(tree, entries, path))
+      return entries === undefined ? repository.entry(tree, path) : Promise.resolve(entryIn(entries, path))
     },
     read: async (blob, limit) => {
       const bytes = await blobs.get(blob)
@@ -40,6 +31,12 @@ export function rememberTrees(repository: ReadTree, { trees, blobs }: Known): Re
       return isEnough ? bytes : repository.read(blob, limit)
     },
   }
+}
+
+/** Entries are sorted: looking one up costs less than an index of them all. */
+function entryIn(entries: readonly Entry[], path: string): TreeEntry | undefined {
+  const found = entries[firstNotBefore(entries, path, (entry) => entry.path)]
+  return found?.path === path ? { mode: found.mode, oid: found.oid } : undefined
 }
 
 /** The entries below a directory: they stand together. */

@@ -2,6 +2,7 @@
 // head as far as deliveries told, and the merge commit that would land, as an object.
 import type { TreeSha } from '../change/ids.ts'
 import type { Layout } from '../change/layout/layout.ts'
+import { pathsOf } from '../change/patched-list.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import type { Config } from '../config/config.ts'
 import type { Finding } from '../findings/finding.ts'
@@ -51,7 +52,7 @@ export async function standOnBase(
     repository.list(baseTree),
     memory.commands(snapshot.repository, snapshot.pull),
   ])
-  const basePaths = entries.map((entry) => entry.path)
+  const basePaths = pathsOf(entries)
   return {
     snapshot,
     baseTree,

@@ -8,6 +8,9 @@ import {
   type CarriedCommit,
   type CarriedCommits,
 } from '../change/carried-commits.ts'
+import { readCommit } from './commits.ts'
+import { readDirectory } from './compare-tree-objects.ts'
+import { lineTo } from './line-to.ts'
 import { closedByWords } from '../change/closing-words.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
@@ -26,9 +29,10 @@ export async function readCarried(
   base: CommitSha,
   head: CommitSha,
 ): Promise<CarriedCommits> {
-  const links = await parentsOf(git, base, head)
+  const line = await lineTo(objects, head, base)
+  const links = line ? linksOf(line, base) : await parentsOf(git, base, head)
   if (links === undefined) return tooMuch
-  const edits = await findWorkflowEdits(git, base, links)
+  const edits = await findWorkflowEdits({ git, objects }, base, links)
   const largeFiles = links.size < 2 ? [] : await findLargeFiles(git, base, head, largest)
   if (largeFiles === undefined) return tooMuch
   const commits: CarriedCommit[] = []
@@ -38,6 +42,11 @@ export async function readCarried(
 }
 
 const tooMuch: CarriedCommits = { isWhole: false, commits: [], largeFiles: [] }
+
+/** Each commit of a line with the one below it. */
+function linksOf(line: readonly CommitSha[], base: CommitSha): ReadonlyMap<CommitSha, readonly CommitSha[]> {
+  return new Map(line.map((id, at) => [id, [line[at + 1] ?? base]]))
+}
 
 /** Each commit with its parents, children before them; undefined when there are too many. */
 async function parentsOf(
@@ -72,11 +81,12 @@ const workflows = '.github/workflows'
  * parents, shows in no difference to its first parent.
  */
 async function findWorkflowEdits(
-  git: LocalGit,
+  { git, objects }: Pick<CarriedTools, 'git' | 'objects'>,
   base: CommitSha,
   links: ReadonlyMap<CommitSha, readonly CommitSha[]>,
 ): Promise<ReadonlySet<CommitSha>> {
-  const state = await workflowsAt(git, new Set([...links.keys(), ...[...links.values()].flat()]))
+  const commits = new Set([...links.keys(), ...[...links.values()].flat()])
+  const state = (await workflowsIn(objects, commits)) ?? (await workflowsAt(git, commits))
   const edits = new Set<CommitSha>()
   for (const [id, parents] of links) {
     // A history that begins anew had none before.
@@ -88,6 +98,46 @@ async function findWorkflowEdits(
 }
 
 const none = 'none'
+
+/** The same as `workflowsAt` of a few commits, without starting git; undefined where only git can tell. */
+async function workflowsIn(
+  objects: Objects,
+  commits: ReadonlySet<CommitSha>,
+): Promise<ReadonlyMap<CommitSha, string> | undefined> {
+  if (commits.size > mostWithoutGit) return undefined
+  const found = await Promise.all(
+    [...commits].map(async (id) => [id, await workflowsOf(objects, id)] as const),
+  )
+  const state = new Map<CommitSha, string>()
+  for (const [id, its] of found) {
+    if (its === undefined) return undefined
+    state.set(id, its)
+  }
+  return state
+}
+
+const mostWithoutGit = 40
+
+async function workflowsOf(objects: Objects, commit: CommitSha): Promise<string | undefined> {
+  try {
+    let at: { readonly mode: string; readonly oid: string } | undefined = {
+      mode: folderMode,
+      oid: (await readCommit(objects, commit)).tree,
+    }
+    for (const name of workflows.split('/')) {
+      if (at?.mode !== folderMode) return none
+      const directory = await readDirectory(objects, at.oid)
+      if (directory === undefined) return undefined
+      at = directory.get(name)
+    }
+    return at?.oid ?? none
+  } catch (error) {
+    if (isGitError(error)) return undefined
+    throw error
+  }
+}
+
+const folderMode = '040000'
 
 /** What stands at the workflows' place in each commit: the id of a tree or of whatever else it is, or `none`. */
 async function workflowsAt(

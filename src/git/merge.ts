@@ -5,7 +5,7 @@
 // a renamed file is then changed on one side and deleted on the other: a conflict, and the author rebases.
 // Git before 2.50 does not let exact renames be switched off, so every merge is held against the plain three-way
 // rule afterwards, path by path (plain-merge.ts). Attributes of the tree choose nothing: a bare mirror reads none.
-import { commitSha, type CommitSha } from '../change/ids.ts'
+import { commitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
 import type { MergeResult } from '../ports/repository.ts'
 import { GitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
@@ -13,6 +13,9 @@ import type { Objects } from './object-reader.ts'
 import { parseMerge } from './parse-output.ts'
 import { notPlain, type Diff } from './plain-merge.ts'
 import { readCommit } from './commits.ts'
+import { lineTo } from './line-to.ts'
+import type { Listings } from './listings.ts'
+import { writeCommit } from './write-commit.ts'
 
 export interface Signature {
   readonly name: string
@@ -34,22 +37,34 @@ export interface MergeTools {
   readonly git: LocalGit
   readonly objects: Objects
   readonly diff: Diff
+  readonly isWellWritten: Listings['isWellWritten']
+  /** Where commits are written. */
+  readonly directory: string
   readonly signature: Signature
 }
 
 /** See Repository.merge. Rejects with GitError `missing` when one of the commits is not here. */
 export async function mergeCommits(
-  { git, objects, diff, signature }: MergeTools,
+  tools: MergeTools,
   base: CommitSha,
   head: CommitSha,
   message: string,
 ): Promise<MergeResult> {
   if (message.includes('\0') || !message.isWellFormed())
     throw new GitError('refused', 'a commit message holds no NUL and no broken characters')
+  const { git, objects, diff, directory, signature } = tools
   const [ours, theirs] = await Promise.all([readCommit(objects, base), readCommit(objects, head)])
-  const bases = await mergeBases(git, base, head)
+  const line = await lineTo(objects, head, base)
+  const bases = line === undefined ? await mergeBases(git, base, head) : [base]
   if (bases.includes(head)) return { kind: 'nothing' }
   if (bases.length === 0) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
+
+  const date = mergeDate(ours.time, theirs.time)
+  const by = `${signature.name} <${signature.email}> ${date} +0000`
+  const write = (tree: TreeSha) => writeCommit(directory, { tree, parents: [base, head], by, message })
+  // What changed since then is the head's alone: git would take its tree as it is, if it is one that git would write.
+  if (bases[0] === base && (await tools.isWellWritten(ours.tree, theirs.tree)))
+    return { kind: 'clean', commit: await write(theirs.tree), tree: theirs.tree }
 
   const merged = await git(
     ['merge-tree', '--write-tree', '-z', '--name-only', '--no-messages', '--end-of-options', base, head],
@@ -60,21 +75,7 @@ export async function mergeCommits(
   const ancestors = await Promise.all(bases.map(async (id) => (await readCommit(objects, id)).tree))
   const astray = await notPlain(diff, { ancestors, base: ours.tree, head: theirs.tree, result: tree })
   if (astray.length > 0) return { kind: 'conflict', paths: astray, reason: 'rename' }
-
-  const date = `@${mergeDate(ours.time, theirs.time)} +0000`
-  const { name, email } = signature
-  const { stdout } = await git(['commit-tree', '-p', base, '-p', head, tree], {
-    input: message,
-    environment: {
-      GIT_AUTHOR_NAME: name,
-      GIT_AUTHOR_EMAIL: email,
-      GIT_AUTHOR_DATE: date,
-      GIT_COMMITTER_NAME: name,
-      GIT_COMMITTER_EMAIL: email,
-      GIT_COMMITTER_DATE: date,
-    },
-  })
-  return { kind: 'clean', commit: commitSha(stdout.toString('latin1').trim()), tree }
+  return { kind: 'clean', commit: await write(tree), tree }
 }
 
 /** The best common ancestors: none for unrelated histories, several after criss-cross merges. */

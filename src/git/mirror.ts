@@ -14,6 +14,7 @@ import { fetchRefs, fetchTestMerge } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
 import { land, stage } from './land.ts'
+import { openListings } from './listings.ts'
 import { localGit, type LocalGit } from './local-git.ts'
 import { checkSignature, mergeCommits, type Signature } from './merge.ts'
 import { openObjectReader, type Objects } from './object-reader.ts'
@@ -21,7 +22,6 @@ import { keptBranchRef, keptPullRef, keptTestMergeRef } from './ref-names.ts'
 import { openRemote, type Credential } from './remote.ts'
 import { runGit } from './run-git.ts'
 import { exists, removeLeftovers, tidy } from './tidy.ts'
-import { findEntry, listTree, rememberedDiffs } from './trees.ts'
 
 export interface MirrorOptions {
   /** The mirror's own folder: made when it is not there. */
@@ -125,7 +125,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     read: (id, limit) => noticing(reader.read(id, limit)),
     tipOf: (ref) => noticing(reader.tipOf(ref)),
   }
-  const diff = rememberedDiffs(local, mostPaths)
+  const { diff, list, entry, isWellWritten } = openListings(local, objects, mostPaths)
   const { repository } = options
   const lanes = openFetchLanes()
   const pushing = { directory, remote, timeout: timeouts.push, signal, objects, repository }
@@ -217,7 +217,12 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     pullHead: async (pull) => readRef(objects, keptPullRef(pull)),
     merge: async (base, head, message) =>
       mustBeHere(
-        mergeCommits({ git: local, objects, diff, signature }, commitSha(base), commitSha(head), message),
+        mergeCommits(
+          { git: local, objects, diff, isWellWritten, directory, signature },
+          commitSha(base),
+          commitSha(head),
+          message,
+        ),
       ),
     treeOf: async (commit) => (await readCommit(objects, commitSha(commit))).tree,
     parentsOf: async (commit) => (await readCommit(objects, commitSha(commit))).parents,
@@ -231,8 +236,8 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     wasTip: async (tip, commit) => isOnFirstParents(local, commitSha(tip), commitSha(commit)),
     carried: async (base, head) => readCarried({ git: local, objects }, commitSha(base), commitSha(head)),
     diff: async (before, after) => mustBeHere(diff(treeSha(before), treeSha(after))),
-    list: async (tree, prefix = '') => mustBeHere(listTree(local, objects, treeSha(tree), prefix, mostPaths)),
-    entry: async (tree, path) => mustBeHere(findEntry(objects, treeSha(tree), path)),
+    list: async (tree, prefix = '') => mustBeHere(list(treeSha(tree), prefix)),
+    entry: async (tree, path) => mustBeHere(entry(treeSha(tree), path)),
     read: async (blob, limit = blobLimit) => {
       const { type, bytes } = await mustBeHere(objects.read(blobSha(blob), limit))
       if (type !== 'blob') throw new GitError('missing', `object ${blob} is a ${type}, not a blob`)

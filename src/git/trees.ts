@@ -13,7 +13,7 @@ const treeLimit = 64 * 1024 * 1024
 const folderMode = '040000'
 
 /** Differences between two trees: no rename detection, modes and submodules included, sorted by path. */
-async function diffTrees(
+export async function diffTrees(
   git: LocalGit,
   before: TreeSha,
   after: TreeSha,
@@ -45,7 +45,7 @@ async function diffTrees(
 /** A path of four kilobytes is one that somebody made to be that long: so many of them are too many all the same. */
 const meanBytes = 400
 
-function bounded(records: number) {
+export function bounded(records: number) {
   return { records, limit: 1024 * 1024 + records * meanBytes }
 }
 
@@ -58,83 +58,43 @@ async function counted<T>(work: () => Promise<T>, tooMany: string): Promise<T> {
   }
 }
 
-const amount = (count: number): string => count.toLocaleString('en')
+export const amount = (count: number): string => count.toLocaleString('en')
 
-/**
- * Differences between trees, the last of which are remembered: a merge is held against the plain rule by what it changes,
- * and then described by it, and its result is most often the head's own tree.
- */
-export function rememberedDiffs(
-  git: LocalGit,
-  mostPaths: number,
-): (before: TreeSha, after: TreeSha) => Promise<readonly PathChange[]> {
-  const known = new Map<string, Promise<readonly PathChange[]>>()
-  const counts = new Map<TreeSha, Promise<void>>()
-  const small = (tree: TreeSha) => {
-    const found = counts.get(tree) ?? refuseLarge(git, tree, mostPaths)
-    found.catch(() => counts.delete(tree))
-    counts.set(tree, found)
-    for (const oldest of counts.keys()) if (counts.size > rememberedCounts) counts.delete(oldest)
-    return found
-  }
-  const diffSmall = async (before: TreeSha, after: TreeSha) => {
-    if (before !== after) await Promise.all([small(before), small(after)])
-    return diffTrees(git, before, after, mostPaths)
-  }
-  return (before, after) => {
-    const key = `${before} ${after}`
-    const found = known.get(key) ?? diffSmall(before, after)
-    known.delete(key)
-    known.set(key, found)
-    for (const oldest of known.keys()) if (known.size > rememberedDifferences) known.delete(oldest)
-    const forget = () => {
-      if (known.get(key) === found) known.delete(key)
-    }
-    found.then((changes) => {
-      if (changes.length > mostRemembered) forget()
-    }, forget)
-    return found
-  }
-}
+export const tooManyPaths = (mostPaths: number): string => `a tree holds more than ${amount(mostPaths)} paths`
 
 /**
  * Counts the paths of a tree while git lists them. `diff-tree` prints nothing before it has walked through all of both
  * trees and holds every difference in memory: what is too large has to be known before.
  */
-async function refuseLarge(git: LocalGit, tree: TreeSha, mostPaths: number): Promise<void> {
+export async function refuseLarge(git: LocalGit, tree: TreeSha, mostPaths: number): Promise<void> {
   await counted(
     () =>
       git(
         ['ls-tree', '-r', '-z', '--name-only', '--full-tree', '--end-of-options', tree],
         bounded(mostPaths),
       ),
-    `a tree holds more than ${amount(mostPaths)} paths`,
+    tooManyPaths(mostPaths),
   )
 }
 
-const rememberedCounts = 100
-/** One look at a pull request needs two. */
-const rememberedDifferences = 2
-/** Paths of one difference: a few megabytes. */
-const mostRemembered = 50_000
-
-/** Every file below the directory `prefix` ('' for all; a slash at its end counts for nothing), sorted by path. */
-export async function listTree(
+/** Every file below a directory, sorted by path. */
+export async function listDirectory(
   git: LocalGit,
   objects: Objects,
   tree: TreeSha,
-  prefix: string,
+  directory: string,
   mostPaths: number,
 ): Promise<readonly ({ readonly path: string } & TreeEntry)[]> {
-  const folder = prefix.endsWith('/') ? prefix.slice(0, -1) : prefix
-  const start = folder === '' ? { mode: folderMode, oid: tree } : await find(objects, tree, folder)
+  const start = await find(objects, tree, directory)
   if (start?.mode !== folderMode) return []
-  const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', treeSha(start.oid)]
-  const { stdout } = await counted(
-    () => git(args, bounded(mostPaths)),
-    `a tree holds more than ${amount(mostPaths)} paths`,
-  )
-  return parseTreeList(stdout, folder === '' ? '' : `${folder}/`)
+  return parseTreeList(await printTree(git, treeSha(start.oid), mostPaths), `${directory}/`)
+}
+
+/** What `ls-tree` prints of a whole tree. */
+export async function printTree(git: LocalGit, tree: TreeSha, mostPaths: number): Promise<Buffer> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', '--end-of-options', tree]
+  const { stdout } = await counted(() => git(args, bounded(mostPaths)), tooManyPaths(mostPaths))
+  return stdout
 }
 
 /** The file, symlink or submodule at a path; undefined for nothing and for a directory. */

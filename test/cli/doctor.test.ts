@@ -83,6 +83,12 @@ describe('doctor', () => {
     const environment = { APP_ID: String(ground.it.app.id), PRIVATE_KEY: privateKey, WEBHOOK_SECRET: 'a secret of the tests' } // prettier-ignore
     const args = ['--repository', it.full, '--branch', 'main']
     const free = await run(args, environment)
+    for (const said of [
+      'permissions: the App lacks merge_queues: read',
+      'ok    deliveries: ',
+      'ok    clock: ',
+    ])
+      expect(free.out).toContain(said)
     expect(free).toMatchObject({ code: 0, out: expect.stringContaining('GitHub merges (squash)') })
     const config = join(ground.it.directory, 'catalog-bot.yml')
     await writeFile(config, 'merge:\n  method: push\n')

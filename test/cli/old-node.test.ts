@@ -56,7 +56,7 @@ describe('a Node.js that is too old', () => {
       expect(code).toBe(2)
       expect(out).toBe('')
       expect(err).toContain(`needs Node.js 22.20 or newer, and this is Node.js ${version}`)
-      expect(err).toContain('npx --package node@24 --package catalog-bot -- catalog-bot')
+      expect(err).toContain('npx --package node@24 --package @catalog-bot/cli -- catalog-bot')
       expect(err).not.toMatch(/TypeError|\n\s+at /)
     },
   )

@@ -29,6 +29,7 @@ withRegistry('what is pushed with a key', () => {
   const source = [
     '--annotation',
     'org.opencontainers.image.source=https://git.example.com/org/catalogs',
+    '--annotation',
     `org.opencontainers.image.revision=${'c'.repeat(40)}`,
   ]
 

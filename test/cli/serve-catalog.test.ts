@@ -77,13 +77,7 @@ test('a directory and its image are served alike, until SIGTERM', async () => {
 })
 
 test('what cannot be served is told of in one line', async () => {
-  const [port, other] = await Promise.all([
-    catalogBot('serve-catalog', dir, '--port', '65536'),
-    catalogBot('serve-catalog', `${registry.host}/odd/catalog:v2`, '--insecure-registry', registry.host),
-  ])
-  expect(port).toMatchObject({
-    code: 2,
-    err: 'catalog-bot: a port is a number from 0 to 65535, not "65536"\n',
-  })
+  const name = `${registry.host}/odd/catalog:v2`
+  const other = await catalogBot('serve-catalog', name, '--insecure-registry', registry.host)
   expect(other).toMatchObject({ code: 2, out: '' })
 })

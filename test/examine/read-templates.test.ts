@@ -10,7 +10,7 @@ import type { Repository } from '../../src/ports/repository.ts'
 
 test('many large templates in one change are read up to a bound, and no catalog is loaded for the others', async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)
-  const paths = packages.flatMap((name) => [`t/${name}.yaml`, `catalogs/${name}/catalog.yaml`])
+  const paths = packages.flatMap((name) => [`t/${name}.yaml`, `catalogs/${name}/catalog.yaml`]).sort()
   const parsed = parseConfig('templates: [{template: "t/{name}.yaml", catalog: "catalogs/{name}"}]')
   if (parsed.kind !== 'config') throw new Error('broken configuration')
   const loaded: string[] = []

@@ -2,14 +2,22 @@
 // Labels are quoted as opm quotes them. Ids and ranges opm writes as they are, and so do we, save for what commands a
 // terminal or breaks a line: no Mermaid can read that. For pictures in comments see draw-mermaid.ts.
 import { printable } from '../../findings/printable.ts'
-import { quote } from '../../go/text.ts'
+import { compareBytes, quote, sortedByBytes } from '../../go/text.ts'
 import { mostRangeEdges } from './package-graph.ts'
 import type { ChannelGraph, PackageGraph } from './package-graph.ts'
 
 const arrow = { replaces: 'replace', skips: 'skip' } as const
 
-/** opm's text for these packages (without `--minimum-edge` and v0 semantics), ending in a newline. */
-export function opmMermaid(packages: readonly PackageGraph[]): string {
+export interface OpmMermaidOptions {
+  /** Marks what OLM v0 passes over, as `--draw-v0-semantics` does: bundles that are skipped, edges that lead from or to them. */
+  readonly v0Semantics?: boolean
+}
+
+/** opm's text for these packages, ending in a newline. For a lower bound see channels-from.ts. */
+export function opmMermaid(
+  packages: readonly PackageGraph[],
+  { v0Semantics = false }: OpmMermaidOptions = {},
+): string {
   const lines = [
     'graph LR',
     '  classDef deprecated fill:#E8960F',
@@ -26,15 +34,49 @@ export function opmMermaid(packages: readonly PackageGraph[]): string {
   for (const { name, channels } of packages)
     for (const channel of channels)
       if (channel.deprecated) lines.push(`style ${printable(`${name}-${channel.name}`)} fill:#DCD0FF`)
-  const deprecated = packages.flatMap(({ name, channels }) =>
-    channels.flatMap((channel) =>
-      channel.nodes
-        .filter((node) => node.isEntry && node.deprecated)
-        .map((node) => printable(`${name}-${channel.name}-${node.name}`)),
-    ),
-  )
-  if (deprecated.length > 0) lines.push(`class ${deprecated.sort().join()} deprecated`)
+  const { classes, skippedLinks } = decorations(packages, v0Semantics)
+  for (const name of classNames) {
+    const ids = classes[name]
+    if (ids.length > 0) lines.push(`class ${sortedByBytes(ids).join()} ${name}`)
+  }
+  if (skippedLinks.length > 0)
+    lines.push(`linkStyle ${skippedLinks.join()} stroke:#FF0000,stroke-width:3px,stroke-dasharray:5;`)
   return `${lines.join('\n')}\n`
+}
+
+const classNames = ['deprecated', 'deprecatedskipped', 'skipped'] as const
+
+interface Decorations {
+  /** Ids of entries. */
+  readonly classes: Readonly<Record<(typeof classNames)[number], string[]>>
+  /** Numbers of links, as opm counts them: by the names of channels first, whatever package they are in. */
+  readonly skippedLinks: number[]
+}
+
+/** What is skipped counts from the entry that skips it downwards: entries are drawn by descending version. */
+function decorations(packages: readonly PackageGraph[], v0Semantics: boolean): Decorations {
+  const classes: Decorations['classes'] = { deprecated: [], deprecatedskipped: [], skipped: [] }
+  const skippedLinks: number[] = []
+  let link = 0
+  const channels = packages
+    .flatMap(({ name, channels: its }) => its.map((channel) => ({ of: name, channel })))
+    .sort((a, b) => compareBytes(a.channel.name, b.channel.name))
+  for (const { of, channel } of channels) {
+    const skipped = new Set<string>()
+    const edgesInto = Map.groupBy(channel.edges, ({ to }) => to)
+    for (const { name, isEntry, deprecated } of channel.nodes) {
+      if (!isEntry) continue
+      const kind = `${deprecated ? 'deprecated' : ''}${skipped.has(name) ? 'skipped' : ''}`
+      if (kind !== '') classes[kind as keyof typeof classes].push(printable(`${of}-${channel.name}-${name}`))
+      for (const edge of edgesInto.get(name) ?? []) {
+        const passedOver = skipped.has(edge.kind === 'skips' ? edge.from : name)
+        if (v0Semantics && passedOver) skippedLinks.push(link)
+        if (v0Semantics && edge.kind === 'skips') skipped.add(edge.from)
+        link++
+      }
+    }
+  }
+  return { classes, skippedLinks }
 }
 
 function channelLines(packageName: string, { name, nodes, edges, isCut }: ChannelGraph): string[] {

@@ -87,6 +87,7 @@ export type ReadResult<Value> =
 /** Depth and size beyond which a blob is not rendered: aliases can make a short text into an endless one. */
 const deepest = 500
 const mostValues = 5_000_000
+const tooMany = 'the catalog has too many values, or they are nested too deep'
 
 /** Reads files' bytes (in walk order) as `opm render` does. Fails with the first load error. */
 export function readWritable(files: Iterable<Uint8Array>): ReadResult<WritableCatalog> {
@@ -112,8 +113,7 @@ export function readMetas(metas: Iterable<Meta>): ReadResult<WritableCatalog> {
   for (const meta of metas) {
     const error = readBlob(meta, catalog, budget)
     if (error !== undefined) return { ok: false, error }
-    if (budget.left <= 0)
-      return { ok: false, error: 'the catalog has too many values, or they are nested too deep' }
+    if (budget.left <= 0) return { ok: false, error: tooMany }
   }
   return { ok: true, value: catalog }
 }
@@ -247,6 +247,14 @@ function base64(value: unknown): string | null {
   for (let at = 0; at < value.length; at += 8192)
     binary += String.fromCharCode(...value.subarray(at, at + 8192))
   return btoa(binary)
+}
+
+/** A value as plain data, keys sorted by bytes; not for one that is too large or nested too deep. */
+export function jsonOf(value: Value): ReadResult<Json> {
+  const budget = { left: mostValues }
+  const json = toJson(value, 0, budget)
+  if (budget.left > 0) return { ok: true, value: json }
+  return { ok: false, error: tooMany }
 }
 
 /** The value with keys sorted by bytes, as opm keeps it; undefined parts become null when the budget is spent. */

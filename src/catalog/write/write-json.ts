@@ -20,6 +20,11 @@ export function jsonLines(catalog: WritableCatalog): string {
     .join('')
 }
 
+/** Any value, as json.MarshalIndent writes it for opm: `<`, `>` and `&` escaped. They stand nowhere but in texts. */
+export function marshalIndented(value: Json): string {
+  return json(value, '').replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`)
+}
+
 function json(value: Json, indent: string): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return jsonText(value)

@@ -20,7 +20,7 @@ export function writeYaml(catalog: WritableCatalog): string {
 }
 
 /** One value as YAML, ending in a line feed. */
-function yaml(value: Json): string {
+export function yaml(value: Json): string {
   const out = new Writer()
   out.node(value, 0, false)
   return out.text()

@@ -2,6 +2,8 @@
 // repositories, in a fixed order of detection. Reads no file by itself: `peek` shows the texts it wants to see.
 // What the configuration states wins and is not second-guessed.
 import type { Config } from '../../config/config.ts'
+import { once, oncePer } from '../../findings/once.ts'
+import { sublist } from '../patched-list.ts'
 import { compareCatalogs, shapeOf, statedVersion, versionInName, versionInPath } from './catalog-version.ts'
 import { isBelow, type CatalogRoot, type Layout } from './layout.ts'
 import { refusedPathReason } from './path-grammar.ts'
@@ -39,9 +41,40 @@ export function recogniseLayout(
   configured: Config['catalogs'],
   peek?: Peek,
 ): Layout {
-  const templates = paths.filter(isTemplatePath).sort()
-  if (configured.length > 0) return { catalogs: configured.map(stated).sort(compareCatalogs), templates }
-  const files = paths.filter(mayHoldBlobs).map((path) => ({ path, names: path.split('/') }))
+  const templates = templatesIn(paths)
+  if (configured.length > 0)
+    return { catalogs: configured.map(stated).sort(compareCatalogs), templates: templates.toSorted() }
+  if (peek === undefined)
+    return layoutOf(blobFilesIn(paths))(recipesIn(paths))(ignoreFilesIn(paths))(templates)
+  const catalogs = catalogsAmong(blobFilesIn(paths), recipesIn(paths), ignoreFilesIn(paths), peek)
+  return { catalogs, templates: templates.toSorted() }
+}
+
+/** What tells a layout, of all paths. Most changes come near none of these: then the layout is the same object. */
+const templatesIn = sublist(isTemplatePath)
+const blobFilesIn = sublist(mayHoldBlobs)
+const recipesIn = sublist(isRecipe)
+const ignoreFilesIn = sublist<string>((path) => /(?:^|\/)\.indexignore$/.test(path))
+
+const layoutOf = oncePer((files: readonly string[]) =>
+  oncePer((recipes: readonly string[]) =>
+    oncePer((ignores: readonly string[]) => {
+      const catalogs = once(() => catalogsAmong(files, recipes, ignores, undefined))
+      return oncePer((templates: readonly string[]): Layout => ({
+        catalogs: catalogs(),
+        templates: templates.toSorted(),
+      }))
+    }),
+  ),
+)
+
+function catalogsAmong(
+  paths: readonly string[],
+  recipes: readonly string[],
+  ignores: readonly string[],
+  peek: Peek | undefined,
+): readonly CatalogRoot[] {
+  const files = paths.map((path) => ({ path, names: path.split('/') }))
   const roots: string[] = []
   const take = (found: Iterable<string>, confirm = true) => {
     for (const root of [...new Set(found)].sort())
@@ -57,23 +90,25 @@ export function recogniseLayout(
   take(catalogWithSuffix(files))
   take(plainCatalog(files))
   if (roots.length === 0) take(prefixed(files, peek !== undefined))
-  if (roots.length === 0 && peek) take(search(files, paths, peek), false)
-  return {
-    catalogs: besideRecipes(roots, files, paths)
-      .map((root) => catalogRoot(root, versionInPath(root)))
-      .sort(compareCatalogs),
-    templates,
-  }
+  if (roots.length === 0 && peek) take(search(files, ignores, peek), false)
+  return besideRecipes(roots, files, recipes, ignores)
+    .map((root) => catalogRoot(root, versionInPath(root)))
+    .sort(compareCatalogs)
 }
 
 /**
  * L5 again: `catalog/v4.16/Dockerfile` beside `catalog/v4.16/<directory>`. opm reads every file of a catalog and refuses
  * a recipe, so what such an image holds can only be the directory: that is the catalog.
  */
-function besideRecipes(roots: readonly string[], files: readonly File[], paths: readonly string[]): string[] {
-  const inRoots = new Set(paths.filter(isRecipe).map(directoryOf))
+function besideRecipes(
+  roots: readonly string[],
+  files: readonly File[],
+  recipes: readonly string[],
+  ignores: readonly string[],
+): string[] {
+  const inRoots = new Set(recipes.map(directoryOf))
   return roots.map((root) => {
-    if (!inRoots.has(root) || paths.includes(`${root}/.indexignore`)) return root
+    if (!inRoots.has(root) || ignores.includes(`${root}/.indexignore`)) return root
     const inside = files.filter(({ path }) => isBelow(path, root))
     const [only = root, ...more] = new Set(
       inside.map(({ names }) => names.slice(0, root.split('/').length + 1).join('/')),
@@ -113,6 +148,7 @@ export function withNewCatalogs(
       shapes.has(shapeOf(root)) &&
       !known.some((other) => other === root || isBelow(root, other) || isBelow(other, root)),
   )
+  if (found.length === 0) return base
   return { ...base, catalogs: [...base.catalogs, ...found].sort(compareCatalogs) }
 }
 
@@ -222,7 +258,7 @@ function prefixed(files: readonly File[], confirmed: boolean): string[] {
  * Last resort: wherever an `olm.package` blob lies. The directory above those that hold one each is the catalog,
  * and so are its siblings of other versions; a directory with several packages, or a lone one, is a catalog itself.
  */
-function search(files: readonly File[], paths: readonly string[], peek: Peek): string[] {
+function search(files: readonly File[], ignores: readonly string[], peek: Peek): string[] {
   const holders = new Map<string, number>()
   let peeks = 0
   for (const { path, names } of files) {
@@ -246,10 +282,10 @@ function search(files: readonly File[], paths: readonly string[], peek: Peek): s
     const name = parent.split('/').at(-1)
     const isCatalog = parent !== '' && (shapes.has(shapeOf(parent)) || isVersion(name))
     // The whole repository is a catalog only where somebody said what opm shall not read in it.
-    if (isCatalog || (parent === '' && members.length > 1 && paths.includes('.indexignore')))
+    if (isCatalog || (parent === '' && members.length > 1 && ignores.includes('.indexignore')))
       found.push(parent)
     else if (!members.includes('')) found.push(...members)
-    else if (paths.includes('.indexignore')) found.push('')
+    else if (ignores.includes('.indexignore')) found.push('')
   }
   return found.sort((a, b) => a.length - b.length)
 }

@@ -3,6 +3,8 @@
 import { isMap, isSeq, parseDocument } from 'yaml'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { placeholderPattern, type StatedTemplate } from '../../config/templates.ts'
+import { hasBelow, pathsBelow } from '../sorted-paths.ts'
+import { sublist } from '../patched-list.ts'
 import { isBelow, type Layout } from './layout.ts'
 
 const templateFile = /\.(?:ya?ml|json)$/
@@ -39,8 +41,8 @@ export interface TemplateState extends TemplatePair {
 }
 
 export interface PairPlaces {
-  /** Every path of the base and of the result. */
-  readonly paths: readonly string[]
+  /** Every path of the base, and every one of the result, sorted. */
+  readonly trees: readonly (readonly string[])[]
   readonly layout: Layout
   readonly stated: readonly StatedTemplate[]
   /** The text of `operators/<directory>/ci.yaml` at the base, where there is one. */
@@ -64,16 +66,17 @@ export function touchedTemplatePairs(
     ...stated.filter(isTouched),
     ...recognised
       .filter(isTouched)
-      .filter(({ catalog }) => places.paths.some((path) => isBelow(path, catalog))),
+      .filter(({ catalog }) => places.trees.some((paths) => hasBelow(paths, catalog))),
   ].sort((a, b) => compareText(a.template, b.template) || compareText(a.catalog, b.catalog))
 }
 
-function statedPairs({ paths, stated }: PairPlaces): readonly TemplatePair[] {
+function statedPairs({ trees, stated }: PairPlaces): readonly TemplatePair[] {
   return stated.flatMap(({ template, catalog, offer }) => {
     if (template.replace(placeholderPattern, '') === template)
       return [{ template, catalog, isStated: true, offer }]
     const pattern = patternOf(template)
-    return paths.flatMap((path) => {
+    const above = template.slice(0, Math.max(0, template.lastIndexOf('/', template.indexOf('{'))))
+    return union(trees.map((paths) => pathsBelow(paths, above))).flatMap((path) => {
       const groups = pattern.exec(path)?.groups
       if (!groups) return []
       const rendered = catalog.replace(placeholderPattern, (_match, name: string) => groups[name] ?? '')
@@ -106,13 +109,21 @@ const inFolder = /^(?:catalog-templates?|veneer|templates)\/(?<name>[^/]+)\.(?:y
 /** One template beside one catalog: `v4.20/catalog-template.yaml` and `v4.20/catalog/`. */
 const beside = /^(?<above>(?:[^/]+\/)*)(?:catalog-template\.(?:ya?ml|json)|graph\.ya?ml)$/
 
-function* recognisedPairs({ paths, layout, ciYaml }: PairPlaces): Generator<TemplatePair> {
+/** Those of a tree's paths that one of the patterns takes for a template. */
+const recognisedIn = sublist<string>(
+  (path) => templateFile.test(path) && [inOperators, inFolder, beside].some((pattern) => pattern.test(path)),
+)
+
+function union(lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())]
+}
+
+function* recognisedPairs({ trees, layout, ciYaml }: PairPlaces): Generator<TemplatePair> {
   const roots = new Set(layout.catalogs.map(({ root }) => root))
   const pair = (template: string, catalog: string) =>
     ({ template, catalog, isStated: false, offer: 'none' }) as const
   const mappings = new Map<string, Mapping | undefined>()
-  for (const path of paths) {
-    if (!templateFile.test(path)) continue
+  for (const path of union(trees.map(recognisedIn))) {
     const { directory, file = '' } = inOperators.exec(path)?.groups ?? {}
     if (directory !== undefined) {
       if (!mappings.has(directory)) mappings.set(directory, catalogMapping(ciYaml(directory)))

@@ -3,6 +3,8 @@
 import type { Change } from '../../change/change.ts'
 import { codeownersPaths } from '../../change/layout/classify-path.ts'
 import { foldersAbove } from '../../change/layout/layout.ts'
+import { sublist } from '../../change/patched-list.ts'
+import { hasPath } from '../../change/sorted-paths.ts'
 import { configYamlPath } from './sources/config-yaml.ts'
 import { aliasesPath, ownersName } from './sources/owners-file.ts'
 import { declaredPackagesOf } from './declared-packages.ts'
@@ -18,6 +20,7 @@ export type OwnerFile =
   | { readonly kind: 'config.yaml' }
 
 const ownerFileNames = /(?:^|\/)(?:OWNERS|CATALOG_OWNERS)$/
+const ownersIn = sublist<string>((path) => ownerFileNames.test(path))
 const ciYaml = /^operators\/(?<directory>[^/]+)\/ci\.yaml$/
 
 /** What an owner file speaks for, by its path alone; undefined for every other path. */
@@ -43,11 +46,12 @@ export const ciYamlPath = (directory: string): string => `operators/${directory}
  * a file that exists and was not read counts as broken.
  */
 export function ownerFilePaths(basePaths: readonly string[], change: Change): string[] {
-  const existing = new Set(basePaths)
-  for (const { path } of change.paths) if (ownerFileAt(path) !== undefined) existing.add(path)
+  const touched = new Set(
+    change.paths.filter(({ path }) => ownerFileAt(path) !== undefined).map(({ path }) => path),
+  )
   const wanted = new Set<string>()
   const want = (path: string): void => {
-    if (existing.has(path)) wanted.add(path)
+    if (touched.has(path) || hasPath(basePaths, path)) wanted.add(path)
   }
   for (const path of [...codeownersPaths, aliasesPath, configYamlPath]) want(path)
   const walked = new Set<string>()
@@ -68,7 +72,7 @@ export function ownerFilePaths(basePaths: readonly string[], change: Change): st
     ...updated,
   ])
   if (listed.length > 0) {
-    for (const path of basePaths) if (ownerFileNames.test(path)) want(path)
+    for (const path of ownersIn(basePaths)) want(path)
     const declared = change.catalogs.map(declaredPackagesOf)
     for (const { name } of listed)
       for (const home of [name, ...declared.flatMap((one) => [...one.homes(name)])]) want(ciYamlPath(home))

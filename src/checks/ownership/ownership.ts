@@ -1,6 +1,7 @@
 // The ownership check: an author may change exactly what they own, decided on place and content of everything that
 // would land, by owner files of the base tip. What an author may not do alone waits for the people who may say yes.
 import type { Change } from '../../change/change.ts'
+import { hasPath } from '../../change/sorted-paths.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
@@ -230,17 +231,19 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
 }
 
 function baseTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
-  const paths = new Set(input.basePaths)
-  return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.base.get(path) }
+  return {
+    has: (path) => hasPath(input.basePaths, path),
+    text: (path) => input.ownerFiles.base.get(path),
+  }
 }
 
 /** The owner files of the tree that would be merged. Used to see what a change does to them, never to allow anything. */
 function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
-  const paths = new Set(input.basePaths)
-  for (const { path, after } of input.change.paths)
-    if (after === undefined) paths.delete(path)
-    else paths.add(path)
-  return { has: (path) => paths.has(path), text: (path) => input.ownerFiles.result.get(path) }
+  const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
+  return {
+    has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),
+    text: (path) => input.ownerFiles.result.get(path),
+  }
 }
 
 /** Adds why a required approval is missing, at the path it is about. */

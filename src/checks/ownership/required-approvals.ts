@@ -2,8 +2,9 @@
 // base, and what kind of change it is. Asks nobody and judges nobody.
 import { bundlePlaceOf, hasManifests } from '../../change/layout/bundle-directory.ts'
 import { classifyPath } from '../../change/layout/classify-path.ts'
-import { foldersOf } from '../../change/layout/layout.ts'
 import type { Layout } from '../../change/layout/layout.ts'
+import { keysOf } from '../../change/patched-list.ts'
+import { hasBelow } from '../../change/sorted-paths.ts'
 import type { PackageChange, ReferenceListChange, TouchedPath } from '../../change/change.ts'
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
@@ -318,7 +319,6 @@ function firstOther(names: Iterable<string>, name: string): string | undefined {
 class KnownPackages {
   readonly #input: CheckInput
   readonly #newCatalogs: ReadonlySet<string>
-  #folders: ReadonlySet<string> | undefined
   readonly #held = new Map<string, ReadonlySet<string>>()
   readonly #directories: ReadonlySet<string>
   readonly #declared: ReadonlyMap<string, DeclaredPackages>
@@ -358,7 +358,7 @@ class KnownPackages {
 
   /** Whether the base has a file below this path. */
   isFolder(path: string): boolean {
-    return (this.#folders ??= foldersOf(this.#input.basePaths)).has(path)
+    return hasBelow(this.#input.basePaths, path)
   }
 
   /** Whether the base has no file of a catalog that the change touches. */
@@ -410,27 +410,28 @@ class KnownPackages {
   }
 }
 
-/** The package directories of the base, by the layout. Worked out once for a list of paths: trees have thousands. */
+/** The package directories of the base, by the layout. From one base to the next only what differs is looked at. */
 export const packageDirectories = ({
   basePaths,
   layout,
 }: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> => directoriesBy(layout)(basePaths)
 
-const directoriesBy = oncePer((layout: Layout) =>
-  oncePer((paths: readonly string[]) => directoriesOf(paths, layout)),
-)
+/** Branches of one process have few layouts. Nothing but the roots of its catalogs tells whose a path is. */
+const mostLayouts = 16
+const byLayout = new Map<string, (paths: readonly string[]) => ReadonlySet<string>>()
 
-function directoriesOf(paths: readonly string[], layout: Layout): ReadonlySet<string> {
-  const directories = new Set<string>()
-  for (const path of paths) {
-    const role = classifyPath(path, layout)
-    // An owner file at a package's place does not make the package exist, except ci.yaml: it describes the package.
-    if (
-      'directory' in role &&
-      role.directory &&
-      (role.kind !== 'owners' || ownerFileAt(path)?.kind === 'ci.yaml')
-    )
-      directories.add(role.directory)
-  }
-  return directories
+function directoriesBy(layout: Layout): (paths: readonly string[]) => ReadonlySet<string> {
+  const key = JSON.stringify(layout.catalogs.map(({ root }) => root))
+  const directoriesOf = byLayout.get(key) ?? keysOf<string>((path) => packageDirectoryOf(path, layout))
+  byLayout.delete(key)
+  byLayout.set(key, directoriesOf)
+  for (const oldest of byLayout.keys()) if (byLayout.size > mostLayouts) byLayout.delete(oldest)
+  return directoriesOf
+}
+
+function packageDirectoryOf(path: string, layout: Layout): string | undefined {
+  const role = classifyPath(path, layout)
+  if (!('directory' in role) || !role.directory) return undefined
+  // An owner file at a package's place does not make the package exist, except ci.yaml: it describes the package.
+  return role.kind !== 'owners' || ownerFileAt(path)?.kind === 'ci.yaml' ? role.directory : undefined
 }

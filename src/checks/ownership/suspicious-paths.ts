@@ -4,8 +4,9 @@ import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import type { CheckInput } from '../check.ts'
+import { findCollidingPaths } from './colliding-paths.ts'
 import { packageDirectories } from './required-approvals.ts'
-import { foldedPath, isPackageName, skeleton } from './package-name.ts'
+import { isPackageName, skeleton } from './package-name.ts'
 import { confusableName } from './rules/confusable-name.ts'
 import { executableFile } from './rules/executable-file.ts'
 import { fileMode } from './rules/file-mode.ts'
@@ -31,60 +32,6 @@ export function findSuspiciousPaths(input: CheckInput): Finding[] {
     ...findCollidingPaths(input),
     ...findConfusableNames(input),
   ]
-}
-
-/** New paths that differ from another one of the result by case or by the form of its letters alone. */
-function findCollidingPaths({ change, basePaths }: CheckInput): Finding[] {
-  const gone = new Set(change.paths.filter(({ after }) => after === undefined).map(({ path }) => path))
-  const added = change.paths.filter(({ before, after }) => before === undefined && after !== undefined)
-  if (added.length === 0) return []
-  const taken = new Map<string, string>()
-  const walked = new Set<string>()
-  for (const path of basePaths)
-    // What lies in one directory stands together in the list: that directory and those above it are taken once.
-    for (let at = path; !gone.has(path) && !walked.has(at); at = at.slice(0, at.lastIndexOf('/'))) {
-      walked.add(at)
-      taken.set(foldedPath(at), at)
-      if (!at.includes('/')) break
-    }
-  const judged = new Map<string, Collision | undefined>()
-  return added.flatMap(({ path }) => {
-    const found = collisionOf(path, taken, judged)
-    return found ? [finding(confusableName, { file: path, line: 1, column: 1 }, { path, ...found })] : []
-  })
-}
-
-interface Collision {
-  readonly name: string
-  readonly like: string
-}
-
-/** The first of the directories of a path, or the path itself, that looks like another that is `taken`; else all are. */
-function collisionOf(
-  path: string,
-  taken: Map<string, string>,
-  judged: Map<string, Collision | undefined>,
-): Collision | undefined {
-  const open: string[] = []
-  let above: Collision | undefined
-  for (let at = path; ; at = at.slice(0, at.lastIndexOf('/'))) {
-    if (judged.has(at)) {
-      above = judged.get(at)
-      break
-    }
-    open.push(at)
-    if (!at.includes('/')) break
-  }
-  for (const name of open.reverse()) {
-    if (above === undefined) {
-      const folded = foldedPath(name)
-      const like = taken.get(folded)
-      if (like === undefined) taken.set(folded, name)
-      else if (like !== name) above = { name, like }
-    }
-    judged.set(name, above)
-  }
-  return above
 }
 
 /** New package directories and packages whose names break the grammar or look like existing ones. */

@@ -26,6 +26,25 @@ const linkMode = '120000'
 
 type Entry = { readonly path: string } & TreeEntry
 
+/** A catalog, and what it was loaded from. */
+interface Loaded {
+  readonly entries: readonly Entry[]
+  readonly catalog: Catalog
+}
+
+function isSameEntries(some: readonly Entry[], others: readonly Entry[]): boolean {
+  return (
+    some.length === others.length &&
+    some.every((entry, at) => {
+      const other = others[at]
+      return (
+        entry === other ||
+        (entry.path === other?.path && entry.oid === other.oid && entry.mode === other.mode)
+      )
+    })
+  )
+}
+
 /** Facts of catalogs whose files weigh this much together stay in memory: a quarter of a gigabyte of YAML. */
 const rememberedBytes = 256 * 1024 * 1024
 const rememberedCatalogs = 24
@@ -51,7 +70,14 @@ const readAtOnce = 8
 
 export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
   const facts = new LruMap<string, FileFacts>(rememberedBytes, (value) => value.bytes + 1000)
-  const catalogs = new LruMap<string, Catalog>(rememberedCatalogs, () => 1)
+  const catalogs = new LruMap<string, Loaded>(rememberedCatalogs, () => 1)
+  /** The last ones at each place, newest first; both sides of a change, and the base that it leads to. */
+  const byRoot = new LruMap<string, readonly Loaded[]>(rememberedCatalogs, (loaded) => loaded.length)
+
+  function remember(key: string, root: string, loaded: Loaded): void {
+    catalogs.set(key, loaded)
+    byRoot.set(root, [loaded, ...(byRoot.get(root) ?? [])].slice(0, 2))
+  }
 
   async function factsOf(
     repository: ReadTree,
@@ -93,12 +119,20 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
     async load(repository, tree, root) {
       const key = `${tree} ${root}`
       const known = catalogs.get(key)
-      if (known !== undefined) return known
+      if (known !== undefined) return known.catalog
       let entries = await repository.list(tree, root)
       if (entries.length === 0) {
         const file = root === '' ? undefined : await repository.entry(tree, root)
         if (file === undefined) return undefined
         entries = [{ path: root, ...file }]
+      }
+      // Another tree with the same files there: the same catalog, whose findings are known. Links may lead elsewhere now.
+      const same = entries.some(({ mode }) => mode === linkMode)
+        ? undefined
+        : byRoot.get(root)?.find((one) => isSameEntries(one.entries, entries))
+      if (same !== undefined) {
+        catalogs.set(key, same)
+        return same.catalog
       }
       const below = (path: string) => (root === '' || path === root ? path : path.slice(root.length + 1))
       const followed = (entry: Entry) => linkedFile(repository, tree, root, entry.path, entry.oid)
@@ -145,7 +179,8 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
       ])
       const { loadError } = selection
       const catalog = loadError === undefined ? assembled : { ...assembled, loadErrors: [loadError] }
-      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy)) catalogs.set(key, catalog)
+      if (!catalog.loadErrors.some(({ message }) => message === tooHeavy))
+        remember(key, root, { entries, catalog })
       return catalog
     },
   }

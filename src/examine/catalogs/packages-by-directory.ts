@@ -2,7 +2,8 @@
 // of the base, never whole catalogs: what a file says is cached by its blob, and neighbours share most of them.
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { TreeSha } from '../../change/ids.ts'
-import { foldersOf, type Layout } from '../../change/layout/layout.ts'
+import type { Layout } from '../../change/layout/layout.ts'
+import { hasBelow } from '../../change/sorted-paths.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
 import type { Change } from '../../change/change.ts'
@@ -32,11 +33,10 @@ export async function packagesByDirectory(
   const found = new Map<string, readonly string[]>()
   const touched = new Set(change.catalogs.map(({ root }) => root))
   const others = layout.catalogs.filter(({ root }) => !touched.has(root)).toReversed()
-  const folders = foldersOf(basePaths)
   for (const directory of [...wanted].sort().slice(0, mostDirectories)) {
     const places = others
       .map(({ root }) => (root === '' ? directory : `${root}/${directory}`))
-      .filter((place) => folders.has(place))
+      .filter((place) => hasBelow(basePaths, place))
       .slice(0, catalogsPerDirectory)
     const names = new Set<string>()
     for (const place of places)

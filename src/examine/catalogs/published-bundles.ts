@@ -4,6 +4,7 @@ import type { Catalog } from '../../catalog/facts/catalog.ts'
 import type { Change } from '../../change/change.ts'
 import type { TreeSha } from '../../change/ids.ts'
 import type { Layout } from '../../change/layout/layout.ts'
+import { pathsBelow } from '../../change/sorted-paths.ts'
 import type { PublishedBundle } from '../../checks/check.ts'
 import type { ReadTree } from '../../ports/repository.ts'
 import type { CatalogLoader } from './catalog-loader.ts'
@@ -51,7 +52,7 @@ function placesIn(
   basePaths: readonly string[],
 ): readonly string[] {
   const prefix = root === '' ? '' : `${root}/`
-  const below = basePaths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length))
+  const below = pathsBelow(basePaths, root).map((path) => path.slice(prefix.length))
   if (below.length === 0) return []
   const isFlat = below.some(
     (path) => !path.includes('/') && (path === '.indexignore' || !path.startsWith('.')),

@@ -14,7 +14,7 @@ interface Told {
 function pairs(paths: readonly string[], { stated = [], ciYaml = {}, touched = paths }: Told = {}) {
   return touchedTemplatePairs(
     {
-      paths,
+      trees: [paths.toSorted()],
       layout: recogniseLayout(paths, []),
       stated: stated.map((one) => ({ ...one, offer: 'none' })),
       ciYaml: (directory) => ciYaml[directory],

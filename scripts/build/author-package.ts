@@ -1,0 +1,53 @@
+// The package for authors as npm sees it: its package.json, made of the App's, and its front page.
+
+interface AppPackage {
+  readonly version: string
+  readonly license: string
+  readonly type: string
+  readonly engines: Readonly<Record<string, string>>
+}
+
+const repository = 'https://github.com/catalog-bot/catalog-bot'
+
+/** Scoped: a name without a scope is anybody's to register. */
+const authorPackageName = '@catalog-bot/cli'
+
+export function authorPackage({
+  version,
+  license,
+  type,
+  engines,
+}: AppPackage): Readonly<Record<string, unknown>> {
+  return {
+    name: authorPackageName,
+    version,
+    description: "Checks Operator catalogs in OLM's file-based format, as catalog-bot does on pull requests",
+    license,
+    homepage: repository,
+    repository: { type: 'git', url: `git+${repository}.git` },
+    type,
+    engines,
+    bin: { 'catalog-bot': 'bin/catalog-bot.cjs' },
+    exports: {
+      '.': { types: './dist/index.d.ts', default: './dist/cli/index.js' },
+      './package.json': './package.json',
+    },
+    files: ['bin', 'dist', 'THIRD-PARTY.txt'],
+    publishConfig: { access: 'public' },
+  }
+}
+
+export const authorReadme = `# ${authorPackageName}
+
+Checks Operator catalogs in OLM's file-based format on your machine, as catalog-bot does on pull requests: the verdict of
+\`opm validate\` with places and explanations, and more. No dependencies, no container engine.
+
+\`\`\`sh
+npx ${authorPackageName} validate     # every catalog of the current repository
+npx ${authorPackageName} check        # would the bot merge what you have here?
+npx ${authorPackageName} --help
+\`\`\`
+
+It needs Node.js 22.20 or newer. With an older one, npm brings a newer one for this command alone:
+\`npx --package node@24 --package ${authorPackageName} -- catalog-bot validate\`. The App, and more to read: ${repository}
+`

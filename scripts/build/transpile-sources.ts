@@ -1,0 +1,27 @@
+// Every source file as JavaScript at the same place below a folder. Types are not looked at: `npm run types` does that, for all
+// at once.
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import ts from 'typescript'
+
+const sources = join(import.meta.dirname, '..', '..', 'src')
+
+export function transpileSources(folder: string): void {
+  for (const path of readdirSync(sources, { recursive: true, encoding: 'utf8' }))
+    if (path.endsWith('.ts') && !path.endsWith('.test.ts') && !path.endsWith('.d.ts')) transpile(path, folder)
+}
+
+function transpile(path: string, folder: string): void {
+  const { outputText } = ts.transpileModule(readFileSync(join(sources, path), 'utf8'), {
+    fileName: path,
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2024,
+      module: ts.ModuleKind.ESNext,
+      verbatimModuleSyntax: true,
+      rewriteRelativeImportExtensions: true,
+    },
+  })
+  const file = join(folder, path.replace(/\.ts$/, '.js'))
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, outputText)
+}

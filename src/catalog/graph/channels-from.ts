@@ -1,0 +1,95 @@
+// A catalog without what lies below one of its bundles, as `opm alpha render-graph --minimum-edge` leaves it out: channels
+// of that bundle's package, with the edges that begin at its version or above. Draws nothing.
+import { textField } from '../../go/json/json-fields.ts'
+import { quote } from '../../go/text.ts'
+import type { Catalog, ChannelBlob, ChannelEntry } from '../facts/catalog.ts'
+import { inRange, parseVersionRange } from '../versions/version-range.ts'
+import { compareVersions, parseVersion, type Version } from '../versions/version.ts'
+
+export interface Bounds {
+  readonly packageName?: string | undefined
+  readonly minimumEdge?: string | undefined
+}
+
+export type BoundedCatalog =
+  | { readonly ok: true; readonly value: Catalog }
+  /** opm's text. */
+  | { readonly ok: false; readonly error: string }
+
+/** The catalog within the bounds. Fails as opm does where a bundle has no version, whether or not it is drawn. */
+export function channelsFrom(catalog: Catalog, { packageName, minimumEdge }: Bounds): BoundedCatalog {
+  const versions = bundleVersions(catalog)
+  if (!versions.ok) return versions
+  const floor = minimumEdge === undefined ? undefined : versions.value.get(minimumEdge)
+  if (minimumEdge !== undefined && floor === undefined)
+    return { ok: false, error: `unknown minimum edge name: ${quote(minimumEdge)}` }
+  const sorted = catalog.channels.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name)))
+  const its = sorted.find(({ entries }) => entries.some(({ name }) => name === minimumEdge))?.package
+  const channels = sorted
+    .filter((channel) => packageName === undefined || channel.package === packageName)
+    .filter((channel) => floor === undefined || its === undefined || channel.package === its)
+    .map((channel) =>
+      floor === undefined
+        ? channel
+        : { ...channel, entries: entriesFrom(channel, minimumEdge, floor, versions.value) },
+    )
+    // Where nothing bounds it, opm draws an empty channel too.
+    .filter(({ entries }) => (packageName ?? minimumEdge) === undefined || entries.length > 0)
+  return { ok: true, value: { ...catalog, channels } }
+}
+
+function entriesFrom(
+  { entries }: ChannelBlob,
+  minimumEdge: string | undefined,
+  floor: Version,
+  versions: ReadonlyMap<string, Version>,
+): ChannelEntry[] {
+  const reaches = (name: string) => compareVersions(versions.get(name) ?? noVersion, floor) >= 0
+  return entries.flatMap((entry) => {
+    const { name, replaces, skips, skipRange } = entry
+    // The floor itself is drawn without what leads to it.
+    if (name === minimumEdge) return [{ ...entry, replaces: '', skips: [], skipRange: '' }]
+    const range = skipRange === '' ? undefined : parseVersionRange(skipRange)
+    const kept = {
+      ...entry,
+      replaces: replaces !== '' && reaches(replaces) ? replaces : '',
+      skips: skips.filter(reaches),
+      skipRange: range?.ok === true && inRange(floor, range.value) ? skipRange : '',
+    }
+    const hasEdges = kept.replaces !== '' || kept.skips.length > 0 || kept.skipRange !== ''
+    const hadEdges = replaces !== '' || skips.length > 0 || skipRange !== ''
+    return hasEdges || (!hadEdges && reaches(name)) ? [kept] : []
+  })
+}
+
+/** By bundle name alone, the first of each name, whatever its package: opm has one map for all. */
+function bundleVersions(
+  catalog: Catalog,
+):
+  | { readonly ok: true; readonly value: Map<string, Version> }
+  | { readonly ok: false; readonly error: string } {
+  const versions = new Map<string, Version>()
+  for (const { name, properties } of catalog.bundles) {
+    if (versions.has(name)) continue
+    const broken = properties.find(({ error }) => error !== undefined)
+    if (broken) return { ok: false, error: `parse properties for bundle ${quote(name)}: ${broken.error}` }
+    const packages = properties.filter(({ type }) => type === 'olm.package')
+    if (packages.length !== 1)
+      return {
+        ok: false,
+        error: `bundle ${quote(name)} has multiple "olm.package" properties, expected exactly 1`,
+      }
+    const text = textField(packages[0]?.value ?? null, 'version')
+    const version = parseVersion(text)
+    if (!version.ok)
+      return {
+        ok: false,
+        error: `bundle ${quote(name)} has invalid version ${quote(text)}: ${version.error}`,
+      }
+    versions.set(name, version.value)
+  }
+  return { ok: true, value: versions }
+}
+
+/** opm looks versions up in a map: a name without one has the zero version. */
+const noVersion: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }

@@ -1,0 +1,144 @@
+// Lists of what a tree holds that come from one another: a base that moved, and what a pull request makes of it, differ in a
+// few of tens of thousands of paths. What is worked out of such a list is brought up to date by what differs, not anew.
+// The values are the same either way; only their cost is another.
+import type { TreeEntry } from './path-change.ts'
+import { firstNotBefore } from './sorted-paths.ts'
+
+/** A path, or what stands at one. */
+type Listed = string | { readonly path: string }
+
+/** What a list lost and what it gained, both sorted by path. What became another at its path is in both. */
+export interface Patch<Entry extends Listed> {
+  readonly removed: readonly Entry[]
+  readonly added: readonly Entry[]
+}
+
+interface Origin {
+  /** Held weakly: a branch's tips follow one another for as long as the process lives. */
+  readonly from: WeakRef<readonly Listed[]>
+  readonly patch: Patch<Listed>
+}
+
+const origins = new WeakMap<readonly Listed[], Origin>()
+
+/** Longer ways from one list to another are not walked: working a value out anew costs no more. */
+const mostSteps = 32
+
+const mostRuns = 10_000
+
+const pathOf = (entry: Listed): string => (typeof entry === 'string' ? entry : entry.path)
+
+/** A sorted list with these differences; the list itself where there are none. It is remembered where the new one is from. */
+export function patchList<Entry extends Listed>(
+  list: readonly Entry[],
+  patch: Patch<Entry>,
+): readonly Entry[] {
+  const { removed, added } = patch
+  if (removed.length === 0 && added.length === 0) return list
+  const gone = new Set(removed.map(pathOf))
+  const arriving = new Map(added.map((entry) => [pathOf(entry), entry]))
+  const steps = [...new Set([...gone, ...arriving.keys()])].sort()
+  let patched: Entry[] = []
+  // What stays is copied in runs, many at once: that is far cheaper than one entry at a time.
+  let runs: (readonly Entry[])[] = []
+  const join = () => {
+    patched = patched.concat(...runs)
+    runs = []
+  }
+  let next = 0
+  for (const path of steps) {
+    const at = firstNotBefore(list, path, pathOf, next)
+    if (at > next) runs.push(list.slice(next, at))
+    const here = list[at]
+    next = here !== undefined && gone.has(path) && pathOf(here) === path ? at + 1 : at
+    const entry = arriving.get(path)
+    if (entry !== undefined) runs.push([entry])
+    if (runs.length > mostRuns) join()
+  }
+  runs.push(list.slice(next))
+  join()
+  origins.set(patched, { from: new WeakRef(list), patch })
+  return patched
+}
+
+/**
+ * Works a value out of a list: by `full`, or by `patched` from the value of a list that it came from. Both have to give the
+ * same. Kept as long as the list.
+ */
+export function perList<Entry extends Listed, Value>(
+  full: (list: readonly Entry[]) => Value,
+  patched: (value: Value, patch: Patch<Entry>) => Value,
+): (list: readonly Entry[]) => Value {
+  const made = new WeakMap<readonly Listed[], { readonly value: Value }>()
+  return (list) => {
+    const steps: { readonly to: readonly Listed[]; readonly patch: Patch<Entry> }[] = []
+    let from: readonly Listed[] | undefined = list
+    let known = made.get(list)
+    while (known === undefined && from !== undefined && steps.length < mostSteps) {
+      const origin: Origin | undefined = origins.get(from)
+      // Only a list of the same kind is ever an origin.
+      if (origin !== undefined) steps.push({ to: from, patch: origin.patch as Patch<Entry> })
+      from = origin?.from.deref()
+      known = from && made.get(from)
+    }
+    if (known === undefined) made.set(list, (known = { value: full(list) }))
+    else
+      for (const { to, patch } of steps.reverse())
+        made.set(to, (known = { value: patched(known.value, patch) }))
+    return known.value
+  }
+}
+
+/** The members of a list that `isWanted`, in its order: the same object as long as none of them comes or goes. */
+export function sublist<Entry extends Listed>(
+  isWanted: (entry: Entry) => boolean,
+): (list: readonly Entry[]) => readonly Entry[] {
+  return perList<Entry, readonly Entry[]>(
+    (list) => list.filter(isWanted),
+    (wanted, { removed, added }) =>
+      patchList(wanted, { removed: removed.filter(isWanted), added: added.filter(isWanted) }),
+  )
+}
+
+/** How many members of a list have each key: those without one are not counted. The same object while no key comes or goes. */
+export function keysOf<Entry extends Listed>(
+  keyOf: (entry: Entry) => string | undefined,
+): (list: readonly Entry[]) => ReadonlySet<string> {
+  const change = (counts: Map<string, number>, entries: readonly Entry[], by: number) => {
+    for (const entry of entries) {
+      const key = keyOf(entry)
+      if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + by)
+    }
+  }
+  const counted = perList<Entry, { readonly counts: ReadonlyMap<string, number>; keys: ReadonlySet<string> }>(
+    (list) => {
+      const counts = new Map<string, number>()
+      change(counts, list, 1)
+      return { counts, keys: new Set(counts.keys()) }
+    },
+    (value, { removed, added }) => {
+      const changes = new Map<string, number>()
+      change(changes, removed, -1)
+      change(changes, added, 1)
+      if ([...changes.values()].every((by) => by === 0)) return value
+      const counts = new Map(value.counts)
+      for (const [key, by] of changes) counts.set(key, (counts.get(key) ?? 0) + by)
+      const isSame = [...changes.keys()].every((key) => value.keys.has(key) === (counts.get(key) ?? 0) > 0)
+      for (const key of changes.keys()) if (counts.get(key) === 0) counts.delete(key)
+      return { counts, keys: isSame ? value.keys : new Set(counts.keys()) }
+    },
+  )
+  return (list) => counted(list).keys
+}
+
+/** The paths of a tree's entries: the same object for trees that hold the same paths, and come from one another. */
+export const pathsOf = perList<{ readonly path: string } & TreeEntry, readonly string[]>(
+  (entries) => entries.map(pathOf),
+  (paths, { removed, added }) => {
+    const [gone, arriving] = [new Set(removed.map(pathOf)), new Set(added.map(pathOf))]
+    return patchList(paths, {
+      removed: [...gone].filter((path) => !arriving.has(path)),
+      added: [...arriving].filter((path) => !gone.has(path)),
+    })
+  },
+)

@@ -1,0 +1,47 @@
+// The files of a catalog as opm walks them, for whoever names a directory or an image.
+import { statSync } from 'node:fs'
+import { isIgnoreFile, selectFiles } from '../catalog/load/select-files.ts'
+import { openCatalogDirectory } from '../examine/catalogs/catalog-directory.ts'
+import { catalogDirectory, pullBundleOrCatalog } from '../registry/pull-bundle.ts'
+import { mustNameRegistry, withRegistry } from './pulled-bundles.ts'
+
+export interface CatalogSourceFile {
+  /** Below the catalog's directory. */
+  readonly path: string
+  /** Throws where it cannot be read. */
+  readonly bytes: () => Uint8Array
+}
+
+/** A directory is read as opm reads it; anything else is an image, unpacked in a process of its own. */
+export async function catalogFiles(
+  name: string,
+  insecure: readonly string[] | undefined,
+): Promise<readonly CatalogSourceFile[]> {
+  if (statSync(name, { throwIfNoEntry: false })) return filesOfDirectory(name)
+  mustNameRegistry(name)
+  const { files, labels } = await withRegistry(insecure, (registry) => pullBundleOrCatalog(registry, name))
+  const directory = catalogDirectory(labels)
+  if (directory === undefined)
+    throw new Error(`${name} is no catalog image: no label says where its catalog lies`)
+  const below = new Map([...files].map(([path, bytes]) => [path.slice(directory.length + 1), bytes]))
+  const ignores = [...below].filter(([path]) => isIgnoreFile(path))
+  const { files: paths, loadError } = selectFiles(
+    below.keys(),
+    new Map(ignores.map(([path, bytes]) => [path, new TextDecoder().decode(bytes)])),
+  )
+  if (loadError) throw new Error(loadError.message)
+  return paths.map((path) => ({ path, bytes: () => below.get(path) ?? new Uint8Array() }))
+}
+
+function filesOfDirectory(dir: string): readonly CatalogSourceFile[] {
+  const directory = openCatalogDirectory(dir)
+  if (directory.kind !== 'files') throw new Error(directory.message)
+  return directory.files.map((file) => ({
+    path: file.path,
+    bytes: () => {
+      const bytes = file.read()
+      if ('error' in bytes) throw new Error(bytes.error)
+      return bytes
+    },
+  }))
+}

@@ -1,0 +1,33 @@
+// Names that somebody who mistyped one may have meant.
+
+/** At most three of the names, the closest first: those that differ in few letters, or hold what was typed. */
+export function closestNames(typed: string, names: readonly string[]): string[] {
+  const most = Math.max(2, Math.floor(typed.length / 3))
+  return names
+    .map((name) => ({
+      name,
+      far: typed.length > 2 && name.includes(typed) ? 0 : distance(typed, name),
+    }))
+    .filter(({ far }) => far <= most)
+    .sort((a, b) => a.far - b.far)
+    .slice(0, 3)
+    .map(({ name }) => name)
+}
+
+/** How many letters have to be put in, taken out or changed (Levenshtein). */
+function distance(a: string, b: string): number {
+  let above = Array.from({ length: b.length + 1 }, (_, at) => at)
+  for (let row = 1; row <= a.length; row++) {
+    const line = [row]
+    for (let at = 1; at <= b.length; at++)
+      line.push(
+        Math.min(
+          (above[at] ?? 0) + 1,
+          (line[at - 1] ?? 0) + 1,
+          (above[at - 1] ?? 0) + Number(a[row - 1] !== b[at - 1]),
+        ),
+      )
+    above = line
+  }
+  return above[b.length] ?? 0
+}

@@ -1,0 +1,40 @@
+// The commands of the App itself. The package for authors has none of what they run: see app-elsewhere.ts.
+import { Argument, type Command } from 'commander'
+import type { DemoOptions } from '../demo.ts'
+import { explain } from '../help.ts'
+import type { LandingsOptions } from '../landings.ts'
+import { repositoryOption } from '../options.ts'
+
+export function addAppCommands(program: Command): void {
+  const landings = program
+    .command('landings')
+    .description('show where merging is stopped and why; stop and resume it')
+    .addArgument(new Argument('[verb]', 'what to do').choices(['list', 'stop', 'resume']).default('list'))
+    .addOption(repositoryOption())
+    .option('--branch <branch>', 'only this branch (default: every branch)')
+    .option('--reason <text>', 'why; people see it on every pull request')
+    .option('--audit', 'resume: also where the branch does not hold what was checked')
+    .option('--json', 'print one JSON document')
+    .action(async (verb: string, options: LandingsOptions) =>
+      (await import('../landings.ts')).landings(verb, options),
+    )
+  explain(
+    landings,
+    ['landings', "landings stop --repository acme/catalog --reason 'a release is under way'"],
+    `stop and resume need --repository. It works on the store that DATABASE_URL or DATA_DIR names. With a store in DATA_DIR it
+asks the App that runs there, through a socket in that folder. Maintainers can do the same with /freeze and /thaw in a comment.
+Exit code: 0; 1 if there was nothing to resume; 2 if the command could not run.`,
+  )
+  const serve = program
+    .command('serve')
+    .description('run the GitHub App')
+    .action(async () => (await import('../serve.ts')).serve())
+  explain(serve, ['serve'], 'Its settings come from the environment: docs/operating.md.')
+  const demo = program
+    .command('demo')
+    .description('run the bot against a simulated GitHub and registry, with good and bad pull requests')
+    .option('--keep', 'keep it running at the end')
+    .option('-v, --verbose', "print the bot's log")
+    .action(async (options: DemoOptions) => (await import('../demo.ts')).demo(options))
+  explain(demo, ['demo', 'demo --keep'], 'Exit code: 0 if all came to the end it should, 1 if not.')
+}

@@ -1,0 +1,31 @@
+// `convert-template basic|substitutes [FILE]`: a template that renders to the catalog in a file, as opm prints it. Exit 1 in
+// opm's words where the file is no catalog, 2 when the command could not run.
+import { readFileSync, statSync } from 'node:fs'
+import { convertedTemplate, type ConvertedKind } from '../catalog/template/convert-template.ts'
+import { printable } from '../findings/printable.ts'
+import { exitWith, print, say } from './output.ts'
+
+export interface ConvertTemplateOptions {
+  readonly output: 'json' | 'yaml'
+}
+
+export function convertTemplate(
+  kind: ConvertedKind,
+  file: string | undefined,
+  { output }: ConvertTemplateOptions,
+): void {
+  const read = convertedTemplate(kind, bytesOf(file), output)
+  if (read.ok) print(read.value)
+  else say(`Error: converting: ${read.error.split('\n').map(printable).join('\n')}`)
+  exitWith(read.ok ? 0 : 1)
+}
+
+/** Who names nothing and types nothing in would wait for nothing. */
+function bytesOf(file = '-'): Uint8Array {
+  if (file !== '-') {
+    if (statSync(file).isDirectory()) throw new Error(`${file} is a directory: name one file of the catalog`)
+    return readFileSync(file)
+  }
+  if (process.stdin.isTTY) throw new Error('name a file, or give one on standard input')
+  return readFileSync(0)
+}

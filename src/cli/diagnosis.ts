@@ -1,0 +1,125 @@
+// What `doctor` says beside the branch's rules: permissions, deliveries, clock, proxy, registries. Judges what it is given, and
+// reads nothing.
+import type { ImageAnswer } from '../checks/questions.ts'
+import type { TokenPermissions } from '../gate/landing-demands.ts'
+import { printable } from '../findings/printable.ts'
+
+export interface Remark {
+  readonly about: 'permissions' | 'deliveries' | 'clock' | 'proxy' | 'registries'
+  /** Undefined for what nobody could find out, and for what is only worth knowing. */
+  readonly ok: boolean | undefined
+  readonly text: string
+}
+
+/** Without one of these nothing is merged; without another one something is left out, and app.yml says what. */
+const needed: ReadonlySet<string> = new Set(['contents', 'pull_requests', 'checks', 'metadata'])
+
+/** `wanted` is app.yml's. */
+export function aboutPermissions(
+  wanted: Readonly<Record<string, string>>,
+  granted: TokenPermissions | undefined,
+): Remark {
+  if (granted === undefined)
+    return { about: 'permissions', ok: undefined, text: 'only the App itself can ask what it may do' }
+  const missing = Object.entries(wanted).filter(([name, level]) => {
+    const has = granted[name]
+    return has !== 'write' && has !== 'admin' && has !== level
+  })
+  if (missing.length === 0)
+    return { about: 'permissions', ok: true, text: 'the App has all that app.yml asks for' }
+  const names = missing.map(([name, level]) => `${name}: ${level}`).join(', ')
+  return {
+    about: 'permissions',
+    ok: missing.some(([name]) => needed.has(name)) ? false : undefined,
+    text: `the App lacks ${names}; grant it in the App's settings, and accept the change where it is installed`,
+  }
+}
+
+export interface Delivered {
+  /** 0 where nobody answered. */
+  readonly status: number
+  readonly at: string
+}
+
+/** `delivered`: the latest first; undefined where nobody could ask. */
+export function aboutDeliveries(delivered: readonly Delivered[] | undefined): Remark {
+  const about = 'deliveries'
+  if (delivered === undefined)
+    return { about, ok: undefined, text: 'only the App itself can see its deliveries' }
+  const [last] = delivered
+  if (last === undefined)
+    return {
+      about,
+      ok: undefined,
+      text: 'GitHub has delivered nothing yet; the sweep works without deliveries',
+    }
+  const failed = delivered.filter(({ status }) => status < 200 || status >= 300)
+  if (failed.length === 0)
+    return {
+      about,
+      ok: true,
+      text: `the last ${delivered.length} were all accepted, the latest at ${printable(last.at)}`,
+    }
+  const why = failed[0]?.status === 0 ? 'nobody answered' : `the answer was ${failed[0]?.status}`
+  return {
+    about,
+    ok: last === failed[0] ? false : undefined,
+    text: `${failed.length} of the last ${delivered.length} failed, the latest of them at ${printable(failed[0]?.at ?? '')} (${why})`,
+  }
+}
+
+/** GitHub refuses an App's tokens that are issued in its future: https://docs.github.com/apps (JWT, `iat`). */
+const mostSkew = 30
+
+/** `answered` is the `Date` of an answer, `now` the time here in the middle of the question. */
+export function aboutClock(answered: string | undefined, now: number): Remark {
+  const there = Date.parse(answered ?? '')
+  if (Number.isNaN(there))
+    return { about: 'clock', ok: undefined, text: 'GitHub did not say what time it is' }
+  const seconds = Math.round((now - there) / 1000)
+  if (Math.abs(seconds) <= mostSkew) return { about: 'clock', ok: true, text: "it agrees with GitHub's" }
+  const direction = seconds > 0 ? 'ahead of' : 'behind'
+  return {
+    about: 'clock',
+    ok: false,
+    text: `it is ${Math.abs(seconds)} seconds ${direction} GitHub's, which refuses an App's tokens for that: set it by NTP`,
+  }
+}
+
+/** Undefined where no proxy is set. */
+export function aboutProxy(environment: Readonly<Record<string, string | undefined>>): Remark | undefined {
+  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
+  const name = names.find((one) => (environment[one] ?? '') !== '')
+  if (name === undefined) return undefined
+  // Its value may hold a password.
+  return {
+    about: 'proxy',
+    ok: undefined,
+    text: `${name} is set and not used for registries: behind a proxy, the check of addresses would be the proxy's`,
+  }
+}
+
+/** One for each registry that was asked for an image that it need not have. */
+export function aboutRegistries(answers: ReadonlyMap<string, ImageAnswer>): readonly Remark[] {
+  if (answers.size === 0)
+    return [
+      {
+        about: 'registries',
+        ok: undefined,
+        text: 'none was asked: the configuration names none; use --registry HOST',
+      },
+    ]
+  return [...answers].map(([host, answer]): Remark => {
+    const isThere = answer.kind === 'ok' || answer.kind === 'missing' || answer.kind === 'missing-or-private'
+    if (isThere) return { about: 'registries', ok: true, text: `${printable(host)} answers` }
+    return { about: 'registries', ok: false, text: `${printable(host)}: ${printable(answer.reason)}` }
+  })
+}
+
+const marks = { true: 'ok', false: 'WRONG', undefined: '-' } as const
+
+export function remarksAsText(remarks: readonly Remark[]): string {
+  return remarks
+    .map(({ about, ok, text }) => `${marks[String(ok) as keyof typeof marks].padEnd(5)} ${about}: ${text}`)
+    .join('\n')
+}

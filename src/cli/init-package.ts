@@ -1,0 +1,51 @@
+// `init NAME`: an olm.package blob with its description and icon, as opm init prints it.
+import { readFileSync } from 'node:fs'
+import { sniffImage } from '../catalog/load/sniff-image.ts'
+import { writeJson } from '../catalog/write/write-json.ts'
+import { writeYaml } from '../catalog/write/write-yaml.ts'
+import type { WritableCatalog } from '../catalog/write/writable.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
+import { exitWith, print } from './output.ts'
+
+export interface InitPackageOptions {
+  readonly defaultChannel?: string
+  /** A file. */
+  readonly description?: string
+  /** A file. */
+  readonly icon?: string
+  readonly output?: 'json' | 'yaml'
+}
+
+export function initPackage(name: string, options: InitPackageOptions): void {
+  const { defaultChannel = '', description, icon, output = 'json' } = options
+  if (name === '') throw new Error('the name of the package is empty')
+  const text = description === undefined ? '' : decodeLikeGo(readFileSync(description))
+  const catalog: WritableCatalog = {
+    packages: [
+      {
+        schema: 'olm.package',
+        name,
+        defaultChannel,
+        ...(icon !== undefined && { icon: iconOf(icon) }),
+        ...(text !== '' && { description: text }),
+      },
+    ],
+    channels: [],
+    bundles: [],
+    deprecations: [],
+    others: [],
+  }
+  print((output === 'yaml' ? writeYaml : writeJson)(catalog))
+  exitWith(0)
+}
+
+/** opm takes no SVG, which most operators have; consoles show it. */
+function iconOf(file: string): { readonly base64data: string; readonly mediatype: string } {
+  const bytes = readFileSync(file)
+  const found = sniffImage(bytes)
+  if (found?.startsWith('image/') !== true)
+    throw new Error(`${file} is not an image that a console shows: use SVG, PNG, JPEG or GIF`)
+  // opm's own name for it.
+  const mediatype = found === 'image/x-icon' ? 'image/vnd.microsoft.icon' : found
+  return { base64data: bytes.toString('base64'), mediatype }
+}

@@ -1,0 +1,109 @@
+// `init`: what a catalog repository needs for the bot, said and, where wanted, written. `init NAME`: an olm.package blob. Exit 1
+// where no catalog is found, 2 when the command could not run.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { configPath } from '../config/config-path.ts'
+import { defaultConfig } from '../config/config.ts'
+import { demandedChecks } from '../gate/demanded-checks.ts'
+import { recommendedRulesets } from '../gate/recommended-rulesets.ts'
+import { printable } from '../findings/printable.ts'
+import { namesOfChecks } from '../messages/report.ts'
+import { initPackage, type InitPackageOptions } from './init-package.ts'
+import { findLocalCatalogs } from './local-catalogs.ts'
+import { exitWith, print, say } from './output.ts'
+import { defaultBase } from './pull-defaults.ts'
+import { version } from './version.ts'
+
+export interface InitOptions extends InitPackageOptions {
+  readonly action?: boolean
+  readonly write?: boolean
+  readonly app?: number
+}
+
+export async function init(name: string | undefined, options: InitOptions): Promise<void> {
+  const { defaultChannel, description, icon, output, action, write, app } = options
+  if (name !== undefined) {
+    if (action !== undefined || write !== undefined || app !== undefined)
+      throw new Error('--action, --write and --app set up a repository: leave the name of the package out')
+    return initPackage(name, options)
+  }
+  if ([defaultChannel, description, icon, output].some((given) => given !== undefined))
+    throw new Error('name the package: catalog-bot init NAME')
+  if (action === true) return print(workflow())
+  await initRepository(write === true, app)
+}
+
+async function initRepository(isToWrite: boolean, app: number | undefined): Promise<void> {
+  const { top, roots } = await findLocalCatalogs()
+  const hasConfig = existsSync(join(top, configPath))
+  if (roots.length > 0) {
+    print(`Catalogs: ${roots.map((root) => printable(root)).join(', ')}`)
+    print(
+      hasConfig
+        ? `${configPath} is there already, and stays as it is.`
+        : 'They are found by their place: no configuration is needed.',
+    )
+  } else {
+    print('No catalog is found here.')
+    if (hasConfig) print(`List its directory under "catalogs" in ${configPath}.`)
+    else if (isToWrite) {
+      mkdirSync(dirname(join(top, configPath)), { recursive: true })
+      writeFileSync(join(top, configPath), configuration, { flag: 'wx' })
+      print(`Wrote ${configPath}: put the directory of your catalog into it.`)
+    } else
+      print(
+        `Say where it is, in ${configPath} ("catalog-bot init --write" writes this file):\n\n${configuration}`,
+      )
+  }
+  await printRulesets(top, app)
+  print('\nWithout the App, a workflow can validate: catalog-bot init --action')
+  exitWith(roots.length > 0 ? 0 : 1)
+}
+
+const configuration = `# What catalog-bot does in this repository. Every field: docs/configuration.md of the project.
+catalogs:
+  - path: catalog # the directory of a file-based catalog
+`
+
+/** Both name the App: without its id anybody's check would do. */
+async function printRulesets(top: string, app: number | undefined): Promise<void> {
+  if (app === undefined) {
+    print('\nThe rulesets to import need the id of your App: catalog-bot init --app ID')
+    return
+  }
+  const branch = await defaultBase(top).then(
+    ({ name }) => name,
+    () => {
+      say('The default branch is not known here; the rulesets are for main.')
+      return 'main'
+    },
+  )
+  const { a, b } = recommendedRulesets(branch, app, namesOfChecks(demandedChecks(defaultConfig)))
+  print('\nImport two rulesets (Settings, Rules, Rulesets, Import a ruleset). Save each as a file:')
+  for (const [file, ruleset] of [
+    ['ruleset-a.json', a],
+    ['ruleset-b.json', b],
+  ] as const)
+    print(`\n${file}\n${JSON.stringify(ruleset, undefined, 2)}`)
+}
+
+/** Actions by their commits: a tag can be moved to anything. */
+function workflow(): string {
+  return `# .github/workflows/catalog.yml: validates the catalogs of each pull request. It merges nothing, and needs no App.
+name: catalog
+on: pull_request
+permissions:
+  contents: read
+jobs:
+  validate:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
+        with:
+          persist-credentials: false
+      - uses: actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0
+        with:
+          node-version: 24
+      - run: npx --yes @catalog-bot/cli@${version()} validate
+`
+}

@@ -1,0 +1,81 @@
+// What options of several commands have in common, and the one place where their values are validated. An option takes one
+// value and is repeated for more: one that took all words behind it would swallow the argument.
+import { InvalidArgumentError, Option } from 'commander'
+
+/** Collects the values of an option that may be repeated. */
+export function repeatable(flags: string, description: string): Option {
+  return new Option(flags, `${description}; repeat it for more`).argParser(
+    (value: string, before: readonly string[] | undefined) => [...(before ?? []), value],
+  )
+}
+
+/** The same, where values have no commas: several may be given at once, with commas between them. */
+export function list(flags: string, description: string, choices?: readonly string[]): Option {
+  return new Option(flags, `${description}; repeat it, or put commas between them`).argParser(
+    (text: string, before: readonly string[] | undefined) => {
+      const values = text.split(',').map((value) => value.trim())
+      for (const value of values)
+        if (value === '') throw new InvalidArgumentError('A name is missing.')
+        else if (choices?.includes(value) === false)
+          throw new InvalidArgumentError(`Allowed choices are ${choices.join(', ')}.`)
+      return [...(before ?? []), ...values]
+    },
+  )
+}
+
+/** A whole number within its bounds. */
+export function wholeNumber(flags: string, description: string, least: number, most: number): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    const number = Number(text)
+    if (/^\d{1,15}$/.test(text) && number >= least && number <= most) return number
+    throw new InvalidArgumentError(
+      most === Number.MAX_SAFE_INTEGER
+        ? `It must be a whole number of at least ${least}.`
+        : `It must be a whole number from ${least} to ${most}.`,
+    )
+  })
+}
+
+export function port(flags: string, description: string): Option {
+  return wholeNumber(flags, `${description}; 0 takes any that is free`, 0, 65_535)
+}
+
+/** A time as ISO 8601 has it. */
+export function time(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    if (!/^\d{4}-\d\d-\d\d/.test(text) || Number.isNaN(Date.parse(text)))
+      throw new InvalidArgumentError('It must be a time such as 2026-01-31T12:00:00Z.')
+    return text
+  })
+}
+
+export function repositoryOption(): Option {
+  return new Option('--repository <owner/name>', 'the repository').argParser((text: string) => {
+    if (!/^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+$/.test(text))
+      throw new InvalidArgumentError('It must be OWNER/NAME.')
+    return text
+  })
+}
+
+export function outputs(...choices: readonly string[]): Option {
+  return new Option('-o, --output <format>', 'what to print').choices(choices).default(choices[0])
+}
+
+export function insecureRegistry(): Option {
+  return list('--insecure-registry <host>', 'a registry to contact over plain HTTP')
+}
+
+export function migrateLevel(): Option {
+  return new Option(
+    '--migrate-level <level>',
+    'none, or one olm.csv.metadata instead of the manifests, as for opm',
+  )
+    .choices(['none', 'bundle-object-to-csv-metadata'])
+    .default('none')
+}
+
+export function role(): Option {
+  return new Option('--role <role>', "the author's role on the repository")
+    .choices(['none', 'read', 'triage', 'write', 'maintain', 'admin'])
+    .default('read')
+}

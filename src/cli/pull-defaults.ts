@@ -1,0 +1,96 @@
+// What `check`, `explain` and `diff` take for granted: the default branch of the remote, and who is at the keyboard. Reads git's
+// and gh's files, runs git, and asks no network.
+import { execFile } from 'node:child_process'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { printable } from '../findings/printable.ts'
+import { saySystemError } from './system-error.ts'
+
+const run = promisify(execFile)
+
+export interface BaseBranch {
+  /** What git finds it by. */
+  readonly revision: string
+  /** As the remote calls it. */
+  readonly name: string
+}
+
+/** Throws a sentence where the path is no git repository. */
+export async function mustBeRepository(directory: string): Promise<void> {
+  if (!existsSync(directory)) throw new Error(`${directory}: there is no such directory`)
+  if (!statSync(directory).isDirectory()) throw new Error(`${directory} is not a directory`)
+  if ((await git(directory, 'rev-parse', '--git-dir')) === undefined)
+    throw new Error(`${directory} is not in a git repository`)
+}
+
+/**
+ * The default branch of `upstream`, as forks call what they come from, of `origin`, or of the only remote; without a remote
+ * the local `main` or `master`.
+ */
+export async function defaultBase(directory: string): Promise<BaseBranch> {
+  const remotes = ((await git(directory, 'remote')) ?? '').split('\n').filter((name) => name !== '')
+  const remote = ['upstream', 'origin', remotes[0]].find(
+    (name) => name !== undefined && remotes.includes(name),
+  )
+  if (remote !== undefined) {
+    const ref = `refs/remotes/${remote}/`
+    const head = await git(directory, 'symbolic-ref', '--quiet', `${ref}HEAD`)
+    if (head?.startsWith(ref) === true && (await exists(directory, head)))
+      return { revision: head, name: head.slice(ref.length) }
+    for (const name of usualNames)
+      if (await exists(directory, `${ref}${name}`)) return { revision: `${ref}${name}`, name }
+    throw new Error(
+      `the default branch of ${printable(remote)} is not known here: name it with --base, or run "git remote set-head ${printable(remote)} --auto"`,
+    )
+  }
+  for (const name of usualNames)
+    if (await exists(directory, `refs/heads/${name}`)) return { revision: `refs/heads/${name}`, name }
+  throw new Error('there is no remote here, and no branch main or master: name the base with --base')
+}
+
+const usualNames = ['main', 'master']
+
+/** The login that git (`github.user`) or gh has. Throws where neither has one. */
+export async function defaultAuthor(directory: string): Promise<string> {
+  const login = (await git(directory, 'config', '--get', 'github.user')) ?? (await loginOfGh())
+  if (login !== undefined && login !== '') return login
+  throw new Error(
+    'nobody knows who opens the pull request: use --author LOGIN, or say it once with "git config --global github.user LOGIN"',
+  )
+}
+
+/** https://cli.github.com/manual/gh_help_environment says where its files are. */
+async function loginOfGh(): Promise<string | undefined> {
+  const { GH_CONFIG_DIR: own, XDG_CONFIG_HOME: shared, GH_HOST: host = 'github.com' } = process.env
+  const file = join(own || join(shared || join(homedir(), '.config'), 'gh'), 'hosts.yml')
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+  const { parse } = await import('yaml')
+  try {
+    const hosts = parse(text) as Readonly<Record<string, { readonly user?: unknown } | null>> | null
+    const user = hosts?.[host]?.user
+    return typeof user === 'string' ? user : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function exists(directory: string, revision: string): Promise<boolean> {
+  return (await git(directory, 'rev-parse', '--verify', '--quiet', `${revision}^{commit}`)) !== undefined
+}
+
+/** What git prints, without the line break; undefined where it says no. */
+async function git(directory: string, ...parameters: readonly string[]): Promise<string | undefined> {
+  try {
+    return (await run('git', ['-C', directory, ...parameters])).stdout.trim()
+  } catch (error) {
+    if (saySystemError(error) !== undefined) throw error
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+// `render-graph CATALOG...`: the text of `opm alpha render-graph`, with its options. Exit 1 in opm's words where it would draw
+// nothing, 2 when the command could not run. `graph` draws what it can.
+import { channelsFrom } from '../catalog/graph/channels-from.ts'
+import { opmMermaid } from '../catalog/graph/opm-mermaid.ts'
+import { packageGraphs } from '../catalog/graph/package-graph.ts'
+import { assemble } from '../catalog/facts/assemble.ts'
+import { openFactsCache } from '../examine/catalogs/facts-cache.ts'
+import { printable } from '../findings/printable.ts'
+import { catalogFiles } from './catalog-source.ts'
+import { exitWith, print, say } from './output.ts'
+
+export interface RenderGraphOptions {
+  readonly packageName?: string
+  readonly minimumEdge?: string
+  readonly drawV0Semantics?: boolean
+  readonly insecureRegistry?: readonly string[]
+}
+
+export async function renderGraph(names: readonly string[], options: RenderGraphOptions): Promise<void> {
+  const cache = openFactsCache()
+  const files: { path: string; facts: ReturnType<typeof cache.factsOf> }[] = []
+  // Paths only order the files: those of a later catalog come behind those of an earlier one.
+  for (const [index, name] of names.entries())
+    for (const { path, bytes } of await catalogFiles(name, options.insecureRegistry))
+      files.push({ path: `${String(index).padStart(4, '0')}/${path}`, facts: cache.factsOf(bytes()) })
+  const catalog = assemble(files)
+  const [loadError] = catalog.loadErrors
+  const bounded = loadError
+    ? { ok: false as const, error: loadError.message }
+    : channelsFrom(catalog, options)
+  if (bounded.ok)
+    print(opmMermaid(packageGraphs(bounded.value), { v0Semantics: options.drawV0Semantics === true }))
+  else say(`Error: ${bounded.error.split('\n').map(printable).join('\n')}`)
+  exitWith(bounded.ok ? 0 : 1)
+}

@@ -1,0 +1,74 @@
+// Writes a merge commit into the mirror's objects, as `git commit-tree` does: the same bytes under the same id. Only the
+// object; no ref is touched.
+import { createHash } from 'node:crypto'
+import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { deflateSync } from 'node:zlib'
+import { commitSha, type CommitSha, type TreeSha } from '../change/ids.ts'
+import { GitError } from './git-error.ts'
+
+export interface CommitToWrite {
+  readonly tree: TreeSha
+  readonly parents: readonly CommitSha[]
+  /** `Name <address> seconds +0000`, of author and committer. */
+  readonly by: string
+  readonly message: string
+}
+
+/** Writes it below `directory`, a bare repository; does nothing but say so again where it is there already. */
+export async function writeCommit(directory: string, commit: CommitToWrite): Promise<CommitSha> {
+  const { tree, parents, by, message } = commit
+  const headers = [
+    `tree ${tree}`,
+    ...parents.map((parent) => `parent ${parent}`),
+    `author ${by}`,
+    `committer ${by}`,
+  ]
+  const body = Buffer.from(`${headers.join('\n')}\n\n${message}`)
+  const object = Buffer.concat([Buffer.from(`commit ${body.length}\0`), body])
+  const id = createHash(tree.length === 64 ? 'sha256' : 'sha1')
+    .update(object)
+    .digest('hex')
+  await store(directory, id, object)
+  return commitSha(id)
+}
+
+async function store(directory: string, id: string, object: Buffer): Promise<void> {
+  const folder = join(directory, 'objects', id.slice(0, 2))
+  const path = join(folder, id.slice(2))
+  const now = new Date()
+  try {
+    // Clearing up leaves out what is young: one that is written again is as young as a new one.
+    await utimes(path, now, now)
+    return
+  } catch (error) {
+    if (!isMissing(error)) throw failure(error)
+  }
+  const temporary = join(folder, `tmp_obj_${process.pid}_${++written}`)
+  try {
+    // Its folder alone: a repository that is gone is not begun anew here.
+    await mkdir(folder).catch(async (error: unknown) => {
+      if (!(await isFolder(folder))) throw error
+    })
+    await writeFile(temporary, deflateSync(object), { mode: 0o444, flag: 'wx' })
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined)
+    throw failure(error)
+  }
+}
+
+let written = 0
+
+async function isFolder(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  return found?.isDirectory() === true
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT'
+}
+
+function failure(cause: unknown): GitError {
+  return new GitError('failed', 'a commit cannot be written', { cause })
+}

@@ -1,0 +1,61 @@
+// Looking for colliding paths near the new ones finds what looking at all paths finds.
+import { expect, test } from '@jest/globals'
+import type { TouchedPath } from '../../../src/change/change.ts'
+import type { BlobSha } from '../../../src/change/ids.ts'
+import {
+  findCollidingPaths,
+  takenAnywhere,
+  takenNear,
+} from '../../../src/checks/ownership/colliding-paths.ts'
+import { foldedPath } from '../../../src/checks/ownership/package-name.ts'
+
+let seed = 5
+const random = (below: number) => (seed = (seed * 48271) % 2147483647) % below
+
+/** A tree in which names differ by case now and then, and no file lies where a directory is. */
+function randomPaths(count: number): string[] {
+  const names = ['a', 'A', 'b', 'B', 'a-b', 'A.b', 'ab']
+  const paths = new Set<string>()
+  for (let left = count; left > 0; left--) {
+    const depth = 1 + random(3)
+    const path = Array.from({ length: depth }, () => names[random(names.length)]).join('/')
+    if (![...paths].some((other) => other.startsWith(`${path}/`) || path.startsWith(`${other}/`)))
+      paths.add(path)
+  }
+  return [...paths].sort()
+}
+
+test('the same is taken near the new paths as anywhere', () => {
+  let collisions = 0
+  for (let round = 0; round < 2000; round++) {
+    const all = randomPaths(14)
+    const base = all.filter(() => random(3) > 0)
+    const added = all.filter((path) => !base.includes(path))
+    const gone = new Set(base.filter(() => random(4) === 0))
+    const anywhere = takenAnywhere(base, gone)
+    const near = takenNear(added, base, gone)
+    for (const path of added)
+      for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
+        const like = anywhere.get(foldedPath(at))
+        if (like !== undefined && like !== at) collisions += 1
+        expect([at, near.get(foldedPath(at))]).toEqual([at, like])
+      }
+  }
+  expect(collisions).toBeGreaterThan(500)
+})
+
+test('a letter that folds to a slash collides across directories, on whichever side it stands', () => {
+  const entry = { mode: '100644', oid: '0'.repeat(40) as BlobSha }
+  const found = (basePaths: readonly string[], path: string) =>
+    findCollidingPaths({
+      basePaths,
+      change: {
+        paths: [{ path, after: entry, role: { kind: 'infrastructure' } } satisfies TouchedPath],
+        catalogs: [],
+        references: [],
+      },
+    }).length
+  expect(found(['a/b'], 'a\uff0fb')).toBe(1)
+  expect(found(['a\uff0fb'], 'a/b')).toBe(1)
+  expect(found(['a/c'], 'a/b')).toBe(0)
+})

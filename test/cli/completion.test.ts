@@ -1,0 +1,71 @@
+// The completion scripts, made of the tree of commands: bash itself completes by its own; of the others, all is there.
+import { execFileSync } from 'node:child_process'
+import { describe, expect, test } from '@jest/globals'
+import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
+import { completionScript } from '../../src/cli/completion.ts'
+import { allCommands } from '../../src/cli/help.ts'
+import { buildProgram } from '../../src/cli/program.ts'
+
+const program = buildProgram(addAppCommands)
+
+/** What bash offers for each of these command lines, the last word of which is being typed. */
+function offered(lines: readonly (readonly string[])[]): string[][] {
+  const asked = lines
+    .map(
+      (words) =>
+        `COMP_WORDS=(catalog-bot ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _catalog_bot; echo "\${COMPREPLY[*]}"`,
+    )
+    .join('\n')
+  const out = execFileSync('bash', ['--norc'], {
+    input: `set -u\n${completionScript(program, 'bash')}\n${asked}\n`,
+    encoding: 'utf8',
+  })
+  return out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => line.split(' ').filter(Boolean))
+}
+
+test('bash completes commands, those below them, options, and what an option or argument may be', () => {
+  const cases: [string[], string[]][] = [
+    [['val'], ['validate']],
+    [
+      ['bundle', ''],
+      ['validate', 'render'],
+    ],
+    [['list', 'b'], ['bundles']],
+    [['validate', '--pro'], ['--profile']],
+    [
+      ['validate', '--profile', ''],
+      ['full', 'opm'],
+    ],
+    [['validate', '-o', 's'], ['sarif']],
+    [['list', 'bundles', 'dir', '-o', 'j'], ['json']],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+    [['landings', 'r'], ['resume']],
+    // A path: bash looks for files.
+    [['validate', '--config', 'x'], []],
+    [['graph', 'val'], []],
+    [
+      ['no-such', '--'],
+      ['--version', '--help'],
+    ],
+  ]
+  const found = offered(cases.map(([words]) => words))
+  expect(cases.map(([words], at) => [words, found[at]])).toEqual(cases)
+})
+
+describe.each(['zsh', 'fish'] as const)('%s', (shell) => {
+  const script = completionScript(program, shell)
+
+  test('has every command and every option', () => {
+    for (const command of allCommands(program)) {
+      expect(script).toContain(command.name())
+      for (const { long } of command.options.filter(({ hidden }) => !hidden))
+        expect(script).toContain(shell === 'fish' ? `-l ${long?.slice(2)}` : `${long}[`)
+    }
+  })
+})

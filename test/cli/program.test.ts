@@ -1,0 +1,206 @@
+// The whole tree of commands: every one has examples that parse, no option swallows an argument, and the wrong command lines
+// that people type get a sentence.
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import type { Command } from 'commander'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addAppCommands } from '../../src/cli/commands/app-commands.ts'
+import { addAppCommandsElsewhere } from '../../src/cli/commands/app-elsewhere.ts'
+import { allCommands, examplesOf, pathOf } from '../../src/cli/help.ts'
+import { buildProgram } from '../../src/cli/program.ts'
+import { fail } from '../../src/cli/output.ts'
+
+const commands = allCommands(buildProgram(addAppCommands))
+const named = commands.map((command): [string, Command] => [pathOf(command), command])
+
+/** What becomes of a command line, without running it: the command and what it is given, or what is said. */
+function parse(
+  line: readonly string[],
+  addApp = addAppCommands,
+): { ran?: string; said: string; code?: number } {
+  const program = buildProgram(addApp)
+  let said = ''
+  let ran: string | undefined
+  let code: number | undefined
+  for (const command of allCommands(program)) {
+    command.exitOverride((error) => {
+      code = error.exitCode === 0 ? 0 : 2
+      throw error
+    })
+    command.configureOutput({ writeOut: (text) => (said += text), writeErr: (text) => (said += text) })
+    if (command.commands.length === 0) command.action(() => void (ran = pathOf(command)))
+  }
+  try {
+    program.parse(line, { from: 'user' })
+  } catch {
+    // Said above.
+  }
+  return { said, ...(ran !== undefined && { ran }), ...(code !== undefined && { code }) }
+}
+
+describe('every command', () => {
+  test.each(named)('%s has a description and examples, and its help shows them', (path, command) => {
+    expect(command.description()).not.toBe('')
+    expect(examplesOf(command)).not.toEqual([])
+    const { said, code } = parse([...path.split(' ').slice(1), '--help'])
+    expect(code).toBe(0)
+    for (const example of examplesOf(command)) expect(said).toContain(`  catalog-bot ${example}\n`)
+  })
+
+  test.each(named)('the examples of %s are its own, and parse', (path, command) => {
+    for (const example of examplesOf(command)) {
+      const { ran, said } = parse(words(example))
+      expect({ example, said, ran }).toMatchObject({ said: '', ran: expect.any(String) })
+      expect(`catalog-bot ${example} `).toContain(`${path} `)
+    }
+  })
+
+  test.each(named)('no option of %s swallows what is behind it', (_, command) => {
+    for (const { flags, variadic, optional } of command.options)
+      expect({ flags, swallows: variadic || optional }).toEqual({ flags, swallows: false })
+  })
+
+  test.each(named)('every option of %s is described', (_, { options }) => {
+    for (const { flags, description } of options)
+      expect({ flags, described: description !== '' }).toEqual({ flags, described: true })
+  })
+
+  test.each(named.filter(([, { commands: below }]) => below.length === 0))(
+    '%s validates every number it takes',
+    (path, command) => {
+      for (const option of command.options.filter(({ flags }) => /<(n|id)>/.test(flags)))
+        for (const wrong of ['NaN', 'x', '-1', '1.5', '1e3', '0x10', ' 1', '9'.repeat(30), '']) {
+          const { said, code } = parse([...path.split(' ').slice(1), `${option.long ?? ''}=${wrong}`])
+          expect({ wrong, code }).toEqual({ wrong, code: 2 })
+          expect(said).toContain('It must be a whole number')
+        }
+    },
+  )
+})
+
+/** As a shell reads them: quotes, and nothing else. */
+function words(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
+}
+
+describe('the package for authors', () => {
+  test('has all commands but those of the App, of which it says where they are', () => {
+    const author = buildProgram(addAppCommandsElsewhere)
+    const help = author.helpInformation()
+    for (const name of ['serve', 'landings', 'demo']) expect(help).not.toMatch(new RegExp(`^  ${name} `, 'm'))
+    const its = author.commands.map((command) => command.name())
+    for (const command of buildProgram(addAppCommands).commands) expect(its).toContain(command.name())
+    expect(parse(['landings', 'stop', '--repository', 'a/b'], addAppCommandsElsewhere).ran).toBe(
+      'catalog-bot landings',
+    )
+  })
+})
+
+/** What is said, and never more than four lines of it: the whole help hides the mistake. */
+const mistakes: readonly (readonly [string, readonly string[], string])[] = [
+  ['no such command', ['valdate'], 'Did you mean validate?'],
+  ['no such command at all', ['xyzzy'], "unknown command 'xyzzy'"],
+  ['no such option', ['validate', '--jsno'], "unknown option '--jsno'"],
+  ['an option that is nearly one', ['validate', '--outptu', 'json'], 'Did you mean --output?'],
+  ['no such format', ['validate', '-o', 'xml'], 'Allowed choices are text, json, sarif'],
+  ['no such profile', ['validate', '--profile', 'strict'], 'Allowed choices are full, opm'],
+  ['an option without its value', ['validate', '--config'], 'argument missing'],
+  ['too many arguments', ['check', 'catalogs'], 'too many arguments'],
+  ['no catalog to list', ['list', 'bundles'], "missing required argument 'catalog'"],
+  ['no such list', ['list', 'operators', 'c'], "unknown command 'operators'"],
+  ['no such role', ['check', '--role', 'boss'], 'Allowed choices are none, read'],
+  ['a name that is empty', ['check', '--approved-by', 'a,,b'], 'A name is missing'],
+  ['no such target', ['install', 'c', '--package', 'p', '--with', 'olm-v2'], 'Allowed choices are olm-v0'],
+  ['several targets as words', ['install', 'c', '--package', 'p', '--with', 'olm-v0', 'olm-v1'], 'too many'],
+  ['no package', ['install', 'c'], "required option '--package <name>' not specified"],
+  ['channels that exclude each other', ['install', 'c', '--package', 'p', '--channel', 'a', '--all-channels'], 'cannot be used with'], // prettier-ignore
+  ['no number', ['images', 'c', '--concurrency', 'many'], 'whole number from 1 to 1000'],
+  ['a number that is too large', ['serve-catalog', 'c', '--port', '65536'], 'whole number from 0 to 65535'],
+  ['a port that is none', ['serve-catalog', 'c', '--http-port', 'http'], 'whole number from 0 to 65535'],
+  ['no time', ['build', 'c', '--created', 'yesterday'], 'It must be a time such as'],
+  ['no repository of GitHub', ['doctor', '--repository', 'acme'], 'It must be OWNER/NAME'],
+  ['two repositories', ['doctor', 'a/b', 'c/d'], 'too many arguments'],
+  ['no App', ['doctor', '--repository', 'a/b', '--app', 'mine'], 'whole number of at least 1'],
+  ['no such shell', ['completion', 'csh'], 'Allowed choices are bash, zsh, fish'],
+  ['no such template', ['convert-template', 'semver'], 'Allowed choices are basic, substitutes'],
+  ['no such verb', ['landings', 'pause'], 'Allowed choices are list, stop, resume'],
+  ['no key', ['verify', 'image'], "required option '--key <file>' not specified"],
+  ['no base', ['rebase', 'image'], "required option '-i, --base-image <image>' not specified"],
+  ['no such migration', ['render', 'c', '--migrate-level', 'all'], 'Allowed choices are none'],
+]
+
+test.each(mistakes)('%s gets a sentence and where to read on', (_, line, says) => {
+  const { said, code, ran } = parse(line)
+  expect({ code, ran }).toEqual({ code: 2, ran: undefined })
+  expect(said).toContain(says)
+  expect(said).toMatch(/Run "catalog-bot [^"]*--help" for what it takes\.\n$/)
+  expect(said.trimEnd().split('\n').length).toBeLessThanOrEqual(4)
+})
+
+/** Runs it for good, in this process: a new one for each would take longer than all else here. */
+async function run(line: readonly string[]): Promise<{ code: unknown; said: string }> {
+  let said = ''
+  const listen = (text: unknown) => {
+    said += String(text)
+    return true
+  }
+  const streams = [process.stdout, process.stderr].map((stream) =>
+    jest.spyOn(stream, 'write').mockImplementation(listen as never),
+  )
+  const before = process.exitCode
+  try {
+    await buildProgram(addAppCommands).parseAsync(line, { from: 'user' }).catch(fail)
+    return { code: process.exitCode, said }
+  } finally {
+    process.exitCode = before
+    for (const stream of streams) stream.mockRestore()
+  }
+}
+
+describe('what only shows when a command runs', () => {
+  let folder: string
+  const here = process.cwd()
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'mistakes-'))
+    writeFileSync(join(folder, 'file'), 'text')
+    mkdirSync(join(folder, 'empty'))
+    process.chdir(folder)
+  })
+  afterAll(() => {
+    process.chdir(here)
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test('each mistake gets a sentence and exit code 2, never a stack trace or the name of a number', async () => {
+    const lines: readonly (readonly [readonly string[], string])[] = [
+      [['validate', 'nowhere'], 'no such file or directory'],
+      [['validate', 'file'], 'is not a directory'],
+      [['validate', '--config', 'nofile', 'empty'], 'nofile: there is no such file or directory'],
+      [['validate', '--opm', 'v0.1', 'empty'], 'is not supported'],
+      [['validate'], 'not in a git repository'],
+      [['check', '--repo', 'nowhere'], 'nowhere: there is no such directory'],
+      [['check', '--repo', 'file'], 'is not a directory'],
+      [['diff'], 'is not in a git repository'],
+      [
+        ['build', 'nowhere', '--dry-run', '-t', 'quay.io/a/b:c'],
+        'nowhere: there is no such file or directory',
+      ],
+      [['build', 'empty'], 'say where the image goes'],
+      [['convert-template', 'basic', 'empty'], 'is a directory: name one file'],
+      [['generate', 'dockerfile', 'file'], 'is not a directory'],
+      [['init', 'foo', '--icon', 'file'], 'is not an image'],
+      [['init', 'foo', '--action'], 'leave the name of the package out'],
+      [['doctor'], 'name one repository'],
+      [['doctor', 'acme'], 'must be OWNER/NAME'],
+      [['rule', 'several-haeds'], 'did you mean several-heads'],
+      [['list', 'packages', 'nowhere'], 'is neither a file, nor a directory, nor an image'],
+      [['sign', 'localhost:1/a/b:c', '--key', 'nokey'], 'nokey: there is no such file or directory'],
+    ]
+    for (const [line, says] of lines) {
+      const { code, said } = await run(line)
+      expect({ line, code, said }).toEqual({ line, code: 2, said: expect.stringContaining(says) })
+      expect(said).not.toMatch(/ENOENT|EISDIR|ENOTDIR|NaN|\n\s+at .*:\d+:\d+/)
+    }
+  })
+})
