@@ -831,7 +831,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'show what could not be checked as neutral, which GitHub takes for a yes',
     edits: [
       {
-        file: 'src/messages/report.ts',
+        file: 'src/messages/check-runs.ts',
         search: "isTooLarge ? 'failure' : 'neutral'",
         replace: "isTooLarge ? 'neutral' : 'neutral'",
       },
@@ -2078,7 +2078,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'an install that nobody could find out about is green on GitHub',
     edits: [
       {
-        file: 'src/messages/report.ts',
+        file: 'src/messages/check-runs.ts',
         search: "conclusion: 'neutral', title: 'Could not be found out'",
         replace: "conclusion: 'success', title: 'Could not be found out'",
       },
@@ -2368,6 +2368,84 @@ export const mutants: readonly Mutant[] = [
     bug: 'list a tree of any number of paths, where another one is known',
     edits: [{ file: 'src/git/listings.ts', search: '      refuseSize(size)\n', replace: '' }],
     test: ['test/git/listings.test.ts', 'by what differs'],
+  },
+  {
+    number: 490,
+    bug: 'let anybody’s approval make the check green for what a maintainer merges by hand',
+    edits: [
+      {
+        file: 'src/checks/ownership/consent.ts',
+        search: '        .map((account) => () => this.#people.isMaintainer(account)),',
+        replace: "        .map(() => () => ({ kind: 'yes' as const })),",
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'maintains nothing'],
+  },
+  {
+    number: 491,
+    bug: 'let an approval of another change make the check green for what a maintainer merges by hand',
+    edits: [
+      {
+        file: 'src/checks/ownership/consent.ts',
+        search:
+          '      approvals\n        .filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers))',
+        replace: '      approvals\n        .filter((approval) => isOfState(approval, snapshot, epoch))',
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'of another change'],
+  },
+  {
+    number: 492,
+    bug: 'let authors make the check green for their own files outside all packages',
+    edits: [
+      {
+        file: 'src/checks/ownership/consent.ts',
+        search: 'account.id !== this.#author?.id && !isBot(account)',
+        replace: '!isBot(account)',
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'yes of its author'],
+  },
+  {
+    number: 493,
+    bug: 'merge by itself what a maintainer approved for merging by hand',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: 'for (const { what, who } of outcome.waiting) yield',
+        replace: 'for (const { what, who } of outcome.waiting.filter((one) => one.isAgreed !== true)) yield',
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'not merged by the bot'],
+  },
+  {
+    number: 494,
+    bug: 'take a comment of another App with our marker for ours',
+    edits: [
+      {
+        file: 'src/github/read-comments.ts',
+        search: 'if (via !== undefined) return via === appId',
+        replace: 'if (via === appId) return true',
+      },
+    ],
+    test: ['test/github/read-comments.test.ts', 'our own comment'],
+  },
+  {
+    number: 495,
+    bug: 'show the check green while nobody knows whether the approver is a maintainer',
+    edits: [
+      {
+        file: 'src/checks/ownership/ownership.ts',
+        search: "if (agreed.kind === 'unknown') unanswered.push(...agreed.open)",
+        replace: '',
+      },
+      {
+        file: 'src/checks/ownership/ownership.ts',
+        search: "...(agreed.kind === 'yes' && { isAgreed: true }),",
+        replace: "...(agreed.kind !== 'no' && { isAgreed: true }),",
+      },
+    ],
+    test: ['test/checks/ownership/by-hand.test.ts', 'does not say'],
   },
 ]
 

@@ -91,6 +91,7 @@ function reasonOf(coast: DemoWorld, pull: Pull): string {
 function readable(markdown: string): string {
   return markdown
     .replace(/^- /, '')
+    .replace(/\[(?<words>(?:`[^`]*`|[^\]`])*)\]\([^)\s]*\)/g, '$<words>')
     .replace(/\\([\\`*_[\]#|~$!])/g, '$1')
     .replace(/\u2060/g, '')
     .replace(/[`*]/g, '')

@@ -23,6 +23,7 @@ import type { IssueChanges } from './issues.ts'
 import type { PullChanges } from './pulls.ts'
 import { followRefs } from './git/pushes.ts'
 import { signCommit } from './signing.ts'
+import { replyToReviewComment } from './review-comments.ts'
 import type {
   Account,
   CheckRun,
@@ -32,6 +33,7 @@ import type {
   Pull,
   Repo,
   Review,
+  ReviewComment,
   Thread,
 } from './world.ts'
 
@@ -225,6 +227,11 @@ export class People extends AppSettings {
   review(pull: Pull, by: string, kind: keyof typeof reviewEvents, body = '', commit?: string): Review {
     return addReview(this.state, pull, this.account(by), reviewEvents[kind], body, commit)
   }
+  /** An answer below a comment on a line. */
+  answerReviewComment(pull: Pull, comment: ReviewComment, by: string, body: string): void {
+    replyToReviewComment(this.state, pull, comment, this.account(by), body)
+  }
+
   dismiss(pull: Pull, review: Review, by: string = pull.repo.owner.login): void {
     dismissReview(this.state, pull, review, this.account(by))
   }

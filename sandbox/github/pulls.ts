@@ -67,6 +67,7 @@ export async function createPull(state: GitHubState, repo: Repo, request: NewPul
     requestedUsers: [],
     requestedTeams: [],
     reviews: [],
+    reviewComments: [],
     openConversations: 0,
     comments: [],
   }

@@ -64,6 +64,25 @@ export interface Review {
   readonly submittedAt: string
 }
 
+/** A comment on lines of a pull request's diff. */
+export interface ReviewComment {
+  readonly id: number
+  readonly review: number
+  readonly author: Account
+  body: string
+  readonly path: string
+  /** Of the new file, as it is in `sha`. */
+  readonly line: number
+  readonly startLine: number | null
+  readonly sha: string
+  /** The hunk up to the line. */
+  readonly hunk: string
+  readonly replyTo: number | null
+  readonly createdAt: string
+  updatedAt: string
+  isMinimized: boolean
+}
+
 export interface Pull {
   readonly id: number
   readonly repo: Repo
@@ -95,6 +114,7 @@ export interface Pull {
   requestedUsers: Account[]
   requestedTeams: Team[]
   reviews: Review[]
+  reviewComments: ReviewComment[]
   /** Conversations on code that nobody has resolved yet. */
   openConversations: number
   comments: IssueComment[]

@@ -79,6 +79,11 @@ export interface Waiting {
   readonly who: readonly string[]
   /** What they can do about it. Absent: they approve. */
   readonly how?: 'merges-by-hand' | 'withdraws' | 'confirms'
+  /**
+   * Somebody who may has agreed to exactly this change, and only the act is missing, which is not ours. Nothing lands by the
+   * bot all the same. Absent: the agreement is missing, too.
+   */
+  readonly isAgreed?: true
 }
 
 /** A change that the bot made out for the author, who may take it or not. */

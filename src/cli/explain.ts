@@ -1,6 +1,7 @@
 // `explain`: prints everything that a decision rests on and leads to, and stops.
 import { changeAsMermaid } from '../change/draw-change.ts'
 import { composeReport } from '../messages/report.ts'
+import { summariseChange } from '../messages/summarise-change.ts'
 import { changeAsMarkdown, describeChangeLines } from '../messages/describe-change.ts'
 import { changeForMachines } from './check.ts'
 import { examineLocally, type LocalPullOptions } from './local-pull.ts'
@@ -10,6 +11,7 @@ export async function explain(options: LocalPullOptions): Promise<void> {
   const { snapshot, config, configDigest, layout, merge, change, verdict } = await examineLocally(options)
   const { outcomes, permit, ...decision } = verdict
   const report = composeReport(verdict, {
+    summary: summariseChange(change),
     changeLines: changeAsMarkdown(describeChangeLines(change)),
     graph: changeAsMermaid(change),
   })

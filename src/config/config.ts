@@ -29,6 +29,10 @@ export const ownerSources = [
   'packages',
 ] as const
 
+const commentPolicies = ['always', 'changes', 'never'] as const
+
+export type CommentPolicy = (typeof commentPolicies)[number]
+
 export const configSchema = z.strictObject({
   catalogs: z
     .array(
@@ -194,6 +198,18 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('Automatic merging.'),
+  comment: z
+    .enum(commentPolicies)
+    .default('always')
+    .describe(
+      'When the bot comments on a pull request. `always`: on each, edited in place. `changes`: once somebody has to act; what passes by itself gets no comment. `never`: check runs say it all, and approvals are given in reviews, for `/approve` means what the comment shows.',
+    ),
+  suggestions: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Whether the bot also puts fixes on the changed lines, as suggestions that the author can commit on GitHub. The comment shows each fix in any case.',
+    ),
   rebuild: z
     .strictObject({
       workflow: z

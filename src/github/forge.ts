@@ -2,11 +2,20 @@
 import { commitSha, pullNumber, userId, type CommitSha, type PullNumber } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
-import type { Action, CheckRun, Forge, ForgeQuestion, Present, WorkflowRun } from '../ports/forge.ts'
+import type {
+  Action,
+  CheckRun,
+  Forge,
+  ForgeQuestion,
+  Performed,
+  Present,
+  WorkflowRun,
+} from '../ports/forge.ts'
 import { answerQuestion } from './answer.ts'
 import { toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
+import { putSuggestions } from './put-suggestions.ts'
 import { putDeployment } from './put-deployment.ts'
 import { proposeTree } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
@@ -39,10 +48,10 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     return runs.filter((run) => run.app?.id === appId)
   }
 
-  const commentReader = { octokit, repository, appId, memory: acting.comments }
+  const commentReader = { octokit, repository, appId, login: () => acting.login(), memory: acting.comments }
   const ownComment = (pull: PullNumber) => findOwnComment(commentReader, pull)
 
-  async function putCheck(head: CommitSha, run: CheckRun): Promise<void> {
+  async function putCheck(head: CommitSha, run: CheckRun): Promise<Performed> {
     const existing = (await ownChecks(head)).find((candidate) => candidate.name === run.name)
     const [first = [], ...rest] = chunks(run.annotations, annotationsPerRequest)
     const output = (annotations: CheckRun['annotations']) => ({
@@ -74,12 +83,15 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       : await octokit.rest.checks.create({ ...body, head_sha: head })
     for (const annotations of rest)
       await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
+    return data.html_url === null ? {} : { url: data.html_url }
   }
 
-  async function perform(action: Action): Promise<{ updatedAt?: string; issue?: number; pull?: PullNumber }> {
+  async function perform(action: Action): Promise<Performed> {
     switch (action.kind) {
       case 'put-check':
-        await putCheck(action.head, action.run)
+        return putCheck(action.head, action.run)
+      case 'put-suggestions':
+        await putSuggestions(octokit, target, acting, action)
         return {}
       case 'put-comment': {
         const existing = await ownComment(action.pull)
@@ -145,6 +157,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     readSnapshot: (pull, options) =>
       readSnapshot(octokit, repository, pull, {
         appId,
+        login: () => acting.login(),
         memory: acting.comments,
         most: acting.mostComments,
         ...options,
@@ -187,7 +200,11 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           octokit.rest.pulls.listRequestedReviewers({ ...target, pull_number: pull }),
         ])
         return {
-          checks: checks.map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
+          checks: checks.map((run) => ({
+            name: run.name,
+            digest: run.external_id ?? '',
+            ...(run.html_url !== null && { url: run.html_url }),
+          })),
           ...(comment !== undefined && {
             comment: { body: comment.body, updatedAt: comment.updated_at },
           }),

@@ -12,6 +12,11 @@ export interface CommentReader {
   readonly octokit: Octokit
   readonly repository: RepositoryName
   readonly appId: number
+  /**
+   * The account under which our App writes, `catalog-bot[bot]`. Absent: what GitHub does not say is from which App is not
+   * taken for ours.
+   */
+  readonly login?: (() => Promise<string>) | undefined
   /** Absent: nothing is remembered. */
   readonly memory?: CommentMemory | undefined
 }
@@ -64,7 +69,7 @@ export async function findOwnComment(
       repo: repository.name,
       comment_id: id,
     })
-    if (isOwn(data, reader.appId) && data.issue_url.endsWith(`/issues/${pull}`))
+    if ((await isOwn(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
       return { id, body: data.body ?? '', updated_at: data.updated_at }
   } catch (error) {
     if ((error as { status?: unknown }).status !== 404) throw error
@@ -75,7 +80,7 @@ export async function findOwnComment(
 }
 
 async function readAll(reader: CommentReader, pull: PullNumber): Promise<Omit<KeptComments, 'readAt'>> {
-  const read = taken(reader, new Map(), await list(reader, pull))
+  const read = await taken(reader, new Map(), await list(reader, pull))
   reader.memory?.set(keyOf(reader, pull), read)
   return read
 }
@@ -86,21 +91,21 @@ async function readSince(reader: CommentReader, pull: PullNumber, kept: KeptComm
     0,
   )
   const since = new Date(Math.max(0, last - lag)).toISOString()
-  const read = taken(reader, kept.comments, await list(reader, pull, since), kept.own)
+  const read = await taken(reader, kept.comments, await list(reader, pull, since), kept.own)
   reader.memory?.set(keyOf(reader, pull), { ...read, readAt: kept.readAt })
   return read
 }
 
-function taken(
-  { appId }: CommentReader,
+async function taken(
+  reader: CommentReader,
   known: ReadonlyMap<number, Comment>,
   views: readonly CommentView[],
   own?: number,
-): Omit<KeptComments, 'readAt'> {
+): Promise<Omit<KeptComments, 'readAt'>> {
   const comments = new Map(known)
   for (const view of views) {
     comments.set(view.id, toComment(view))
-    if (isOwn(view, appId)) own ??= view.id
+    if (own === undefined && (await isOwn(view, reader))) own = view.id
   }
   return { comments, own }
 }
@@ -119,8 +124,21 @@ function list(
   })
 }
 
-function isOwn(view: Pick<CommentView, 'body' | 'performed_via_github_app'>, appId: number): boolean {
-  return view.performed_via_github_app?.id === appId && view.body?.startsWith(commentMarker) === true
+/**
+ * Whether our App wrote it. GitHub does not always say which App wrote a comment (some servers never do): then our bot's
+ * account tells it, whose name no person and no other App can have. What another App wrote is never ours.
+ */
+async function isOwn(
+  view: Pick<CommentView, 'body' | 'performed_via_github_app' | 'user'>,
+  { appId, login }: CommentReader,
+): Promise<boolean> {
+  if (view.body?.startsWith(commentMarker) !== true) return false
+  const via = view.performed_via_github_app?.id
+  if (via !== undefined) return via === appId
+  const { user } = view
+  return (
+    user?.type === 'Bot' && login !== undefined && user.login.toLowerCase() === (await login()).toLowerCase()
+  )
 }
 
 function keyOf({ repository }: CommentReader, pull: PullNumber): string {

@@ -16,6 +16,8 @@ const attempts = 3
 export interface ReadOptions {
   /** By which our own comment is known. */
   readonly appId?: number
+  /** See CommentReader: what is remembered of comments is remembered for whoever looks for ours, too. */
+  readonly login?: () => Promise<string>
   /** What was read of comments before. Absent: all are read. */
   readonly memory?: CommentMemory | undefined
   /** Nothing remembered counts: for a landing. */
@@ -30,7 +32,7 @@ export async function readSnapshot(
   octokit: Octokit,
   repository: RepositoryName,
   pull: PullNumber,
-  { appId = 0, memory, anew = false, most = Infinity, onCounted }: ReadOptions = {},
+  { appId = 0, login, memory, anew = false, most = Infinity, onCounted }: ReadOptions = {},
 ): Promise<Snapshot | null> {
   const doing = `read pull request ${repository.owner}/${repository.name}#${pull}`
   const target = { owner: repository.owner, repo: repository.name }
@@ -43,7 +45,9 @@ export async function readSnapshot(
       const isTalkative = commentsOf(before) > most
       const [reviews, comments, base] = await Promise.all([
         readReviews(octokit, { ...target, pull_number: pull }, most),
-        isTalkative ? [] : readComments({ octokit, repository, appId, memory }, pull, before.comments, anew),
+        isTalkative
+          ? []
+          : readComments({ octokit, repository, appId, login, memory }, pull, before.comments, anew),
         octokit.rest.git.getRef({ ...target, ref: `heads/${before.base.ref}` }),
       ])
       const after = await readPull(octokit, target, pull)

@@ -1,25 +1,130 @@
-// Findings for people, as lists in Markdown: what is wrong, why it matters and what to do, each said once. Renders; decides
-// nothing, and every text of others in it is escaped.
+// Findings for people, in Markdown: boxes for errors, one table for the rest, a list for check runs. What is wrong, why it
+// matters, what to do, each said once, and each place a link that opens that line. Renders; decides nothing, and every text
+// of others in it is escaped.
 import { overridableRules } from '../checks/all-rules.ts'
-import type { Finding } from '../findings/finding.ts'
-import { code, plain } from './escape.ts'
+import { compareFindings, type Finding } from '../findings/finding.ts'
+import { fixAsDiff } from '../findings/fix.ts'
+import type { Verdict } from '../gate/verdict.ts'
+import { code, codeInCell, plain } from './escape.ts'
+import { fencedBlock } from './fenced-block.ts'
+import { linesLink } from './links.ts'
+import type { PlacedReport } from './report-options.ts'
+import { findingKey, tracedBy, type TracedLine } from './traced-line.ts'
 
-export interface RulePages {
-  /** Address of the rules' pages; a rule's page is `<rulesUrl>/<id>.md`. Without it rules are named but not linked. */
-  readonly rulesUrl?: string | undefined
-}
-
-const maxShownFindings = 20
+/** Errors beyond these are for the check runs to list. */
+const maxBoxes = 4
 /** Of findings that are alike, how many are shown below the first. */
 const maxAlike = 4
+const maxRows = 20
+/** Longer fixes are no help in a comment. */
+const maxFixLines = 16
 
-/** Findings as a list below a title, if it has one; a screenful of them. */
-export function listFindings(title: string, findings: readonly Finding[], options: RulePages): string {
-  const groups = [...Map.groupBy(findings, alike).values()]
-  const shown = groups.slice(0, maxShownFindings).map((group) => describeAlike(group, options))
-  const left = groups.slice(maxShownFindings).reduce((sum, group) => sum + group.length, 0)
-  if (left > 0) shown.push(`- … and ${left} more. The checks list them.`)
-  return [...(title === '' ? [] : [title, '']), ...shown].join('\n')
+type Commits = Pick<Verdict, 'head' | 'base' | 'baseRef'>
+
+export function bySeverity(a: Finding, b: Finding): number {
+  const order = { error: 0, warning: 1, info: 2 }
+  return order[a.severity] - order[b.severity] || compareFindings(a, b)
+}
+
+/** Findings of one rule and package are one to whoever mends them. */
+export function groupAlike(findings: readonly Finding[]): readonly (readonly Finding[])[] {
+  const alike = ({ rule, severity, data, overridden }: Finding) =>
+    JSON.stringify([rule, severity, data?.['package'], overridden])
+  return [...Map.groupBy(findings, alike).values()]
+}
+
+/** A box for each error, the first few of them. */
+export function errorBoxes(
+  errors: readonly Finding[],
+  commits: Commits,
+  options: PlacedReport,
+  isExplained = false,
+): readonly string[] {
+  const groups = groupAlike(errors)
+  // With several, or where it is said already how it came about, each is short: why it matters stands on its rule's page.
+  const isOnly = groups.length === 1 && !isExplained
+  const boxes = groups.slice(0, maxBoxes).map((group) => errorBox(group, isOnly, commits, options))
+  const left = groups.length - maxBoxes
+  return left > 0 ? [...boxes, `… and ${left} more. The checks list them.`] : boxes
+}
+
+function errorBox(
+  group: readonly Finding[],
+  isOnly: boolean,
+  commits: Commits,
+  options: PlacedReport,
+): string {
+  const [first, ...others] = group
+  if (first === undefined) return ''
+  const place = placeOf(first, commits, options)
+  const title = [
+    `**${capital(plain(first.what, 1500))}**`,
+    ...(place ? [place.link] : []),
+    rulePage(first, options),
+  ]
+  const elsewhere = place?.isOnBase === true ? [onBase(commits)] : []
+  const fix = fixOfGroup(first, options)
+  // A diff says what to do.
+  const said = [isOnly ? first.why : '', fix === undefined ? first.fix : '']
+  const words = said.filter((text) => text !== '').map(sentence)
+  const more = describeOthers(first, others, commits, options)
+  const paragraphs = [
+    ['[!CAUTION]', title.join(' · '), [...words, ...elsewhere].join(' ')]
+      .filter((line) => line !== '')
+      .join('\n'),
+    ...(fix === undefined ? [] : [fix]),
+    ...(more.length === 0 ? [] : [more.join('\n')]),
+  ]
+  return quoted(paragraphs.join('\n\n'))
+}
+
+function fixOfGroup(finding: Finding, { fixes = [] }: PlacedReport): string | undefined {
+  const told = fixes.find((each) => each.finding === findingKey(finding))
+  const lines = told && fixAsDiff(told.fix)
+  if (lines === undefined || lines.length > maxFixLines) return undefined
+  return fencedBlock('diff', lines.map((line) => shownLine(line)).join('\n'))
+}
+
+/** A line of a file as it is, without what shows nothing or turns the order of what is shown. */
+function shownLine(line: string): string {
+  return line.slice(0, 300).replace(/[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/gu, '\ufffd')
+}
+
+/** What the others say otherwise than the first: a sentence that is the same stands there once. */
+function describeOthers(
+  first: Finding,
+  others: readonly Finding[],
+  commits: Commits,
+  options: PlacedReport,
+): readonly string[] {
+  const lines = others.slice(0, maxAlike).map((other) => {
+    const what = other.what === first.what ? '' : `**${plain(other.what, 1500)}**`
+    const way = other.fix === '' || other.fix === first.fix ? '' : `*${sentence(other.fix)}*`
+    return `- ${[placeOf(other, commits, options)?.link ?? '', what, way].filter((part) => part !== '').join(' ')}`
+  })
+  const said = [...new Set(lines)].filter((line) => line !== '- ')
+  const left = others.length - Math.min(others.length, maxAlike)
+  return left > 0 ? [...said, `- … and ${left} more of this rule. The checks list them.`] : said
+}
+
+/** Warnings and notes, folded: one row each. */
+export function warningsTable(findings: readonly Finding[], commits: Commits, options: PlacedReport): string {
+  const rows = findings.slice(0, maxRows).map((finding) => {
+    const place = placeOf(finding, commits, options)?.link ?? ''
+    const passed = passedBy(finding)
+    const fix = finding.fix === '' ? '' : plain(finding.fix, 300)
+    return `| ${place} | ${plain(finding.what, 300)} (${rulePage(finding, options)}) | ${passed === '' ? fix : passed} |`
+  })
+  const left = findings.length - rows.length
+  const title = findings.every(({ severity }) => severity === 'warning')
+    ? `${findings.length} ${findings.length === 1 ? 'warning' : 'warnings'}`
+    : `Warnings and notes (${findings.length})`
+  return [
+    `<details><summary>${title}</summary>`,
+    ['| where | what | what to do |', '|---|---|---|', ...rows].join('\n'),
+    ...(left > 0 ? [`… and ${left} more. The checks list them.`] : []),
+    '</details>',
+  ].join('\n\n')
 }
 
 /** A way through for corrections: the table of permissions lets maintainers do what these rules stop. */
@@ -27,52 +132,90 @@ export function howToOverride(errors: readonly Finding[]): string[] {
   const rules = [...new Set(errors.map(({ rule }) => rule))].filter((rule) => overridableRules.has(rule))
   const [first] = rules
   if (first === undefined) return []
+  const others =
+    rules.length > 1
+      ? ` The same goes for ${rules
+          .slice(1)
+          .map((rule) => code(rule))
+          .join(', ')}.`
+      : ''
   return [
-    `Where this is meant, a maintainer can let exactly this change pass: comment ${code(`/override ${first} because …`)} with the reason. This is for ${rules.map((rule) => code(rule)).join(', ')}.`,
+    `If this is meant, a maintainer comments ${code(`/override ${first} because …`)} with the reason.${others}`,
   ]
 }
 
-/** Findings of one rule and package are one to whoever mends them. */
-function alike({ rule, severity, data, overridden }: Finding): string {
-  return JSON.stringify([rule, severity, data?.['package'], overridden])
-}
-
-/** The first in full, and of the others what they say otherwise: a sentence that is the same stands there once. */
-function describeAlike(group: readonly Finding[], options: RulePages): string {
-  const [first, ...others] = group
-  if (first === undefined) return ''
-  const lines = others.slice(0, maxAlike).map(({ at, what, fix }) => {
-    const words = what === first.what ? '' : `**${plain(what, 1500)}**`
-    const way = fix === '' || fix === first.fix ? '' : `*${sentence(fix)}*`
-    return `  - ${[placeIn(at), words, way].filter((part) => part !== '').join(' ')}`
-  })
-  const said = [...new Set(lines)].filter((line) => line !== '  - ')
-  const left = others.length - Math.min(others.length, maxAlike)
-  if (left > 0) said.push(`  - … and ${left} more of this rule. The checks list them.`)
-  return [describeFinding(first, options), ...said].join('\n')
-}
-
-function placeIn(at: Finding['at']): string {
-  return at ? code(`${at.file}:${at.line}:${at.column}`) : ''
-}
-
 /** One finding in full, as an item of a list. */
-export function describeFinding(finding: Finding, { rulesUrl }: RulePages): string {
-  const place = finding.at ? `${placeIn(finding.at)} ` : ''
-  const rule =
-    rulesUrl !== undefined ? `[${finding.rule}](${rulesUrl}/${finding.rule}.md)` : code(finding.rule)
+export function describeFinding(finding: Finding, commits: Commits, options: PlacedReport): string {
+  const place = placeOf(finding, commits, options)
   const why = finding.why === '' ? '' : ` ${sentence(finding.why)}`
   const fix = finding.fix === '' ? '' : ` *${sentence(finding.fix)}*`
-  return `- ${place}**${plain(finding.what, 1500)}** (${rule})${why}${fix}${passedBy(finding)}`
+  const passed = passedBy(finding)
+  return `- ${place ? `${place.link} ` : ''}**${plain(finding.what, 1500)}** (${rulePage(finding, options)})${why}${fix}${passed === '' ? '' : ` ${passed}`}`
+}
+
+/** The rule's page, by its name. */
+function rulePage({ rule }: Finding, { rulesUrl }: PlacedReport): string {
+  return rulesUrl === undefined ? code(rule) : `[${rule}](${rulesUrl}/${rule}.md)`
+}
+
+interface ShownPlace {
+  readonly link: string
+  readonly isOnBase: boolean
+}
+
+/** The place of a finding, or of its fix where that is nearer, in the commit that has it. */
+function placeOf(finding: Finding, commits: Commits, options: PlacedReport): ShownPlace | undefined {
+  const { at } = finding
+  if (at === undefined) return undefined
+  const { lines, fixes = [], page } = options
+  const fix = fixes.find((each) => each.finding === findingKey(finding))?.fix
+  const line = fix?.first ?? at.line
+  const traced: Pick<TracedLine, 'side' | 'first' | 'last'> | undefined =
+    lines === undefined
+      ? { side: 'head', first: line, last: fix?.last ?? line }
+      : tracedBy(lines)(at.file, line)
+  const words = placeWords(at.file, traced ?? { first: line, last: line })
+  if (traced === undefined || page === undefined) return { link: words, isOnBase: false }
+  const { side } = traced
+  const link = `[${words}](${linesLink(page, side === 'head' ? commits.head : commits.base, at.file, traced)})`
+  return { link, isOnBase: side === 'base' }
+}
+
+/** The file's name and its folder: most catalogs' files have the same name, and a whole path hides the line. */
+function placeWords(
+  path: string,
+  { first, last }: { readonly first: number; readonly last: number },
+): string {
+  const name = path.split('/').slice(-2).join('/')
+  const where = last > first && last - first < 20 ? `lines ${first}–${last}` : `line ${first}`
+  return `${codeInCell(name)}, ${where}`
+}
+
+function onBase({ baseRef }: Commits): string {
+  return `That line is on ${code(baseRef)}, and not in your branch yet: merge ${code(baseRef)} into it first.`
 }
 
 /** Who let it pass, and why. */
 function passedBy({ overridden }: Finding): string {
   if (overridden === undefined) return ''
-  return ` **Overridden by ${code(overridden.by)}:** ${sentence(overridden.reason)}`
+  return `**Overridden by ${code(overridden.by)}:** ${sentence(overridden.reason)}`
 }
 
 function sentence(text: string): string {
-  const shown = plain(text, 1500)
+  const shown = capital(plain(text, 1500))
   return /[.!?…]$/.test(shown) ? shown : `${shown}.`
+}
+
+/** A name keeps its letters: only what is a word of ours begins a sentence. */
+function capital(text: string): string {
+  const isWord =
+    /^(?:a|an|all|the|no|in|its|one|channel|bundle|package|image|property|published|catalog|entry|file)\b(?= )/
+  return isWord.test(text) ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text
+}
+
+function quoted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => (line === '' ? '>' : `> ${line}`))
+    .join('\n')
 }

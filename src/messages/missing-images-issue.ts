@@ -7,7 +7,7 @@ import {
 } from '../checks/images/missing-images.ts'
 import { isoTime } from '../findings/iso-time.ts'
 import { code, plain } from './escape.ts'
-import { mention } from './report.ts'
+import { mention } from './next-steps.ts'
 
 /** The hidden first line by which the bot finds its own issue again, among those that its own App wrote (T56). */
 export const missingImagesMarker = '<!-- catalog-bot:image-scan -->'

@@ -5,7 +5,8 @@ import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { AnswerTo, Question } from '../checks/questions.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
-import type { ReportedCheck } from '../messages/report.ts'
+import type { ReportedCheck } from '../messages/reported-check.ts'
+import type { Suggestion } from '../messages/suggestions.ts'
 
 export type ForgeQuestion = Exclude<Question, { kind: 'image' | 'bundle' | 'install' }>
 
@@ -17,6 +18,13 @@ export interface CheckRun extends ReportedCheck {
 export type Action =
   /** Creates or updates our check run of this name on this commit. */
   | { readonly kind: 'put-check'; readonly head: CommitSha; readonly run: CheckRun }
+  /** Makes our suggestions on the lines of a pull request's diff exactly these: one review for what is new, what is out of date goes. */
+  | {
+      readonly kind: 'put-suggestions'
+      readonly pull: PullNumber
+      readonly head: CommitSha
+      readonly suggestions: readonly Suggestion[]
+    }
   /** Creates or edits our one comment on the pull request. */
   | { readonly kind: 'put-comment'; readonly pull: PullNumber; readonly body: string }
   | {
@@ -82,7 +90,12 @@ export interface OwnIssue {
 
 /** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
 export interface Present {
-  readonly checks: readonly { readonly name: string; readonly digest: string }[]
+  readonly checks: readonly {
+    readonly name: string
+    readonly digest: string
+    /** Where people read it. */
+    readonly url?: string
+  }[]
   readonly comment?: { readonly body: string; readonly updatedAt: string }
   readonly requestedUsers: readonly string[]
   readonly requestedTeams: readonly string[]
@@ -130,6 +143,13 @@ export interface Counted {
   readonly size: PullSize | undefined
 }
 
+export interface Performed {
+  readonly updatedAt?: string
+  readonly issue?: number
+  readonly pull?: PullNumber
+  readonly url?: string
+}
+
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
 export interface Forge {
   readonly repository: RepositoryName
@@ -161,10 +181,11 @@ export interface Forge {
    * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).
    */
   ownIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
-  /** Answers with GitHub's time of what was written, where it is a comment, and with the number of what was opened. */
-  perform(
-    action: Action,
-  ): Promise<{ readonly updatedAt?: string; readonly issue?: number; readonly pull?: PullNumber }>
+  /**
+   * Answers with GitHub's time of what was written, where it is a comment, with the number of what was opened, and with the
+   * address of a check run.
+   */
+  perform(action: Action): Promise<Performed>
   /** The newest runs on a branch that a dispatch of this kind started, newest first. */
   dispatchedRuns(
     by: 'workflow_dispatch' | 'repository_dispatch',

@@ -124,7 +124,7 @@ describe('diff', () => {
     )
     const { actions } = JSON.parse(out) as { actions: { comment?: string }[] }
     expect(actions.find(({ comment }) => comment !== undefined)?.comment).toMatch(
-      /<summary>Upgrade graph<\/summary>\n\n```mermaid\nflowchart BT\n[^]*\+ 3\.0\.0[^]*\n```\n\n<\/details>/,
+      /```mermaid\nflowchart BT\n[^]*\ndirection BT\n[^]*\+ 3\.0\.0[^]*\n```\n/,
     )
   }, 90_000)
   test('draws nothing where no channel changes, and says so', async () => {

@@ -6,6 +6,7 @@ import { commitSha, pullNumber, userId } from '../../src/change/ids.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
+import { suggestionMarker } from '../../src/messages/suggestions.ts'
 import type { Forge } from '../../src/ports/forge.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
 import {
@@ -226,7 +227,10 @@ describe('a check run', () => {
   test('is found again by its digest', async () => {
     const run = withDigest(aCheck())
     await forge.perform({ kind: 'put-check', head: head(), run })
-    expect((await forge.present(here(), head())).checks).toEqual([{ name: run.name, digest: run.digest }])
+    const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
+    expect((await forge.present(here(), head())).checks).toEqual([
+      { name: run.name, digest: run.digest, url },
+    ])
     expect(await forge.checksOn(head())).toEqual([{ name: run.name, digest: run.digest }])
   })
 
@@ -252,10 +256,9 @@ describe('a check run', () => {
       .filter((candidate) => candidate.name === first.name)
       .at(-1)
     expect(latest?.annotations).toHaveLength(1)
-    expect((await forge.present(here(), head())).checks).toContainEqual({
-      name: second.name,
-      digest: second.digest,
-    })
+    expect((await forge.present(here(), head())).checks).toContainEqual(
+      expect.objectContaining({ name: second.name, digest: second.digest }),
+    )
   })
 
   test('of another App is never taken for ours', async () => {
@@ -452,4 +455,67 @@ test('the App knows where it is not installed', async () => {
 test('nothing we sent or got was other than GitHub documents it, and nothing of it was a merge', () => {
   expect(it.github.violations).toEqual([])
   expect(it.github.requests.filter(({ template }) => template.endsWith('/merge'))).toEqual([])
+})
+
+describe('suggestions', () => {
+  const lines = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}`)
+  const suggestion = (first: number, last: number, text: string) => ({
+    ...{ path: 's.yaml', first, last },
+    body: `${suggestionMarker}\n\nwrong\n\n\`\`\`suggestion\n${text}\n\`\`\``,
+  })
+  let suggested: Pull
+  const put = (...suggestions: ReturnType<typeof suggestion>[]) =>
+    forge.perform({
+      ...{ kind: 'put-suggestions', pull: pullNumber(suggested.number) },
+      ...{ head: commitSha(suggested.headSha), suggestions },
+    })
+  const shown = () =>
+    suggested.reviewComments.map(({ line, startLine, body }) => [startLine ?? line, line, body])
+  beforeAll(async () => {
+    await it.github.pushToBase(full, { 's.yaml': `${lines(40).join('\n')}\n` })
+    const changed = lines(40).map((line, at) => (at === 19 ? 'changed' : line))
+    suggested = await it.github.openPull({
+      ...{
+        repository: full,
+        author: 'alice',
+        title: 'Suggest',
+        changes: { 's.yaml': `${changed.join('\n')}\n` },
+      },
+    })
+  })
+
+  test('stand on the lines, in one review, once', async () => {
+    const wanted = [suggestion(20, 20, 'better'), suggestion(22, 23, 'a\nb')]
+    await put(...wanted)
+    await put(...wanted)
+    expect(shown()).toEqual(wanted.map(({ first, last, body }) => [first, last, body]))
+    expect(suggested.reviews).toHaveLength(1)
+  })
+  test('that are out of date go, and their review with them', async () => {
+    await put(suggestion(20, 20, 'best'))
+    expect(shown()).toEqual([[20, 20, suggestion(20, 20, 'best').body]])
+    await put()
+    expect([shown(), suggested.reviews]).toEqual([[], []])
+  })
+  test('that people have answered are folded instead, once', async () => {
+    await put(suggestion(20, 20, 'better'))
+    const [first] = suggested.reviewComments
+    if (first) it.github.answerReviewComment(suggested, first, 'bob', 'why?')
+    await put()
+    await put()
+    expect(suggested.reviewComments.map(({ isMinimized }) => isMinimized)).toEqual([true, false])
+    expect(suggested.reviewComments[0]?.body).toContain('better')
+    suggested.reviewComments = []
+  })
+  test('off the diff are refused by GitHub as a whole, which stops nothing', async () => {
+    await put(suggestion(20, 20, 'better'), suggestion(30, 30, 'worse'))
+    expect(shown()).toEqual([])
+  })
+  test('of others with our marker are theirs', async () => {
+    await put(suggestion(20, 20, 'better'))
+    const [ours] = suggested.reviewComments
+    if (ours) suggested.reviewComments = [{ ...ours, author: it.github.account('stranger') }]
+    await put()
+    expect(shown()).toHaveLength(1)
+  })
 })

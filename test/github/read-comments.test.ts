@@ -10,8 +10,8 @@ interface Told {
   id: number
   body: string
   updated_at: string
-  user: { id: number; login: string }
-  performed_via_github_app?: { id: number }
+  user: { id: number; login: string; type?: string }
+  performed_via_github_app?: { id: number } | null
 }
 
 const at = (second: number) => new Date(Date.UTC(2026, 0, 1) + second * 1000).toISOString()
@@ -48,6 +48,7 @@ function github(count: number) {
   const reader = {
     octokit,
     appId: 5,
+    login: () => Promise.resolve('catalog-bot[bot]'),
     repository: { owner: 'coast', name: 'operators' },
     memory: openCommentMemory({ now: () => now, sleep: () => Promise.resolve() }),
   }
@@ -124,5 +125,36 @@ describe('what is kept of a comment', () => {
   })
   test('is nothing where those lines would have to be cut', () => {
     expect(opening(`/approve abcdef0\n${'x'.repeat(10_000)}`)).toBe('')
+  })
+})
+
+describe('our own comment', () => {
+  const bot = { id: 99, login: 'catalog-bot[bot]', type: 'Bot' }
+  const body = `${commentMarker}\n\nours`
+  const found = async (...comments: Partial<Told>[]) => {
+    const world = github(0)
+    comments.forEach((one, id) =>
+      world.told.push({ id, body, updated_at: at(id), user: { id: 1, login: 'alice' }, ...one }),
+    )
+    // A snapshot reads the same memory first.
+    await world.read()
+    world.later(600_000)
+    return (await findOwnComment(world.reader, pullNumber(7)))?.id
+  }
+  test.each([
+    ['says that our App wrote it', { user: bot, performed_via_github_app: { id: 5 } }],
+    ['says only that our bot wrote it', { user: bot, performed_via_github_app: null }],
+    ['says nothing of Apps at all', { user: bot }],
+  ])('is found where GitHub %s', async (_what, one) => {
+    expect(await found({ user: { id: 3, login: 'mallory' } }, one)).toBe(1)
+  })
+  test.each([
+    ['a person', { user: { id: 3, login: 'mallory', type: 'User' }, performed_via_github_app: null }],
+    ['a person through another App', { user: bot, performed_via_github_app: { id: 6 } }],
+    ['another bot', { user: { id: 4, login: 'other-bot[bot]', type: 'Bot' } }],
+    ['a person with the name of our bot', { user: { ...bot, type: 'User' } }],
+    ['our bot, about something else', { user: bot, body: `hello ${commentMarker}` }],
+  ])('is none that %s wrote', async (_who, one) => {
+    expect(await found(one)).toBeUndefined()
   })
 })

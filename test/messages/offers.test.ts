@@ -28,7 +28,7 @@ describe('a patch in the comment', () => {
   test('is left out as a whole where the comment would be too long', () => {
     const long = comment(offer(`${patch}${'+x\n'.repeat(30_000)}`))
     expect(long).not.toContain('```diff')
-    expect(long).toContain('What happens next')
+    expect(long).toContain('**Next: ')
     expect(long.length).toBeLessThan(65_536)
   })
   test('is one of three at most', () => {

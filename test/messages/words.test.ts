@@ -39,12 +39,13 @@ describe('findings of one rule and package are one', () => {
       found('bar', 4, 'edited: c'),
     ]
     const text = commentOf({ findings })
-    expect(times(text, 'Why it matters.')).toBe(2)
+    expect(times(text, 'What to do.')).toBe(2)
     expect(times(text, 'edited: a')).toBe(1)
     expect(text).toContain(
-      '  - `catalog/a.yaml:2:1` **edited: b**\n  - `catalog/a.yaml:3:1` *Something else.*',
+      '> - `catalog/a.yaml`, line 2 **edited: b**\n> - `catalog/a.yaml`, line 3 *Something else.*',
     )
-    expect(text).toContain('- `catalog/a.yaml:4:1` **edited: c**')
+    expect(text).toContain('> **edited: c** · `catalog/a.yaml`, line 4 · `bundle-edited`')
+    expect(times(text, '[!CAUTION]')).toBe(2)
   })
   test('the same words without a place are said once', () => {
     const findings = Array.from({ length: 14 }, () => ({ ...found('foo', 1, 'edited'), at: undefined }))
@@ -63,7 +64,10 @@ describe('findings of one rule and package are one', () => {
         found('foo', 3, 'edited: c', { severity: 'warning' }),
       ],
     })
-    expect(times(text, 'Why it matters.')).toBe(3)
+    expect(times(text, '[!CAUTION]')).toBe(1)
+    expect(text).toContain('<summary>2 warnings</summary>')
+    expect(text).toContain('| edited: b (`bundle-edited`) | **Overridden by `maria`:** meant. |')
+    expect(text).toContain('| edited: c (`bundle-edited`) | What to do. |')
   })
 })
 
@@ -76,10 +80,11 @@ describe('who can unblock it', () => {
       { what: 'vera requested changes', who: ['vera'], how: 'withdraws' },
       { what: 'somebody must confirm the commit', who: ['alice'], how: 'confirms' },
     )
-    expect(text).toMatch(/\*\*Who can approve it:\*\* @olga: approve/)
-    expect(text).toMatch(/\*\*Who can merge it:\*\* @maria: merge it by hand/)
-    expect(text).toMatch(/\*\*Who requested changes:\*\* @vera: /)
-    expect(text).toMatch(/\*\*Who can confirm the push:\*\* @alice: comment `\/approve`/)
+    expect(text).toMatch(/\*\*Also: @olga\.\*\* Approve the commit below/)
+    expect(text).toMatch(/\*\*Also: @maria\.\*\* .*merge it by hand/)
+    expect(text).toMatch(/\*\*Also: @vera\.\*\* Approve, or dismiss the review/)
+    expect(text).toMatch(/\*\*Next: @alice\.\*\* .*comment `\/approve`/)
+    expect(text).toContain('### ⏳ Waiting for **alice** to confirm the push\n')
   })
   test('is told once, whatever several approvals it takes', () => {
     const text = waits({ what: 'a', who: ['olga', 'maria'] }, { what: 'b', who: ['maria'] })
@@ -87,8 +92,24 @@ describe('who can unblock it', () => {
   })
 })
 
+describe('errors that the author must mend', () => {
+  const error = found('foo', 1, 'edited: a')
+  const waiting = [{ what: 'an owner of foo must approve', who: ['olga'] }]
+  test('call nobody else, and say that nobody else has to act', () => {
+    const text = commentOf({ findings: [error] })
+    expect(text).toContain('### ❌ One thing to fix, then this merges by itself\n')
+    expect(text).toContain('Nobody else has to act.')
+    expect(text).not.toContain('@')
+  })
+  test('come before whoever is asked afterwards', () => {
+    const text = commentOf({ findings: [error], waiting })
+    expect(text).toContain('### ❌ One thing to fix\n')
+    expect(text).not.toMatch(/@|Nobody else/)
+  })
+})
+
 describe('where an answer is missing', () => {
-  const nothingToDo = 'You do not have to do anything'
+  const nothingToDo = 'Nobody has to act.'
   test('nobody has to do anything, if that is all', () => {
     expect(commentOf({ unanswered: [open] })).toContain(nothingToDo)
   })

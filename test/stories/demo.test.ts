@@ -42,7 +42,7 @@ describe("the demo's pull requests", () => {
   test('each has one comment, which names the next step', () => {
     for (const { pull } of told) {
       expect(pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))).toHaveLength(1)
-      expect(commentOf(pull)).toMatch(/What happens next/)
+      expect(commentOf(pull)).toMatch(/\*\*Next: |### ✅ Merged as /)
     }
   })
 

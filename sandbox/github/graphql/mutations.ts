@@ -39,6 +39,17 @@ export function mutationFields(state: GitHubState, by: Caller): Fields {
       ...(await run(input as Fields)),
     })
   return {
+    minimizeComment: mutation(async ({ subjectId }) => {
+      const id = idOfNode('PullRequestReviewComment', subjectId)
+      for (const pull of allPulls(world)) {
+        const comment = pull.reviewComments.find((it) => String(it.id) === id)
+        if (comment === undefined) continue
+        allow(pull.repo, { pull_requests: 'write' })
+        comment.isMinimized = true
+        return {}
+      }
+      throw new Refusal(404, `Could not resolve to a node with the global id of '${String(subjectId)}'`)
+    }),
     enqueuePullRequest: mutation(async ({ pullRequestId, expectedHeadOid, jump }) => {
       const pull = pullAt(pullRequestId)
       allow(pull.repo, { pull_requests: 'write' }, writesContents)

@@ -4,6 +4,8 @@ import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
 import { addReview, createPull, dismissReview, editPull, requestReviews, withdrawReviews } from '../pulls.ts'
 import type { ReviewEvent } from '../pulls.ts'
+import { addReviewComments, lineNow, placeDrafts, removeReviewComment } from '../review-comments.ts'
+import type { DraftComment } from '../review-comments.ts'
 import { computeMergeability } from '../git/pushes.ts'
 import {
   Refusal,
@@ -20,9 +22,9 @@ import {
 import type { RepoCall, Route } from '../http/route.ts'
 import { accountView, teamView } from '../views/account-view.ts'
 import { commitView, readCommits, readFiles } from '../views/commit-view.ts'
-import { pullSummary, pullView, reviewView } from '../views/pull-view.ts'
+import { pullSummary, pullView, reviewCommentView, reviewView } from '../views/pull-view.ts'
 import { accountByLogin, mayPush, roleOf } from '../world.ts'
-import type { Account, Pull, Repo, Review, Team, World } from '../world.ts'
+import type { Account, Pull, Repo, Review, ReviewComment, Team, World } from '../world.ts'
 
 const read = { pull_requests: 'read' } as const
 const write = { pull_requests: 'write' } as const
@@ -174,6 +176,36 @@ function teamOf(world: World, repo: Repo, slug: string): Team {
   return team
 }
 
+function reviewCommentRoutes(state: GitHubState): Route[] {
+  const { world } = state
+  const commentOf = (call: RepoCall): [Pull, ReviewComment] => {
+    const id = idParam(call, 'comment_id')
+    for (const pull of call.repo.pulls.values()) {
+      const found = pull.reviewComments.find((it) => it.id === id)
+      if (found !== undefined) return [pull, found]
+    }
+    throw notFound()
+  }
+  const view = async (pull: Pull, comment: ReviewComment) =>
+    reviewCommentView(world, pull, comment, await lineNow(pull, comment))
+  return [
+    repoRoute('GET /pulls/{pull_number}/comments', read, async (call) => {
+      const pull = pullOf(call)
+      return page(call, await Promise.all(pull.reviewComments.map((it) => view(pull, it))))
+    }),
+    repoRoute('PATCH /pulls/comments/{comment_id}', write, async (call) => {
+      const [pull, comment] = commentOf(call)
+      comment.body = text(call, 'body', 'PullRequestReviewComment')
+      comment.updatedAt = world.timestamp()
+      return ok(await view(pull, comment))
+    }),
+    repoRoute('DELETE /pulls/comments/{comment_id}', write, (call) => {
+      removeReviewComment(...commentOf(call))
+      return noContent()
+    }),
+  ]
+}
+
 function reviewRoutes(state: GitHubState): Route[] {
   const { world } = state
   const reviewOf = (call: RepoCall): Review => {
@@ -192,17 +224,28 @@ function reviewRoutes(state: GitHubState): Route[] {
           .map((it) => reviewView(world, pullOf(call), it)),
       ),
     ),
-    repoRoute('POST /pulls/{pull_number}/reviews', write, (call) => {
+    repoRoute('POST /pulls/{pull_number}/reviews', write, async (call) => {
       const {
         event,
         body = '',
         commit_id,
-      } = call.body as { event?: ReviewEvent; body?: string; commit_id?: string }
-      if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '')
+        comments = [],
+      } = call.body as {
+        event?: ReviewEvent
+        body?: string
+        commit_id?: string
+        comments?: readonly DraftComment[]
+      }
+      // Comments on lines stand for words of its own.
+      if ((event === 'REQUEST_CHANGES' || event === 'COMMENT') && body === '' && comments.length === 0)
         throw new Refusal(422, 'Unprocessable Entity', ['Body can not be blank'])
       const pull = pullOf(call)
-      return ok(reviewView(world, pull, addReview(state, pull, actorOf(call.caller), event, body, commit_id)))
+      const hunks = await placeDrafts(pull, commit_id ?? pull.headSha, comments)
+      const review = addReview(state, pull, actorOf(call.caller), event, body, commit_id)
+      addReviewComments(state, pull, review, comments, hunks)
+      return ok(reviewView(world, pull, review))
     }),
+    ...reviewCommentRoutes(state),
     repoRoute('GET /pulls/{pull_number}/reviews/{review_id}', read, (call) =>
       ok(reviewView(world, pullOf(call), reviewOf(call))),
     ),

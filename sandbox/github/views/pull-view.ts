@@ -10,6 +10,7 @@ import type {
   Pull,
   Repo,
   Review,
+  ReviewComment,
   Thread,
   World,
 } from '../world.ts'
@@ -257,6 +258,44 @@ export function commitCommentView(world: World, comment: CommitComment): Payload
     author_association: associationOf(world, repo, comment.author),
     body: comment.body,
     reactions: reactionCounts(`${url}/reactions`, comment.reactions),
+  }
+}
+
+export function reviewCommentView(
+  world: World,
+  pull: Pull,
+  comment: ReviewComment,
+  line: number | null,
+): Payload {
+  const { id, startLine } = comment
+  const html = `${webUrl(world, pull.repo)}/pull/${pull.number}#discussion_r${id}`
+  const pullUrl = `${apiUrl(world, pull.repo)}/pulls/${pull.number}`
+  const url = `${apiUrl(world, pull.repo)}/pulls/comments/${id}`
+  return {
+    url,
+    pull_request_review_id: comment.review,
+    id,
+    node_id: nodeId('PullRequestReviewComment', id),
+    diff_hunk: comment.hunk,
+    path: comment.path,
+    commit_id: line === null ? comment.sha : pull.headSha,
+    original_commit_id: comment.sha,
+    user: accountView(world, comment.author),
+    body: comment.body,
+    created_at: comment.createdAt,
+    updated_at: comment.updatedAt,
+    html_url: html,
+    pull_request_url: pullUrl,
+    author_association: associationOf(world, pull.repo, comment.author),
+    _links: { self: { href: url }, html: { href: html }, pull_request: { href: pullUrl } },
+    line,
+    original_line: comment.line,
+    start_line: line === null ? null : startLine,
+    original_start_line: startLine,
+    start_side: startLine === null ? null : 'RIGHT',
+    side: 'RIGHT',
+    subject_type: 'line',
+    ...(comment.replyTo !== null && { in_reply_to_id: comment.replyTo }),
   }
 }
 

@@ -2,8 +2,11 @@
 // anew, so running it twice, late or after a crash comes to the same end.
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import type { ReportOptions } from '../../messages/report-options.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
+import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
 import type { Job } from '../../ports/jobs.ts'
+import type { Landings } from '../../ports/landings.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { State } from '../../ports/state.ts'
 import type { Store } from '../../ports/store.ts'
@@ -20,8 +23,8 @@ import { isServed } from './is-served.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
-import { toldPulls, type ToldPull } from './publish/publication-state.ts'
-import { publishReport, withDigest } from './publish-report.ts'
+import { toldPulls } from './publish/publication-state.ts'
+import { publishReport, withDigest, type Compose } from './publish-report.ts'
 import { reportMerged, type StoredReport } from './report-merged.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
@@ -204,12 +207,12 @@ function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: nu
 }
 
 function composed(
-  { verdict, told }: Seen,
-  { app }: JobContext,
-  landed?: string,
-  published?: ToldPull,
+  { snapshot, verdict, told }: Seen,
+  { app, forge }: JobContext,
+  more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
 ): Report {
-  return composeReport(verdict, { ...told, rulesUrl: app.settings.rulesUrl, landed, published })
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
+  return composeReport(verdict, { ...told, page, rulesUrl: app.settings.rulesUrl, ...more })
 }
 
 function settleOptions(place: JobContext<Store>): SettleOptions {
@@ -225,20 +228,36 @@ function settleOptions(place: JobContext<Store>): SettleOptions {
   }
 }
 
+/** What others merged since, in words; the pull requests among it are those on record. */
+async function sayMeanwhile(
+  { snapshot, told }: Seen,
+  { app, forge }: JobContext<Landings>,
+): Promise<readonly string[]> {
+  const { moved = [] } = told
+  if (moved.length === 0) return []
+  const pulls = await app.store.landedPulls(
+    forge.repository,
+    moved.map(({ commit }) => commit),
+  )
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
+  return describeMeanwhile(moved, pulls, page, snapshot.baseRef)
+}
+
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
 async function report(
   seen: Seen,
-  place: JobContext<Required<PullMemory> & State>,
+  place: JobContext<Required<PullMemory> & State & Landings>,
   landed?: string,
 ): Promise<void> {
   const { snapshot, epoch, described } = seen
+  const meanwhile = landed === undefined ? await sayMeanwhile(seen, place) : []
   // The push's own delivery may have had it published meanwhile.
   const published =
     landed === undefined
       ? undefined
       : await place.app.store.readState(toldPulls, snapshot.repository, String(snapshot.pull))
-  const wanted = composed(seen, place, landed, published)
-  const at = await publishReport(place.forge, wanted, snapshot.pull, snapshot.head)
+  const compose: Compose = (runs) => composed(seen, place, { runs, landed, published, meanwhile })
+  const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Kept before it is shown to anybody by name: whoever agrees to it does so by that.

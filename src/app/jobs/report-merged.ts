@@ -9,7 +9,7 @@ import type { Verdicts } from '../../ports/verdicts.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
-import { publishReport } from './publish-report.ts'
+import { publishReport, type Compose } from './publish-report.ts'
 import { toldPulls } from './publish/publication-state.ts'
 
 /** What the store keeps of a verdict: enough to say it again, word for word. */
@@ -32,14 +32,12 @@ export async function reportMerged(
   )
   const kept = record?.report as StoredReport | undefined
   if (kept === undefined) return undefined
-  const composed = composeReport(kept.verdict, {
-    changeLines: kept.changeLines,
-    graph: kept.graph,
-    change: kept.change,
-    rulesUrl: app.settings.rulesUrl,
-    landed: landing.commit,
-    published: await app.store.readState(toldPulls, forge.repository, String(pull)),
-  })
-  await publishReport(forge, composed, pull, landing.head)
+  const published = await app.store.readState(toldPulls, forge.repository, String(pull))
+  const { verdict, commandLines: _, ...told } = kept
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull }
+  const { rulesUrl } = app.settings
+  const compose: Compose = (runs) =>
+    composeReport(verdict, { ...told, page, runs, rulesUrl, landed: landing.commit, published })
+  await publishReport(forge, compose, pull, landing.head)
   return landing
 }

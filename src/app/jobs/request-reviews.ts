@@ -23,7 +23,11 @@ export async function requestReviews(
   { forge, app }: JobContext<State>,
 ): Promise<void> {
   const author = snapshot.author?.login.toLowerCase()
-  const people = unblockers(verdict.waiting).filter((name) => name.toLowerCase() !== author)
+  // What the author must mend first no approval lifts: nobody is asked for one before.
+  if (verdict.kind === 'blocked') return
+  // Whoever wants changes has said so, and who is asked to confirm or to merge is told how in the comment.
+  const waiting = verdict.waiting.filter(({ how, isAgreed }) => isAgreed !== true && how !== 'withdraws')
+  const people = unblockers(waiting).filter((name) => name.toLowerCase() !== author)
   if (people.length === 0) return
   const key = String(snapshot.pull)
   const asked = new Set(await app.store.readState(requestedReviews, forge.repository, key))

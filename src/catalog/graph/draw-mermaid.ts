@@ -33,6 +33,8 @@ export function drawMermaid(drawings: readonly Drawing[]): string | undefined {
       const id = `c${channels}`
       const named = [
         `subgraph ${id}["${quoted(`${drawing.package} · ${channel.name}${channelNote(channel)}`)}"]`,
+        // A renderer takes a subgraph's direction from itself alone: without this, old versions stand on top.
+        'direction BT',
         ...channel.rows.map((row, at) => `${id}n${at}${nodeText(row, drawing.compares)}`),
       ]
       const length = named.reduce((sum, line) => sum + line.length + 1, 0)

@@ -149,6 +149,23 @@ export class Consents {
     )
   }
 
+  /**
+   * Whether a maintainer other than the author said yes to exactly what the change does now, for what lies outside all
+   * packages. Nothing is carried over: such files are nobody's alone.
+   */
+  maintainerAgreed(): Holds {
+    const { snapshot, approvals } = this.#input
+    const epoch = this.#input.epoch ?? 0
+    if (this.#author === undefined) return { kind: 'no' }
+    return firstYes(
+      approvals
+        .filter((approval) => isCurrent(approval, snapshot, epoch, this.#covers))
+        .map((approval) => ({ id: approval.user, login: approval.login.toLowerCase() }))
+        .filter((account) => account.id !== this.#author?.id && !isBot(account))
+        .map((account) => () => this.#people.isMaintainer(account)),
+    )
+  }
+
   /** Whether an account owns everything that the required approvals are about, or is a maintainer. */
   hasSayInAll(account: Account, required: readonly RequiredApproval[]): Holds {
     const owns = differentOwners(required).map((owners) => this.#people.isAmong(account, owners))

@@ -183,12 +183,17 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     findings.add(outsidePackages, { file: path, line: 1, column: 1 }, { path, unblock: maintainers })
 
   const waiting: Waiting[] = [...waitingFor(open, input, authority)]
-  if (outside.length > 0)
+  if (outside.length > 0) {
+    const agreed = consents.maintainerAgreed()
+    if (agreed.kind === 'unknown') unanswered.push(...agreed.open)
     waiting.push({
       what: `a maintainer must merge it by hand: ${count(outside.length, 'file is', 'files are')} outside all packages`,
       who: maintainers,
       how: 'merges-by-hand',
+      // The check lets people merge then, and the bot still does not.
+      ...(agreed.kind === 'yes' && { isAgreed: true }),
     })
+  }
 
   for (const review of objections(input.snapshot)) {
     if (review.author === null) continue

@@ -53,7 +53,7 @@ async function look(order: LookOrder, callBack: CallBack): Promise<LookAnswer> {
       ...(carried && { carried }),
       described,
       gate,
-      told: whatToTell(seen),
+      told: await whatToTell(seen, repository),
     }
   } catch (error) {
     if (error instanceof TooLarge) return { kind: 'too-large', why: error.message }

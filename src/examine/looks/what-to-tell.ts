@@ -3,29 +3,65 @@ import { changeAsMermaid } from '../../change/draw-change.ts'
 import { changeAsMarkdown, describeChangeLines } from '../../messages/describe-change.ts'
 import { becomingChange, describeBecoming } from '../../messages/describe-becoming.ts'
 import { describeCommands } from '../../messages/describe-commands.ts'
+import type { MovedHead } from '../../messages/describe-meanwhile.ts'
+import { summariseChange } from '../../messages/summarise-change.ts'
+import type { ToldFix, TracedLine } from '../../messages/traced-line.ts'
+import type { CommentPolicy } from '../../config/config.ts'
+import type { Repository } from '../../ports/repository.ts'
 import type { Examination } from '../examine.ts'
+import { traceFindings } from '../trace-findings.ts'
+import { whatMoved } from '../what-moved.ts'
 
 export interface Told {
+  /** What the change does for users, a sentence of Markdown. */
+  readonly summary?: string | undefined
   readonly changeLines: readonly string[]
   readonly commandLines: readonly string[]
   readonly graph?: string | undefined
   /** The id of what the change does. */
   readonly change?: string | undefined
+  /** Where the findings' lines stand on GitHub, and the fixes that are known. Absent: nobody has looked. */
+  readonly lines?: readonly TracedLine[] | undefined
+  readonly fixes?: readonly ToldFix[] | undefined
+  /** What came to the base meanwhile that does not go with this. Absent: nothing. */
+  readonly moved?: readonly MovedHead[] | undefined
+  /** When the repository wants a comment, and whether it wants suggestions. */
+  readonly comment?: CommentPolicy | undefined
+  readonly suggestions?: boolean | undefined
 }
 
-export function whatToTell({
-  change,
-  becoming = [],
-  records,
-  snapshot,
-  epoch,
-  described,
-  isYesToThis,
-}: Pick<
-  Examination,
-  'change' | 'becoming' | 'records' | 'snapshot' | 'epoch' | 'described' | 'isYesToThis'
->): Told {
+/** Rejects with a GitError. */
+export async function whatToTell(
+  {
+    change,
+    becoming = [],
+    config,
+    records,
+    snapshot,
+    epoch,
+    described,
+    isYesToThis,
+    verdict,
+  }: Pick<
+    Examination,
+    | 'change'
+    | 'becoming'
+    | 'config'
+    | 'records'
+    | 'snapshot'
+    | 'epoch'
+    | 'described'
+    | 'isYesToThis'
+    | 'verdict'
+  >,
+  repository: Repository,
+): Promise<Told> {
+  const findings = verdict.outcomes.flatMap((outcome) => outcome.findings)
+  const commits = verdict.result && { head: verdict.head, base: verdict.base, result: verdict.result.tree }
+  const traced = commits && (await traceFindings(findings, commits, repository))
+  const moved = await whatMoved(findings, verdict, repository)
   return {
+    summary: summariseChange(change),
     changeLines:
       change.paths.length === 0
         ? []
@@ -33,5 +69,9 @@ export function whatToTell({
     commandLines: describeCommands(records, snapshot.head, epoch, isYesToThis),
     graph: changeAsMermaid(change) ?? changeAsMermaid(becomingChange(becoming)),
     change: described?.id,
+    ...traced,
+    ...(moved.length > 0 && { moved }),
+    comment: config.comment,
+    suggestions: config.suggestions,
   }
 }

@@ -149,6 +149,15 @@ test('every operation answers as the document says', async () => {
   await rest.pulls.getReview({ ...request, review_id: reviews[0]?.id ?? 0 })
   await rest.pulls.dismissReview({ ...request, review_id: reviews[0]?.id ?? 0, message: 'Stale' })
   await rest.pulls.createReview({ ...request, event: 'COMMENT', body: 'Hm' })
+  const { data: files } = await rest.pulls.listFiles(request)
+  await rest.pulls.createReview({
+    ...{ ...request, event: 'COMMENT' },
+    comments: [{ path: files[0]?.filename ?? '', line: 1, side: 'RIGHT', body: 'Better so' }],
+  })
+  const { data: remarks } = await rest.pulls.listReviewComments(request)
+  const remark = { ...name, comment_id: remarks[0]?.id ?? 0 }
+  await rest.pulls.updateReviewComment({ ...remark, body: 'Better so, after all' })
+  await rest.pulls.deleteReviewComment(remark)
   await rest.pulls.requestReviewers({ ...request, reviewers: ['bob'], team_reviewers: ['pushers'] })
   await rest.pulls.listRequestedReviewers(request)
   await rest.pulls.removeRequestedReviewers({ ...request, reviewers: ['bob'] })

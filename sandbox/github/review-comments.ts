@@ -1,0 +1,99 @@
+// Comments on lines of a pull request's diff. GitHub takes them on lines that its diff shows, and refuses a whole review for
+// one that is none of these.
+import type { GitHubState } from './github-state.ts'
+import { git, mergeBase } from './git/git-store.ts'
+import { Refusal } from './http/route.ts'
+import type { Account, Pull, Review, ReviewComment } from './world.ts'
+
+export interface DraftComment {
+  readonly path: string
+  readonly body: string
+  readonly line?: number
+  readonly side?: string
+  readonly start_line?: number
+  readonly start_side?: string
+}
+
+interface Hunk {
+  readonly first: number
+  readonly last: number
+  readonly text: string
+}
+
+/** Where the drafts would stand. Throws a Refusal when one of them is on no line of the diff. */
+export async function placeDrafts(
+  pull: Pull,
+  sha: string,
+  drafts: readonly DraftComment[],
+): Promise<readonly string[]> {
+  const hunks: string[] = []
+  for (const { path, line, side = 'RIGHT', start_line: start = line } of drafts) {
+    const shown = await hunksOf(pull, sha, path)
+    const hunk = shown.find(
+      ({ first, last }) => line !== undefined && start !== undefined && start >= first && line <= last,
+    )
+    if (hunk === undefined || side !== 'RIGHT' || line === undefined || start === undefined || start > line)
+      throw new Refusal(422, 'Unprocessable Entity', ['Line could not be resolved'])
+    hunks.push(hunk.text)
+  }
+  return hunks
+}
+
+export function addReviewComments(
+  state: GitHubState,
+  pull: Pull,
+  review: Review,
+  drafts: readonly DraftComment[],
+  hunks: readonly string[],
+): void {
+  const at = state.world.timestamp()
+  drafts.forEach(({ path, body, line = 0, start_line: startLine = null }, index) => {
+    pull.reviewComments.push({
+      ...{ id: state.world.nextId(), review: review.id, author: review.author, body, path, line, startLine },
+      ...{ sha: review.sha, hunk: hunks[index] ?? '', replyTo: null, createdAt: at, updatedAt: at },
+      isMinimized: false,
+    })
+  })
+  pull.updatedAt = at
+}
+
+/** Somebody answers below a comment. */
+export function replyToReviewComment(
+  state: GitHubState,
+  pull: Pull,
+  comment: ReviewComment,
+  author: Account,
+  body: string,
+): void {
+  const at = state.world.timestamp()
+  const reply = { id: state.world.nextId(), author, body, replyTo: comment.id, createdAt: at, updatedAt: at }
+  pull.reviewComments.push({ ...comment, ...reply, isMinimized: false })
+}
+
+/** A review without words of its own goes with its last comment. */
+export function removeReviewComment(pull: Pull, comment: ReviewComment): void {
+  pull.reviewComments = pull.reviewComments.filter((it) => it !== comment)
+  if (!pull.reviewComments.some((it) => it.review === comment.review))
+    pull.reviews = pull.reviews.filter((it) => it.id !== comment.review || it.body !== '')
+}
+
+/** The line in the head, or null where it is another by now: GitHub calls the comment outdated then. */
+export async function lineNow(pull: Pull, { sha, path, line }: ReviewComment): Promise<number | null> {
+  if (sha === pull.headSha) return line
+  const blob = (commit: string) => git(pull.repo.path, 'rev-parse', `${commit}:${path}`).catch(() => '')
+  return (await blob(sha)) === (await blob(pull.headSha)) ? line : null
+}
+
+/** The lines of the new file that the diff of a pull request shows, hunk by hunk. */
+async function hunksOf(pull: Pull, sha: string, path: string): Promise<readonly Hunk[]> {
+  const met = await mergeBase(pull.repo.path, pull.baseSha, sha)
+  if (met === undefined) return []
+  const diff = await git(pull.repo.path, 'diff', '--unified=3', '--no-renames', met, sha, '--', path)
+  return diff
+    .split(/^(?=@@ )/m)
+    .slice(1)
+    .map((text) => {
+      const [, first = '0', count = '1'] = /^@@ -\S+ \+(\d+)(?:,(\d+))? @@/.exec(text) ?? []
+      return { first: Number(first), last: Number(first) + Number(count) - 1, text }
+    })
+}

@@ -1,0 +1,216 @@
+// A file in which a fix is looked for: its lines, and its documents as trees whose places lead back to the lines. Writes in
+// the file's own style: indentation and quotes stay what they are, JSON stays JSON. Whatever it cannot do safely it leaves.
+import { documentSpans } from '../../catalog/positions/document-spans.ts'
+import type { Fix } from '../../findings/fix.ts'
+import { readTree } from '../../go/read-tree.ts'
+import { TextPlaces } from '../../go/places.ts'
+import { decodeStrictly } from '../../go/utf8.ts'
+import { valueAt, type MapEntry, type MapValue, type Value } from '../../go/tree.ts'
+
+/** A finding in a larger file is mended without our help. */
+const largestFile = 4 * 1024 * 1024
+const largestDocument = 1024 * 1024
+
+/** A line and a column, from 1, in UTF-16 units. */
+interface Point {
+  readonly line: number
+  readonly column: number
+}
+
+export class FixableFile {
+  readonly #file: string
+  readonly #bytes: Uint8Array
+  readonly #lines: readonly string[]
+
+  private constructor(file: string, bytes: Uint8Array, text: string) {
+    this.#file = file
+    this.#bytes = bytes
+    this.#lines = text.split('\n')
+  }
+
+  /** Undefined where lines and columns are not what they look like: another encoding, other line ends, or too much. */
+  static open(file: string, bytes: Uint8Array): FixableFile | undefined {
+    if (bytes.length > largestFile) return undefined
+    const text = decodeStrictly(bytes)
+    if (text === undefined || /[\r\ufeff\u0085\u2028\u2029]/.test(text)) return undefined
+    return new FixableFile(file, bytes, text)
+  }
+
+  /** The document that a line lies in. */
+  documentAt(line: number): FixableDocument | undefined {
+    let firstLine = 1
+    let counted = 0
+    for (const { start, end } of documentSpans(this.#bytes)) {
+      for (; counted < start; counted++) if (this.#bytes[counted] === 0x0a) firstLine++
+      const lineStart = start === 0 ? -1 : this.#bytes.lastIndexOf(0x0a, start - 1)
+      let lastLine = firstLine
+      for (let at = start; at < end; at++) if (this.#bytes[at] === 0x0a) lastLine++
+      if (line < firstLine || line > lastLine) continue
+      // Between one document's last byte and the next one's first may be no line break: then neither is touched.
+      if (end - start > largestDocument || lineStart !== start - 1) return undefined
+      const tree = readTree(this.#bytes.subarray(start, end))
+      if (tree === undefined) return undefined
+      return new FixableDocument(this, tree.value, tree.text, firstLine)
+    }
+    return undefined
+  }
+
+  line(number: number): string {
+    return this.#lines[number - 1] ?? ''
+  }
+
+  /** Replaces whole lines. `context`: how many lines above are shown with them. */
+  replaceLines(first: number, last: number, lines: readonly string[], context = 0): Fix {
+    const from = Math.max(1, first - context)
+    return {
+      file: this.#file,
+      first: from,
+      last,
+      before: this.#lines.slice(from - 1, last),
+      after: [...this.#lines.slice(from - 1, first - 1), ...lines],
+    }
+  }
+
+  /** The file as it would be. */
+  with(fix: Fix): FixableFile | undefined {
+    const lines = [...this.#lines.slice(0, fix.first - 1), ...fix.after, ...this.#lines.slice(fix.last)]
+    return FixableFile.open(this.#file, new TextEncoder().encode(lines.join('\n')))
+  }
+}
+
+export class FixableDocument {
+  readonly root: Value
+  readonly #file: FixableFile
+  readonly #text: string
+  readonly #places: TextPlaces
+
+  constructor(file: FixableFile, root: Value, text: string, firstLine: number) {
+    this.root = root
+    this.#file = file
+    this.#text = text
+    this.#places = new TextPlaces(text, firstLine, 1)
+  }
+
+  get isJson(): boolean {
+    return this.#text.startsWith('{')
+  }
+
+  point(offset: number): Point {
+    return this.#places.mark(offset)
+  }
+
+  /** What a key or scalar says. */
+  textOf({ start, end }: { readonly start: number; readonly end: number }): string | undefined {
+    for (const span of spans(this.root)) if (span.start === start && span.end === end) return span.text
+    return undefined
+  }
+
+  /** Another text in the place of a scalar or key that stands on one line, quoted as the old one is. */
+  replaceText(start: number, end: number, text: string, context = 0): Fix | undefined {
+    const [from, to] = [this.point(start), this.point(end)]
+    const old = this.#text.slice(start, end)
+    // What has an anchor is said elsewhere, too; what an alias says stands elsewhere.
+    if (/[&*!][^\s]*[ \t]*$/.test(this.#text.slice(Math.max(0, start - 200), start))) return undefined
+    const line = this.#file.line(from.line)
+    if (from.line !== to.line || line.slice(from.column - 1, to.column - 1) !== old) return undefined
+    const written = this.#written(text, old)
+    if (written === undefined) return undefined
+    const now = `${line.slice(0, from.column - 1)}${written}${line.slice(to.column - 1)}`
+    return this.#file.replaceLines(from.line, from.line, [now], context)
+  }
+
+  /** Another text as the value of a field, if it is written there and not by an alias. */
+  replaceValue({ keyEnd, value }: MapEntry, text: string, context = 0): Fix | undefined {
+    if (!/^["']?\s*:\s*$/.test(this.#text.slice(keyEnd, value.start))) return undefined
+    return this.replaceText(value.start, value.end, text, context)
+  }
+
+  /** A new field in a map whose keys stand on lines of their own, behind (in JSON: before) the key that is named. */
+  addField(map: MapValue, beside: string, field: string, value: string | readonly string[]): Fix | undefined {
+    const entry = map.entries.find(({ key }) => key === beside)
+    if (entry === undefined) return undefined
+    const [key, end] = [this.point(entry.keyStart), this.point(entry.value.end)]
+    const line = this.#file.line(key.line)
+    const indent = line.slice(0, key.column - 1)
+    if (this.isJson) {
+      if (indent.trim() !== '') return undefined
+      const text = `${indent}${JSON.stringify(field)}: ${JSON.stringify(value)},`
+      return this.#file.replaceLines(key.line, key.line, [text, line])
+    }
+    // Behind a dash the map's other keys are indented as this one is: the dash counts as a blank.
+    if (!/^[ -]*$/.test(indent) || isFlow(this.#text, map) || key.line !== end.line) return undefined
+    const blank = ' '.repeat(indent.length)
+    const lines =
+      typeof value === 'string'
+        ? [`${blank}${field}: ${plainYaml(value)}`]
+        : [`${blank}${field}:`, ...value.map((item) => `${blank}  - ${plainYaml(item)}`)]
+    return this.#file.replaceLines(key.line, key.line, [line, ...lines])
+  }
+
+  /** Every map of the document, from the outermost on. */
+  *maps(value: Value = this.root): Generator<MapValue> {
+    if (value.kind === 'list') for (const item of value.items) yield* this.maps(item)
+    if (value.kind !== 'map') return
+    yield value
+    for (const entry of value.entries) yield* this.maps(entry.value)
+  }
+
+  /** The scalar or key that begins at a place. */
+  at(line: number, column: number): Written | undefined {
+    const isThere = (offset: number): boolean => {
+      const point = this.point(offset)
+      return point.line === line && point.column === column
+    }
+    for (const span of spans(this.root)) if (isThere(span.start)) return span
+    return undefined
+  }
+
+  #written(text: string, old: string): string | undefined {
+    if (this.isJson || old.startsWith('"')) return JSON.stringify(text)
+    if (old.startsWith("'")) return text.includes("'") ? undefined : `'${text}'`
+    return /^[|>&*!%@`{[]/.test(old) ? undefined : plainYaml(text)
+  }
+}
+
+/** A name, version or reference as YAML reads it without surprise. */
+function plainYaml(text: string): string {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._/@+:-]*$/.test(text) || text.endsWith(':')) return JSON.stringify(text)
+  // Three numbers are none.
+  if (/^\d+\.\d+\.\d+/.test(text)) return text
+  // What looks like a number, a date or a truth value would be one.
+  return /^(?:[0-9.+_:-]+|0[xob].*|[0-9].*e.*|true|false|yes|no|on|off|y|n|null|nan|inf)$/i.test(text)
+    ? JSON.stringify(text)
+    : text
+}
+
+function isFlow(text: string, map: MapValue): boolean {
+  return text[map.start] === '{'
+}
+
+interface Written {
+  readonly start: number
+  readonly end: number
+  /** Undefined for what is no text. */
+  readonly text: string | undefined
+}
+
+/** Keys and scalars, with where they stand. */
+function* spans(value: Value): Generator<Written> {
+  if (value.kind === 'list') for (const item of value.items) yield* spans(item)
+  else if (value.kind === 'map')
+    for (const entry of value.entries) {
+      yield { start: entry.keyStart, end: entry.keyEnd, text: entry.key }
+      yield* spans(entry.value)
+    }
+  else yield { start: value.start, end: value.end, text: value.kind === 'string' ? value.value : undefined }
+}
+
+/** The text under a key; '' where there is none. */
+export function textAt(value: Value | undefined, key: string): string {
+  const found = valueAt(value, key)
+  return found?.kind === 'string' ? found.value : ''
+}
+
+export function entryAt(map: MapValue, key: string): MapEntry | undefined {
+  return map.entries.find((entry) => entry.key === key)
+}

@@ -1,0 +1,175 @@
+// Where the findings' lines stand on GitHub, and which of them have a fix. A finding's place is one of the merge result;
+// the base may have moved since the head was pushed, so lines are followed by content, blob against blob. Only files that
+// have findings are read.
+import type { CommitSha, TreeSha } from '../change/ids.ts'
+import { fixableRules, fixOf } from '../checks/fixes/fix-finding.ts'
+import { configUnreadable } from '../config/config-unreadable.ts'
+import type { Finding } from '../findings/finding.ts'
+import { lineMap, type LineMap } from '../findings/line-map.ts'
+import { shortestEdits } from '../findings/shortest-edits.ts'
+import { once } from '../findings/once.ts'
+import { decodeLikeGo } from '../go/utf8.ts'
+import { isGitError } from '../git/git-error.ts'
+import { findingKey, type ToldFix, type TracedLine } from '../messages/traced-line.ts'
+import type { Repository } from '../ports/repository.ts'
+
+type Reads = Pick<Repository, 'treeOf' | 'entry' | 'read' | 'mergeBases'>
+
+export interface Commits {
+  readonly head: CommitSha
+  readonly base: CommitSha
+  readonly result: TreeSha
+}
+
+export interface TracedFindings {
+  readonly lines: readonly TracedLine[]
+  readonly fixes: readonly ToldFix[]
+}
+
+/** More findings than this are in no comment, and few more on a check run. */
+const mostFindings = 300
+const mostFixes = 12
+/** Larger files are linked as a whole. */
+const largestFile = 4 * 1024 * 1024
+/** GitHub's diff shows so many lines around each change, and takes comments on them. */
+const hunkContext = 3
+const mostChangedLines = 600
+
+/** Errors come first where not all can be followed. Rejects with a GitError. */
+export async function traceFindings(
+  findings: readonly Finding[],
+  commits: Commits,
+  repository: Reads,
+): Promise<TracedFindings> {
+  const order = { error: 0, warning: 1, info: 2 }
+  const placed = findings
+    .filter(({ at }) => at !== undefined)
+    .toSorted((a, b) => order[a.severity] - order[b.severity])
+    .slice(0, mostFindings)
+  const files = openFiles(commits, repository)
+  const lines = new Map<string, TracedLine>()
+  const trace = async (file: string, first: number, last: number, from: 'result' | 'base') => {
+    const key = `${first} ${file}`
+    if (lines.has(key)) return lines.get(key)
+    const traced = await files.trace(file, first, last, from)
+    if (traced) lines.set(key, traced)
+    return traced
+  }
+  const fixes: ToldFix[] = []
+  for (const finding of placed) {
+    const { file, line, endLine = line } = finding.at as NonNullable<Finding['at']>
+    // The configuration is judged as it is on the base branch.
+    const from = finding.rule === configUnreadable.id ? 'base' : 'result'
+    await trace(file, line, endLine, from)
+    if (fixes.length >= mostFixes || from === 'base' || !fixableRules.has(finding.rule)) continue
+    const bytes = await files.result(file)
+    const fix = bytes && fixOf(finding, bytes)
+    if (!fix) continue
+    const there = await trace(file, fix.first, fix.last, 'result')
+    const isWhole = there?.side === 'head' && there.last - there.first === fix.last - fix.first
+    const suggestion =
+      isWhole && (await files.isInDiff(file, there)) ? { first: there.first, last: there.last } : undefined
+    fixes.push({ finding: findingKey(finding), fix, ...(suggestion && { suggestion }) })
+  }
+  return { lines: [...lines.values()], fixes }
+}
+
+function openFiles({ head, base, result }: Commits, repository: Reads) {
+  const trees = {
+    head: once(() => repository.treeOf(head)),
+    base: once(() => repository.treeOf(base)),
+    result: () => Promise.resolve(result),
+  }
+  type Side = keyof typeof trees
+  const oidOf = keyed(async (side: Side, file: string) => {
+    const entry = await repository.entry(await trees[side](), file)
+    return entry?.mode.startsWith('100') === true ? entry.oid : undefined
+  })
+  const bytesOf = keyed(async (side: Side, file: string) => {
+    const oid = await oidOf(side, file)
+    return oid && readSmall(repository, oid)
+  })
+  const textOf = keyed(async (side: Side, file: string) => {
+    const bytes = await bytesOf(side, file)
+    return bytes && decodeLikeGo(bytes)
+  })
+  const mapTo = keyed(async (side: Exclude<Side, 'result'>, file: string): Promise<LineMap | undefined> => {
+    const [from, to] = [await oidOf('result', file), await oidOf(side, file)]
+    if (from === undefined || to === undefined) return undefined
+    if (from === to) return (line) => line
+    const [old, now] = [await textOf('result', file), await textOf(side, file)]
+    return old === undefined || now === undefined ? undefined : lineMap(old, now)
+  })
+  const changedLines = keyed((_side: 'head', file: string) => linesInDiff(file))
+
+  /** The head's lines that GitHub's diff of the pull request shows; undefined where that cannot be told. */
+  async function linesInDiff(file: string): Promise<ReadonlySet<number> | undefined> {
+    const [met, ...others] = await repository.mergeBases(base, head)
+    if (met === undefined || others.length > 0) return undefined
+    const now = (await textOf('head', file))?.split('\n')
+    const entry = await repository.entry(await repository.treeOf(met), file)
+    const bytes = entry && (await readSmall(repository, entry.oid))
+    if (now === undefined || (entry && !bytes)) return undefined
+    const old = bytes ? decodeLikeGo(bytes).split('\n') : []
+    const edits = shortestEdits(old, now, mostChangedLines)
+    if (edits === undefined) return undefined
+    const shown = new Set<number>()
+    for (const { new: at, kind } of edits) {
+      // What goes lay between two lines of the new text: below it, the diff begins to count with the next one.
+      const below = kind === '+' ? at + hunkContext : at + hunkContext - 1
+      for (let line = at - hunkContext; line <= below; line++) shown.add(line + 1)
+    }
+    return shown
+  }
+
+  return {
+    result: (file: string) => bytesOf('result', file),
+    async trace(
+      file: string,
+      first: number,
+      last: number,
+      from: 'result' | 'base',
+    ): Promise<TracedLine | undefined> {
+      if (from === 'base') return { file, line: first, side: 'base', first, last }
+      for (const side of ['head', 'base'] as const) {
+        const map = await mapTo(side, file)
+        const start = map?.(first)
+        if (map === undefined || start === undefined) continue
+        const end = map(last)
+        return { file, line: first, side, first: start, last: end === undefined || end < start ? start : end }
+      }
+      return undefined
+    },
+    async isInDiff(file: string, { first, last }: { first: number; last: number }): Promise<boolean> {
+      const shown = await changedLines('head', file)
+      if (shown === undefined) return false
+      for (let line = first; line <= last; line++) if (!shown.has(line)) return false
+      return true
+    },
+  }
+}
+
+async function readSmall(
+  repository: Reads,
+  oid: Parameters<Reads['read']>[0],
+): Promise<Uint8Array | undefined> {
+  try {
+    return await repository.read(oid, largestFile)
+  } catch (error) {
+    if (isGitError(error, 'too-large')) return undefined
+    throw error
+  }
+}
+
+/** Asks once for each pair. */
+function keyed<Side extends string, Value>(
+  make: (side: Side, file: string) => Promise<Value>,
+): (side: Side, file: string) => Promise<Value> {
+  const made = new Map<string, Promise<Value>>()
+  return (side, file) => {
+    const key = `${side} ${file}`
+    const known = made.get(key) ?? make(side, file)
+    made.set(key, known)
+    return known
+  }
+}

@@ -1,0 +1,114 @@
+// A verdict as check runs: a title, a summary, and annotations on lines of the head, which is what GitHub shows them on.
+// Renders; decides nothing.
+import type { CheckOutcome } from '../checks/check.ts'
+import type { Finding } from '../findings/finding.ts'
+import type { CheckId } from '../findings/checks.ts'
+import type { Verdict } from '../gate/verdict.ts'
+import { countFindings, sayAmount } from './count-findings.ts'
+import { bySeverity, describeFinding } from './describe-findings.ts'
+import { describeTried } from './describe-tried.ts'
+import { code, oneLine, plain } from './escape.ts'
+import { cutText } from './cut-text.ts'
+import type { ReportOptions } from './report-options.ts'
+import { checkPrefix, type ReportedAnnotation, type ReportedCheck } from './reported-check.ts'
+import { tracedBy } from './traced-line.ts'
+
+const maxAnnotations = 150
+
+/** The check run of one check. Every text of others in it is escaped. */
+export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOptions): ReportedCheck {
+  const name = `${checkPrefix}${id}`
+  const outcome = verdict.outcomes.find((candidate) => candidate.check === id)
+  if (outcome === undefined) {
+    const why = verdict.reasons.map((reason) => reason.text).join('; ')
+    // GitHub takes neutral for a yes where a check is required: what could not be checked must not look like that.
+    const isTooLarge = verdict.reasons.some((reason) => reason.code === 'too-large')
+    return {
+      name,
+      status: 'completed',
+      conclusion: isTooLarge ? 'failure' : 'neutral',
+      title: isTooLarge ? 'Too large to check' : 'Not checked',
+      summary: plain(why),
+      annotations: [],
+    }
+  }
+  const { errors, warnings } = countFindings(outcome.findings)
+  const kept = id === 'ownership' ? keptBack(verdict) : []
+  const summary = cutText([...kept, summarise(outcome, verdict, options)].join('\n\n'))
+  const base = { name, annotations: annotate(outcome.findings, options), summary }
+  if (errors > 0) {
+    const title = `${sayAmount(errors, warnings)}${outcome.isOptional ? '; not required to merge' : ''}`
+    return { ...base, status: 'completed', conclusion: 'failure', title }
+  }
+  // Nobody waits for it, and it did not pass.
+  if (outcome.unanswered.length > 0 && outcome.isOptional)
+    return { ...base, status: 'completed', conclusion: 'neutral', title: 'Could not be found out' }
+  if (outcome.unanswered.length > 0)
+    return {
+      ...base,
+      status: 'in_progress',
+      title: 'Waiting for a registry or GitHub; retried automatically',
+    }
+  if (outcome.waiting.some(({ isAgreed }) => isAgreed !== true))
+    return { ...base, status: 'completed', conclusion: 'action_required', title: 'Waiting for approval' }
+  // The people who may merge it can: GitHub lets nobody merge while a required check is not green.
+  if (outcome.waiting.length > 0)
+    return {
+      ...base,
+      status: 'completed',
+      conclusion: 'success',
+      title: 'Approved; a maintainer merges it by hand',
+    }
+  const passed = warnings > 0 ? `Passed, ${sayAmount(0, warnings)}` : 'Passed'
+  const title = kept.length > 0 ? `${passed}; the bot does not merge now` : passed
+  return { ...base, status: 'completed', conclusion: 'success', title }
+}
+
+/** Why nothing is merged whatever the checks say: of all checks, one tells it. */
+function keptBack({ reasons }: Verdict): readonly string[] {
+  return reasons
+    .filter((reason) => reason.code === 'stopped' || reason.code === 'refused')
+    .map(({ text }) => `${plain(text.charAt(0).toUpperCase() + text.slice(1))}.`)
+}
+
+function summarise(outcome: CheckOutcome, verdict: Verdict, options: ReportOptions): string {
+  const parts = [plain(outcome.summary, 2000)]
+  const shown = outcome.findings.toSorted(bySeverity)
+  for (const finding of shown.slice(0, 100)) parts.push(describeFinding(finding, verdict, options))
+  if (shown.length > 100) parts.push(`… and ${shown.length - 100} more.`)
+  for (const { question, reason } of outcome.unanswered) parts.push(`- ${plain(question)}: ${plain(reason)}`)
+  for (const { what, who } of outcome.waiting)
+    parts.push(`- ${plain(what)}: ${who.map((name) => code(name)).join(', ')}`)
+  if (outcome.tried) parts.push(...describeTried(outcome.tried))
+  return parts.join('\n\n')
+}
+
+/**
+ * On the line where the place begins: GitHub draws an annotation below its last line, which for an entry of many lines
+ * may be one that is no part of what the pull request shows.
+ */
+function annotate(findings: readonly Finding[], { lines }: ReportOptions): ReportedAnnotation[] {
+  const levels = { error: 'failure', warning: 'warning', info: 'notice' } as const
+  const traced = tracedBy(lines)
+  const annotations: ReportedAnnotation[] = []
+  for (const { at, severity, rule, what, why, fix } of findings.toSorted(bySeverity)) {
+    if (at === undefined || annotations.length === maxAnnotations) continue
+    // What the head does not have, GitHub cannot show on it: the summary links it on the base.
+    const there = traced(at.file, at.line)
+    if (lines !== undefined && there?.side !== 'head') continue
+    const line = there?.first ?? at.line
+    annotations.push({
+      path: at.file,
+      startLine: line,
+      endLine: line,
+      level: levels[severity],
+      title: rule,
+      // Plain text to GitHub; what shows nothing, or turns the order of what is shown, has no place in that either.
+      message: [what, why, fix]
+        .filter((text) => text !== '')
+        .map((text) => oneLine(text, 5000))
+        .join('\n'),
+    })
+  }
+  return annotations
+}

@@ -1,0 +1,49 @@
+// Fixes as GitHub takes them on lines of a pull request's diff: one comment each, which the author can commit with a click.
+// Renders; decides nothing.
+import type { Verdict } from '../gate/verdict.ts'
+import { plain } from './escape.ts'
+import { fencedBlock } from './fenced-block.ts'
+import type { ReportOptions } from './report-options.ts'
+import { findingKey } from './traced-line.ts'
+
+/** A comment on lines of the head. */
+export interface Suggestion {
+  readonly path: string
+  readonly first: number
+  readonly last: number
+  /** Begins with the marker; the same suggestion has the same text. */
+  readonly body: string
+}
+
+/** The hidden line by which we find our own suggestions again, among those that our App wrote (T56). */
+export const suggestionMarker = '<!-- catalog-bot:suggestion -->'
+
+const maxSuggestions = 10
+
+export function suggestionsOf(
+  verdict: Verdict,
+  { fixes = [], rulesUrl, landed }: ReportOptions,
+): readonly Suggestion[] {
+  if (landed !== undefined) return []
+  const findings = new Map(
+    verdict.outcomes.flatMap((outcome) => outcome.findings).map((one) => [findingKey(one), one]),
+  )
+  const taken: Suggestion[] = []
+  for (const { finding: key, fix, suggestion } of fixes) {
+    const finding = findings.get(key)
+    if (finding === undefined || suggestion === undefined || taken.length === maxSuggestions) continue
+    // Nobody takes with a click what they cannot see.
+    if (fix.after.some((line) => /[^\P{C}\t]|\p{Default_Ignorable_Code_Point}/u.test(line))) continue
+    const { first, last } = suggestion
+    // Two that overlap cannot both be taken.
+    if (taken.some((other) => other.path === fix.file && first <= other.last && last >= other.first)) continue
+    const rule = rulesUrl === undefined ? finding.rule : `[${finding.rule}](${rulesUrl}/${finding.rule}.md)`
+    const body = [
+      suggestionMarker,
+      `${plain(finding.what, 500)} (${rule})`,
+      fencedBlock('suggestion', fix.after.join('\n')),
+    ].join('\n\n')
+    taken.push({ path: fix.file, first, last, body })
+  }
+  return taken
+}

@@ -1,0 +1,155 @@
+// The comments as people see them: kept word for word in golden/, short, said once, and readable in a browser, light and dark.
+// `UPDATE_GOLDEN=1 npm test -- test/messages/golden-comments.test.ts` writes them anew; the difference is to be read.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { marked } from 'marked'
+import type { Browser, Page } from 'playwright-core'
+import { hasBrowser, openBrowser } from '../browser.ts'
+import { leaveOut } from '../left-out.ts'
+import { goldenComments } from './golden-comments.ts'
+
+const folder = join(import.meta.dirname, 'golden')
+const cases = Object.entries(goldenComments).map(([name, make]) => [name, make()] as const)
+
+/** What stands on the first screen: no folded text, no picture, no address. */
+function visible(markdown: string): string {
+  return markdown
+    .replace(/<!--[^]*?-->/g, '')
+    .replace(/<details><summary>([^]*?)<\/summary>[^]*?<\/details>/g, '$1')
+    .replace(/```mermaid\n[^]*?\n```/g, '')
+    .replace(/\]\([^)]*\)/g, ']')
+    .replace(/<\/?sub>|[`*#>|[\]]|!CAUTION/g, ' ')
+}
+const words = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word))
+
+describe.each(cases)('%s', (name, markdown) => {
+  test('is the comment that is kept', () => {
+    const path = join(folder, `${name}.md`)
+    if (process.env['UPDATE_GOLDEN'] !== undefined) writeFileSync(path, `${markdown}\n`)
+    expect(existsSync(path) && readFileSync(path, 'utf8')).toBe(`${markdown}\n`)
+  })
+  test('has at most 130 words on the first screen', () => {
+    expect(words(visible(markdown)).length).toBeLessThanOrEqual(130)
+  })
+  test('says no sentence twice, and no word that only we use', () => {
+    const sentences = visible(markdown)
+      .split(/[.!?:]\s+|\n+/)
+      .map((sentence) => words(sentence).join(' '))
+      .filter((sentence) => sentence.split(' ').length > 3)
+    expect(sentences.filter((sentence, at) => sentences.indexOf(sentence) !== at)).toEqual([])
+    expect(visible(markdown)).not.toMatch(
+      /\b(?:snapshot|verdict|epoch|permit|outcomes?|sweep|delivery|landing|landed|mint|coverage|unanswered)\b/i,
+    )
+  })
+  test('leads only to pages of GitHub, each to the line, commit or run that its words name', () => {
+    const links = [...markdown.matchAll(/\[(?<words>(?:`[^`]*`|[^\]`])*)\]\((?<address>[^)\s]*)\)/g)]
+    for (const { groups: { words: said = '', address = '' } = {} } of links) {
+      expect(new URL(address).origin).toBe('https://github.com')
+      const line = /lines? (?<first>\d+)(?:–(?<last>\d+))?$/.exec(said)?.groups
+      if (line)
+        expect(address).toMatch(new RegExp(`#L${line['first']}${line['last'] ? `-L${line['last']}` : ''}$`))
+      const commit = /^`(?<sha>[0-9a-f]{12})`$/.exec(said)?.groups?.['sha']
+      if (commit !== undefined) expect(address).toContain(`/commit/${commit}`)
+    }
+  })
+})
+
+test('no comment is kept that nothing makes', () => {
+  expect(readdirSync(folder).sort()).toEqual(cases.map(([name]) => `${name}.md`).sort())
+})
+
+test('a picture stands the right way up in each of its parts', () => {
+  const drawn = cases.flatMap(([, markdown]) => [...markdown.matchAll(/```mermaid\n([^]*?)\n```/g)])
+  expect(drawn.length).toBeGreaterThan(3)
+  for (const [source] of drawn) expect(source).toMatch(/\nsubgraph [^\n]*\ndirection BT\n/)
+})
+
+/** As GitHub shows it, near enough: its alerts are quotes with a title of their own. */
+function asPage(markdown: string): string {
+  const html = marked
+    .parse(markdown, { gfm: true, async: false })
+    .replace(/<blockquote>\s*<p>\[!CAUTION\]\s*/g, '<blockquote class="caution"><p>')
+  return `<article>${html}</article>`
+}
+
+const style = `
+:root { color-scheme: light dark; }
+body { margin: 0; background: light-dark(#fff, #0d1117); color: light-dark(#1f2328, #f0f6fc); font: 14px/1.5 sans-serif; }
+article { width: 780px; padding: 16px; box-sizing: border-box; }
+pre, table { overflow: auto; display: block; max-width: 100%; }
+code, pre { background: light-dark(#f6f8fa, #151b23); font: 12px monospace; overflow-wrap: anywhere; }
+a { color: light-dark(#0969da, #4493f8); }
+blockquote { margin: 0; padding: 0 1em; border-left: 4px solid light-dark(#d1d9e0, #3d444d); }
+blockquote.caution { border-color: light-dark(#cf222e, #da3633); }
+blockquote.caution::before { content: 'Caution'; color: light-dark(#cf222e, #f85149); font-weight: 600; }
+`
+
+/** How well two colours are told apart, by the formula of the Web Content Accessibility Guidelines. */
+function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [one, other].map(luminance).sort((a, b) => b - a)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [...colour.matchAll(/\d+/g)].map(([number]) => {
+    const part = Number(number) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
+
+interface Seen {
+  readonly heading: string
+  readonly text: string
+  readonly alerts: number
+  readonly wide: boolean
+  readonly links: readonly (readonly [words: string, address: string])[]
+  /** Of the text, and behind it. */
+  readonly colours: readonly [string, string]
+}
+
+/** Run in the page. */
+const looking = `[...document.querySelectorAll('article')].map((article) => ({
+  heading: article.querySelector('h3')?.innerText ?? '',
+  text: article.innerText,
+  alerts: article.querySelectorAll('blockquote.caution').length,
+  wide: article.scrollWidth > article.clientWidth,
+  links: [...article.querySelectorAll('a')].map(({ textContent, href }) => [textContent.trim(), href]),
+  colours: [getComputedStyle(article).color, getComputedStyle(document.body).backgroundColor],
+}))`
+
+describe('in a browser', () => {
+  const withBrowser = hasBrowser ? test : test.skip
+  if (!hasBrowser) leaveOut('chromium')
+  let browser: Browser
+  let page: Page
+  beforeAll(async () => {
+    if (!hasBrowser) return
+    browser = await openBrowser()
+    page = await browser.newPage({ viewport: { width: 800, height: 900 } })
+    const articles = cases.map(([, markdown]) => asPage(markdown)).join('')
+    await page.setContent(`<!doctype html><meta charset="utf-8"><style>${style}</style>${articles}`)
+  }, 60_000)
+  afterAll(() => browser?.close())
+
+  withBrowser.each(['light', 'dark'] as const)('every comment can be read in %s', async (colorScheme) => {
+    await page.emulateMedia({ colorScheme })
+    if (process.env['GOLDEN_PICTURES'] !== undefined)
+      await page.screenshot({
+        path: join(process.env['GOLDEN_PICTURES'], `${colorScheme}.png`),
+        fullPage: true,
+      })
+    const seen = await page.evaluate<readonly Seen[]>(looking)
+    expect(seen).toHaveLength(cases.length)
+    seen.forEach(({ heading, text, alerts, wide, links, colours }, at) => {
+      const [name, markdown = ''] = cases[at] ?? []
+      expect({ name, heading: heading.length > 10, wide }).toEqual({ name, heading: true, wide: false })
+      // Nothing of the markup is left over where people read.
+      expect(text.replace(/flowchart BT[^]*?linkStyle.*/g, '')).not.toMatch(/\*\*|\]\(|\[!|<\/?\w+>/)
+      expect(alerts).toBe(markdown.split('[!CAUTION]').length - 1)
+      for (const link of links) expect(link).not.toContain('')
+      expect(contrast(...colours)).toBeGreaterThan(7)
+    })
+  })
+})

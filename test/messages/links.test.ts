@@ -1,0 +1,51 @@
+// A file may have any name: its link is one link, to that file, and nothing else on the page is one.
+import { describe, expect, test } from '@jest/globals'
+import { marked, type Token, type Tokens } from 'marked'
+import { commitSha, pullNumber } from '../../src/change/ids.ts'
+import type { Finding } from '../../src/findings/finding.ts'
+import { decide } from '../../src/gate/decide.ts'
+import { composeReport } from '../../src/messages/report.ts'
+import { aGateInput, passed, sha } from '../gate/build.ts'
+
+const page = {
+  web: 'https://github.com',
+  repository: { owner: 'acme', name: 'catalog' },
+  pull: pullNumber(7),
+}
+
+function linksOf(markdown: string): readonly Tokens.Link[] {
+  const found: Tokens.Link[] = []
+  void marked.walkTokens(marked.lexer(markdown), (token: Token) => {
+    if (token.type === 'link') found.push(token as Tokens.Link)
+    expect(token.type).not.toBe('image')
+  })
+  return found
+}
+
+describe.each(['error', 'warning'] as const)('the link of an %s', (severity) => {
+  test.each([
+    'catalogs/v4.20/foo/catalog.yaml',
+    'a b/c)d(e.yaml',
+    'x](https://evil.example)/c.yaml',
+    '![x](y)/`c`.yaml',
+    'a|b/c#d?e%20.yaml',
+    '@everyone/<img src=x>.yaml',
+    'ünï/\u202ec.yaml',
+  ])('leads to %j alone', (file) => {
+    const found: Finding = {
+      ...{ rule: 'self-edge', severity, what: 'wrong', why: '', fix: 'mend' },
+      at: { file, line: 7, column: 3 },
+    }
+    const outcomes = [passed('ownership'), passed('validation', { findings: [found] }), passed('images')]
+    const { comment, checks } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [], page })
+    const addresses = linksOf(comment).map(({ href }) => href)
+    for (const address of addresses)
+      expect(address).toMatch(/^https:\/\/github\.com\/acme\/catalog\/(?:blob|commit|pull)\//)
+    const place = addresses.filter((address) => address.includes('/blob/')).map((address) => new URL(address))
+    expect(place.map(({ pathname, hash, search }) => [decodeURIComponent(pathname), hash, search])).toEqual([
+      [`/acme/catalog/blob/${commitSha(sha('a'))}/${file}`, '#L7', ''],
+    ])
+    const summary = checks.find(({ name }) => name.endsWith('validation'))?.summary ?? ''
+    expect(linksOf(summary)).toHaveLength(1)
+  })
+})
