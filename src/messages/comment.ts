@@ -192,7 +192,7 @@ function foot(verdict: Verdict, { change, page }: ReportOptions): string {
     `${linkedCommit(verdict.head, page)} on ${code(verdict.baseRef)}`,
     ...(change === undefined ? [] : [`change ${code(change.slice(0, 12))}`]),
     ...(page === undefined ? [] : [`[all details](${checksLink(page)})`]),
-    `locally: ${code('catalog-bot check')}`,
+    `locally: ${code('npx @catalog-bot/cli check')}`,
     code('/help'),
   ]
   return `<sub>${parts.join(' · ')}</sub>`
