@@ -162,7 +162,7 @@ function sayNext(steps: readonly NextStep[]): readonly string[] {
 }
 
 function ourFailure(traceId: string): string {
-  return `**Next: the bot.** It failed while it checked this, which is not your fault, and it retries automatically. Maintainers find ${code(traceId)} in its log.`
+  return `**Next: the bot.** It had an error of its own, which is not your fault, and tries again by itself. If it does not recover, maintainers search its log for ${code(traceId)}.`
 }
 
 function offersOf({ outcomes }: Verdict): readonly string[] {
@@ -189,7 +189,7 @@ function commandsOf({ commandLines = [] }: ReportOptions): readonly string[] {
 /** What the words above hold for: an approval by command binds to it. The base's tip moves too often to be named. */
 function foot(verdict: Verdict, { change, page }: ReportOptions): string {
   const parts = [
-    `${linkedCommit(verdict.head, page)} on ${code(verdict.baseRef)}`,
+    `checked ${linkedCommit(verdict.head, page)} for ${code(verdict.baseRef)}`,
     ...(change === undefined ? [] : [`change ${code(change.slice(0, 12))}`]),
     ...(page === undefined ? [] : [`[all details](${checksLink(page)})`]),
     `locally: ${code('npx @catalog-bot/cli check')}`,

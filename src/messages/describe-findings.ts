@@ -192,7 +192,7 @@ function placeWords(
 }
 
 function onBase({ baseRef }: Commits): string {
-  return `That line is on ${code(baseRef)}, and not in your branch yet: merge ${code(baseRef)} into it first.`
+  return `That line is on ${code(baseRef)}, and not in your branch yet: merge ${code(baseRef)} into your branch first.`
 }
 
 /** Who let it pass, and why. */

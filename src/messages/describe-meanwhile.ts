@@ -33,6 +33,6 @@ export function describeMeanwhile(
       replaces === ''
         ? `brought ${code(entry)}`
         : `put ${code(entry)} on ${code(replaces)}${isSame ? ' too' : ''}`
-    return `${who} while this was open and ${did}: ${code(mine)} must now replace it, or be replaced or skipped by it.`
+    return `${who} while this was open and ${did}: one of it and ${code(mine)} must now replace or skip the other.`
   })
 }

@@ -48,7 +48,17 @@ function stepsOf(verdict: Verdict): readonly NextStep[] {
   const people = [...ofPeople(verdict), ...ofOthers(verdict)]
   if (kind === 'unknown')
     return [...ofWorld(verdict, author.length + people.length > 0), ...author, ...people]
-  return [...author, ...people]
+  return thenMerged([...author, ...people], verdict)
+}
+
+/** Where an approval is all that is missing, whoever gives it knows what follows. */
+function thenMerged(steps: readonly NextStep[], { reasons, waiting }: Verdict): readonly NextStep[] {
+  const [only, ...others] = steps
+  const isAll =
+    reasons.every(({ code: reason }) => reason === 'approval') &&
+    waiting.every(({ how = 'approves' }) => how === 'approves' || how === 'confirms')
+  if (only === undefined || others.length > 0 || !isAll) return steps
+  return [{ ...only, what: `${only.what} Then it merges by itself.` }]
 }
 
 /** What the author alone can do, by the reason for it. */
@@ -59,7 +69,7 @@ const ofAuthor: Partial<Record<ReasonCode, (reason: Reason, verdict: Verdict) =>
   }),
   conflict: ({ text }, { baseRef }) => ({
     headline: `❌ Resolve the conflict with ${code(baseRef)}`,
-    what: `${sentence(text)} Merge ${code(baseRef)} into your branch and push.`,
+    what: `${sentence(text)} Merge ${code(baseRef)} into your branch, resolve the conflict there, and push.`,
   }),
   'nothing-to-merge': ({ text }) => ({
     headline: '❌ Nothing to merge',
@@ -121,7 +131,7 @@ const ways: Readonly<
 > = {
   approves: (open) => {
     const isSaid = open.length === 1 && open.every(({ what }) => roleIn(what, false) !== '')
-    const ask = `Approve the commit below in a review, or comment ${code('/approve')}.`
+    const ask = `Approve it in a review, or comment ${code('/approve')}.`
     return isSaid ? ask : `${listed(open)} ${ask}`
   },
   confirms: (open) => `${listed(open)} If it is meant, comment ${code('/approve')}.`,

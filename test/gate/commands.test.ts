@@ -54,7 +54,7 @@ function input(
       config: defaultConfig,
       layout: { catalogs: [{ root: 'catalog' }] },
       change: changeBetween(base, { 'catalog/foo/catalog.yaml': [pkg('foo', 'fast')] }),
-      basePaths: ['catalog/foo/catalog.yaml', 'operators/foo/ci.yaml', 'config.yaml'],
+      basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
       ownerFiles: {
         base: new Map([
           ['operators/foo/ci.yaml', 'reviewers: [olga]'],

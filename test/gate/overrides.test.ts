@@ -40,7 +40,7 @@ function checkInput(comments: readonly Comment[], more: Partial<CheckInput> = {}
     config: defaultConfig,
     layout: { catalogs: [{ root: 'catalog' }] },
     change: changeTo('fast'),
-    basePaths: ['catalog/foo/catalog.yaml', 'operators/foo/ci.yaml', 'config.yaml'],
+    basePaths: ['catalog/foo/catalog.yaml', 'config.yaml', 'operators/foo/ci.yaml'],
     ownerFiles: {
       base: new Map([
         ['operators/foo/ci.yaml', 'reviewers: [olga]'],
