@@ -1,6 +1,7 @@
 // Whether the bot can do its work, for whoever runs it: a probe wants one word, a person wants to know what is broken.
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../github/forge-error.ts'
+import { isDoneWithin } from './is-done-within.ts'
 
 export interface HealthReport {
   /** False: nothing that is sent here can be kept, or nothing can be done with it. */
@@ -33,7 +34,7 @@ export function openHealth(store: { ping(): Promise<void> }, clock: Clock): Heal
       else silentSince ??= clock.now()
     },
     async report() {
-      const isStoreThere = await answersInTime(store.ping(), clock)
+      const isStoreThere = await isDoneWithin(store.ping(), patience, clock).catch(() => false)
       const problems = [
         ...(isStoreThere ? [] : ['the database does not answer']),
         ...(credentialsRefused
@@ -48,18 +49,5 @@ export function openHealth(store: { ping(): Promise<void> }, clock: Clock): Heal
       // What GitHub sends while it does not answer is kept all the same.
       return { isReady: isStoreThere && !credentialsRefused, problems }
     },
-  }
-}
-
-async function answersInTime(answer: Promise<void>, clock: Clock): Promise<boolean> {
-  const over = new AbortController()
-  const isThere = answer.then(
-    () => true,
-    () => false,
-  )
-  try {
-    return await Promise.race([isThere, clock.sleep(patience, over.signal).then(() => false)])
-  } finally {
-    over.abort()
   }
 }

@@ -21,6 +21,7 @@ import { deliveryHandler } from './edge/deliveries.ts'
 import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openHealth, type HealthReport } from './health.ts'
+import { isDoneWithin } from './is-done-within.ts'
 import { openMetrics } from './metrics.ts'
 import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
@@ -192,18 +193,6 @@ export async function serve(
       await Promise.all([pool.close(), looks.close(), registries.close()])
       await store.close()
     },
-  }
-}
-
-async function isDoneWithin(work: Promise<void>, milliseconds: number, clock: Clock): Promise<boolean> {
-  const over = new AbortController()
-  try {
-    return await Promise.race([
-      work.then(() => true),
-      clock.sleep(Math.max(0, milliseconds), over.signal).then(() => false),
-    ])
-  } finally {
-    over.abort()
   }
 }
 

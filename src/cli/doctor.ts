@@ -10,6 +10,7 @@ import { parse } from 'yaml'
 import { readSettings, type Settings } from '../app/settings.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import { parseConfig, type Config } from '../config/config.ts'
+import { landingInputOf } from '../examine/landing-input.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import { chooseLandingMethod } from '../gate/choose-landing-method.ts'
 import type { BranchRules } from '../gate/branch-rules.ts'
@@ -20,8 +21,6 @@ import { openForge } from '../github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import { readBranchRules } from '../github/read-branch-rules.ts'
 import { landingPlanAsText } from '../messages/landing-plan.ts'
-import { demandedChecks } from '../gate/demanded-checks.ts'
-import { namesOfChecks, ownChecks } from '../messages/report.ts'
 import { scanImages } from '../registry/scan-images.ts'
 import {
   aboutClock,
@@ -71,10 +70,9 @@ export async function doctor(named: string | undefined, options: DoctorOptions):
     permissions,
     remarks: ofGitHub,
   } = await diagnose(options, repository, readSettings(process.env))
-  const checksToRequire = namesOfChecks(demandedChecks(config))
-  const wanted = config.merge.method
-  const plan = chooseLandingMethod({ rules, wanted, permissions, app, ownChecks, checksToRequire })
-  const rulesets = recommendedRulesets(rules.branch, app, checksToRequire)
+  const input = landingInputOf(config, { rules, permissions, app })
+  const plan = chooseLandingMethod(input)
+  const rulesets = recommendedRulesets(rules.branch, app, input.checksToRequire)
   if (options.rulesets !== undefined) await writeRulesets(options.rulesets, rulesets)
   const proxy = aboutProxy(process.env)
   const remarks = [...ofGitHub, ...(proxy ? [proxy] : []), ...(await askRegistries(config, options))]

@@ -1,14 +1,12 @@
 // How one pull request is to get onto its branch: the branch's rules, read hourly and after a refusal, and the choice that
 // follows from them. A branch without rules costs no request but that reading.
 import { knownBranchRules } from '../../examine/known-branch-rules.ts'
+import { landingInputOf } from '../../examine/landing-input.ts'
 import { readConfig } from '../../examine/read-config.ts'
 import { chooseLandingMethod } from '../../gate/choose-landing-method.ts'
-import type { LandingInput } from '../../gate/landing-demands.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
 import type { Cache } from '../../ports/cache.ts'
 import type { Planned } from '../../landing/landing-options.ts'
-import { demandedChecks } from '../../gate/demanded-checks.ts'
-import { namesOfChecks, ownChecks } from '../../messages/report.ts'
 import { noteQueue } from './queued-branches.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -19,14 +17,7 @@ export async function planLanding(landing: Landing, place: JobContext<Cache>): P
   const { rules, permissions } = known
   const { config } = await readConfig(repository, await repository.treeOf(landing.base))
   if (rules.mergeQueue) await noteQueue(forge.repository, landing.baseRef, true, app.store)
-  const branch: LandingInput = {
-    rules,
-    wanted: config.merge.method,
-    permissions,
-    app: app.settings.credentials?.appId ?? 0,
-    ownChecks,
-    checksToRequire: namesOfChecks(demandedChecks(config)),
-  }
+  const branch = landingInputOf(config, { rules, permissions, app: app.settings.credentials?.appId ?? 0 })
   const changes = await repository.diff(await repository.treeOf(landing.base), landing.tree)
   const plan = chooseLandingMethod({
     ...branch,

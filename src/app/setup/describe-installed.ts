@@ -3,13 +3,12 @@ import { allRules } from '../../checks/all-rules.ts'
 import { readConfigFile } from '../../config/config-file.ts'
 import { configPath } from '../../config/config-path.ts'
 import { defaultConfig } from '../../config/config.ts'
+import { landingInputOf } from '../../examine/landing-input.ts'
 import { chooseLandingMethod } from '../../gate/choose-landing-method.ts'
-import { demandedChecks } from '../../gate/demanded-checks.ts'
 import { recommendedRulesets } from '../../gate/recommended-rulesets.ts'
 import { openForge } from '../../github/forge.ts'
 import type { GitHubApp, InstalledRepository } from '../../github/github-app.ts'
 import { readFileOf } from '../../github/read-file.ts'
-import { namesOfChecks, ownChecks } from '../../messages/report.ts'
 import type { Installed, InstalledBranch } from '../../web/setup/installed-page.ts'
 
 /** Each costs some requests, and nobody reads more. */
@@ -39,20 +38,12 @@ async function describeBranch(
   ])
   const { config = defaultConfig, findings } =
     file === undefined ? { findings: [] } : readConfigFile(file, ruleIds)
-  const checksToRequire = namesOfChecks(demandedChecks(config))
-  const plan = chooseLandingMethod({
-    rules,
-    wanted: config.merge.method,
-    permissions,
-    app: github.appId,
-    ownChecks,
-    checksToRequire,
-  })
+  const input = landingInputOf(config, { rules, permissions, app: github.appId })
   return {
     repository,
     branch,
-    plan,
-    rulesets: recommendedRulesets(branch, github.appId, checksToRequire),
+    plan: chooseLandingMethod(input),
+    rulesets: recommendedRulesets(branch, github.appId, input.checksToRequire),
     configProblems: findings.map(({ what }) => what),
   }
 }

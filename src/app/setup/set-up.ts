@@ -54,7 +54,7 @@ export async function setUp({
   async function goOn(app: CreatedApp): Promise<void> {
     await page.close()
     const credentials: Credentials = { appId: app.id, privateKey: app.pem, webhookSecret: app.webhookSecret }
-    running = await serve({ ...settings, port: page.port }, credentials, log, {
+    running = await serve({ ...settings, credentials, port: page.port }, credentials, log, {
       page: (github) =>
         installedPage({
           word,

@@ -3,6 +3,7 @@
 // address again when the connection is made. Decides; connects to nothing.
 import ipaddr from 'ipaddr.js'
 import { RegistryError } from '../registry-error.ts'
+import { canonicalHostname, isGlobalUnicast, isInternalName, type Address } from './public-host.ts'
 
 export interface EgressOptions {
   /** Hosts (`host` or `host:port`, exact) that are spoken to without TLS. Nothing becomes http by itself. */
@@ -41,9 +42,6 @@ export interface EgressPolicy {
 const defaultPorts = [443, 80, 5000, 5001, 8443]
 
 const mostPassed = 1000
-
-// Names that mean this machine or this network wherever they are resolved, so they need no address to be refused.
-const internalSuffixes = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home', 'corp', 'svc', 'arpa']
 
 // Counted as public by the address registries, but answered by the cloud's own machinery.
 const alwaysDenied = ['168.63.129.16/32']
@@ -155,19 +153,10 @@ export function loopbackRegistries(...hosts: readonly string[]): EgressOptions {
   }
 }
 
-/** Host name as policies compare it: lower case, no brackets around IPv6, no final dot. */
-export function canonicalHostname(hostname: string): string {
-  return hostname
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.+$/, '')
-}
-
 function portOf(url: URL): number {
   return url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Cidr = readonly [Address, number]
 
 function parseCidr(text: string): Cidr {
@@ -180,19 +169,6 @@ function parseCidr(text: string): Cidr {
 
 function contains([network, bits]: Cidr, address: Address): boolean {
   return network.kind() === address.kind() && address.match(network, bits)
-}
-
-// ipaddr.js calls some dead or translated IPv6 ranges unicast; only 2000::/3 is ever handed out.
-const globalIPv6: Cidr = ipaddr.parseCIDR('2000::/3')
-
-function isGlobalUnicast(address: Address): boolean {
-  return address.range() === 'unicast' && (address.kind() === 'ipv4' || contains(globalIPv6, address))
-}
-
-function isInternalName(hostname: string): boolean {
-  const labels = hostname.split('.')
-  // A name of one label is completed with the resolver's own search domains.
-  return labels.length === 1 || internalSuffixes.includes(labels.at(-1) ?? '') || labels.includes('svc')
 }
 
 function blocked(message: string): RegistryError {

@@ -5,7 +5,8 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { createSecureContext, rootCertificates } from 'node:tls'
 import { buildConnector } from 'undici'
-import { canonicalHostname, type EgressPolicy } from './egress-policy.ts'
+import type { EgressPolicy } from './egress-policy.ts'
+import { canonicalHostname } from './public-host.ts'
 import { RegistryError } from '../registry-error.ts'
 
 /** Every address of a name, in the order to try them. Rejects when there is none. */

@@ -1,7 +1,7 @@
 // What somebody wants the GitHub App to be called, whose it shall be and where GitHub reaches it: read from the setup page's
 // form, and put into the App's manifest. GitHub refuses a whole manifest for one wrong field, and says little; so what it
 // would refuse is said here first.
-import { BlockList, isIP } from 'node:net'
+import { isPublicHost } from '../../registry/transport/public-host.ts'
 
 export interface WantedApp {
   /** An organization's login; undefined: the App is one's own. */
@@ -55,40 +55,13 @@ function addressProblem(address: string, isHosted: boolean): string | undefined 
   if (protocol !== 'https:' && protocol !== 'http:') return 'The address must begin with https://.'
   if (username !== '' || password !== '') return 'Leave the user and the password out of the address.'
   if (search !== '' || hash !== '') return 'Leave out what stands behind ? or #.'
-  if (isHosted && !isPublicHost(hostname))
+  if (isHosted && (!isPublicHost(hostname) || reserved.test(hostname)))
     return `GitHub cannot reach ${hostname}: give an address on the public internet, or none.`
   return undefined
 }
 
-/** Whether a host could be on the public internet, by its name alone. */
-function isPublicHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$|\.$/g, '').toLowerCase()
-  const version = isIP(host)
-  if (version !== 0) return !internal.check(host, version === 4 ? 'ipv4' : 'ipv6')
-  return (
-    host.includes('.') && !/\.(?:localhost|local|internal|home\.arpa|test|example|invalid|lan)$/.test(host)
-  )
-}
-
-// RFC 6890 and its IPv6 counterparts, as far as somebody would write them here. Node compares IPv4 in IPv6 with the first ones.
-const internal = new BlockList()
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.168.0.0', 16],
-  ['224.0.0.0', 3],
-] as const)
-  internal.addSubnet(network, bits, 'ipv4')
-for (const [network, bits] of [
-  ['::', 127],
-  ['fc00::', 7],
-  ['fe80::', 10],
-] as const)
-  internal.addSubnet(network, bits, 'ipv6')
+// RFC 2606: nobody can have these.
+const reserved = /\.(?:test|example|invalid)\.?$/i
 
 /**
  * The manifest that GitHub is sent. Without an address there is no hook and no event: GitHub wants an address as soon as
