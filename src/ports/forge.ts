@@ -162,6 +162,12 @@ export interface Forge {
     pull: PullNumber,
     options?: { readonly anew?: boolean; readonly onCounted?: (counted: Counted) => Promise<void> },
   ): Promise<Snapshot | null>
+  /**
+   * Those of these open pull requests that are, in everything but the tip of their base, still as their snapshots say, as far
+   * as one request for all of them can tell. Of the others nothing is said: whoever wants to know reads them. Absent: that
+   * cannot be told.
+   */
+  stillAs?(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>
