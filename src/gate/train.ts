@@ -14,9 +14,10 @@ export function orderTrain<Ready extends { readonly pull: PullNumber; readonly r
 }
 
 /**
- * Whether a branch takes the merges of several pull requests in one push. What GitHub looks at on the pushed commit alone, or
- * for one pull request a push, keeps them apart: required checks, "require a pull request" (rocq-prover/rocq#8183), and every
- * rule that nobody knows. A rule that could not be read refuses the push, which changes nothing: a shorter train is tried.
+ * Whether a branch takes the merges of several pull requests in one push. "Require a pull request" keeps them apart
+ * (rocq-prover/rocq#8183), and so does every rule that nobody knows. Required checks are looked for on what becomes the tip,
+ * as bors-ng's batches show, where only the last commit has them. Where that is not so, or a rule could not be read, GitHub
+ * refuses the push, which changes nothing, and a shorter train is tried.
  */
 export function mayShareAPush(
   { method, needsGitHubsTree }: Pick<LandingPlan, 'method'> & Partial<LandingPlan>,
@@ -24,11 +25,9 @@ export function mayShareAPush(
 ): boolean {
   return (
     method?.kind === 'push' &&
-    !method.checksFirst &&
     !method.signed &&
     needsGitHubsTree !== true &&
     rules !== undefined &&
-    rules.checks.required.length === 0 &&
     rules.pullRequest === undefined &&
     rules.others.length === 0
   )

@@ -21,6 +21,7 @@ import { proposeTree } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
+import { stillAs } from './still-as.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
 const annotationsPerRequest = 50
@@ -162,6 +163,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         most: acting.mostComments,
         ...options,
       }),
+    stillAs: (snapshots) => stillAs(octokit, repository, snapshots),
     openPulls: () =>
       asking('list the open pull requests', async () => {
         const pulls = await octokit.paginate(octokit.rest.pulls.list, {

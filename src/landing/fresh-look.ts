@@ -55,7 +55,8 @@ async function whoIsMet(examined: Examined, forge: Asking): Promise<string | und
 
 /** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */
 function saysTheSame(a: Snapshot, b: Snapshot): boolean {
-  return JSON.stringify(comparable(a)) === JSON.stringify(comparable(b))
+  const text = (snapshot: Snapshot) => JSON.stringify(comparable(snapshot), inOneOrder)
+  return text(a) === text(b)
 }
 
 /**
@@ -68,6 +69,12 @@ async function meetsTheSame({ snapshot, carried }: Examined, forge: Asking): Pro
   const facts = (met: typeof now) =>
     JSON.stringify(met.map(({ open: { updatedAt: _, ...state }, by }) => [state, by]))
   return facts(now) === facts(carried.met)
+}
+
+/** What was kept in a database comes back with its keys in another order. */
+function inOneOrder(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 function comparable(snapshot: Snapshot) {

@@ -2,20 +2,30 @@
 // permit, its own fresh look and its own intent. What speaks against one of them ends the train before it; those before it
 // land. Each lands once, and after a crash in the middle each is settled by reading, as if it had come alone.
 import type { PullNumber } from '../change/ids.ts'
+import type { LandingMethod } from '../gate/landing-method.ts'
 import type { MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import type { Intent } from '../ports/landings.ts'
-import type { LandResult, Repository } from '../ports/repository.ts'
+import type { CheckRun } from '../ports/forge.ts'
+import type { Repository } from '../ports/repository.ts'
 import { crashPoint } from './crash-point.ts'
 import { whoChanged } from './fresh-look.ts'
 import { whatWasBegun } from './land-pull.ts'
-import type { Examined, LandingOutcome, LandOptions } from './landing-options.ts'
+import type { Examined, LandingOutcome, LandOptions, Planned } from './landing-options.ts'
+import { preparePush, tidyUp } from './push-merge.ts'
+import type { Acted, Step } from './ready.ts'
 import { settle } from './settle-landings.ts'
 
 export interface TrainMember {
   readonly examined: Examined
   readonly permit: MergePermit
+  /** How it would land by itself: a train goes as its last member would. */
+  readonly planned: Planned
+  /** Our check runs for it. GitHub looks for them on what becomes the tip, so those of the last member are put there. */
+  readonly checks: readonly CheckRun[]
 }
+
+type TrainOptions = Omit<LandOptions, 'plan' | 'checks'>
 
 export interface TrainOutcome {
   /** What became of each. A member that is not here waits, and is judged again on what the branch has then. */
@@ -24,36 +34,44 @@ export interface TrainOutcome {
   readonly refused?: string
 }
 
-const method = { kind: 'push', checksFirst: false, signed: false } as const
-
 /** For the holder of the branch's lease. Rejects as landPull() does, with intents that stay open. */
 export async function landTrain(
   members: readonly TrainMember[],
   lease: Lease,
-  options: Omit<LandOptions, 'plan' | 'checks' | 'leaseSeconds'>,
+  options: TrainOptions,
 ): Promise<TrainOutcome> {
   const outcomes = new Map<PullNumber, LandingOutcome>()
   const able = await whoMayGo(members, options, outcomes)
-  const permits = able.map(({ permit }) => permit)
-  if (permits.length === 0) return { outcomes }
-  crashPoint('before-intent')
-  const intents = await beginAll(permits, lease, options)
-  if (intents.length < permits.length) {
-    for (const intent of intents) await settle(intent, options, { heard: 'refused' })
-    return { outcomes }
+  const last = able.at(-1)
+  if (last === undefined) return { outcomes }
+  const train = able.map(({ permit }) => permit)
+  const { checks, planned, permit } = last
+  const { method } = planned.plan
+  if (method?.kind !== 'push' || method.signed) throw new Error('a train takes nothing but plain pushes')
+  const plan = () => Promise.resolve(planned)
+  const step: Step = { ...planned, permit, train, options: { ...options, plan, checks } }
+  try {
+    const prepared = await preparePush(step, method)
+    if (prepared.kind === 'refused') return { outcomes, refused: prepared.reason }
+    crashPoint('before-intent')
+    const intents = await beginAll(train, method, lease, options)
+    if (intents.length < train.length) {
+      for (const intent of intents) await settle(intent, options, { heard: 'refused' })
+      return { outcomes }
+    }
+    const acted = await prepared.act()
+    crashPoint('pushed')
+    await settleAll(intents, acted, options, outcomes)
+    return acted.kind === 'refused' ? { outcomes, refused: acted.reason } : { outcomes }
+  } finally {
+    await tidyUp(step)
   }
-  const { repository } = options
-  if (repository.landTogether === undefined) throw new TypeError('this repository lands one by one')
-  const pushed = await repository.landTogether(permits)
-  crashPoint('pushed')
-  await settleAll(intents, pushed, options, outcomes)
-  return pushed.kind === 'refused' ? { outcomes, refused: pushed.reason } : { outcomes }
 }
 
 /** The members up to the first against whom something speaks; what speaks against any of them is in `outcomes`. */
 async function whoMayGo(
   members: readonly TrainMember[],
-  options: Parameters<typeof landTrain>[2],
+  options: TrainOptions,
   outcomes: Map<PullNumber, LandingOutcome>,
 ): Promise<readonly TrainMember[]> {
   for (const { permit } of members) {
@@ -72,8 +90,9 @@ async function whoMayGo(
 /** An intent for each, before anything can move the branch. Fewer: the lease was lost in between. */
 async function beginAll(
   permits: readonly MergePermit[],
+  method: LandingMethod,
   lease: Lease,
-  { store, clock }: Parameters<typeof landTrain>[2],
+  { store, clock }: TrainOptions,
 ): Promise<readonly Intent[]> {
   const intents: Intent[] = []
   for (const { landing } of permits) {
@@ -88,11 +107,11 @@ async function beginAll(
 /** Whatever GitHub said, the branch is read; for all of them once where that is enough. */
 async function settleAll(
   intents: readonly Intent[],
-  pushed: LandResult,
-  options: Parameters<typeof landTrain>[2],
+  acted: Acted,
+  options: TrainOptions,
   outcomes: Map<PullNumber, LandingOutcome>,
 ): Promise<void> {
-  const heard = pushed.kind === 'landed' ? 'done' : 'refused'
+  const heard = acted.kind === 'done' ? 'done' : 'refused'
   const isFetched = await isThere(intents, options.repository)
   for (const intent of intents) {
     const settled = await settle(intent, options, { heard, isFetched })

@@ -2,6 +2,7 @@
 // against one of them is told of that one alone. After every single step the process may end.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { pullNumber, type CommitSha } from '../../src/change/ids.ts'
+import type { LandingMethod } from '../../src/gate/landing-method.ts'
 import { mint } from '../../src/gate/merge-permit.ts'
 import { landTrain, type TrainMember } from '../../src/landing/land-train.ts'
 import { leaseName } from '../../src/landing/lease-name.ts'
@@ -9,7 +10,7 @@ import { settleBranch } from '../../src/landing/settle-landings.ts'
 import { checksRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
 import { dying, isAct, PowerCut } from './dying.ts'
-import { LandingWorld, ownChecks, type Scene } from './landing-world.ts'
+import { green, LandingWorld, ownChecks, plainPush, type Scene } from './landing-world.ts'
 
 let world: LandingWorld
 beforeAll(async () => {
@@ -27,7 +28,7 @@ interface Station {
 }
 
 /** Three pull requests for three files, each judged on top of the one before it. */
-async function station(): Promise<Station> {
+async function station(method: LandingMethod = plainPush): Promise<Station> {
   const scene = await world.scene({ behind: false })
   const pulls = [scene.pull]
   for (const name of ['beta', 'gamma'])
@@ -61,7 +62,12 @@ async function station(): Promise<Station> {
       tree,
       config: 'c',
     }
-    members.push({ examined: { snapshot }, permit: mint(landing) })
+    members.push({
+      examined: { snapshot },
+      permit: mint(landing),
+      planned: { plan: { method } },
+      checks: green,
+    })
     base = commit
   }
   return { scene, pulls, members }
@@ -94,6 +100,21 @@ describe('a landing train', () => {
     expect(pushesOf(it)).toBe(1)
     expect(it.pulls.map(({ merged }) => merged?.sha)).toEqual(it.pulls.map(() => expect.any(String)))
     expect(it.scene.intents.map(({ outcome }) => outcome)).toEqual(['landed', 'landed', 'landed'])
+    await it.scene.close()
+  })
+
+  test('lands where GitHub does not answer for all of them at once, and though a snapshot was kept in a database', async () => {
+    const it = await station()
+    world.it.github.fail('POST /graphql', { status: 502 })
+    const kept = it.members.map((member) => {
+      const { snapshot } = member.examined
+      return {
+        ...member,
+        examined: { snapshot: Object.fromEntries(Object.entries(snapshot).toReversed()) as typeof snapshot },
+      }
+    })
+    const { outcomes } = await go({ ...it, members: kept })
+    expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
     await it.scene.close()
   })
 
@@ -135,6 +156,17 @@ describe('a landing train', () => {
     await it.scene.close()
   })
 
+  test('goes where our checks are required: they are put on what becomes the tip, once', async () => {
+    const it = await station({ kind: 'push', checksFirst: true, signed: false })
+    it.scene.rules([checksRule(ownChecks.map((context) => ({ context })))])
+    const { outcomes, refused } = await go(it)
+    expect(refused).toBeUndefined()
+    expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
+    expect(it.scene.tip()).toBe(commitsOf(it).at(-1))
+    expect(it.scene.otherBranches().filter((ref) => ref.includes('catalog-bot'))).toEqual([])
+    await it.scene.close()
+  })
+
   test('does not land on a base that moved, and writes nothing down as landed', async () => {
     const it = await station()
     await it.scene.github.pushToBase(it.scene.full, { 'meanwhile.txt': 'x\n' })
@@ -168,7 +200,13 @@ describe('a landing train', () => {
     const whole = dying(first.scene.options, Infinity)
     await go(first, whole.options)
     await first.scene.close()
-    const acts = whole.calls.map((step, at) => [step, at] as const).filter(([step]) => isAct(step))
+    // The first and the last of each kind: what lies between is like one of them.
+    const acts = whole.calls
+      .map((step, at) => [step, at] as const)
+      .filter(
+        ([step, at]) =>
+          isAct(step) && [whole.calls.indexOf(step), whole.calls.lastIndexOf(step)].includes(at),
+      )
     expect(acts.map(([step]) => step)).toContain('repository.landTogether')
     for (const [step, at] of acts) {
       const it = await station()

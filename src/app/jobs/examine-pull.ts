@@ -1,7 +1,10 @@
 // The job "check this pull request": snapshot, verdict, report, landing. Level-triggered: it reads everything
 // anew, so running it twice, late or after a crash comes to the same end.
+import { questionKey, type Question } from '../../checks/questions.ts'
 import type { PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
+import type { Answer } from '../../examine/gather-answers.ts'
+import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
@@ -10,6 +13,7 @@ import { answerCommands } from './answer-commands.ts'
 import { obeyOnClosed } from './closed-commands.ts'
 import { fetchAgreeing } from './fetch-agreeing.ts'
 import { isServed } from './is-served.ts'
+import { keepLook } from './keep-look.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
 import { reportMerged } from './report-merged.ts'
@@ -44,7 +48,8 @@ async function examineInTurn(
   const { store } = place.app
   crashPoint('job-taken')
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const examination = await look(job.pull, place, turn)
+    const answers = new Map<string, Answer>()
+    const examination = await look(job.pull, place, turn, answers)
     if (examination === undefined) return
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
@@ -59,6 +64,7 @@ async function examineInTurn(
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
+      await keepLook(examination, answers, place)
       // A question that is open for the moment is the group's to wait for.
       if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
       return
@@ -78,7 +84,12 @@ async function examineInTurn(
 }
 
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
-async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Promise<Seen | undefined> {
+async function look(
+  pull: PullNumber,
+  place: JobContext<Store>,
+  turn: Turn,
+  answers: Map<string, Answer>,
+): Promise<Seen | undefined> {
   const { forge, app } = place
   let size: PullSize | undefined
   const snapshot = await forge.readSnapshot(pull, {
@@ -107,10 +118,12 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
   }
   await turn.giveWay()
   const started = performance.now()
-  const examination = await lookAtPull(fetched, place, {
+  const hints: LookHints = {
     size,
     onLong: () => turn.weigh('heavy', whoseOf(fetched.author, forge)),
-  })
+  }
+  const onAnswer = (question: Question, answer: Answer) => void answers.set(questionKey(question), answer)
+  const examination = await lookAtPull(fetched, place, hints, { onAnswer })
   const examined = Math.round(performance.now() - started)
   app.log.info(
     { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },

@@ -8,7 +8,7 @@ import { longestTrain, mayShareAPush, nextLength, orderTrain } from '../../gate/
 import { crashPoint } from '../../landing/crash-point.ts'
 import { landUnderLease } from '../../landing/land-pull.ts'
 import { landTrain, type TrainMember } from '../../landing/land-train.ts'
-import type { LandingOutcome, Planned } from '../../landing/landing-options.ts'
+import type { LandingOutcome } from '../../landing/landing-options.ts'
 import { leaseName } from '../../landing/lease-name.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Job } from '../../ports/jobs.ts'
@@ -46,7 +46,6 @@ const lengthSeconds = 600
 
 interface Member extends TrainMember {
   readonly seen: Seen
-  readonly planned: Planned
 }
 
 /** Rejects with a ForgeError, GitError or StoreError. */
@@ -155,16 +154,17 @@ async function judge(snapshot: Snapshot, place: Place): Promise<Member | undefin
   // What people are told of a merge is read from here, also by whoever comes after a crash.
   await app.store.recordVerdict(recordOf(seen, app.clock.now()))
   const planned = await planLanding(permit.landing, place)
-  return { examined: seen, permit, seen, planned }
+  const checks = composed(seen, place).checks.map(withDigest)
+  return { examined: seen, permit, seen, planned, checks }
 }
 
-async function landAlone({ examined, permit, seen, planned }: Member, lease: Lease, place: Place) {
+async function landAlone({ examined, permit, planned, checks }: Member, lease: Lease, place: Place) {
   return landUnderLease(examined, permit, lease, {
     ...settleOptions(place),
     forge: place.forge,
     leaseSeconds: place.app.settings.leaseSeconds,
     plan: () => Promise.resolve(planned),
-    checks: composed(seen, place).checks.map(withDigest),
+    checks,
   })
 }
 
@@ -179,6 +179,7 @@ async function landTogether(
   const { outcomes, refused } = await landTrain(members, lease, {
     ...settleOptions(place),
     forge: place.forge,
+    leaseSeconds: place.app.settings.leaseSeconds,
   })
   const { length } = members
   const key = `${job.repository.owner}/${job.repository.name} ${job.branch}`.toLowerCase()

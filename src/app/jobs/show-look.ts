@@ -1,4 +1,5 @@
 // What becomes of a look: the record of its verdict, and the report that people see.
+import { createHash } from 'node:crypto'
 import type { ReportOptions } from '../../messages/report-options.ts'
 import { composeReport, type Report } from '../../messages/report.ts'
 import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
@@ -65,6 +66,12 @@ async function sayMeanwhile(
   )
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
   return describeMeanwhile(moved, pulls, page, snapshot.baseRef)
+}
+
+/** Stands for all that a look shows to people, whatever of it is on GitHub already. */
+export async function digestOfShown(seen: Seen, place: JobContext<Landings>): Promise<string> {
+  const shown = composed(seen, place, { meanwhile: await sayMeanwhile(seen, place) })
+  return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
 
 /** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
