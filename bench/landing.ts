@@ -23,6 +23,8 @@ const { values, positionals } = parseArgs({
     /** Pull requests beside them that only wait for an approval. */
     waiting: { type: 'string', default: '0' },
     only: { type: 'string' },
+    /** Tells which calls there were, and how many a merge. */
+    calls: { type: 'boolean', default: false },
     /** Seconds after which whatever is merged by then is told. */
     within: { type: 'string', default: '600' },
   },
@@ -154,8 +156,21 @@ function told({ count, mode, ready, waiting, landedAt, started, passed }: Measur
     `green to merged p50 ${at(0.5)} s, p95 ${at(0.95)} s`,
     `${per(api.length - forWaiting.length)} requests and ${per(writes.length)} writes a merge`,
     `${per(passed.filter(({ path }) => path.includes('.git/')).length)} of git`,
+    ...(values.calls ? [callsOf(api, merges)] : []),
     ...(waiting.length > 0 ? [`${forWaiting.length} requests for ${waiting.length} that wait`] : []),
   ].join('; ')
+}
+
+function callsOf(api: readonly Passed[], merges: number): string {
+  const kinds = new Map<string, number>()
+  for (const { method, path } of api) {
+    const kind = `${method} ${path.replace(/\?.*/, '').replaceAll(/\b[0-9a-f]{40}\b|\d+|(?<=users\/|ref\/heads\/|branches\/|collaborators\/)[^/]+/g, '*')}`
+    kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
+  }
+  return [...kinds]
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([kind, times]) => `\n  ${(times / Math.max(1, merges)).toFixed(1)} ${kind}`)
+    .join('')
 }
 
 for (const count of counts) for (const mode of modes) console.log(await measure(count, mode))

@@ -2564,6 +2564,35 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/store/embedded.test.ts', 'given up before'],
   },
+  {
+    number: 496,
+    bug: 'take a pull request whose base moved for unchanged, whatever it comes to there',
+    edits: [
+      {
+        file: 'src/app/jobs/keep-look.ts',
+        search: 'if ((await digestOfShown(seen, place)) !== kept.shown) return undefined',
+        replace: '',
+      },
+      {
+        file: 'src/app/jobs/keep-look.ts',
+        search: '!hasAll || seen.verdict.permit !== undefined || seen.commands.length > 0',
+        replace: '!hasAll',
+      },
+    ],
+    test: ['test/stories/waiting-pulls.test.ts', 'asked about again'],
+  },
+  {
+    number: 497,
+    bug: 'compare a snapshot that was kept in a database by the order of its keys',
+    edits: [
+      {
+        file: 'src/landing/fresh-look.ts',
+        search: 'JSON.stringify(comparable(snapshot), inOneOrder)',
+        replace: 'JSON.stringify(comparable(snapshot))',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'kept in a database'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -17,7 +17,13 @@ export interface CheckRun extends ReportedCheck {
 
 export type Action =
   /** Creates or updates our check run of this name on this commit. */
-  | { readonly kind: 'put-check'; readonly head: CommitSha; readonly run: CheckRun }
+  | {
+      readonly kind: 'put-check'
+      readonly head: CommitSha
+      readonly run: CheckRun
+      /** What of ours was read there a moment ago. Absent: it is read. */
+      readonly present?: Present['checks']
+    }
   /** Makes our suggestions on the lines of a pull request's diff exactly these: one review for what is new, what is out of date goes. */
   | {
       readonly kind: 'put-suggestions'
