@@ -36,6 +36,14 @@ export function makePlan(seed: number): Plan {
 }
 
 function anOpening(dice: Dice): Deed {
+  // Most are what a catalog lives by: an owner's release.
+  if (dice.isTrue(0.4)) {
+    const name = dice.of(packages)
+    const edit: Edit = dice.isTrue(0.6)
+      ? { kind: 'release', package: name }
+      : { kind: 'extra', package: name, part: dice.between(1, 3) }
+    return { do: 'open', by: dice.of(ownersAtFirst[name]), edits: [edit] }
+  }
   return {
     do: 'open',
     by: dice.of(cast),

@@ -39,7 +39,7 @@ const start = Date.parse('2026-01-01T00:00:00Z')
 /** Milliseconds after the last thing that went wrong within which everything has come to its end: rights, parked pull requests and what was swept are looked at again within an hour. */
 const settlingTime = 3.6 * 3600_000
 /** A run that takes more steps than this does not come to an end. */
-const mostSteps = 30_000
+const mostSteps = 15_000
 /** Jobs that one process does at once. */
 const places = 3
 /** Milliseconds until a process that ended is there again. */
@@ -78,6 +78,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     freshLooks: new Map(),
     leasesTaken: new Map(),
     ownFailures: [],
+    hadTwins: false,
   }
 
   const scheduler = new Scheduler(
@@ -314,7 +315,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     const settle = (after?: number) => {
       if (!isOurs() || !instance.process.isAlive) return
       tables.jobs.splice(tables.jobs.indexOf(row), 1)
-      if (after !== undefined) putBack(row, scheduler.now + after)
+      if (after !== undefined) putBack(row, scheduler.now + after, runs)
     }
     void current.run(nameOf(job), async () => {
       try {
@@ -329,8 +330,9 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     })
   }
 
-  function putBack({ job }: JobRow, startAfter: number): void {
+  function putBack({ job, key }: JobRow, startAfter: number, runs = 0): void {
     putJob(tables, job, startAfter)
+    for (const row of tables.jobs) if (row.key === key && row.state === 'waiting') row.runs = runs
   }
 
   /** Jobs of processes that are dead, or say nothing for too long, wait again. */
@@ -345,6 +347,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
         ? pausedFor > silence
         : scheduler.now - (silentSince ?? scheduler.now) >= silence
       if (!isSilent) continue
+      if (by.isAlive) observed.hadTwins = true
       tables.jobs.splice(tables.jobs.indexOf(row), 1)
       putBack(row, scheduler.now)
     }

@@ -1,40 +1,68 @@
-// `npm run simulate -- --seed N --runs M`: runs made-up worlds against the bot's own code, and says what must never happen and
-// did. Exit 1 when something did.
+// `npm run simulate -- --seed N --runs M [--small] [--seconds S]`: runs made-up worlds against the bot's own code, says what
+// happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
 import { parseArgs } from 'node:util'
-import { describe } from './plan.ts'
+import { describe, type Plan } from './plan.ts'
 import { makePlan } from './make-plan.ts'
-import { run } from './run.ts'
+import { run, type RunResult } from './run.ts'
+import { shrink } from './shrink.ts'
+import { smallPlan, smallPlans } from './small-plans.ts'
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     runs: { type: 'string', default: '100' },
-    trace: { type: 'boolean', default: false },
+    small: { type: 'boolean', default: false },
     seconds: { type: 'string' },
+    trace: { type: 'boolean', default: false },
   },
 })
-const first = values.seed === undefined ? 1 + Math.floor(Math.random() * 1_000_000_000) : Number(values.seed)
+const numberOf = (name: 'seed' | 'runs' | 'seconds', otherwise: number): number => {
+  const text = values[name]
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a number`)
+  return value
+}
 const say = (line: string) => void process.stdout.write(`${line}\n`)
 
-let steps = 0
-let landings = 0
-let failed = 0
-const runs = Number(values.runs)
+const first = numberOf('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
+const runs = Math.min(numberOf('runs', 100), values.small ? smallPlans : Infinity)
+const until = performance.now() + numberOf('seconds', 24 * 3600) * 1000
+const planOf = (number: number): Plan => (values.small ? smallPlan(number, first) : makePlan(number))
+
+say(`simulating from seed ${first}`)
 const began = performance.now()
-for (let seed = first; seed < first + runs; seed++) {
-  const plan = makePlan(seed)
-  const result = await run(plan, { isTraced: values.trace })
+const failed: RunResult[] = []
+let [done, steps, landings] = [0, 0, 0]
+while (done < runs && performance.now() < until) {
+  const result = await run(planOf(first + done), { isTraced: values.trace })
+  done += 1
   steps += result.steps
   landings += result.landings
-  if (result.violations.length === 0 && !values.trace) continue
-  if (result.violations.length > 0) failed += 1
-  say(`seed ${seed}: ${result.violations.length} violations, ${result.steps} steps`)
-  for (const event of plan.events) say(`  ${describe(event)}`)
-  for (const { invariant, what } of result.violations) say(`  VIOLATION ${invariant}: ${what}`)
+  if (result.violations.length > 0) {
+    failed.push(result)
+    tell(result)
+  }
   if (values.trace) for (const line of result.trace) say(`  ${line}`)
 }
+const [worst] = failed
+if (worst !== undefined && !values.trace) {
+  const { result, runs: tries } = await shrink(worst, (plan) => run(plan))
+  say(`\nThe first of them, made small in ${tries} runs:`)
+  tell(await run(result.plan, { isTraced: true }))
+}
 const seconds = (performance.now() - began) / 1000
+const scope = values.small ? ` of ${smallPlans} small ones` : ''
 say(
-  `${runs} runs from seed ${first}: ${failed} with violations; ${steps} steps, ${landings} landings, ${seconds.toFixed(1)} s`,
+  `${done} runs${scope} from seed ${first}, ${steps} steps, ${landings} landings, ${seconds.toFixed(1)} s: ${failed.length === 0 ? 'no violation' : `${failed.length} with violations`}`,
 )
-process.exitCode = failed > 0 ? 1 : 0
+process.exitCode = failed.length > 0 ? 1 : 0
+
+function tell({ plan, violations, trace, steps: taken }: RunResult): void {
+  say(
+    `seed ${plan.seed}: ${taken} steps, ${plan.instances} processes, webhooks ${plan.webhooks ? 'on' : 'off'}`,
+  )
+  for (const event of plan.events) say(`  ${describe(event)}`)
+  if (!values.trace) for (const line of trace) say(`  | ${line}`)
+  for (const { invariant, what } of violations) say(`  VIOLATION ${invariant}: ${what}`)
+}

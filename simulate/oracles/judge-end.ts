@@ -49,13 +49,15 @@ function judgePull(observed: Observed, pull: Pull): readonly Violation[] {
     for (const word of activeCanaries(text)) violated('I16', `a check run has ${word}`)
   for (const [at, run] of checks.entries()) {
     const before = checks.slice(0, at).findLast(({ name }) => name === run.name)
-    if (before?.digest === run.digest) violated('I18', `"${run.name}" was written twice`)
+    if (before?.digest === run.digest && !observed.hadTwins)
+      violated('I18', `"${run.name}" was written twice`)
   }
   const [report] = reports
   const landed = observed.tables.intents.find(
     ({ intent, outcome }) => intent.pull === pull.number && outcome === 'landed',
   )
-  if (landed !== undefined && report?.body.includes('Merged as') !== true)
+  // What a maintainer took away from a pull request that is done is not written again.
+  if (landed !== undefined && report?.body.includes('Merged as') !== true && !isReportTaken(server, pull))
     violated('I19', 'the bot merged it, and its comment does not say so')
   if (landed === undefined && report?.body.includes('Merged as') === true)
     violated('I19', 'the comment says that it was merged')
@@ -66,6 +68,12 @@ function judgePull(observed: Observed, pull: Pull): readonly Violation[] {
   const obstacles = obstaclesTo(observed, pull)
   if (obstacles.length === 0) violated('I20', 'nothing speaks against it, and it has not landed')
   return found
+}
+
+function isReportTaken(server: Server, { number, comments }: Pull): boolean {
+  const ids = new Set(comments.map(({ id }) => id))
+  const all = (server.pulls.get(number) ?? []).flatMap(({ value }) => value.comments)
+  return all.some(({ id, author }) => author.id === server.bot.id && !ids.has(id))
 }
 
 /** What would be active in what the bot writes, of what people wrote to be so. */

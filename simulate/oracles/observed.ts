@@ -31,6 +31,11 @@ export interface Observed {
   readonly freshLooks: Map<string, number>
   /** When each process took its last lease. */
   readonly leasesTaken: Map<Process, number>
+  /**
+   * Whether a job was taken again while a process that had stood still was at it: nothing on GitHub keeps the two of them from
+   * writing the same check run, and who reads sees the newest.
+   */
+  hadTwins: boolean
   /** Jobs that failed by a fault of ours. */
   readonly ownFailures: { readonly job: string; readonly error: Error }[]
 }

@@ -54,7 +54,7 @@ export function openObjects(
       const known = ancestors(objects, base)
       const commits = [...ancestors(objects, head)].filter((commit) => !known.has(commit))
       if (commits.length > mostCarried) return { isWhole: false, commits: [], largeFiles: [] }
-      return { isWhole: true, commits: commits.map((id) => carriedCommit(objects, id)), largeFiles: [] }
+      return { isWhole: true, commits: commits.map((id) => carriedCommit(objects, base, id)), largeFiles: [] }
     },
     diff: async (before, after) => {
       const [from, to] = [objects.tree(before), objects.tree(after)]
@@ -78,13 +78,15 @@ export function openObjects(
   }
 }
 
-function carriedCommit(objects: Objects, id: CommitSha): CarriedCommit {
+function carriedCommit(objects: Objects, base: CommitSha, id: CommitSha): CarriedCommit {
   const { message, parents, tree } = objects.commit(id)
-  const workflows = (of: CommitSha | undefined) =>
-    of === undefined ? '' : workflowsIn(objects, objects.commit(of).tree)
+  const stateOf = (commit: CommitSha) => workflowsIn(objects, objects.commit(commit).tree)
+  const before = new Set(parents.length === 0 ? [''] : parents.map(stateOf))
+  // A merge may take them from what it brings of the base.
+  const allowed = before.size === 1 ? before : new Set(mergeBases(objects, base, id).map(stateOf))
   return {
     id,
-    editsWorkflows: parents.every((parent) => workflows(parent) !== workflowsIn(objects, tree)),
+    editsWorkflows: !allowed.has(workflowsIn(objects, tree)),
     ...factsOfObject(Buffer.from(`tree ${tree}\n\n${message}`)),
   }
 }

@@ -12,6 +12,7 @@ import type { Store } from '../../src/ports/store.ts'
 import type { VerdictRecord } from '../../src/ports/verdicts.ts'
 import type { Coverage } from '../../src/checks/ownership/ownership.ts'
 import { jobKey } from '../../src/store/jobs.ts'
+import { storableText } from '../../src/store/storable-text.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Process } from '../scheduler.ts'
 
@@ -96,6 +97,8 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
     map.set(key, list)
     return list
   }
+  const isIn = (row: { readonly repository: RepositoryName }, repository: RepositoryName) =>
+    keyOf(row.repository) === keyOf(repository)
   const mapAt = <K, A, B>(map: Map<K, Map<A, B>>, key: K): Map<A, B> => {
     const inner = map.get(key) ?? new Map<A, B>()
     map.set(key, inner)
@@ -224,15 +227,19 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
           by.kind === 'person' &&
           tables.stopEvents.some(
             (event) =>
+              isIn(event, repository) &&
               (event.branch ?? every) === place &&
               event.step === 'resumed' &&
               event.kind === 'frozen' &&
               (event.comment ?? 0) > by.comment,
           )
         if (isTakenBack) return undefined
-        note(order, 'stopped')
-        const at = tables.stops.findIndex((stop) => (stop.branch ?? every) === place && stop.kind === kind)
+        const at = tables.stops.findIndex(
+          (stop) => isIn(stop, repository) && (stop.branch ?? every) === place && stop.kind === kind,
+        )
         const before = tables.stops[at]
+        // That a refusal was met again is counted, not told again.
+        if (before === undefined || by.kind !== 'bot') note(order, 'stopped')
         if (before === undefined) {
           const made: LandingStop = { ...copy(order), since: now(), times: 1 }
           tables.stops.push(made)
@@ -247,6 +254,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       turn(`resume landings: ${kinds.join(', ')}`, () => {
         if (isRepeated(repository, by)) return []
         const ended = tables.stops.filter((stop) => {
+          if (!isIn(stop, repository)) return false
           if (branch !== undefined && (stop.branch ?? every) !== branch) return false
           if (!kinds.includes(stop.kind)) return false
           if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
@@ -258,18 +266,38 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         }
         return copy(ended)
       }),
-    retryLandings: ({ branch }) =>
+    retryLandings: ({ repository, branch }) =>
       turn('retry landings', () => {
         for (const [at, stop] of tables.stops.entries())
-          if (stop.branch === branch && stop.kind === 'refused') tables.stops[at] = { ...stop, tryAgainAt: 0 }
+          if (isIn(stop, repository) && stop.branch === branch && stop.kind === 'refused')
+            tables.stops[at] = { ...stop, tryAgainAt: 0 }
       }),
-    landingStops: () => turn('read stops', () => copy(tables.stops)),
-    stopEvents: (_, most) => turn('read events', () => copy(tables.stopEvents.toReversed().slice(0, most))),
+    landingStops: (repository) =>
+      turn('read stops', () =>
+        copy(tables.stops.filter((stop) => repository === undefined || isIn(stop, repository))),
+      ),
+    stopEvents: (repository, most) =>
+      turn('read events', () =>
+        tables.stopEvents
+          .filter((event) => isIn(event, repository))
+          .toReversed()
+          .slice(0, most)
+          .map(({ comment: _, ...event }) => copy(event)),
+      ),
     parkPull: (repository, parked) =>
-      turn(`park #${parked.pull}`, () => void tables.parked.set(pullKey(repository, parked.pull), parked)),
+      turn(`park #${parked.pull}`, () => {
+        const kept = { ...parked, reason: storableText(parked.reason) }
+        tables.parked.set(pullKey(repository, parked.pull), kept)
+      }),
     parkedPull: (repository, pull) =>
       turn(`read whether #${pull} is parked`, () => tables.parked.get(pullKey(repository, pull))),
-    parkedPulls: () => turn('read parked pulls', () => [...tables.parked.values()].map(({ pull }) => pull)),
+    parkedPulls: (repository) =>
+      turn('read parked pulls', () =>
+        [...tables.parked]
+          .filter(([key]) => key.startsWith(`${keyOf(repository)}#`))
+          .map(([, { pull }]) => pull)
+          .toSorted((a, b) => a - b),
+      ),
     releasePull: (repository, pull) =>
       turn(`release #${pull}`, () => void tables.parked.delete(pullKey(repository, pull))),
 
@@ -294,7 +322,10 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
     recordCommand: (repository, pull, record) =>
       turn(`record command ${record.command} by ${record.login} on #${pull}: ${record.outcome}`, () => {
         const all = listAt(tables.commands, pullKey(repository, pull))
-        if (all.some((each) => each.record.comment === record.comment)) return 'duplicate'
+        const ofAll = [...tables.commands].flatMap(([key, some]) =>
+          key.startsWith(`${keyOf(repository)}#`) ? some : [],
+        )
+        if (ofAll.some((each) => each.record.comment === record.comment)) return 'duplicate'
         all.push({ record: copy(record), at: now() })
         all.sort((a, b) => a.record.comment - b.record.comment)
         return 'new'
@@ -332,13 +363,15 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
           if (!seen.has(login.toLowerCase())) seen.set(login.toLowerCase(), id)
         return new Map(seen)
       }),
-    pushersOf: (_, pull, head) =>
+    pushersOf: (repository, pull, head) =>
       turn(`read who pushed #${pull}`, () =>
-        tables.pushes.filter((push) => push.pull === pull && push.head === head).map(({ pusher }) => pusher),
+        tables.pushes
+          .filter((push) => isIn(push, repository) && push.pull === pull && push.head === head)
+          .map(({ pusher }) => pusher),
       ),
-    hasSeenPushes: (_, pull) =>
+    hasSeenPushes: (repository, pull) =>
       turn(`read whether pushes of #${pull} were seen`, () =>
-        tables.pushes.some((push) => push.pull === pull),
+        tables.pushes.some((push) => isIn(push, repository) && push.pull === pull),
       ),
     recentCommands: (repository) =>
       turn('count commands', () => {
@@ -410,5 +443,10 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
 }
 
 function isSamePush(a: SeenPush, b: SeenPush): boolean {
-  return a.pull === b.pull && a.head === b.head && a.pusher.id === b.pusher.id
+  return (
+    keyOf(a.repository) === keyOf(b.repository) &&
+    a.pull === b.pull &&
+    a.head === b.head &&
+    a.pusher.id === b.pusher.id
+  )
 }
