@@ -197,7 +197,7 @@ function aFault(dice: Dice): Fault {
     ],
     [() => ({ fault: 'limited', times: dice.between(1, 8), seconds: dice.between(5, 90) }), 2],
     [() => ({ fault: 'stale', steps: dice.between(1, 12), times: dice.between(1, 4) }), 3],
-    [() => ({ fault: 'crash' }), 6],
+    [() => ({ fault: 'crash', ...(dice.isTrue(0.4) && { to: 'push' as const }) }), 6],
     [() => ({ fault: 'pause', seconds: dice.of([2, 20, 90]) }), 2],
     [() => ({ fault: 'clock', seconds: dice.of([-300, -5, 5, 300]) }), 1],
     [() => ({ fault: 'lose-delivery', times: dice.between(1, 6) }), 3],

@@ -83,7 +83,8 @@ export type Fault =
   | { readonly fault: 'limited'; readonly times: number; readonly seconds: number }
   /** What GitHub says of a pull request is as old as so many steps. */
   | { readonly fault: 'stale'; readonly steps: number; readonly times: number }
-  | { readonly fault: 'crash' }
+  /** `to`: at the next call that leads there; otherwise at the next of any. */
+  | { readonly fault: 'crash'; readonly to?: 'push' | 'merge' }
   | { readonly fault: 'pause'; readonly seconds: number }
   | { readonly fault: 'clock'; readonly seconds: number }
   | { readonly fault: 'lose-delivery' | 'double-delivery'; readonly times: number }

@@ -172,7 +172,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       const { fault } = one
       const isMeant =
         (fault.fault === 'fails' && fault.to === to) ||
-        fault.fault === 'crash' ||
+        (fault.fault === 'crash' && (fault.to === undefined || fault.to === to)) ||
         (fault.fault === 'limited' && (to === 'github' || to === 'merge'))
       if (!isMeant) continue
       one.times -= 1

@@ -137,8 +137,9 @@ function obstaclesTo({ server, tables, landings }: Observed, pull: Pull): readon
   if (pull.draft || pull.labels.includes('hold')) obstacles.push('draft or label')
   if ([...lastReviews(pull).values()].some(({ state }) => state === 'changes-requested'))
     obstacles.push('changes requested')
-  if (pull.comments.some((comment) => ['hold', 'unhold'].includes(commandOf(comment) ?? '')))
-    obstacles.push('a hold')
+  // A hold outlives the comment that gave it.
+  const ever = (server.pulls.get(pull.number) ?? []).flatMap(({ value }) => value.comments)
+  if (ever.some((comment) => ['hold', 'unhold'].includes(commandOf(comment) ?? ''))) obstacles.push('a hold')
   if (pull.comments.some(({ isEdited }) => isEdited)) obstacles.push('an edited comment')
   const all = [...server.pulls.values()].flatMap((states) => states.map(({ value }) => value))
   if (

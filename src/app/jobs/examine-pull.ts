@@ -15,6 +15,7 @@ import { crashPoint } from '../../landing/crash-point.ts'
 import { landPull } from '../../landing/land-pull.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import { settle } from '../../landing/settle-landings.ts'
+import { settleLeft } from '../../landing/settle-left.ts'
 import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
 import { answerCommands } from './answer-commands.ts'
 import { obeyOnClosed } from './closed-commands.ts'
@@ -36,6 +37,8 @@ import type { Turn } from './turns.ts'
 
 /** Seconds after which a landing that met another one is tried again. */
 const busySeconds = 2
+/** Seconds until it is asked again what became of a landing: GitHub gives up on its own merge within them. */
+const unclearSeconds = 30
 /** How often a landing starts again from a moved base within one job before it goes back to the queue. */
 const landingAttempts = 5
 
@@ -75,6 +78,7 @@ async function examineInTurn(
     if (verdict.permit === undefined) {
       // A question that is open for the moment is the group's to wait for.
       if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
+      if (!(await settleBegun(job.pull, place))) await store.enqueue(job, unclearSeconds)
       return
     }
 
@@ -171,6 +175,12 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
   const open = await app.store.openLandings(forge.repository)
   if (open.some((intent) => intent.pull === pull && intent.method?.kind === 'queue'))
     await merging.dequeue(pull)
+}
+
+/** What an earlier process began for a pull request that waits now. False: nobody can tell yet what became of it. */
+function settleBegun(pull: PullNumber, place: JobContext<Store>): Promise<boolean> {
+  const { leaseSeconds } = place.app.settings
+  return settleLeft(place.forge.repository, pull, { ...settleOptions(place), leaseSeconds })
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
