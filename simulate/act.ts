@@ -23,7 +23,7 @@ import { main, noRules, type Pull, type Rules, type Server } from './world/serve
 /** What a person may set in the second in which it is shown already. */
 const second = 1000
 
-export const requiredByRules = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
+const requiredByRules = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
 
 const rulesNamed: Readonly<Record<Extract<Deed, { do: 'rules' }>['rules'], Rules>> = {
   none: noRules,
@@ -177,7 +177,7 @@ export function act(server: Server, deed: Deed): void {
   }
 }
 
-export function pullAt(server: Server, number: number): Pull | undefined {
+function pullAt(server: Server, number: number): Pull | undefined {
   return server.pull(number as PullNumber)
 }
 

@@ -1,4 +1,4 @@
-// `npm run simulate -- --seed N --runs M [--small] [--seconds S]`: runs made-up worlds against the bot's own code, says what
+// `npm run simulate -- --seed N --runs M [--small] [--seconds S] [--first]`: runs made-up worlds against the bot's own code, says what
 // happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
 import { parseArgs } from 'node:util'
 import { describe, type Plan } from './plan.ts'
@@ -14,6 +14,8 @@ const { values } = parseArgs({
     small: { type: 'boolean', default: false },
     seconds: { type: 'string' },
     trace: { type: 'boolean', default: false },
+    /** Ends at the first run with a violation, and leaves it as it is. */
+    first: { type: 'boolean', default: false },
   },
 })
 const numberOf = (name: 'seed' | 'runs' | 'seconds', otherwise: number): number => {
@@ -42,11 +44,12 @@ while (done < runs && performance.now() < until) {
   if (result.violations.length > 0) {
     failed.push(result)
     tell(result)
+    if (values.first) break
   }
   if (values.trace) for (const line of result.trace) say(`  ${line}`)
 }
 const [worst] = failed
-if (worst !== undefined && !values.trace) {
+if (worst !== undefined && !values.trace && !values.first) {
   const { result, runs: tries } = await shrink(worst, (plan) => run(plan))
   say(`\nThe first of them, made small in ${tries} runs:`)
   tell(await run(result.plan, { isTraced: true }))

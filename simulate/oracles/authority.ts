@@ -6,7 +6,7 @@ import { changedPaths, maintainersIn, ownersIn, packageAt, spokenOf } from '../w
 import type { Comment, Pull, Server } from '../world/server.ts'
 
 /** Seconds for which rights that were taken away may still count: what is asked about people is kept for half a minute. */
-export const rightsAge = 40_000
+const rightsAge = 40_000
 
 /** The command that a comment gives, by the words of the only forms that occur in a run. */
 export function commandOf({ body, isEdited, author }: Comment): string | undefined {
@@ -24,7 +24,7 @@ export function lastReviews(pull: Pull): ReadonlyMap<UserId, Pull['reviews'][num
 }
 
 /** Everybody who agreed to this state of a pull request, its author among them. */
-export function agreeing(server: Server, pull: Pull): ReadonlySet<UserId> {
+function agreeing(server: Server, pull: Pull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
   for (const [id, { state, commit, id: review }] of lastReviews(pull))
     if (state === 'approved' && commit === pull.head && isOfThisHead(server, pull, review)) agreed.add(id)

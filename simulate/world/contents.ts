@@ -23,7 +23,7 @@ export interface Bundle {
 }
 
 /** A bundle, whose image is named by what the bundle is. `isMissing`: no registry has it. */
-export function bundleOf(name: PackageName, version: number, isMissing = false): Bundle {
+function bundleOf(name: PackageName, version: number, isMissing = false): Bundle {
   const full = `${name}.v${version}.0.0`
   const digest = createHash('sha256').update(`${full} ${isMissing}`).digest('hex')
   const place = isMissing ? 'missing' : 'bundles'

@@ -78,7 +78,7 @@ export interface Since<T> {
   readonly value: T
 }
 
-export const botLogin = 'catalog-bot[bot]'
+const botLogin = 'catalog-bot[bot]'
 export const appId = 77
 export const installation = 5
 export const main = 'main'
