@@ -37,7 +37,7 @@ export interface RunOptions {
 
 const start = Date.parse('2026-01-01T00:00:00Z')
 /** Milliseconds after the last thing that went wrong within which everything has come to its end: rights, parked pull requests and what was swept are looked at again within an hour. */
-const settlingTime = 3.6 * 3600_000
+const settlingTime = 2.2 * 3600_000
 /** A run that takes more steps than this does not come to an end. */
 const mostSteps = 15_000
 /** Jobs that one process does at once. */
@@ -88,7 +88,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       injure,
       before,
       nextEvent,
-      onStep: say,
+      ...(isTraced && { onStep: say }),
     },
     start,
   )

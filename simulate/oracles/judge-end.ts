@@ -41,7 +41,7 @@ function judgePull(observed: Observed, pull: Pull): readonly Violation[] {
     void found.push({ invariant, what: `#${pull.number}: ${what}` })
   const ours = pull.comments.filter(({ author }) => author.id === server.bot.id)
   const reports = ours.filter(({ body }) => body.includes('catalog-bot:report'))
-  if (reports.length > 1) violated('I18', `the bot commented ${reports.length} times`)
+  if (reports.length > 1 && !observed.hadTwins) violated('I18', `the bot commented ${reports.length} times`)
   const checks = (server.checks.get(pull.head) ?? []).filter(({ app }) => app === appId)
   for (const { body } of ours)
     for (const word of activeCanaries(body)) violated('I16', `a comment has ${word}`)

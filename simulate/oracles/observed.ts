@@ -33,7 +33,8 @@ export interface Observed {
   readonly leasesTaken: Map<Process, number>
   /**
    * Whether a job was taken again while a process that had stood still was at it: nothing on GitHub keeps the two of them from
-   * writing the same check run, and who reads sees the newest.
+   * writing the same thing. Of check runs who reads sees the newest; a second comment is a fault that is known
+   * (docs/simulator.md).
    */
   hadTwins: boolean
   /** Jobs that failed by a fault of ours. */
