@@ -2464,20 +2464,9 @@ export const mutants: readonly Mutant[] = [
   },
   {
     number: 512,
-    bug: 'push first, and write down afterwards what was to be pushed',
-    edits: [
-      {
-        file: 'src/landing/land-pull.ts',
-        search: 'const intent = await store.beginLanding(lease, begun)',
-        replace: 'const acted = await act()\n  const intent = await store.beginLanding(lease, begun)',
-      },
-      {
-        file: 'src/landing/land-pull.ts',
-        search: "  const acted = await act()\n  crashPoint('pushed')",
-        replace: '',
-      },
-    ],
-    test: worlds,
+    bug: 'land a pull request that stands on another one',
+    edits: [{ file: 'src/gate/decide.ts', search: 'if (snapshot.stacked)', replace: 'if (false)' }],
+    test: [changes, 'T17'],
   },
   {
     number: 513,
@@ -2513,9 +2502,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     number: 516,
-    bug: 'land a draft',
-    edits: [{ file: 'src/gate/decide.ts', search: 'if (snapshot.draft)', replace: 'if (false)' }],
-    test: ['test/gate/decide.test.ts', ''],
+    bug: 'hold the signature of a delivery against what its JSON means',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: 'if (!isSigned(body, signature, secrets))',
+        replace: 'if (!isSigned(Buffer.from(JSON.stringify(parseJson(body))), signature, secrets))',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', ''],
   },
   {
     number: 517,

@@ -30,7 +30,7 @@ const say = (line: string) => void process.stdout.write(`${line}\n`)
 const first = numberOf('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
 const runs = Math.min(numberOf('runs', 100), values.small ? smallPlans : Infinity)
 const until = performance.now() + numberOf('seconds', 24 * 3600) * 1000
-const planOf = (number: number): Plan => (values.small ? smallPlan(number, first) : makePlan(number))
+const planOf = (number: number): Plan => (values.small ? smallPlan(number) : makePlan(number))
 
 say(`simulating from seed ${first}`)
 const began = performance.now()

@@ -1,6 +1,5 @@
-// All plans of a small scope: two packages, three people, two pull requests, and up to six events in every order that makes a
-// difference. There are more than a machine runs in a day: they come in an order in which each beginning looks everywhere.
-import { chanceAt } from './chance.ts'
+// All plans of a small scope: two packages, three people, two pull requests, and up to six events, each at one of a few moments.
+// There are more than a machine runs in a day, and they come in an order in which each beginning looks everywhere.
 import type { Deed, Event, Fault, Plan } from './plan.ts'
 
 type Act = Deed | Fault
@@ -42,25 +41,36 @@ const acts: readonly Act[] = [
 
 /** Steps of the bot at which something can happen: before, within and after its work at a pull request. */
 const moments = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
+/** With the two openings there are six events; one of them may be none. */
 const events = 4
+const choices = acts.length * moments.length + 1
 
 /** How many there are. */
-export const smallPlans = openings.length * (acts.length * moments.length) ** events
+export const smallPlans = openings.length * choices ** events
 
-/** One of them: each number has its own, and those of numbers in a row have little in common. */
-export function smallPlan(number: number, seed: number): Plan {
-  const scatter = (part: number, of: number) => Math.floor(chanceAt(seed, number, part) * of)
-  const [first, second] = openings[scatter(0, openings.length)] ?? openings[0] ?? []
-  const chosen = Array.from({ length: 1 + scatter(1, events) }, (_, at): Event[] => {
-    const act = acts[scatter(2 + 2 * at, acts.length)]
-    const moment = moments[scatter(3 + 2 * at, moments.length)]
-    return act === undefined || moment === undefined ? [] : [{ at: moment, ...act }]
-  })
-  const opened = [first, second].flatMap((deed): Event[] => (deed === undefined ? [] : [{ at: 0, ...deed }]))
+/** A prime that divides none of the numbers above: steps of this size come by every plan before one comes again. */
+const stride = 1_000_003
+
+/** One of them. Numbers in a row have little in common, and as many of them as there are plans are all of them. */
+export function smallPlan(number: number): Plan {
+  let left = ((number % smallPlans) * stride) % smallPlans
+  const digit = (of: number): number => {
+    const value = left % of
+    left = Math.floor(left / of)
+    return value
+  }
+  const opened = (openings[digit(openings.length)] ?? []).map((deed): Event => ({ at: 0, ...deed }))
+  const others = Array.from({ length: events }, () => eventOf(digit(choices))).flat()
   return {
     seed: number,
     instances: 1,
     webhooks: true,
-    events: [...opened, ...chosen.flat().toSorted((a, b) => a.at - b.at)],
+    events: [...opened, ...others.toSorted((a, b) => a.at - b.at)],
   }
+}
+
+function eventOf(choice: number): readonly Event[] {
+  const act = acts[Math.floor(choice / moments.length)]
+  const moment = moments[choice % moments.length]
+  return act === undefined || moment === undefined ? [] : [{ at: moment, ...act }]
 }
