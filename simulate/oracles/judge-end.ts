@@ -53,8 +53,9 @@ function judgePull(observed: Observed, pull: Pull): readonly Violation[] {
       violated('I18', `"${run.name}" was written twice`)
   }
   const [report] = reports
+  // One that is pushed to in the moment in which it lands stays open, with another head.
   const landed = observed.tables.intents.find(
-    ({ intent, outcome }) => intent.pull === pull.number && outcome === 'landed',
+    ({ intent, outcome }) => intent.pull === pull.number && intent.head === pull.head && outcome === 'landed',
   )
   // What a maintainer took away from a pull request that is done is not written again.
   if (landed !== undefined && report?.body.includes('Merged as') !== true && !isReportTaken(server, pull))
@@ -124,6 +125,8 @@ function obstaclesTo({ server, tables, landings }: Observed, pull: Pull): readon
   const merged = mergeTrees(objects, tip, pull.head)
   if (merged.kind !== 'clean') return [merged.kind]
   const obstacles: string[] = []
+  if (tables.intents.some(({ intent, outcome }) => intent.pull === pull.number && outcome === 'landed'))
+    obstacles.push('an earlier head has landed')
   const paths = changedPaths(objects, base, merged.tree)
   const { packages } = touched(server, base, merged.tree)
   if (paths.length === 0) obstacles.push('nothing changes')
