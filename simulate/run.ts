@@ -322,7 +322,8 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
         await instance.run(job)
         settle()
       } catch (error) {
-        if (!(error instanceof StoreError && error.retryable))
+        // What GitHub refuses for good is the world's, too; the queue brings it again.
+        if (!(error instanceof StoreError && error.retryable) && !(error instanceof ForgeError))
           observed.ownFailures.push({ job: jobKey(job), error: error as Error })
         say(`   the job ${row.key} failed: ${String(error)}`)
         settle(Math.min(300_000, 2000 * 2 ** Math.min(8, runs)))

@@ -54,6 +54,17 @@ test('small worlds are all different, and come again only after all of them', ()
   expect(told(smallPlans + 7)).toBe(told(7))
 })
 
+test('I24: a landing that nobody heard of is settled, though its pull request is for another branch by now', async () => {
+  const events: Event[] = [
+    { at: 38, do: 'open', by: 'amy', edits: [{ kind: 'executable', package: 'foo' }] },
+    { at: 43, do: 'open', by: 'bob', edits: [{ kind: 'release', package: 'bar' }] },
+    { at: 54, fault: 'fails', to: 'push', when: 'before', times: 1 },
+    { at: 210, do: 'comment', by: 'wes', pull: 2, body: '/override several-heads because it is wanted' },
+    { at: 268, do: 'retarget', by: 'eve', pull: 2, base: 'release' },
+  ]
+  expect((await run({ seed: 21_270, instances: 1, webhooks: false, events })).violations).toEqual([])
+})
+
 describe('what lands is judged by what is true of the world', () => {
   const release: Edit = { kind: 'release', package: 'foo' }
   const open = (by: string, ...edits: Edit[]): Deed => ({ do: 'open', by, edits })

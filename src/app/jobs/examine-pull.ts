@@ -141,7 +141,11 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
     await obeyOnClosed(snapshot, place)
     return undefined
   }
-  if (!(await isServed(snapshot.baseRef, place))) return undefined
+  if (!(await isServed(snapshot.baseRef, place))) {
+    // It may have been for another branch when a landing of it was begun.
+    await settleBegun(pull, place)
+    return undefined
+  }
   await turn.giveWay()
   const fetched = await fetchAgreeing(snapshot, place)
   if (fetched === undefined) {
