@@ -65,6 +65,22 @@ test('I24: a landing that nobody heard of is settled, though its pull request is
   expect((await run({ seed: 21_270, instances: 1, webhooks: false, events })).violations).toEqual([])
 })
 
+test('I19: what was merged while a look at it was under way is not told to be blocked', async () => {
+  const release = (by: string): Event => ({
+    at: 4,
+    do: 'open',
+    by,
+    edits: [{ kind: 'release', package: 'foo' }],
+  })
+  const events: Event[] = [
+    release('amy'),
+    { ...release('ann'), at: 5 },
+    { at: 16, do: 'open', by: 'amy', edits: [{ kind: 'release', package: 'foo' }], draft: true },
+    { at: 161, fault: 'pause', seconds: 20 },
+  ]
+  expect((await run({ seed: 20_482, instances: 1, webhooks: false, events })).violations).toEqual([])
+})
+
 describe('what lands is judged by what is true of the world', () => {
   const release: Edit = { kind: 'release', package: 'foo' }
   const open = (by: string, ...edits: Edit[]): Deed => ({ do: 'open', by, edits })

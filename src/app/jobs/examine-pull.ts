@@ -136,11 +136,7 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
     },
   })
   if (snapshot === null) return undefined
-  if (snapshot.state !== 'open') {
-    await finishClosed(snapshot, place)
-    await obeyOnClosed(snapshot, place)
-    return undefined
-  }
+  if (snapshot.state !== 'open') return seeClosed(snapshot, place)
   if (!(await isServed(snapshot.baseRef, place))) {
     // It may have been for another branch when a landing of it was begun.
     await settleBegun(pull, place)
@@ -155,6 +151,8 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
     )
     return undefined
   }
+  // It was read again where git had something newer: what was merged or closed meanwhile is not judged as if it were open.
+  if (fetched.state !== 'open') return seeClosed(fetched, place)
   await turn.giveWay()
   const started = performance.now()
   const examination = await lookAtPull(fetched, place, {
@@ -185,6 +183,12 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
 function settleBegun(pull: PullNumber, place: JobContext<Store>): Promise<boolean> {
   const { leaseSeconds } = place.app.settings
   return settleLeft(place.forge.repository, pull, { ...settleOptions(place), leaseSeconds })
+}
+
+async function seeClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<undefined> {
+  await finishClosed(snapshot, place)
+  await obeyOnClosed(snapshot, place)
+  return undefined
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
