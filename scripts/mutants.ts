@@ -1,5 +1,5 @@
 // Makes the bugs that other bots had (one edit each, in a copy of the project), runs the tests that must notice, and
-// prints what became of them. `node scripts/mutants.ts [NUMBER...]`; exit 1 when one survives or an edit does not fit.
+// prints what became of them. `node scripts/mutants.ts [--with-simulator] [NUMBER...]`; exit 1 when one survives or an edit does not fit.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,6 +30,9 @@ const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 const installs = 'test/checks/install/simulate-install.test.ts'
 const installCheck = 'test/checks/install/install-check.test.ts'
+
+/** Worlds of the simulator, many of them: see SIMULATED_WORLDS below. */
+const worlds: NonNullable<Mutant['test']> = ['test/simulate/simulated-worlds.test.ts', 'end without']
 
 export const mutants: readonly Mutant[] = [
   {
@@ -1139,7 +1142,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: 'await putChecks(forge, commit, checks)',
+        search: 'await putChecks(forge, commit, passed)',
         replace: 'await putChecks(forge, (await options.repository.parentsOf(commit))[1]!, checks)',
       },
     ],
@@ -2593,6 +2596,116 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/landing/land-train.test.ts', 'kept in a database'],
   },
+  {
+    number: 511,
+    bug: 'land without a last look at the pull request',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'const changed = await whatChanged(examined, options.forge)',
+        replace: 'const changed = undefined as string | undefined',
+      },
+    ],
+    test: worlds,
+  },
+  {
+    number: 512,
+    bug: 'land a pull request that stands on another one',
+    edits: [{ file: 'src/gate/decide.ts', search: 'if (snapshot.stacked)', replace: 'if (false)' }],
+    test: [changes, 'T17'],
+  },
+  {
+    number: 513,
+    bug: 'land what somebody holds',
+    edits: [
+      { file: 'src/gate/decide.ts', search: 'if (heldBy !== undefined) {', replace: 'if (heldBy?.isBack) {' },
+    ],
+    test: ['test/gate/decide.test.ts', ''],
+  },
+  {
+    number: 514,
+    bug: 'look for stops before the lease alone',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: "if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }",
+        replace: '',
+      },
+    ],
+    test: ['test/stories/refused-merges.test.ts', ''],
+  },
+  {
+    number: 515,
+    bug: 'begin a landing while it is not known what became of the one before',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'const all = await settleBranch(landing.repository, landing.baseRef, options)',
+        replace: 'const all: Awaited<ReturnType<typeof settleBranch>> = []',
+      },
+    ],
+    test: worlds,
+  },
+  {
+    number: 516,
+    bug: 'hold the signature of a delivery against what its JSON means',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: 'if (!isSigned(body, signature, secrets))',
+        replace: 'if (!isSigned(Buffer.from(JSON.stringify(parseJson(body))), signature, secrets))',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', ''],
+  },
+  {
+    number: 517,
+    bug: 'land what an owner objects to',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: "state === 'changes-requested' && author?.id !== snapshot.author?.id",
+        replace: "state === 'changes-requested' && author?.id === snapshot.author?.id",
+      },
+    ],
+    test: [who, 'T28'],
+  },
+  {
+    number: 518,
+    bug: 'land nothing while an optional check has not passed, where checks must stand on the merge',
+    edits: [
+      {
+        file: 'src/landing/push-merge.ts',
+        search: "demand !== 'required'",
+        replace: "demand !== 'required' && false",
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'optional'],
+  },
+  {
+    number: 519,
+    bug: 'leave a landing of an ended process open while its pull request waits',
+    edits: [
+      {
+        file: 'src/landing/settle-left.ts',
+        search: 'for (const branch of new Set(left.map(({ baseRef }) => baseRef))) {',
+        replace: 'for (const branch of new Set<string>()) {',
+      },
+    ],
+    test: ['test/landing/settle-left.test.ts', ''],
+  },
+  {
+    number: 520,
+    bug: 'an approval counts again when the head comes back',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: 'approval.baseRef === snapshot.baseRef && approval.epoch === epoch',
+        replace: 'approval.baseRef === snapshot.baseRef',
+      },
+    ],
+    test: [who, 'T21'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
@@ -2603,6 +2716,7 @@ function copyProject(root: string): string {
   for (const part of [
     'src',
     'sandbox',
+    'simulate',
     'test',
     'fixtures',
     'scripts',
@@ -2648,9 +2762,43 @@ function run(folder: string, [file, names]: NonNullable<Mutant['test']>): boolea
   const { status } = spawnSync(
     process.execPath,
     ['--no-warnings', 'node_modules/jest/bin/jest.js', file, ...(names === '' ? [] : ['-t', names])],
-    { cwd: folder, stdio: 'ignore', timeout: 10 * 60_000 },
+    {
+      cwd: folder,
+      stdio: 'ignore',
+      timeout: 10 * 60_000,
+      env: { ...process.env, SIMULATED_WORLDS: String(mostWorlds) },
+    },
   )
   return status === 0
+}
+
+/** The same worlds for each mutant, until one of them shows it. */
+const mostWorlds = 300
+
+/** What the simulator makes of the project in `folder`: after how many worlds it saw what must not be, and what. */
+function simulate(folder: string): { readonly isSeen: boolean; readonly says: string } {
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    ['--no-warnings', 'simulate/simulate.ts', '--seed', '1', '--runs', String(mostWorlds), '--first'],
+    { cwd: folder, encoding: 'utf8', timeout: 10 * 60_000 },
+  )
+  const count = /^(\d+) runs/m.exec(stdout)?.[1]
+  const seen = new Set([...stdout.matchAll(/VIOLATION (\w+)/g)].map(([, invariant]) => invariant))
+  if (count === undefined) return { isSeen: true, says: 'ended' }
+  return {
+    isSeen: status !== 0,
+    says: status === 0 ? `not in ${count}` : `in world ${count}: ${[...seen].join(', ')}`,
+  }
+}
+
+function fateInWorlds(folder: string, { edits }: Mutant): string {
+  const undo = edits === undefined ? undefined : mutate(folder, edits)
+  if (undo === undefined) return ''
+  try {
+    return simulate(folder).says
+  } finally {
+    undo()
+  }
 }
 
 function fateOf(folder: string, { edits, test }: Mutant): Fate {
@@ -2664,23 +2812,39 @@ function fateOf(folder: string, { edits, test }: Mutant): Fate {
   }
 }
 
+/** Each mutant before the tests that must notice it. A test that fails anyway kills nothing. */
+function tryInTests(folder: string, chosen: readonly Mutant[]): void {
+  const tests = new Map(chosen.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])))
+  for (const test of tests.values())
+    if (!run(folder, test)) {
+      process.stdout.write(`without any mutant, ${test.join(' ')} fails\n`)
+      process.exitCode = 1
+    }
+  for (const mutant of chosen) {
+    const fate = fateOf(folder, mutant)
+    if (fate === 'survived' || fate === 'does not fit') process.exitCode = 1
+    process.stdout.write(`${String(mutant.number).padStart(2)}  ${fate.padEnd(13)}  ${mutant.bug}\n`)
+  }
+}
+
+/** Each mutant in simulated worlds. Many cannot show there: this tells, and judges nothing. */
+function tryInWorlds(folder: string, chosen: readonly Mutant[]): void {
+  const { isSeen, says } = simulate(folder)
+  if (isSeen) throw new Error(`without any mutant: ${says}`)
+  for (const mutant of chosen.filter(({ edits }) => edits !== undefined))
+    process.stdout.write(
+      `${String(mutant.number).padStart(3)}  ${fateInWorlds(folder, mutant).padEnd(24)}  ${mutant.bug}\n`,
+    )
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const wanted = new Set(process.argv.slice(2).map(Number))
+  const words = process.argv.slice(2)
+  const wanted = new Set(words.filter((word) => !word.startsWith('--')).map(Number))
   const chosen = mutants.filter(({ number }) => wanted.size === 0 || wanted.has(number))
   const folder = copyProject(join(import.meta.dirname, '..'))
   try {
-    // A test that fails anyway kills nothing.
-    const tests = new Map(chosen.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])))
-    for (const test of tests.values())
-      if (!run(folder, test)) {
-        process.stdout.write(`without any mutant, ${test.join(' ')} fails\n`)
-        process.exitCode = 1
-      }
-    for (const mutant of chosen) {
-      const fate = fateOf(folder, mutant)
-      if (fate === 'survived' || fate === 'does not fit') process.exitCode = 1
-      process.stdout.write(`${String(mutant.number).padStart(2)}  ${fate.padEnd(13)}  ${mutant.bug}\n`)
-    }
+    if (words.includes('--with-simulator')) tryInWorlds(folder, chosen)
+    else tryInTests(folder, chosen)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

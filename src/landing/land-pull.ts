@@ -90,7 +90,14 @@ export async function whatWasBegun(
   const [stop] = stopsInForce(stops, landing.baseRef, options.clock.now())
   if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
   const landed = await store.landingOf(landing.repository, landing.pull)
-  if (landed !== undefined) return { kind: 'landed', commit: landed.commit }
+  if (landed?.head === landing.head) return { kind: 'landed', commit: landed.commit }
+  // Pushed to in the moment in which it was merged: GitHub leaves it open, and a pull request lands once.
+  if (landed !== undefined)
+    return whatRefused({
+      kind: 'refused',
+      reason: `what it was before is merged as ${landed.commit.slice(0, 12)}: open another pull request for what came after`,
+      scope: 'pull',
+    })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
   // Another pull request that may be on its way into the queue is in nobody's way.
   const unclear = all.filter(({ settled }) => settled.kind === 'unclear')

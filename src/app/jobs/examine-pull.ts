@@ -9,6 +9,7 @@ import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { settle } from '../../landing/settle-landings.ts'
+import { settleLeft } from '../../landing/settle-left.ts'
 import { answerCommands } from './answer-commands.ts'
 import { obeyOnClosed } from './closed-commands.ts'
 import { fetchAgreeing } from './fetch-agreeing.ts'
@@ -25,6 +26,8 @@ import type { Turn } from './turns.ts'
 
 /** Seconds after which what did not agree is looked at again. */
 const busySeconds = 2
+/** Seconds until it is asked again what became of a landing: GitHub gives up on its own merge within them. */
+const unclearSeconds = 30
 /** How often a look starts again within one job, because of commands that were carried out, before it goes back to the queue. */
 const attempts = 5
 
@@ -67,6 +70,7 @@ async function examineInTurn(
       await keepLook(examination, answers, place)
       // A question that is open for the moment is the group's to wait for.
       if (verdict.kind !== 'unknown') await leaveQueue(job.pull, place)
+      if (!(await settleBegun(job.pull, place))) await store.enqueue(job, unclearSeconds)
       return
     }
 
@@ -101,12 +105,12 @@ async function look(
     },
   })
   if (snapshot === null) return undefined
-  if (snapshot.state !== 'open') {
-    await finishClosed(snapshot, place)
-    await obeyOnClosed(snapshot, place)
+  if (snapshot.state !== 'open') return seeClosed(snapshot, place)
+  if (!(await isServed(snapshot.baseRef, place))) {
+    // It may have been for another branch when a landing of it was begun.
+    await settleBegun(pull, place)
     return undefined
   }
-  if (!(await isServed(snapshot.baseRef, place))) return undefined
   await turn.giveWay()
   const fetched = await fetchAgreeing(snapshot, place)
   if (fetched === undefined) {
@@ -116,6 +120,8 @@ async function look(
     )
     return undefined
   }
+  // It was read again where git had something newer: what was merged or closed meanwhile is not judged as if it were open.
+  if (fetched.state !== 'open') return seeClosed(fetched, place)
   await turn.giveWay()
   const started = performance.now()
   const hints: LookHints = {
@@ -153,6 +159,18 @@ async function findLate({ repository, pull }: Snapshot, place: JobContext<Store>
     if (intent.method !== undefined && intent.method.kind !== 'push') continue
     if ((await settle(intent, settleOptions(place))).kind === 'landed') return
   }
+}
+
+/** What an earlier process began for a pull request that waits now. False: nobody can tell yet what became of it. */
+function settleBegun(pull: PullNumber, place: JobContext<Store>): Promise<boolean> {
+  const { leaseSeconds } = place.app.settings
+  return settleLeft(place.forge.repository, pull, { ...settleOptions(place), leaseSeconds })
+}
+
+async function seeClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<undefined> {
+  await finishClosed(snapshot, place)
+  await obeyOnClosed(snapshot, place)
+  return undefined
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
