@@ -2706,6 +2706,18 @@ export const mutants: readonly Mutant[] = [
     ],
     test: [who, 'T21'],
   },
+  {
+    number: 498,
+    bug: 'make a check run once more whose answer was lost',
+    edits: [
+      {
+        file: 'src/github/forge.ts',
+        search: 'const isNew = present !== undefined && !isAgain &&',
+        replace: 'const isNew = present !== undefined &&',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'answer to them was lost'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

@@ -111,6 +111,13 @@ async function look(
     await settleBegun(pull, place)
     return undefined
   }
+  // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.
+  const landing = await app.store.landingOf(forge.repository, pull)
+  if (landing?.head === snapshot.head) {
+    await reportMerged(pull, place)
+    crashPoint('landing-reported')
+    return undefined
+  }
   await turn.giveWay()
   const fetched = await fetchAgreeing(snapshot, place)
   if (fetched === undefined) {
