@@ -113,6 +113,7 @@ test('OLM v0: the Operator is installed by the plan that the simulation said, an
     expect.stringMatching(/^namespace catalog-bot-foo-[a-z0-9]{8} is there$/),
     'the catalog answers at head:50051',
     'OLM resolved to foo.v1, dependency.v1, as the simulated resolution did',
+    'InstallPlan install-1 is approved',
     'InstallPlan install-1 is complete',
     'it installs',
   ])
@@ -945,6 +946,25 @@ test('the janitor touches nothing but what a trial of ours left', async () => {
   })
   expect(await sweepCluster(options())).toEqual([{ id: 'deadbeef', leftovers: [] }])
   expect(remains()).toEqual(others.map(({ kind, metadata }) => `${kind} ${metadata.name}`))
+})
+
+test("CRDs that only the InstallPlan names are noted before it is approved, and somebody's own among them end the trial", async () => {
+  playOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  const report = await run({ crds: [] })
+  expect(report.outcome).toEqual({ verdict: 'installs' })
+  expect(remains()).toEqual([])
+  await begin()
+  const theirs = api.put({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'blues.foo.test', creationTimestamp: '2025-01-01T00:00:00Z' },
+  })
+  playOlmV0(api, { plans: [['foo.v1']], crds: ['blues.foo.test'] })
+  expect((await run({ crds: [] })).outcome).toMatchObject({ code: 'crd-preexists' })
+  expect(api.requests.some(({ method, path }) => method === 'PATCH' && path.includes('installplans'))).toBe(
+    false,
+  )
+  expect(api.get('CustomResourceDefinition')).toBe(theirs)
 })
 
 test('what does not go in time is named, and a finalizer is taken off only by force', async () => {

@@ -82,7 +82,12 @@ export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
       kind: 'InstallPlan',
       metadata: { name, namespace },
       spec: { approved: false, clusterServiceVersionNames: names },
-      status: { phase: 'RequiresApproval' },
+      status: {
+        phase: 'RequiresApproval',
+        plan: (script.crds ?? []).map((crd) => ({
+          resource: { kind: 'CustomResourceDefinition', name: crd },
+        })),
+      },
     })
     asked.status = {
       ...asked.status,

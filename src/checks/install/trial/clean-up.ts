@@ -12,7 +12,7 @@ import {
   type Seen,
 } from './kube-object.ts'
 import { olm, olmGroups, olmV1, rbac } from './trial-objects.ts'
-import { clusterNameOf, crdsAnnotation, expiresLabel, trialLabel } from './trial-plan.ts'
+import { clusterNameOf, crdsAnnotation, expiresLabel, namesIn, trialLabel } from './trial-plan.ts'
 import type { TrialEvent } from './trial-state.ts'
 
 export interface CleanUpState {
@@ -204,16 +204,12 @@ function learn(state: CleanUpState, seen: Seen): CleanUpState {
   return {
     ...state,
     namespaces: [...new Set([...state.namespaces, ...names])],
-    crds: [...new Set([...state.crds, ...found.flatMap(absentBefore)])],
-  }
-}
-
-function absentBefore({ metadata }: KubeObject): readonly string[] {
-  try {
-    const list: unknown = JSON.parse(metadata.annotations?.[crdsAnnotation] ?? '[]')
-    return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : []
-  } catch {
-    return []
+    crds: [
+      ...new Set([
+        ...state.crds,
+        ...found.flatMap(({ metadata }) => namesIn(metadata.annotations?.[crdsAnnotation])),
+      ]),
+    ],
   }
 }
 

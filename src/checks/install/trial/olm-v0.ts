@@ -26,6 +26,7 @@ import {
   objectOf,
   objectsOf,
   textAt,
+  timeOf,
   type KubeObject,
   type Look,
   type Seen,
@@ -43,7 +44,7 @@ import {
   subscriptionName,
   targetNamespace,
 } from './trial-objects.ts'
-import { namespaceOf, type TrialPlan } from './trial-plan.ts'
+import { crdsAnnotation, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
 import {
   ends,
   enter,
@@ -55,7 +56,7 @@ import {
   type TrialState,
 } from './trial-state.ts'
 
-type Stage = 'preflight' | 'catalog' | 'resolution' | 'plan' | 'operator'
+type Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
 type State = TrialState<Stage>
 
 export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
@@ -64,6 +65,7 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     preflight,
     catalog: serveCatalog,
     resolution: resolve,
+    review,
     plan: installPlan,
     operator: runOperator,
   }
@@ -71,7 +73,12 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
 
   return {
     first: 'preflight',
-    looks: ({ stage }) => (stage === 'preflight' ? [looks.namespace, ...looks.crds] : looks.running),
+    looks: ({ stage, memory }) =>
+      stage === 'preflight'
+        ? [looks.namespace, ...looks.crds]
+        : stage === 'review'
+          ? [...looks.running, ...namesIn(memory['crds']).map(crdLook)]
+          : looks.running,
     next: (state, seen, now) => stages[state.stage](state, seen, now),
   }
 
@@ -177,11 +184,11 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
         })
       return enter(
         state,
-        'plan',
+        'review',
         now,
         `OLM resolved to ${names.join(', ')}, as the simulated resolution did`,
-        [approval(installPlan)],
-        { plan: name },
+        [],
+        { plan: name, crds: JSON.stringify(plannedCrds(installPlan)) },
       )
     }
     const trouble = catalogTrouble(seen)
@@ -258,6 +265,39 @@ export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
     const name = textAt(asked.status, 'installPlanRef', 'name') || textAt(asked.status, 'installplan', 'name')
     if (name === '' || name === state.memory['plan']) return undefined
     return objectsOf(seen, looks.plans).find((one) => one.metadata.name === name)
+  }
+
+  /**
+   * The plan says which CRDs it brings, also those of bundles that nobody opened: what is there of them is either the trial's
+   * own, or somebody's. They are noted where clean-up finds them before anything is approved.
+   */
+  function review(state: State, seen: Seen, now: number): Progress<Stage> {
+    const namespace = objectOf(seen, looks.namespace)
+    const name = String(state.memory['plan'])
+    const found = objectsOf(seen, looks.plans).find((one) => one.metadata.name === name)
+    if (!namespace || !found) return waits(state, `InstallPlan ${name}`)
+    const began = timeOf(namespace.metadata.creationTimestamp ?? '') ?? 0
+    const crds = namesIn(state.memory['crds'])
+    const theirs = crds.find((crd) => {
+      const there = objectOf(seen, crdLook(crd))
+      return there !== undefined && (timeOf(there.metadata.creationTimestamp ?? '') ?? 0) < began
+    })
+    if (theirs !== undefined)
+      return fails(state, now, {
+        code: 'crd-preexists',
+        says: `the cluster has the CRD ${theirs} already: a trial would change it for others`,
+      })
+    const noted = namesIn(namespace.metadata.annotations?.[crdsAnnotation])
+    const all = [...new Set([...noted, ...crds])].sort()
+    if (all.length > noted.length)
+      return waits(state, 'the CRDs to be noted', [
+        {
+          kind: 'patch',
+          at: looks.namespace,
+          patch: { metadata: { annotations: { [crdsAnnotation]: JSON.stringify(all) } } },
+        },
+      ])
+    return enter(state, 'plan', now, `InstallPlan ${name} is approved`, [approval(found)])
   }
 
   function installPlan(state: State, seen: Seen, now: number): Progress<Stage> {
@@ -415,11 +455,7 @@ function looksOf(plan: TrialPlan) {
   const inside = (apiVersion: string, kind: string) => ({ apiVersion, kind, namespace })
   const look = {
     namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
-    crds: plan.crds.map((name): Look => ({
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      name,
-    })),
+    crds: plan.crds.map(crdLook),
     catalog: { ...inside(olm, 'CatalogSource'), name: catalogName },
     group: { ...inside(olmGroups, 'OperatorGroup'), name: 'group' },
     subscription: { ...inside(olm, 'Subscription'), name: subscriptionName },
@@ -456,6 +492,20 @@ function connectionOf(catalog: KubeObject | undefined) {
     connected: textAt(catalog?.status, 'connectionState', 'lastConnect'),
   }
 }
+
+function plannedCrds(plan: KubeObject): readonly string[] {
+  const names = listAt(plan.status, 'plan').flatMap((step) => {
+    const name = textAt(step, 'resource', 'name')
+    return textAt(step, 'resource', 'kind') === 'CustomResourceDefinition' && name !== '' ? [name] : []
+  })
+  return [...new Set(names)].sort()
+}
+
+const crdLook = (name: string): Look => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  name,
+})
 
 function approval({ apiVersion, kind, metadata: { name, namespace = '' } }: KubeObject) {
   return {

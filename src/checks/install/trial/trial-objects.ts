@@ -231,10 +231,7 @@ export function imageSource({ pullSecret }: TrialPlan, { image = '' }: TrialStep
   return { type: 'image', image: { ref: image, ...(pullSecret !== undefined && { pullSecret }) } }
 }
 
-function labelsOf({
-  id,
-  expires,
-}: Pick<TrialPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
+function labelsOf({ id, expires }: Pick<TrialPlan, 'id' | 'expires'>): Readonly<Record<string, string>> {
   return { [trialLabel]: id, [expiresLabel]: String(expires) }
 }
 

@@ -82,3 +82,14 @@ export function modeOf(supported: readonly string[]): InstallMode | undefined {
     supported.includes(mode),
   )
 }
+
+/** A list of names, as it stands in an annotation or is remembered. What is none has no names. */
+export function namesIn(text: unknown): readonly string[] {
+  if (typeof text !== 'string') return []
+  try {
+    const list: unknown = JSON.parse(text)
+    return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : []
+  } catch {
+    return []
+  }
+}

@@ -93,11 +93,7 @@ export function remember<Stage extends string>(
 }
 
 /** The same words twice in a row are one event. */
-function noted<Stage extends string>(
-  state: TrialState<Stage>,
-  now: number,
-  says: string,
-): TrialState<Stage> {
+function noted<Stage extends string>(state: TrialState<Stage>, now: number, says: string): TrialState<Stage> {
   if (state.events.at(-1)?.says === says) return state
   return { ...state, events: [...state.events, { at: now, says }].slice(-mostEvents) }
 }
