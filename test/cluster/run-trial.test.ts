@@ -967,6 +967,14 @@ test("CRDs that only the InstallPlan names are noted before it is approved, and 
   expect(api.get('CustomResourceDefinition')).toBe(theirs)
 })
 
+test('what is made anew between a look and a deletion is not deleted', async () => {
+  const theirs = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'catalog-bot-foo-deadbeef' } }
+  api.put(theirs)
+  const at = { apiVersion: 'v1', kind: 'Namespace', name: 'catalog-bot-foo-deadbeef' }
+  expect(await cluster.act({ kind: 'delete', at, uid: 'of-the-one-before' })).toMatchObject({ status: 409 })
+  expect(remains()).toEqual(['Namespace catalog-bot-foo-deadbeef'])
+})
+
 test('what does not go in time is named, and a finalizer is taken off only by force', async () => {
   const script = { plans: [['foo.v1']], isDeaf: true }
   playOlmV0(api, script)

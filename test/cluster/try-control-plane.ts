@@ -87,7 +87,7 @@ async function stories(real: ControlPlane, kubelet: ReturnType<typeof startStand
       'olm-v0',
       '--offline',
       '--kubeconfig',
-      real.kubeconfig,
+      real.trialKubeconfig,
       '--catalog-host',
       '127.0.0.1',
       ...more,
@@ -114,6 +114,18 @@ async function stories(real: ControlPlane, kubelet: ReturnType<typeof startStand
   )
   claim('nothing of it is left', await isClean(real), await remains(real))
 
+  const outside = await openCluster({ file: real.trialKubeconfig, clock: systemClock })
+  closing.push(() => outside.close())
+  const refused = await outside.act({
+    kind: 'delete',
+    at: { apiVersion: 'v1', kind: 'Namespace', name: 'operators' },
+  })
+  claim(
+    'the account of trials cannot touch another namespace',
+    refused?.status === 422 || refused?.status === 403,
+    refused?.says ?? 'it was not refused',
+  )
+
   const port = 50_000 + (process.pid % 10_000)
   const server = spawn(
     opm,
@@ -131,7 +143,7 @@ async function stories(real: ControlPlane, kubelet: ReturnType<typeof startStand
     { stdio: 'ignore' },
   )
   closing.push(() => void server.kill('SIGKILL'))
-  const cluster = await openCluster({ file: real.kubeconfig, clock: systemClock })
+  const cluster = await openCluster({ file: real.trialKubeconfig, clock: systemClock })
   closing.push(() => cluster.close())
   const trial = async (
     planned: Omit<PlannedTrial, 'target' | 'mode' | 'channel' | 'isUpgrade'>,
@@ -217,7 +229,7 @@ async function stories(real: ControlPlane, kubelet: ReturnType<typeof startStand
 async function remains(real: ControlPlane): Promise<string> {
   const names = async (path: string, isOurs: (name: string) => boolean) => {
     const { body } = await real.ask('GET', path)
-    return ((body.items ?? []) as { metadata: { name: string } }[])
+    return ((body['items'] ?? []) as { metadata: { name: string } }[])
       .map(({ metadata }) => metadata.name)
       .filter(isOurs)
   }

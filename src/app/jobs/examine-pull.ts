@@ -23,6 +23,7 @@ import { isServed } from './is-served.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
+import { dropTrials, wishTrial } from './trial/wish-trial.ts'
 import { toldPulls } from './publish/publication-state.ts'
 import { publishReport, withDigest, type Compose } from './publish-report.ts'
 import { reportMerged, type StoredReport } from './report-merged.ts'
@@ -71,6 +72,7 @@ async function examineInTurn(
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     await wishPreview(examination, place)
+    await wishTrial(examination, place)
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       // A question that is open for the moment is the group's to wait for.
@@ -177,6 +179,7 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
 async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, forge } = place
   await dropPreviews(snapshot.pull, place)
+  await dropTrials(snapshot.pull, place)
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )

@@ -32,6 +32,8 @@ export interface Seen {
   readonly verdict: Verdict
   /** Whether the base's configuration has preview images. */
   readonly hasPreviews: boolean
+  /** Whether the base's configuration wants trials on a cluster. */
+  readonly onCluster: 'off' | 'asked' | 'automatic'
   /** Seconds after which the next look makes sense, though nothing else happens. */
   readonly lookAgainAfter?: number | undefined
 }
@@ -76,6 +78,7 @@ export async function lookAtPull(
         snapshot,
         verdict,
         hasPreviews,
+        onCluster: gate.config.install.cluster,
         lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter),
       }
     }
@@ -115,6 +118,7 @@ async function tooLarge(
     epoch: await app.store.observe(repository, pull, { head, baseRef, config: configDigest }),
     commands: [],
     hasPreviews: false,
+    onCluster: 'off',
     told: { changeLines: [], commandLines: [] },
     verdict: refuseTooLarge({ snapshot, configDigest }, why),
   }

@@ -8,6 +8,25 @@ import type { ControlPlane } from './start-control-plane.ts'
 
 const run = promisify(execFile)
 
+interface Pod {
+  readonly metadata: {
+    readonly uid: string
+    readonly name: string
+    readonly namespace: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
+  }
+  readonly spec: {
+    readonly nodeName?: string
+    readonly containers: readonly {
+      readonly name: string
+      readonly image: string
+      readonly command?: readonly string[]
+      readonly env?: readonly { readonly name: string; readonly value?: string }[]
+    }[]
+  }
+}
+
 export interface StandIn {
   /** Unpacked so far: the images. */
   readonly unpacked: readonly string[]
@@ -30,7 +49,7 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
   const working = (async () => {
     while (isOpen) {
       const { body } = await plane.ask('GET', '/api/v1/pods')
-      for (const pod of (body.items ?? []) as any[]) {
+      for (const pod of (body['items'] ?? []) as Pod[]) {
         // What is deleted goes when its kubelet says that nothing of it runs.
         if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName === 'stand-in')
           await plane.ask(
@@ -48,11 +67,11 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
     }
   })()
 
-  async function place(pod: any): Promise<void> {
+  async function place(pod: Pod): Promise<void> {
     const { namespace, name, labels = {} } = pod.metadata
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`
     const isUnpacking = labels[unpackLabel] !== undefined
-    const missing = pod.spec.containers.find((one: any) => String(one.image).includes('missing'))
+    const missing = pod.spec.containers.find(({ image }) => image.includes('missing'))
     await plane.ask('POST', `${path}/binding`, {
       apiVersion: 'v1',
       kind: 'Binding',
@@ -61,15 +80,15 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
     })
     if (missing) return says(path, { phase: 'Pending', containerStatuses: [cannotPull(missing)] })
     if (!isUnpacking) return
-    const extract = pod.spec.containers.find((one: any) => one.name === 'extract')
-    const image = String(extract.env.find((one: any) => one.name === 'CONTAINER_IMAGE').value)
+    const extract = pod.spec.containers.find(({ name: its }) => its === 'extract')
+    const image = extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value ?? ''
     const folder = bundles.get(image)
     if (folder === undefined)
       return says(path, { phase: 'Pending', containerStatuses: [cannotPull({ name: 'extract', image })] })
     // Its own command, but for where the bundle is mounted and who asks.
-    const [, ...command] = extract.command.map((word: string) =>
+    const [, ...command] = (extract?.command ?? []).map((word: string) =>
       word === '/bundle/' ? `${folder}/` : word,
-    ) as string[]
+    )
     await run(opm, [...command, '--kubeconfig', plane.kubeconfig], {
       env: { ...process.env, CONTAINER_IMAGE: image },
     })

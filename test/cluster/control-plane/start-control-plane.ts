@@ -10,11 +10,19 @@ import { Agent, request } from 'undici'
 import { parseAllDocuments } from 'yaml'
 
 export interface ControlPlane {
+  /** The administrator's. */
   readonly kubeconfig: string
+  /** Of the account that docs/cluster-rights.yaml gives its rights. */
+  readonly trialKubeconfig: string
   readonly version: string
   /** Server-side apply of objects, with their kinds' plurals. */
   apply(path: string, object: object): Promise<void>
-  ask(method: string, path: string, body?: unknown, type?: string): Promise<{ status: number; body: any }>
+  ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    type?: string,
+  ): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
   close(): Promise<void>
 }
 
@@ -88,7 +96,10 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   ])
   const server = `https://127.0.0.1:${secure}`
   const kubeconfig = place('kubeconfig')
-  writeFileSync(kubeconfig, kubeconfigFor(server))
+  writeFileSync(
+    kubeconfig,
+    kubeconfigFor(server, { 'client-certificate': place('admin.crt'), 'client-key': place('admin.key') }),
+  )
   const dispatcher = new Agent({
     connect: {
       ca: readFileSync(place('ca.crt')),
@@ -104,7 +115,10 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.body.text()
-    return { status: response.statusCode, body: text.startsWith('{') ? JSON.parse(text) : text }
+    return {
+      status: response.statusCode,
+      body: text.startsWith('{') ? (JSON.parse(text) as Readonly<Record<string, unknown>>) : {},
+    }
   }
   const ready = async (what: string, isReady: () => Promise<boolean>) => {
     for (let tries = 0; tries < 240; tries++) {
@@ -124,7 +138,7 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   }
   await ready('kube-apiserver', async () => (await ask('GET', '/readyz')).status === 200)
   const { body: version } = await ask('GET', '/version')
-  say(`kube-apiserver ${version.gitVersion} is ready`)
+  say(`kube-apiserver ${String(version['gitVersion'])} is ready`)
   start('kube-controller-manager', bin('kube-controller-manager'), [
     `--kubeconfig=${kubeconfig}`,
     '--use-service-account-credentials=false',
@@ -196,7 +210,8 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
 
   return {
     kubeconfig,
-    version: String(version.gitVersion),
+    trialKubeconfig: await trialAccount(),
+    version: String(version['gitVersion']),
     apply,
     ask,
     async close() {
@@ -211,21 +226,46 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     },
   }
 
-  function kubeconfigFor(address: string): string {
+  /** As docs/cluster.md says that it is made. */
+  async function trialAccount(): Promise<string> {
+    const rights = readFileSync(
+      join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml'),
+      'utf8',
+    )
+    for (const document of parseAllDocuments(rights)) {
+      const object = document.toJS() as { kind: string; metadata: { name: string; namespace?: string } }
+      const { name, namespace } = object.metadata
+      await apply(`${collections[object.kind]?.replace('NAMESPACE', namespace ?? '') ?? ''}/${name}`, object)
+    }
+    const { body } = await ask('POST', '/api/v1/namespaces/catalog-bot/serviceaccounts/trials/token', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: 3600 },
+    })
+    const file = place('trial-kubeconfig')
+    writeFileSync(file, kubeconfigFor(server, { token: String((body['status'] as { token: string }).token) }))
+    return file
+  }
+
+  function kubeconfigFor(address: string, user: object): string {
     return JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
       'current-context': 'trial',
-      contexts: [{ name: 'trial', context: { cluster: 'trial', user: 'admin' } }],
+      contexts: [{ name: 'trial', context: { cluster: 'trial', user: 'trial' } }],
       clusters: [{ name: 'trial', cluster: { server: address, 'certificate-authority': place('ca.crt') } }],
-      users: [
-        {
-          name: 'admin',
-          user: { 'client-certificate': place('admin.crt'), 'client-key': place('admin.key') },
-        },
-      ],
+      users: [{ name: 'trial', user }],
     })
   }
+}
+
+const collections: Readonly<Record<string, string>> = {
+  Namespace: '/api/v1/namespaces',
+  ServiceAccount: '/api/v1/namespaces/NAMESPACE/serviceaccounts',
+  ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+  ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+  ValidatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+  ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
 }
 
 function crdsIn(folder: string): { metadata: { name: string } }[] {

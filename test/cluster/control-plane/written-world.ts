@@ -63,7 +63,8 @@ export function writtenWorld(): WrittenWorld {
   }
 
   function withImage(blob: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
-    const found = blob['schema'] === 'olm.bundle' ? bundles.get(String(blob['name'])) : undefined
+    const { schema, name } = blob
+    const found = schema === 'olm.bundle' && typeof name === 'string' ? bundles.get(name) : undefined
     return found ? { ...blob, image: found.image } : blob
   }
 }
