@@ -21,8 +21,12 @@ export type ToldTrial =
 const longest = 60_000
 const mostEvents = 30
 
-export function trialCheck(told: readonly ToldTrial[]): ReportedCheck {
-  const name = `${checkPrefix}cluster`
+/** Its name, as the configuration may require it. */
+export const trialCheckName = `${checkPrefix}cluster`
+
+/** `isRequired`: nothing is merged without it, and GitHub would take neutral for a yes. */
+export function trialCheck(told: readonly ToldTrial[], isRequired = false): ReportedCheck {
+  const name = trialCheckName
   const summary = summaryOf(told)
   if (told.some(({ kind }) => kind === 'running'))
     return { name, status: 'in_progress', title: 'Installing on the cluster', summary, annotations: [] }
@@ -32,7 +36,8 @@ export function trialCheck(told: readonly ToldTrial[]): ReportedCheck {
   const bad = reports.filter(({ outcome }) => outcome.verdict === 'does not install')
   const open =
     told.length - reports.filter(({ outcome }) => outcome.verdict === 'installs').length - bad.length
-  const conclusion = bad.length > 0 ? 'failure' : open > 0 || reports.length === 0 ? 'neutral' : 'success'
+  const unclear = isRequired ? 'action_required' : 'neutral'
+  const conclusion = bad.length > 0 ? 'failure' : open > 0 || reports.length === 0 ? unclear : 'success'
   const title =
     conclusion === 'failure'
       ? `${bad.length} of ${told.length} do not install on the cluster`

@@ -179,7 +179,8 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
 async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, forge } = place
   await dropPreviews(snapshot.pull, place)
-  await dropTrials(snapshot.pull, place)
+  // What is merged meanwhile is tried to its end: its report says what was merged.
+  if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )

@@ -120,6 +120,8 @@ async function tryAll(
   }
   await show(wish, told, place)
   await note({ key: wish.key, attempts: 0, ended: app.clock.now() })
+  // Where the check is required, it may be merged now.
+  if (wish.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
 }
 
 async function tryOne(
@@ -159,9 +161,13 @@ function toldOf({ trial }: Wished, answer: TrialAnswer): ToldTrial {
   return { kind: 'not-tried', what, why: 'why' in answer ? answer.why : 'it was not tried' }
 }
 
-async function show({ head }: TrialWish, told: readonly ToldTrial[], { app, forge }: Trying): Promise<void> {
+async function show(
+  { head, isRequired }: TrialWish,
+  told: readonly ToldTrial[],
+  { app, forge }: Trying,
+): Promise<void> {
   try {
-    await forge.perform({ kind: 'put-check', head, run: withDigest(trialCheck(told)) })
+    await forge.perform({ kind: 'put-check', head, run: withDigest(trialCheck(told, isRequired)) })
   } catch (error) {
     if (!(error instanceof ForgeError) || error.retryable) throw error
     app.log.warn({ err: error, head }, 'GitHub refused the check that tells of trials on a cluster')

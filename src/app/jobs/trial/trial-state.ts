@@ -31,6 +31,8 @@ const wish = z.object({
   trials: z.array(z.object({ root: z.string(), trial })),
   /** What makes it another wish: the same is not tried twice. */
   key: z.string(),
+  /** Whether the configuration lets nothing be merged without it. */
+  isRequired: z.boolean(),
   isOver: z.boolean(),
 })
 export type TrialWish = Readonly<z.infer<typeof wish>>

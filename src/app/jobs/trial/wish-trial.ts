@@ -21,11 +21,13 @@ export interface LookedForTrial {
   readonly epoch: number
   /** As the base's configuration has it. */
   readonly onCluster: 'off' | 'asked' | 'automatic'
+  /** Whether the base's configuration requires the check that tells of them. */
+  readonly requiresCluster: boolean
 }
 
 /** Undefined where nothing may be tried, or nobody wants it. Pure. */
 export function wishedTrial(
-  { snapshot, verdict, epoch, onCluster }: LookedForTrial,
+  { snapshot, verdict, epoch, onCluster, requiresCluster }: LookedForTrial,
   records: readonly CommandRecord[],
   baseTree: TreeSha,
 ): TrialWish | undefined {
@@ -57,6 +59,7 @@ export function wishedTrial(
     baseTree,
     trials: structuredClone(trials) as TrialWish['trials'],
     key: createHash('sha256').update(about).digest('hex').slice(0, 24),
+    isRequired: requiresCluster,
     isOver: false,
   }
 }

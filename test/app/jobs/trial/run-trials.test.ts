@@ -30,6 +30,7 @@ const wish: TrialWish = {
   baseTree: treeSha('3'.repeat(40)),
   trials: [{ root: 'catalogs/v4.20', trial }],
   key: 'one',
+  isRequired: false,
   isOver: false,
 }
 const report = (outcome: TrialReport['outcome']): TrialReport => ({
@@ -203,6 +204,16 @@ test('names are kept before anything has them, and whoever comes after a death t
   })
   expect(told(again)).toEqual(['neutral'])
   expect(again.enqueued).toEqual([])
+})
+
+test('where the check is required, what could not be found out is no yes, and the pull request is looked at when it is over', async () => {
+  const required = { ...wish, isRequired: true }
+  const unclear = await play({
+    wish: required,
+    answer: () => Promise.resolve({ kind: 'tried', report: report(failed('quota', 'exceeded quota')) }),
+  })
+  expect(told(unclear)).toEqual(['action_required'])
+  expect(unclear.enqueued).toEqual([0])
 })
 
 test('where the operator gives no cluster nothing is tried, and the check is neither green nor red', async () => {

@@ -41,6 +41,7 @@ function looked(
     verdict: { outcomes, result: { tree: treeSha('3'.repeat(40)) } },
     epoch: more.epoch ?? 0,
     onCluster: more.onCluster ?? 'automatic',
+    requiresCluster: false,
   } as unknown as LookedForTrial
 }
 
