@@ -17,6 +17,7 @@ import { isServed } from './is-served.ts'
 import { keepLook } from './keep-look.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
+import { dropTrials, wishTrial } from './trial/wish-trial.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
 import { recordOf, settleOptions, showLook } from './show-look.ts'
@@ -64,6 +65,7 @@ async function examineInTurn(
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     await wishPreview(examination, place)
+    await wishTrial(examination, place)
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
@@ -185,6 +187,8 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   const { app, forge } = place
   await app.store.dropReady(forge.repository, [snapshot.pull])
   await dropPreviews(snapshot.pull, place)
+  // What is merged meanwhile is tried to its end: its report says what was merged.
+  if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
