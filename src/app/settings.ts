@@ -69,6 +69,8 @@ export interface Settings {
   readonly databaseUrl: string | undefined
   /** Absent when the App is not set up yet: the setup page is shown instead. */
   readonly credentials: Credentials | undefined
+  /** The App whose token is used, where there are no credentials: see sweepOnce(). */
+  readonly actsAs?: number | undefined
   readonly apiUrl: string
   readonly gitUrl: string
   readonly throttle: boolean
