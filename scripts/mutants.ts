@@ -2447,6 +2447,42 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/checks/ownership/by-hand.test.ts', 'does not say'],
   },
+  {
+    number: 531,
+    bug: "run a workflow's action on pull_request_target, where a stranger's files stand beside secrets",
+    edits: [
+      {
+        file: 'src/cli/action/run-for-event.ts',
+        search: "if (event === 'pull_request') {",
+        replace: "if (event === 'pull_request' || event === 'pull_request_target') {",
+      },
+    ],
+    test: ['test/cli/action/run-for-event.test.ts', 'is refused'],
+  },
+  {
+    number: 532,
+    bug: "let a line of a finding's text begin with a command to the workflow's runner",
+    edits: [
+      {
+        file: 'src/messages/escape.ts',
+        search: "replaceAll('\\r', '%0D').replaceAll('\\n', '%0A')",
+        replace: "replaceAll('\\r', '%0D')",
+      },
+    ],
+    test: ['test/messages/workflow-log.test.ts', 'is no command'],
+  },
+  {
+    number: 533,
+    bug: "let text of others in a workflow's log hold a command in the runner's old form",
+    edits: [
+      {
+        file: 'src/messages/escape.ts',
+        search: "text.replaceAll('##[', '##\\u2060[')",
+        replace: 'text',
+      },
+    ],
+    test: ['test/messages/workflow-log.test.ts', 'is no command'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
