@@ -2483,6 +2483,43 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/messages/workflow-log.test.ts', 'is no command'],
   },
+  {
+    number: 534,
+    bug: "give git the proxy's password in a setting, which every process of the same user can read",
+    edits: [
+      {
+        file: 'src/git/way-settings.ts',
+        search: '${encodeURIComponent(proxy.credential.username)}@',
+        replace:
+          '${encodeURIComponent(proxy.credential.username)}:${encodeURIComponent(proxy.credential.password)}@',
+      },
+    ],
+    test: ['test/git/way-settings.test.ts', 'no setting'],
+  },
+  {
+    number: 535,
+    bug: 'let the proxy resolve a name whose addresses were checked here',
+    edits: [
+      {
+        file: 'src/registry/transport/guarded-connector.ts',
+        search: '{ host: address, port }',
+        replace: '{ host: hostname, port }',
+      },
+    ],
+    test: ['test/registry/transport/behind-a-proxy.test.ts', 'a checked address'],
+  },
+  {
+    number: 536,
+    bug: 'check no address where a proxy leads to it',
+    edits: [
+      {
+        file: 'src/registry/transport/guarded-connector.ts',
+        search: "way?.by === 'name' && !isIP(hostname)",
+        replace: 'way !== undefined',
+      },
+    ],
+    test: ['test/registry/transport/behind-a-proxy.test.ts', 'is refused'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'

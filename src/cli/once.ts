@@ -59,14 +59,8 @@ const isDone = ({ left, failed, stops, pulls }: Swept): boolean =>
   stops.length === 0 &&
   pulls.every(({ outcome }) => outcome !== 'unknown')
 
-function asJson({ pulls, stops, left, failed, wantsPublishing }: Swept): unknown {
-  return {
-    pulls,
-    stops,
-    left,
-    failed: failed.map(({ job }) => job),
-    publishing: wantsPublishing ? 'left-out' : 'none',
-  }
+function asJson({ pulls, stops, left, failed }: Swept): unknown {
+  return { pulls, stops, left, failed: failed.map(({ job }) => job) }
 }
 
 const words: Readonly<Record<SweptPull['outcome'], string>> = {
@@ -77,7 +71,7 @@ const words: Readonly<Record<SweptPull['outcome'], string>> = {
   unknown: 'not decided',
 }
 
-function tell({ pulls, stops, left, failed, wantsPublishing }: Swept): void {
+function tell({ pulls, stops, left, failed }: Swept): void {
   if (pulls.length === 0) print('No pull request was looked at.')
   for (const { pull, outcome, reasons } of pulls) {
     const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => printable(reason)).join('; ')}`
@@ -89,7 +83,6 @@ function tell({ pulls, stops, left, failed, wantsPublishing }: Swept): void {
     )
   for (const { job } of failed) say(`Failed: ${nameOf(job)}. The log above says why.`)
   for (const job of left) say(`Left for the next run: ${nameOf(job)}`)
-  if (wantsPublishing) say('Catalog images are published by the App alone: see docs/once.md.')
 }
 
 function nameOf(job: Swept['left'][number]): string {

@@ -50,11 +50,9 @@ export interface Swept {
   readonly pulls: readonly SweptPull[]
   /** Where nothing is merged, and why. */
   readonly stops: readonly { readonly branch: string | undefined; readonly reason: string }[]
-  /** What GitHub, git or our own faults left for the next run. */
+  /** What GitHub or git left for the next run: nobody has looked there yet. */
   readonly left: readonly Job[]
   readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
-  /** Whether the repository wants catalog images published, which nobody does here. */
-  readonly wantsPublishing: boolean
 }
 
 /** Rejects with a ForgeError when GitHub does not take the token, and with a StoreError when the folder cannot be used. */
@@ -89,13 +87,10 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
   })
   const queue = openOnceQueue(clock)
   const seen = new Map<PullNumber, SweptPull>()
-  let wantsPublishing = false
   const store: Store = {
     ...kept,
-    enqueue: (job, afterSeconds) => {
-      wantsPublishing ||= job.kind === 'publish'
-      return notHere.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds)
-    },
+    enqueue: (job, afterSeconds) =>
+      notHere.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds),
     recordVerdict: async (record) => {
       const { verdict } = record.report as { verdict: { reasons: readonly { text: string }[] } }
       seen.set(record.pull, {
@@ -152,9 +147,9 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     return {
       pulls: [...seen.values()].sort((a, b) => a.pull - b.pull),
       stops: stops.map(({ branch, reason }) => ({ branch, reason })),
-      left,
+      // What has its answer may be looked at again by the next sweep, which finds it by itself; so may a rebuild.
+      left: left.filter((job) => job.kind === 'sweep' || (job.kind === 'pull' && !seen.has(job.pull))),
       failed,
-      wantsPublishing,
     }
   } finally {
     turns.close()

@@ -17,7 +17,7 @@ export type ActionRun =
   | { readonly kind: 'refused'; readonly why: string }
 
 /** What runs is what the repository has on a branch of its own, or a queue's merge of what was checked before. */
-const validating: ReadonlySet<string> = new Set(['push', 'merge_group', 'schedule', 'workflow_dispatch'])
+const validating: ReadonlySet<string> = new Set(['merge_group', 'push', 'schedule', 'workflow_dispatch'])
 
 /** Only of a fork's `pull_request` does GitHub promise a token that reads and no secrets. */
 const pullRequest = z.object({
