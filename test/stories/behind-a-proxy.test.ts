@@ -51,7 +51,7 @@ function watchGit(): void {
 }
 
 function once(environment: Record<string, string>): Promise<{ code: number; out: string; err: string }> {
-  const env = {
+  const env: NodeJS.ProcessEnv = {
     PATH: `${join(directory, 'bin')}:${process.env['PATH'] ?? ''}`,
     HOME: directory,
     GITHUB_API_URL: `https://${host}/api/v3`,
