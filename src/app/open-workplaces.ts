@@ -7,6 +7,7 @@ import { openForge } from '../github/forge.ts'
 import type { GitHubApp } from '../github/github-app.ts'
 import { openMerging } from '../github/merge-calls.ts'
 import type { Store } from '../ports/store.ts'
+import { noTracing, traceCalls } from '../ports/tracing.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 
 /** The App with its own credentials, or whoever holds one of its tokens. */
@@ -23,7 +24,21 @@ export interface Workplaces {
   readonly close: () => Promise<void>
 }
 
+/** What goes to GitHub, or takes git its time; what is read of a mirror is too much, and too quick, for a span each. */
+const forgeCalls = [
+  'readSnapshot',
+  'openPulls',
+  'branchRules',
+  'present',
+  'perform',
+  'answer',
+  'checksOn',
+] as const
+const mergingCalls = ['merge', 'enqueue', 'dequeue', 'sign', 'moveStaged'] as const
+const repositoryCalls = ['fetch', 'fetchTestMerge', 'merge', 'carried', 'land', 'stage'] as const
+
 export function openWorkplaces(app: App<Store>, github: ActingClient): Workplaces {
+  const { tracing = noTracing } = app
   const mirrors = new Map<string, Promise<Mirror>>()
   const acting = {
     ...github,
@@ -59,9 +74,14 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
       return {
         app,
         installation: job.installation,
-        forge: openForge(octokit, job.repository, acting),
-        merging: openMerging(octokit, job.repository),
-        repository: await mirrorOf(job.installation, job.repository),
+        forge: traceCalls(openForge(octokit, job.repository, acting), 'github', forgeCalls, tracing),
+        merging: traceCalls(openMerging(octokit, job.repository), 'github', mergingCalls, tracing),
+        repository: traceCalls(
+          await mirrorOf(job.installation, job.repository),
+          'git',
+          repositoryCalls,
+          tracing,
+        ),
         mirror: folderOf(job.repository),
       }
     },

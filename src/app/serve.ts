@@ -7,6 +7,7 @@ import { ForgeError } from '../github/forge-error.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
+import { traceCalls } from '../ports/tracing.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
@@ -27,6 +28,7 @@ import { systemClock } from '../examine/system-clock.ts'
 import type { App } from './jobs/job-context.ts'
 import { openTurns } from './jobs/turns.ts'
 import { openWorkplaces } from './open-workplaces.ts'
+import { openTracing } from './tracing/open-tracing.ts'
 
 /**
  * Milliseconds, of those in which the App has to end: what images under way get first, and what jobs get last, once git was
@@ -89,7 +91,10 @@ export async function serve(
   const metrics = openMetrics()
   const health = openHealth(store, clock)
   const loader = catalogLoader(pool, store)
-  const looks = openLookPool(settings.budget, settings.concurrency)
+  const tracing = await openTracing(process.env, (error) =>
+    log.warn({ err: error }, 'traces could not be sent'),
+  )
+  const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
   const turns = openTurns(clock)
   const app: App<Store> = {
     settings,
@@ -102,6 +107,7 @@ export async function serve(
     metrics,
     clock,
     log,
+    tracing,
   }
   const workplaces = openWorkplaces(app, github)
 
@@ -185,7 +191,7 @@ export async function serve(
         log.warn('jobs did not end in time: the next start takes them up where they are')
         return
       }
-      await Promise.all([pool.close(), looks.close(), registries.close()])
+      await Promise.all([pool.close(), looks.close(), registries.close(), tracing.close()])
       await store.close()
     },
   }

@@ -3,11 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pino from 'pino'
 import { parse } from 'yaml'
 import { openDemoWorld, repositoryName, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
 import { stories } from '../../sandbox/demo/stories.ts'
+import { sweepOnce } from '../../src/app/once/sweep-once.ts'
+import { readSettings } from '../../src/app/settings.ts'
+import { openStore } from '../../src/store/store.ts'
+import { placeMadeStore } from '../store/made-store.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
 import { openTokenClient } from '../../src/github/token-client.ts'
 import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
@@ -44,14 +51,39 @@ function documentedWorkflow(): Workflow {
   return parse(/```yaml\n(?<text>[\s\S]*?)```/.exec(page)?.groups?.['text'] ?? '') as Workflow
 }
 
+/** As OTLP has it in JSON: https://opentelemetry.io/docs/specs/otlp/. */
+interface Span {
+  readonly name: string
+  readonly traceId: string
+  readonly spanId: string
+  readonly parentSpanId?: string
+  readonly attributes: readonly { readonly key: string; readonly value: unknown }[]
+}
+
+const spans: Span[] = []
+const collector = createServer((request, response) => {
+  let text = ''
+  request.on('data', (piece: Buffer) => (text += piece.toString()))
+  request.on('end', () => {
+    const { resourceSpans } = JSON.parse(text) as {
+      resourceSpans: readonly { scopeSpans: readonly { spans: readonly Span[] }[] }[]
+    }
+    for (const { scopeSpans } of resourceSpans) for (const scope of scopeSpans) spans.push(...scope.spans)
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+})
+
 let directory: string
 let coast: DemoWorld
 beforeAll(async () => {
+  await new Promise<void>((resolve) => collector.listen(0, '127.0.0.1', resolve))
   directory = await mkdtemp(join(tmpdir(), 'once-'))
   coast = await openDemoWorld({ directory, validator: trafficValidator() })
   coast.github.webhooks.drop()
 })
 afterAll(async () => {
+  collector.close()
+  collector.closeAllConnections()
   await coast.stop()
   await rm(directory, { recursive: true, force: true })
 })
@@ -74,6 +106,7 @@ function once(token: string, ...args: readonly string[]): Promise<Ran> {
     GITHUB_TOKEN: token,
     INSECURE_REGISTRIES: coast.registry.host,
     CATALOG_BOT_CACHE: keptCompiled,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
   }
   const command = ['--no-warnings', cli, 'once', '--repository', repositoryName, ...args]
   return new Promise((resolve) =>
@@ -134,6 +167,20 @@ describe('once', () => {
     expect(coast.github.violations).toEqual([])
     expect(await readdir(join(directory, 'tmp'))).toEqual([])
     expect(`${ran.out}${ran.err}`).not.toContain(token)
+
+    // The same run, as whoever watches it by traces sees that pull request: one job, and in it what it took.
+    const jobs = spans.filter(({ name, attributes }) => {
+      const pull = attributes.find(({ key }) => key === 'catalog_bot.pull')
+      return name === 'job pull' && JSON.stringify(pull?.value) === `{"intValue":${good.number}}`
+    })
+    expect(jobs.length).toBeGreaterThan(0)
+    const parts = jobs.flatMap((job) =>
+      spans.filter(({ parentSpanId, traceId }) => parentSpanId === job.spanId && traceId === job.traceId),
+    )
+    expect(new Set(parts.map(({ name }) => name))).toEqual(
+      new Set(['github.readSnapshot', 'git.fetch', 'look.look', 'github.present', 'github.perform', 'git.land', 'github.branchRules']), // prettier-ignore
+    )
+    expect(JSON.stringify(spans)).not.toContain(token)
   }, 180_000)
 
   test("refuses a person's token, and one that GitHub does not know", async () => {
@@ -144,6 +191,24 @@ describe('once', () => {
     await expect(open(person)).rejects.toThrow('only Apps write check runs')
     await expect(open('ghs_unknown')).rejects.toMatchObject({ code: 'unauthorized' })
   })
+
+  test('closes its store when something else cannot be opened, so that the process ends', async () => {
+    const folder = join(directory, 'kept')
+    const store = join(folder, 'store')
+    await placeMadeStore(store)
+    const swept = sweepOnce({
+      repository: { owner: 'coast', name: 'operators' },
+      token: coast.github.installationTokenFor(repositoryName, permissions),
+      settings: readSettings({ GITHUB_API_URL: coast.github.url, GITHUB_THROTTLE: 'off' }),
+      folder,
+      environment: { REGISTRY_PROXY: 'nonsense' },
+      log: pino({ level: 'silent' }),
+      signal: new AbortController().signal,
+    })
+    await expect(swept).rejects.toThrow('REGISTRY_PROXY must be one of')
+    const again = await openStore({ dataDirectory: store, clock: systemClock, patience: 0 })
+    await again.close()
+  }, 90_000)
 })
 
 function fail(why: string): never {

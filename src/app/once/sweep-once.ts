@@ -16,12 +16,14 @@ import { openTokenClient, type TokenClient } from '../../github/token-client.ts'
 import { mismatchBeginning } from '../../messages/mismatch-issue.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
+import { traceCalls } from '../../ports/tracing.ts'
 import { openStore } from '../../store/store.ts'
 import type { App } from '../jobs/job-context.ts'
 import { runJob } from '../jobs/run-job.ts'
 import { openTurns } from '../jobs/turns.ts'
 import { openMetrics } from '../metrics.ts'
 import { openWorkplaces } from '../open-workplaces.ts'
+import { openTracing } from '../tracing/open-tracing.ts'
 import { openPublishing } from '../publishing/open-publishing.ts'
 import { storeFolder, type Settings } from '../settings.ts'
 import { openOnceQueue } from './drain-jobs.ts'
@@ -85,50 +87,65 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     clock,
     problem: (error) => log.error({ err: error }, 'the store failed'),
   })
-  const queue = openOnceQueue(clock)
-  const seen = new Map<PullNumber, SweptPull>()
-  const store: Store = {
-    ...kept,
-    enqueue: (job, afterSeconds) =>
-      notHere.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds),
-    recordVerdict: async (record) => {
-      const { verdict } = record.report as { verdict: { reasons: readonly { text: string }[] } }
-      seen.set(record.pull, {
-        pull: record.pull,
-        outcome: record.verdict as SweptPull['outcome'],
-        reasons: verdict.reasons.map(({ text }) => text),
-      })
-      await kept.recordVerdict(record)
-    },
-    endLanding: async (intent, outcome, commit) => {
-      await kept.endLanding(intent, outcome, commit)
-      if (outcome === 'landed') seen.set(intent.pull, { pull: intent.pull, outcome: 'merged', reasons: [] })
-    },
-  }
-  const pool = openReaderPool()
-  const registries = await openRegistries({
-    clock,
-    store,
-    environment,
-    insecure: settings.insecureRegistries,
-  })
-  const looks = openLookPool(settings.budget, settings.concurrency)
-  const turns = openTurns(clock)
-  const publishing = openPublishing({})
-  const app: App<Store> = {
-    settings,
-    store,
-    registries,
-    publishing,
-    loader: catalogLoader(pool, store),
-    looks,
-    turns,
-    metrics: openMetrics(),
-    clock,
-    log,
-  }
-  const workplaces = openWorkplaces(app, client)
+  // In the order in which it is closed: whatever is open when something fails, or the process would not end.
+  const closing: (() => unknown)[] = [() => kept.close()]
   try {
+    const queue = openOnceQueue(clock)
+    const seen = new Map<PullNumber, SweptPull>()
+    const store: Store = {
+      ...kept,
+      enqueue: (job, afterSeconds) =>
+        notHere.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds),
+      recordVerdict: async (record) => {
+        const { verdict } = record.report as { verdict: { reasons: readonly { text: string }[] } }
+        seen.set(record.pull, {
+          pull: record.pull,
+          outcome: record.verdict as SweptPull['outcome'],
+          reasons: verdict.reasons.map(({ text }) => text),
+        })
+        await kept.recordVerdict(record)
+      },
+      endLanding: async (intent, outcome, commit) => {
+        await kept.endLanding(intent, outcome, commit)
+        if (outcome === 'landed') seen.set(intent.pull, { pull: intent.pull, outcome: 'merged', reasons: [] })
+      },
+    }
+    const pool = openReaderPool()
+    closing.unshift(() => pool.close())
+    const registries = await openRegistries({
+      clock,
+      store,
+      environment,
+      insecure: settings.insecureRegistries,
+    })
+    closing.unshift(() => registries.close())
+    const tracing = await openTracing(environment, (error) =>
+      log.warn({ err: error }, 'traces could not be sent'),
+    )
+    closing.unshift(() => tracing.close())
+    const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
+    closing.unshift(() => looks.close())
+    const turns = openTurns(clock)
+    const publishing = openPublishing({})
+    closing.unshift(() => publishing.close())
+    const app: App<Store> = {
+      settings,
+      store,
+      registries,
+      publishing,
+      loader: catalogLoader(pool, store),
+      looks,
+      turns,
+      metrics: openMetrics(),
+      clock,
+      log,
+      tracing,
+    }
+    const workplaces = openWorkplaces(app, client)
+    closing.unshift(
+      () => turns.close(),
+      () => workplaces.close(),
+    )
     if (options.folder === undefined) await stopForOpenIssue(repository, client, store)
     await queue.enqueue({ kind: 'sweep', installation: 0, repository })
     const { left, failed } = await queue.drain({
@@ -152,10 +169,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
       failed,
     }
   } finally {
-    turns.close()
-    await workplaces.close()
-    await Promise.all([publishing.close(), pool.close(), looks.close(), registries.close()])
-    await store.close()
+    for (const close of closing) await close()
   }
 }
 
