@@ -1,6 +1,9 @@
 // How git is led through a proxy: what stands in its settings, and what it is told when it asks.
 import { describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { advertisedRefs } from '../../src/git/advertised-refs.ts'
 import { openRemote } from '../../src/git/remote.ts'
 import { waySettings } from '../../src/git/way-settings.ts'
 
@@ -28,6 +31,22 @@ describe('the way to a server', () => {
     expect(() => open('https://github.com/a/b.git', { HTTPS_PROXY: 'socks5://u:secret@p' })).toThrow(
       /^HTTPS_PROXY is not the address of a proxy/,
     )
+  })
+
+  test('nothing asks the server past the proxy', async () => {
+    let asked = 0
+    const server = createServer((_request, response) => {
+      asked += 1
+      response.writeHead(404).end()
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const here = open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/a/b.git`)
+    const { signal } = new AbortController()
+    await advertisedRefs(here, ['refs/heads/main'], signal)
+    await advertisedRefs({ ...here, proxy: remote.proxy }, ['refs/heads/main'], signal)
+    server.close()
+    server.closeAllConnections()
+    expect(asked).toBe(1)
   })
 
   test.each([
