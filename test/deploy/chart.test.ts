@@ -177,7 +177,9 @@ describe.each(names)('what the chart makes of the case %s', (name) => {
   })
 
   test('runs without rights: not as root, with nothing to write to but its volumes, and without a token', () => {
-    const { spec } = (one('StatefulSet')?.spec as { template: { spec: PodSpec } }).template
+    const set = one('StatefulSet')
+    if (set === undefined) throw new Error('there is no StatefulSet')
+    const { spec } = (set.spec as unknown as { template: { spec: PodSpec } }).template
     const [container] = spec.containers
     expect(spec).toMatchObject({
       automountServiceAccountToken: false,

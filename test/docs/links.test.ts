@@ -36,7 +36,7 @@ function partsOf(page: string): ReadonlySet<string> {
 
 function wrongLinks(page: string): readonly string[] {
   const wrong: string[] = []
-  marked.walkTokens(tokensOf(page), (token: Token) => {
+  void marked.walkTokens(tokensOf(page), (token: Token) => {
     if (token.type !== 'link' && token.type !== 'image') return
     const { href } = token as Tokens.Link
     if (/^[a-z]+:/i.test(href)) return
