@@ -35,7 +35,15 @@ const forgeCalls = [
   'checksOn',
 ] as const
 const mergingCalls = ['merge', 'enqueue', 'dequeue', 'sign', 'moveStaged'] as const
-const repositoryCalls = ['fetch', 'fetchTestMerge', 'merge', 'carried', 'land', 'stage'] as const
+const repositoryCalls = [
+  'fetch',
+  'fetchTestMerge',
+  'merge',
+  'carried',
+  'land',
+  'landTogether',
+  'stage',
+] as const
 
 export function openWorkplaces(app: App<Store>, github: ActingClient): Workplaces {
   const { tracing = noTracing } = app
