@@ -2882,6 +2882,79 @@ export const mutants: readonly Mutant[] = [
     edits: [{ file: 'src/cluster/kubeconfig.ts', search: '!allowsPrograms && ', replace: 'false && ' }],
     test: [onCluster, 'starts programs'],
   },
+  {
+    number: 531,
+    bug: "run a workflow's action on pull_request_target, where a stranger's files stand beside secrets",
+    edits: [
+      {
+        file: 'src/cli/action/run-for-event.ts',
+        search: "if (event === 'pull_request') {",
+        replace: "if (event === 'pull_request' || event === 'pull_request_target') {",
+      },
+    ],
+    test: ['test/cli/action/run-for-event.test.ts', 'is refused'],
+  },
+  {
+    number: 532,
+    bug: "let a line of a finding's text begin with a command to the workflow's runner",
+    edits: [
+      {
+        file: 'src/messages/escape.ts',
+        search: "replaceAll('\\r', '%0D').replaceAll('\\n', '%0A')",
+        replace: "replaceAll('\\r', '%0D')",
+      },
+    ],
+    test: ['test/messages/workflow-log.test.ts', 'is no command'],
+  },
+  {
+    number: 533,
+    bug: "let text of others in a workflow's log hold a command in the runner's old form",
+    edits: [
+      {
+        file: 'src/messages/escape.ts',
+        search: "text.replaceAll('##[', '##\\u2060[')",
+        replace: 'text',
+      },
+    ],
+    test: ['test/messages/workflow-log.test.ts', 'is no command'],
+  },
+  {
+    number: 534,
+    bug: "give git the proxy's password in a setting, which every process of the same user can read",
+    edits: [
+      {
+        file: 'src/git/way-settings.ts',
+        search: '${encodeURIComponent(proxy.credential.username)}@',
+        replace:
+          '${encodeURIComponent(proxy.credential.username)}:${encodeURIComponent(proxy.credential.password)}@',
+      },
+    ],
+    test: ['test/git/way-settings.test.ts', 'no setting'],
+  },
+  {
+    number: 535,
+    bug: 'let the proxy resolve a name whose addresses were checked here',
+    edits: [
+      {
+        file: 'src/registry/transport/guarded-connector.ts',
+        search: '{ host: address, port }',
+        replace: '{ host: hostname, port }',
+      },
+    ],
+    test: ['test/registry/transport/behind-a-proxy.test.ts', 'a checked address'],
+  },
+  {
+    number: 536,
+    bug: 'check no address where a proxy leads to it',
+    edits: [
+      {
+        file: 'src/registry/transport/guarded-connector.ts',
+        search: "way?.by === 'name' && !isIP(hostname)",
+        replace: 'way !== undefined',
+      },
+    ],
+    test: ['test/registry/transport/behind-a-proxy.test.ts', 'is refused'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
