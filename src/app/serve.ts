@@ -276,6 +276,7 @@ function openWorkplaces(app: App<Store>, github: GitHubApp) {
   const acting = {
     ...github,
     comments: openCommentMemory(app.clock),
+    pause: (milliseconds: number) => app.clock.sleep(milliseconds),
     mostComments: app.settings.budget.comments,
   }
 

@@ -10,6 +10,7 @@ import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
 import { runTrials } from './trial/run-trials.ts'
 import { publishPreview } from './publish/publish-preview.ts'
+import { runTrain } from './run-train.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
@@ -70,6 +71,8 @@ async function perform(job: Job, place: JobContext<Store>): Promise<void> {
       return watchBranch(job, place)
     case 'group':
       return judgeGroups(job, place)
+    case 'train':
+      return runTrain(job, place)
     case 'sweep':
       return sweepRepository(job, place)
     case 'scan':
