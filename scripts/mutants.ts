@@ -1102,9 +1102,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/settle-landings.ts',
-        search: 'const landed = await readPatiently(',
-        replace:
-          "if (heard === 'refused') return abandon(intent, options)\n  const landed = await readPatiently(",
+        search: 'const landed = how.isFetched',
+        replace: "if (heard === 'refused') return abandon(intent, options)\n  const landed = how.isFetched",
       },
     ],
     test: ['test/landing/github-merge.test.ts', 'reports as failed though it was done'],
@@ -2446,6 +2445,152 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/checks/ownership/by-hand.test.ts', 'does not say'],
+  },
+  {
+    number: 465,
+    bug: 'push a train whose permits do not stand on one another',
+    edits: [
+      {
+        file: 'src/gate/train.ts',
+        search: 'before !== undefined && base !== before.commit',
+        replace: 'false',
+      },
+    ],
+    test: ['test/gate/train.test.ts', ''],
+  },
+  {
+    number: 466,
+    bug: 'push a train over whatever the base is',
+    edits: [
+      {
+        file: 'src/git/land.ts',
+        search: '`--force-with-lease=${ref}:${commitSha(first.base)}`',
+        replace: `'--force'`,
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'does not land on a base that moved'],
+  },
+  {
+    number: 467,
+    bug: 'look afresh at the first member of a train alone',
+    edits: [
+      {
+        file: 'src/landing/fresh-look.ts',
+        search: '  for (const examined of members) {',
+        replace: '  for (const examined of members.slice(0, 1)) {',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'ends before a member|looks at every member'],
+  },
+  {
+    number: 468,
+    bug: 'push the members behind one that changed',
+    edits: [{ file: 'src/landing/land-train.ts', search: 'members.slice(0, end)', replace: 'members' }],
+    test: ['test/landing/land-train.test.ts', 'ends before a member'],
+  },
+  {
+    number: 469,
+    bug: 'push a train whose intents were not all written',
+    edits: [
+      {
+        file: 'src/landing/land-train.ts',
+        search: 'if (intents.length < train.length)',
+        replace: 'if (intents.length < 0)',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'lost its lease'],
+  },
+  {
+    number: 470,
+    bug: 'take a train that GitHub refused for landed',
+    edits: [
+      {
+        file: 'src/landing/land-train.ts',
+        search: `acted.kind === 'done' ? 'done' : 'refused'`,
+        replace: `acted.kind === 'race' ? 'refused' : 'done'`,
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'refused as a whole'],
+  },
+  {
+    number: 471,
+    bug: 'take a pull request for unchanged though more of it was not read',
+    edits: [
+      {
+        file: 'src/github/still-as.ts',
+        search: 'totalCount !== nodes.length',
+        replace: 'totalCount < nodes.length',
+      },
+    ],
+    test: ['test/github/still-as.test.ts', 'whatever changes'],
+  },
+  {
+    number: 472,
+    bug: 'push several pull requests where a branch wants a pull request a push',
+    edits: [
+      {
+        file: 'src/gate/train.ts',
+        search: `    rules.pullRequest === undefined &&
+`,
+        replace: '',
+      },
+    ],
+    test: ['test/gate/train.test.ts', ''],
+  },
+  {
+    number: 473,
+    bug: 'forget comments in the fresh look at many',
+    edits: [
+      {
+        file: 'src/github/still-as.ts',
+        search: `    comments: now.comments.nodes
+      .filter(({ author }) => author?.__typename === 'User')`,
+        replace: `    comments: now.comments.nodes
+      .filter(() => false)`,
+      },
+    ],
+    test: ['test/github/still-as.test.ts', 'whatever changes'],
+  },
+  {
+    number: 474,
+    bug: 'keep an intent abandoned though its push arrived',
+    edits: [
+      {
+        file: 'src/store/landings.ts',
+        search: `row?.outcome === 'abandoned' && outcome === 'landed'`,
+        replace: 'false',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'given up before'],
+  },
+  {
+    number: 496,
+    bug: 'take a pull request whose base moved for unchanged, whatever it comes to there',
+    edits: [
+      {
+        file: 'src/app/jobs/keep-look.ts',
+        search: 'if ((await digestOfShown(seen, place)) !== kept.shown) return undefined',
+        replace: '',
+      },
+      {
+        file: 'src/app/jobs/keep-look.ts',
+        search: '!hasAll || seen.verdict.permit !== undefined || seen.commands.length > 0',
+        replace: '!hasAll',
+      },
+    ],
+    test: ['test/stories/waiting-pulls.test.ts', 'asked about again'],
+  },
+  {
+    number: 497,
+    bug: 'compare a snapshot that was kept in a database by the order of its keys',
+    edits: [
+      {
+        file: 'src/landing/fresh-look.ts',
+        search: 'JSON.stringify(comparable(snapshot), inOneOrder)',
+        replace: 'JSON.stringify(comparable(snapshot))',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'kept in a database'],
   },
   {
     number: 511,

@@ -3,6 +3,7 @@
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import { mostCarried, type CarriedCommit } from '../../src/change/carried-commits.ts'
 import type { PathChange } from '../../src/change/path-change.ts'
+import { whyNoTrain } from '../../src/gate/train.ts'
 import { isMergePermit, type MergePermit } from '../../src/gate/merge-permit.ts'
 import { temporaryBranch } from '../../src/gate/temporary-branch.ts'
 import { factsOfObject } from '../../src/git/carried-commits.ts'
@@ -29,7 +30,10 @@ const signature = 'catalog-bot <catalog-bot@noreply.invalid>'
 /** What is read of objects alone. */
 export function openObjects(
   objects: Objects,
-): Omit<Repository, 'fetch' | 'tip' | 'pullHead' | 'fetchTestMerge' | 'land' | 'stage' | 'distrust'> {
+): Omit<
+  Repository,
+  'fetch' | 'tip' | 'pullHead' | 'fetchTestMerge' | 'land' | 'landTogether' | 'stage' | 'distrust'
+> {
   return {
     merge: async (base, head, message) => {
       const merged = mergeTrees(objects, base, head)
@@ -98,7 +102,7 @@ function workflowsIn(objects: Objects, tree: Parameters<Objects['tree']>[0]): st
 
 export interface RepositoryHooks {
   /** The base branch is about to be moved by a push of ours. */
-  readonly onLanding: (permit: MergePermit, commit: CommitSha) => void
+  readonly onLanding: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
 }
 
 export function openMemoryRepository(
@@ -151,8 +155,32 @@ export function openMemoryRepository(
         if (tip !== base) return { kind: 'base-moved' }
         const refusal = server.refusalOf(baseRef, commit)
         if (refusal !== undefined) return refused(refusal)
-        onLanding(permit, commit)
+        onLanding(permit, commit, tip)
         server.moveBranch(baseRef, commit, server.bot)
+        return { kind: 'landed' }
+      })
+    },
+    landTogether: (permits) => {
+      const why = whyNoTrain(permits)
+      if (why !== undefined) throw new GitError('refused', why)
+      const commits = permits.map((permit) => checked(permit, permit.landing.commit))
+      const [first, last] = [permits[0], commits.at(-1)]
+      if (first === undefined || last === undefined) throw new GitError('refused', 'there is no permit')
+      const { baseRef, base } = first.landing
+      const cars = permits.map(({ landing }) => `#${landing.pull}`).join(', ')
+      return turn('push', `push a train of ${cars} to ${baseRef}`, () => {
+        const tip = server.tip(baseRef)
+        if (tip === last) return { kind: 'landed' }
+        if (tip !== base) return { kind: 'base-moved' }
+        const refusal = server.refusalOf(baseRef, last)
+        if (refusal !== undefined) return refused(refusal)
+        let on = tip
+        for (const [at, permit] of permits.entries()) {
+          const commit = commits[at] ?? last
+          onLanding(permit, commit, on)
+          on = commit
+        }
+        server.moveBranch(baseRef, last, server.bot)
         return { kind: 'landed' }
       })
     },

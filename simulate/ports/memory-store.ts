@@ -7,6 +7,7 @@ import type { LandingStop, StopAuthor, StopEvent } from '../../src/gate/landing-
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Intent } from '../../src/ports/landings.ts'
 import type { ParkedPull } from '../../src/ports/landing-stops.ts'
+import type { ReadyPull } from '../../src/ports/ready-pulls.ts'
 import type { PullState, SeenPush } from '../../src/ports/pull-memory.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { VerdictRecord } from '../../src/ports/verdicts.ts'
@@ -49,6 +50,7 @@ export class Tables {
   readonly stops: LandingStop[] = []
   readonly stopEvents: (StopEvent & { readonly comment?: number })[] = []
   readonly parked = new Map<string, ParkedPull>()
+  readonly ready = new Map<string, ReadyPull>()
   readonly epochs = new Map<string, PullState[]>()
   readonly shown = new Map<string, ShownHead[]>()
   readonly commands = new Map<string, { readonly record: CommandRecord; readonly at: number }[]>()
@@ -185,7 +187,9 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       turn(`end landing #${pull} as ${outcome}`, () => {
         const row = tables.intents[id - 1]
         if (row?.outcome === outcome) return
-        if (row === undefined || row.outcome !== undefined)
+        // A push that was given up may have arrived after all.
+        const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
+        if (row === undefined || (row.outcome !== undefined && !isLate))
           throw new StoreError('already-settled', `intent ${id} is ${row?.outcome ?? 'unknown'}`)
         const { intent } = row
         if (outcome === 'landed' && landed(intent.repository).some((it) => it.intent.pull === intent.pull))
@@ -196,6 +200,13 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       turn('read open landings', () =>
         intents(repository)
           .filter(({ outcome }) => outcome === undefined)
+          .map(({ intent }) => copy(intent)),
+      ),
+    abandonedLandings: (repository, pull) =>
+      turn(`read what was given up of #${pull}`, () =>
+        intents(repository)
+          .filter(({ intent, outcome }) => intent.pull === pull && outcome === 'abandoned')
+          .toReversed()
           .map(({ intent }) => copy(intent)),
       ),
     landingOf: (repository, pull) =>
@@ -216,6 +227,29 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
             return pull === undefined ? [] : [[commit, pull] as const]
           }),
         )
+      }),
+
+    putReady: (snapshot) =>
+      turn(`put #${snapshot.pull} among the ready`, () => {
+        const key = pullKey(snapshot.repository, snapshot.pull)
+        const before = tables.ready.get(key)
+        const isThere = before?.snapshot.baseRef === snapshot.baseRef
+        tables.ready.set(key, {
+          pull: snapshot.pull,
+          snapshot: copy(snapshot),
+          readyAt: isThere ? before.readyAt : now(),
+        })
+      }),
+    readyPulls: (repository, branch) =>
+      turn('read who is ready', () =>
+        [...tables.ready.values()]
+          .filter(({ snapshot }) => isIn(snapshot, repository) && snapshot.baseRef === branch)
+          .toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
+          .map(copy),
+      ),
+    dropReady: (repository, pulls) =>
+      turn(`drop ${pulls.join(', ')} from the ready`, () => {
+        for (const pull of pulls) tables.ready.delete(pullKey(repository, pull))
       }),
 
     stopLandings: (order) =>

@@ -9,7 +9,7 @@ import { prepareQueue } from './enqueue-pull.ts'
 import { whatChanged } from './fresh-look.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
 import { leaseName } from './lease-name.ts'
-import type { Examined, LandOptions, LandingOutcome } from './landing-options.ts'
+import type { Examined, LandOptions, LandingOutcome, SettleOptions } from './landing-options.ts'
 import { preparePush, tidyUp } from './push-merge.ts'
 import type { Prepared, Ready, Step } from './ready.ts'
 import { whatRefused } from './what-refused.ts'
@@ -32,7 +32,8 @@ export async function landPull(
   }
 }
 
-async function landUnderLease(
+/** For whoever holds the branch's lease already; otherwise as landPull(). */
+export async function landUnderLease(
   examined: Examined,
   permit: MergePermit,
   lease: Lease,
@@ -78,9 +79,9 @@ function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined 
 }
 
 /** What stands in the way of beginning: a landing of before that is not over, or whose outcome must be told first. */
-async function whatWasBegun(
+export async function whatWasBegun(
   { landing }: MergePermit,
-  options: LandOptions,
+  options: SettleOptions,
 ): Promise<LandingOutcome | undefined> {
   const { store } = options
   const all = await settleBranch(landing.repository, landing.baseRef, options)

@@ -5,6 +5,8 @@ import type { CommitSha } from '../change/ids.ts'
 import type { SignedCommit } from '../ports/merging.ts'
 import { comparesTrees } from '../gate/landing-demands.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
+import type { MergePermit } from '../gate/merge-permit.ts'
+import type { LandResult, Repository } from '../ports/repository.ts'
 import { temporaryBranch } from '../gate/temporary-branch.ts'
 import { checks as allChecks } from '../findings/checks.ts'
 import { namesOfChecks } from '../messages/reported-check.ts'
@@ -108,20 +110,26 @@ async function putOurChecks(
 }
 
 async function push(
-  { permit, options }: Step,
+  { permit, options, train }: Step,
   { signed, checksFirst }: Push,
   commit: CommitSha,
 ): Promise<Acted> {
   const { repository, clock } = options
   const until = clock.now() + patience
   for (let pause = firstPause; ; pause *= 2) {
-    const result = await repository.land(permit, commit)
+    const result =
+      train === undefined ? await repository.land(permit, commit) : await together(train, repository)
     if (result.kind === 'landed') return { kind: 'done' }
     if (result.kind === 'base-moved') return { kind: 'race', why: 'the base branch has changed' }
     const isLate = checksFirst && isExpected(result.text)
     if (!isLate || clock.now() + pause > until) return refusal(result, commit, signed)
     await clock.sleep(pause)
   }
+}
+
+function together(train: readonly MergePermit[], repository: Repository): Promise<LandResult> {
+  if (repository.landTogether === undefined) throw new TypeError('this repository lands one by one')
+  return repository.landTogether(train)
 }
 
 /** Every complaint is about a check that GitHub has not seen yet. */

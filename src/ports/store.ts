@@ -7,6 +7,7 @@ import type { LandingStops } from './landing-stops.ts'
 import type { Landings } from './landings.ts'
 import type { Leases } from './leases.ts'
 import type { PullMemory } from './pull-memory.ts'
+import type { ReadyPulls } from './ready-pulls.ts'
 import type { State } from './state.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -24,6 +25,7 @@ export interface Store
     Leases,
     Landings,
     LandingStops,
+    ReadyPulls,
     Required<PullMemory>,
     Verdicts,
     State,

@@ -239,6 +239,17 @@ const steps: readonly string[] = [
     PRIMARY KEY (repository, pull)
   );
   `,
+  `
+  CREATE TABLE ${schema}.ready_pull (
+    repository text NOT NULL,
+    branch text NOT NULL,
+    pull integer NOT NULL,
+    snapshot jsonb NOT NULL,
+    ready_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, pull)
+  );
+  CREATE INDEX ready_pull_of_branch ON ${schema}.ready_pull (repository, branch, ready_at);
+  `,
 ]
 
 /**

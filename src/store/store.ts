@@ -14,6 +14,7 @@ import { giveBackLeases, openLeases } from './leases.ts'
 import { migrate, schema } from './migrations.ts'
 import { prune } from './prune.ts'
 import { openPullMemory, rememberPush } from './pull-memory.ts'
+import { openReadyPulls } from './ready-pulls.ts'
 import { openServer } from './server-database.ts'
 import { openState } from './state.ts'
 import { StoreError } from './store-error.ts'
@@ -88,6 +89,7 @@ async function build(
     ...openLeases(database),
     ...openLandings(database),
     ...openLandingStops(database),
+    ...openReadyPulls(database),
     ...openState(database),
     ...openCache(database),
     ...openVerdicts(database),
