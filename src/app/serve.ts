@@ -24,6 +24,7 @@ import { openHealth, type HealthReport } from './health.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { openMetrics } from './metrics.ts'
 import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
+import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -74,6 +75,7 @@ export async function serve(
   await checkCredentials(github, log)
   // Before any other process is started: none of them inherits it.
   const publishEnvironment = takePublishEnvironment(process.env)
+  const trialEnvironment = takeTrialEnvironment(process.env)
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: storeFolder(settings.dataDirectory),
@@ -92,6 +94,7 @@ export async function serve(
     insecure: settings.insecureRegistries,
   })
   const publishing = openPublishing(publishEnvironment)
+  const trials = openTrials(trialEnvironment)
   const metrics = openMetrics()
   const health = openHealth(store, clock)
   const loader = catalogLoader(pool, store)
@@ -102,6 +105,7 @@ export async function serve(
     store,
     registries,
     publishing,
+    trials,
     loader,
     looks,
     turns,
@@ -181,7 +185,8 @@ export async function serve(
       const all = settings.stopSeconds * 1000
       const { images, last } = gracesOf(all)
       if (!(await within(images))) log.info('waiting for jobs to end')
-      await publishing.close()
+      // A trial is taken up anew by whoever comes next, which takes away what this one left.
+      await Promise.all([publishing.close(), trials.close()])
       await within(all - images - last)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -271,6 +276,7 @@ function openWorkplaces(app: App<Store>, github: GitHubApp) {
   const acting = {
     ...github,
     comments: openCommentMemory(app.clock),
+    pause: (milliseconds: number) => app.clock.sleep(milliseconds),
     mostComments: app.settings.budget.comments,
   }
 

@@ -17,6 +17,7 @@ import { isServed } from './is-served.ts'
 import { keepLook } from './keep-look.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
+import { dropTrials, wishTrial } from './trial/wish-trial.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
 import { recordOf, settleOptions, showLook } from './show-look.ts'
@@ -64,6 +65,7 @@ async function examineInTurn(
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     await wishPreview(examination, place)
+    await wishTrial(examination, place)
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
@@ -111,6 +113,13 @@ async function look(
     await settleBegun(pull, place)
     return undefined
   }
+  // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.
+  const landing = await app.store.landingOf(forge.repository, pull)
+  if (landing?.head === snapshot.head) {
+    await reportMerged(pull, place)
+    crashPoint('landing-reported')
+    return undefined
+  }
   await turn.giveWay()
   const fetched = await fetchAgreeing(snapshot, place)
   if (fetched === undefined) {
@@ -150,6 +159,17 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
     await merging.dequeue(pull)
 }
 
+/** What was given up before its push arrived is merged all the same: the branch says so, and then so do we. */
+async function findLate({ repository, pull }: Snapshot, place: JobContext<Store>): Promise<void> {
+  const { store } = place.app
+  if ((await store.landingOf(repository, pull)) !== undefined) return
+  for (const intent of await store.abandonedLandings(repository, pull)) {
+    // Of what GitHub itself merged, nobody knows whether it was for us or for somebody else.
+    if (intent.method !== undefined && intent.method.kind !== 'push') continue
+    if ((await settle(intent, settleOptions(place))).kind === 'landed') return
+  }
+}
+
 /** What an earlier process began for a pull request that waits now. False: nobody can tell yet what became of it. */
 function settleBegun(pull: PullNumber, place: JobContext<Store>): Promise<boolean> {
   const { leaseSeconds } = place.app.settings
@@ -162,22 +182,13 @@ async function seeClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<
   return undefined
 }
 
-/** What was given up before its push arrived is merged all the same: the branch says so, and then so do we. */
-async function findLate({ repository, pull }: Snapshot, place: JobContext<Store>): Promise<void> {
-  const { store } = place.app
-  if ((await store.landingOf(repository, pull)) !== undefined) return
-  for (const intent of await store.abandonedLandings(repository, pull)) {
-    // Of what GitHub itself merged, nobody knows whether it was for us or for somebody else.
-    if (intent.method !== undefined && intent.method.kind !== 'push') continue
-    if ((await settle(intent, settleOptions(place))).kind === 'landed') return
-  }
-}
-
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
 async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, forge } = place
   await app.store.dropReady(forge.repository, [snapshot.pull])
   await dropPreviews(snapshot.pull, place)
+  // What is merged meanwhile is tried to its end: its report says what was merged.
+  if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )
