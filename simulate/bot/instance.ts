@@ -38,14 +38,6 @@ const nobodyTries: Trials = {
   close: () => Promise.resolve(),
 }
 
-/** Nor is anything tried on a cluster. */
-const nobodyTries: Trials = {
-  isAllowed: false,
-  order: () => Promise.resolve({ kind: 'refused', why: 'nothing is tried in a simulation' }),
-  serving: () => Promise.resolve({ unserved: 'nothing is served in a simulation' }),
-  close: () => Promise.resolve(),
-}
-
 /** A webhook's secret and a private key that no run needs. */
 const credentials = { appId, privateKey: 'none', webhookSecret: 'none' }
 
