@@ -59,9 +59,15 @@ function isOfThisHead(server: Server, pull: Pull, review: number): boolean {
   return !others.some(({ value }) => (server.checks.get(value.head) ?? []).some(({ app }) => app !== 1))
 }
 
-export function isMaintainer(server: Server, id: UserId, base: TreeSha, at: number): boolean {
+export function isMaintainer(
+  server: Server,
+  id: UserId,
+  base: TreeSha,
+  at: number,
+  until = Infinity,
+): boolean {
   const listed = maintainersIn(server.objects, base).some((name) => server.people.of(name).id === id)
-  const roles = server.people.rolesSince(id, at - rightsAge)
+  const roles = server.people.rolesBetween(id, at - rightsAge, until)
   return listed || roles.includes('maintain') || roles.includes('admin')
 }
 
@@ -125,11 +131,12 @@ export function hasSay(
   base: TreeSha,
   result: TreeSha,
   at: number,
+  until = Infinity,
 ): boolean {
   if (person.id === pull.author.id) return true
   const { packages } = touched(server, base, result)
   return (
-    isMaintainer(server, person.id, base, at) ||
+    isMaintainer(server, person.id, base, at, until) ||
     [...packages].some((name) => isOwner(server, person.id, base, name))
   )
 }

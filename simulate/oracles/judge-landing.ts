@@ -85,6 +85,9 @@ function statesSince(observed: Observed, { process, pull, step }: ObservedLandin
 /** Steps. */
 const mostLag = 12
 
+/** Milliseconds within which a comment is read by the bot, and its author's rights with it. */
+const readWithin = 60_000
+
 /** What speaks against landing this state of the pull request. */
 function faultsNow(
   server: Server,
@@ -111,8 +114,12 @@ function faultsNow(
       hasSay(server, review.author, pull, base, result, at)
     )
       violated('I4', `${review.author.login} requested changes`)
+  // Who has a say now and had none when they said it was told no, and may say it again.
   const holds = pull.comments.filter(
-    (comment) => commandOf(comment) === 'hold' && hasSay(server, comment.author, pull, base, result, at),
+    (comment) =>
+      commandOf(comment) === 'hold' &&
+      hasSay(server, comment.author, pull, base, result, at) &&
+      hasSay(server, comment.author, pull, base, result, comment.createdAt, comment.createdAt + readWithin),
   )
   for (const hold of holds) {
     const isLifted = pull.comments.some(

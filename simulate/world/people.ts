@@ -45,11 +45,12 @@ export class People {
     return this.#byId(id)?.roles.at(-1)?.role ?? 'none'
   }
 
-  /** Every role that an account had since then. */
-  rolesSince(id: UserId, since: number): readonly Role[] {
+  /** Every role that an account had between these times. */
+  rolesBetween(id: UserId, since: number, until = Infinity): readonly Role[] {
     const roles = this.#byId(id)?.roles ?? []
     const before = roles.findLast(({ at }) => at <= since)
-    return [...(before ? [before] : []), ...roles.filter(({ at }) => at > since)].map(({ role }) => role)
+    const later = roles.filter(({ at }) => at > since && at <= until)
+    return [...(before ? [before] : []), ...later].map(({ role }) => role)
   }
 
   setRole(name: string, role: Role, at: number): void {
