@@ -2,10 +2,11 @@
 // file that it uses. GitHub and git are the truth about repositories; the store is the truth about what we owe and did.
 import type { Cache } from './cache.ts'
 import type { Deliveries } from './deliveries.ts'
-import type { Jobs, Work } from './jobs.ts'
+import type { Jobs, QueueLength, Work } from './jobs.ts'
 import type { LandingStops } from './landing-stops.ts'
 import type { Landings } from './landings.ts'
 import type { Leases } from './leases.ts'
+import type { PageRecords } from './page-records.ts'
 import type { PullMemory } from './pull-memory.ts'
 import type { State } from './state.ts'
 import type { Verdicts } from './verdicts.ts'
@@ -20,11 +21,13 @@ export interface Store
   extends
     Deliveries,
     Jobs,
+    QueueLength,
     Work,
     Leases,
     Landings,
     LandingStops,
     Required<PullMemory>,
+    PageRecords,
     Verdicts,
     State,
     Cache {

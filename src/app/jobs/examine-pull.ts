@@ -7,6 +7,7 @@ import { composeReport, type Report } from '../../messages/report.ts'
 import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
 import type { Job } from '../../ports/jobs.ts'
 import type { Landings } from '../../ports/landings.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
 import type { PullMemory } from '../../ports/pull-memory.ts'
 import type { State } from '../../ports/state.ts'
 import type { Store } from '../../ports/store.ts'
@@ -25,9 +26,11 @@ import { planLanding } from './plan-landing.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
 import { toldPulls } from './publish/publication-state.ts'
 import { publishReport, withDigest, type Compose } from './publish-report.ts'
+import { recordLook } from './record-look.ts'
 import { reportMerged, type StoredReport } from './report-merged.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import { requestReviews } from './request-reviews.ts'
+import { statusPage } from './status-page.ts'
 import { noteQueue } from './queued-branches.ts'
 import { rememberBranch } from './watch-branch.ts'
 import type { Forge, PullSize } from '../../ports/forge.ts'
@@ -64,6 +67,8 @@ async function examineInTurn(
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
     await store.recordVerdict(recordOf(examination, place.app.clock.now()))
+    await recordLook(examination, place)
+    place.app.metrics.verdicts.inc({ kind: verdict.kind })
     crashPoint('verdict-recorded')
     if (!(await answerCommands(examination, place))) continue
     await turn.giveWay()
@@ -91,6 +96,7 @@ async function examineInTurn(
     switch (outcome.kind) {
       case 'landed':
         await forgetRefusals(snapshot, place)
+        await noteEnd(snapshot, 'merged', place)
         await report(examination, place, outcome.commit)
         crashPoint('landing-reported')
         await store.enqueue({
@@ -131,7 +137,10 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
       await turn.giveWay()
     },
   })
-  if (snapshot === null) return undefined
+  if (snapshot === null) {
+    await noteEnd({ repository: forge.repository, pull }, 'closed', place)
+    return undefined
+  }
   if (snapshot.state !== 'open') {
     await finishClosed(snapshot, place)
     await obeyOnClosed(snapshot, place)
@@ -155,7 +164,13 @@ async function look(pull: PullNumber, place: JobContext<Store>, turn: Turn): Pro
   })
   const examined = Math.round(performance.now() - started)
   app.log.info(
-    { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },
+    {
+      pull,
+      repository: forge.repository,
+      examined,
+      verdict: examination.verdict.kind,
+      page: statusPage(app.settings, forge.repository, pull),
+    },
     'examined',
   )
   return examination
@@ -173,6 +188,18 @@ async function leaveQueue(pull: PullNumber, { app, forge, merging }: JobContext<
     await merging.dequeue(pull)
 }
 
+/** For pages, and for how long pull requests take. */
+async function noteEnd(
+  { repository, pull }: Pick<Snapshot, 'repository' | 'pull'>,
+  state: 'closed' | 'merged',
+  { app }: JobContext<PageRecords>,
+): Promise<void> {
+  const now = app.clock.now()
+  const opened = await app.store.recordEnd(repository, pull, state, now)
+  if (state === 'merged' && opened !== undefined)
+    app.metrics.openedToMerged.observe(Math.max(0, now - opened) / 1000)
+}
+
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
 async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
   const { app, forge } = place
@@ -182,6 +209,7 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   )
   for (const intent of open) await settle(intent, settleOptions(place))
   const landing = await reportMerged(snapshot.pull, place)
+  await noteEnd(snapshot, snapshot.state === 'merged' || landing !== undefined ? 'merged' : 'closed', place)
   if (landing === undefined) return
   await app.store.enqueue({
     kind: 'branch',
@@ -212,7 +240,13 @@ function composed(
   more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
 ): Report {
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return composeReport(verdict, { ...told, page, rulesUrl: app.settings.rulesUrl, ...more })
+  return composeReport(verdict, {
+    ...told,
+    page,
+    rulesUrl: app.settings.rulesUrl,
+    statusPage: statusPage(app.settings, forge.repository, snapshot.pull),
+    ...more,
+  })
 }
 
 function settleOptions(place: JobContext<Store>): SettleOptions {

@@ -7,6 +7,7 @@ import type { Landings } from '../../ports/landings.ts'
 import type { Leases } from '../../ports/leases.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
 import type { State } from '../../ports/state.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { removeLeftStaged } from '../../landing/remove-staged.ts'
@@ -30,7 +31,7 @@ const sweptPulls = defineCache<string>('swept pull', {
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext<Jobs & State & Cache & LandingStops & Landings & Leases>,
+  place: JobContext<Jobs & State & Cache & LandingStops & Landings & Leases & PageRecords>,
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
@@ -47,6 +48,11 @@ export async function sweepRepository(
     await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
   const pulls = await forge.openPulls()
+  await app.store.retainOpenPulls(
+    job.repository,
+    pulls.map(({ pull }) => pull),
+    app.clock.now(),
+  )
   const tips = new Map<string, CommitSha | undefined>()
   for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
     await repository.fetch(branch)
@@ -82,7 +88,7 @@ function stateOfStops(stops: readonly LandingStop[], branch: string, now: number
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: App<Jobs>
+  readonly app: App<Jobs & PageRecords>
 }
 
 /** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */
@@ -92,6 +98,10 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
     while (!ending.signal.aborted) {
       try {
         const repositories = await installed()
+        const listedAt = app.clock.now()
+        await app.store.listRepositories(
+          repositories.map(({ isPublic = false, ...one }) => ({ ...one, isPublic, listedAt })),
+        )
         for (const { installation, repository } of repositories)
           await app.store.enqueue({ kind: 'sweep', installation, repository })
         app.log.debug({ repositories: repositories.length }, 'sweep')
