@@ -26,7 +26,9 @@ type Part = Html | string | number | false | undefined | readonly Part[]
 
 /** Text and numbers are escaped; nothing comes of `false` and `undefined`; lists are joined. Attributes stand in `"`. */
 export function markup(fixed: TemplateStringsArray, ...parts: readonly Part[]): Html {
-  return new Markup(fixed.map((text, at) => text + (at < parts.length ? textOf(parts[at]) : '')).join(''))
+  let text = fixed[0] ?? ''
+  for (const [at, part] of parts.entries()) text += textOf(part) + (fixed[at + 1] ?? '')
+  return new Markup(text)
 }
 
 export const nothing: Html = new Markup('')
@@ -36,13 +38,23 @@ export function picture(svg: string): Html {
   return new Markup(svg.replace('<svg ', '<svg role="img" '))
 }
 
+/** Text whose lines and spaces count, for `<pre>`. */
+export function preformatted(text: string): Html {
+  return new Markup(escapeHtml(text))
+}
+
 export function render(markup: Html): string {
   return Markup.textOf(markup)
 }
 
+/** Anything but plain ASCII on one line without marks of HTML; runs of spaces; and what is too long. */
+const needsCare = /[^ !#-%(-;=?-~]| {2}|^.{10000}/
+
 function textOf(part: Part): string {
   if (part === undefined || part === false) return ''
   if (typeof part === 'number') return String(part)
+  // Nearly all text is plain, and a long page has thousands of it.
+  if (typeof part === 'string' && !needsCare.test(part)) return part
   // Invisible and turning characters are shown as what they are: a mark.
   if (typeof part === 'string')
     return `${/^\s/.test(part) ? ' ' : ''}${escapeHtml(oneLine(part, longestText))}${/\S\s$/.test(part) ? ' ' : ''}`

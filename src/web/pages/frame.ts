@@ -38,7 +38,7 @@ main{padding-top:1rem;padding-bottom:2rem}footer{border-top:1px solid var(--line
 h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0 1rem}h2{font-size:1.2rem;line-height:1.3;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
 a{color:var(--link)}a:focus-visible,button:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:3px solid var(--link);outline-offset:2px}
 .scroll{overflow-x:auto;margin:0 0 1rem}table{border-collapse:collapse;width:100%}caption{text-align:left;color:var(--faint);padding-bottom:.25rem}
-th,td{text-align:left;padding:.45rem .9rem .45rem 0;vertical-align:top;border-bottom:1px solid var(--line)}thead th{font-weight:600;white-space:nowrap;border-bottom-width:2px}tbody th{font-weight:400}
+th,td{text-align:left;padding:.45rem .9rem .45rem 0;vertical-align:top;border-bottom:1px solid var(--line)}thead th{font-weight:600;white-space:nowrap;border-bottom-width:2px}tbody th{font-weight:400;min-width:13rem}
 td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
 .state{white-space:nowrap;font-weight:600}.good{color:var(--good)}.calm{color:var(--calm)}.bad{color:var(--bad)}.unsure{color:var(--unsure)}
 .when{white-space:nowrap}.clock,.faint{color:var(--faint);font-size:.875rem}.clock{white-space:nowrap}

@@ -1,6 +1,6 @@
 // As much Markdown as docs/rules is written in: headings, paragraphs, lists, tables, code, emphasis, links. For our own pages
 // alone; whatever else a line holds is shown as text.
-import { markup, type Html } from '../html.ts'
+import { markup, preformatted, type Html } from '../html.ts'
 
 /** `home`: where links to other rules' pages (`two-heads.md`) lead. */
 export function renderMarkdown(text: string, home: string): Html {
@@ -12,7 +12,9 @@ export function renderMarkdown(text: string, home: string): Html {
     if (line.startsWith('```')) {
       const end = lines.indexOf('```', at + 1)
       const last = end < 0 ? lines.length : end
-      blocks.push(codeBlock(lines.slice(at + 1, last)))
+      blocks.push(
+        markup`<pre tabindex="0"><code>${preformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
+      )
       at = last + 1
     } else if (heading) {
       const words = inline(heading['words'] ?? '', home)
@@ -61,16 +63,6 @@ export function renderMarkdown(text: string, home: string): Html {
     }
   }
   return markup`${blocks}`
-}
-
-/** What is put into a template is one line without runs of spaces: lines and indentation are the template's. */
-function codeBlock(lines: readonly string[]): Html {
-  return markup`<pre tabindex="0"><code>${lines.map((line) => markup`${indented(line)} `)}</code></pre>`
-}
-
-function indented(line: string): Html {
-  const spaces = /^ */.exec(line)?.[0].length ?? 0
-  return markup`${Array.from({ length: spaces }, () => markup``)}${line.slice(spaces)}`
 }
 
 const token =

@@ -153,7 +153,7 @@ function stopNote(
     resumeWord === undefined
       ? nothing
       : markup`<form method="post" action="${repositoryAddress(repository)}/resume"> <input type="hidden" name="word" value="${resumeWord}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Resume merging'}</button> <span class="faint">for maintainers; the bot asks GitHub whether you are one</span></p></form>`
-  return markup`<div class="note bad"><p>${state('stopped')} <strong>${what}</strong> since ${time(since, now)}.${pull !== undefined && markup` It began with <a href="${pullAddress(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${sentence(reason)}</p>`}<p>${
+  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${what}</strong> since ${time(since, now)}.${pull !== undefined && markup` It began with <a href="${pullAddress(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${sentence(reason)}</p>`}<p>${
     kind === 'refused'
       ? markup`The bot tries again by itself${tryAgainAt !== undefined && markup`: ${time(tryAgainAt, now)}`}, and when the settings of the branch change.`
       : markup`A maintainer resumes it with the comment <code>${command}</code> on ${branch === undefined ? 'any pull request here' : 'a pull request into this branch'}.`

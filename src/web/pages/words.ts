@@ -68,8 +68,11 @@ function wordsOf(shown: ShownState): StateWords {
   return shown in others ? others[shown as keyof typeof others] : verdicts[shown as VerdictKind]
 }
 
+/** Made once: to make one for each number takes longer than a page. */
+const numbers = new Intl.NumberFormat('en')
+
 export const count = (number: number, one: string, more = `${one}s`): string =>
-  `${number.toLocaleString('en')} ${number === 1 ? one : more}`
+  `${numbers.format(number)} ${number === 1 ? one : more}`
 
 export function short(commit: string): string {
   return commit.slice(0, 12)

@@ -46,16 +46,18 @@ export function look(pull: number, verdict: VerdictKind, more: Partial<PullLook>
   }
 }
 
-const finding: Finding = {
+const findingWith = (words: string): Finding => ({
   rule: 'several-heads',
   severity: 'error',
-  what: `channel "stable" of package "tidepool" has 2 heads ${hostile}`,
+  what: `channel "stable" of package "tidepool" has 2 heads ${words}`,
   why: 'The head is what new installations get.',
   fix: 'Let the newest entry replace the entry before it.',
   at: { file: 'catalogs/v4.20/tidepool/catalog.yaml', line: 12, column: 1 },
-}
+})
 
-export async function furnishPages(store: Store): Promise<void> {
+/** `isTame`: without the text of strangers that nobody wants to see in a picture. */
+export async function furnishPages(store: Store, { isTame = false } = {}): Promise<void> {
+  const strange = isTame ? 'tidepool 0.5.1' : hostile
   await listRepositories(store, noon)
   const waits = {
     code: 'approval',
@@ -69,9 +71,14 @@ export async function furnishPages(store: Store): Promise<void> {
   )
   await store.recordLook(
     look(15, 'blocked', {
-      title: hostile,
+      title: strange,
       author: 'bob',
-      reasons: [{ code: 'findings', text: `validation found an error ${hostile}` }],
+      reasons: [
+        {
+          code: 'findings',
+          text: isTame ? 'validation found an error' : `validation found an error ${hostile}`,
+        },
+      ],
       checks: ['ownership: passed', 'validation: 1 error'],
       findings: [
         { rule: 'several-heads', severity: 'error' },
@@ -86,7 +93,7 @@ export async function furnishPages(store: Store): Promise<void> {
       reasons: [{ code: 'unanswered', text: 'the registry does not answer' }],
     }),
   )
-  await recordReport(store, 15, 'blocked', [finding])
+  await recordReport(store, 15, 'blocked', [findingWith(isTame ? '' : hostile)])
   await recordMerge(store)
   const lease = await store.acquireLease('main', 60)
   if (lease === undefined) throw new Error('there is a lease already')
@@ -99,7 +106,7 @@ export async function furnishPages(store: Store): Promise<void> {
     by: { kind: 'person', login: 'harbormaster', user: userId(7), comment: 99 },
     pull: pullNumber(13),
   })
-  await recordCatalog(store)
+  await recordCatalog(store, isTame ? '' : hostile)
   await store.recordLook(
     look(3, 'wait', {
       repository: secret,
@@ -210,7 +217,7 @@ async function recordMerge(store: Store): Promise<void> {
   )
 }
 
-async function recordCatalog(store: Store): Promise<void> {
+async function recordCatalog(store: Store, words: string): Promise<void> {
   const root = 'catalogs/v4.20'
   const cache = openFactsCache()
   const read = readCatalogDirectory(
@@ -244,7 +251,7 @@ async function recordCatalog(store: Store): Promise<void> {
     missingImages: {
       [second.reference]: {
         kind: 'gone',
-        reason: `registry.example does not have it (404) ${hostile}`,
+        reason: `registry.example does not have it (404) ${words}`,
         since: noon - 50 * hour,
         confirmed: true,
       },
