@@ -89,6 +89,7 @@ export async function serve(
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: storeFolder(settings.dataDirectory),
     clock,
+    silence: Math.min(settings.leaseSeconds, 15),
     problem: (error, job) => {
       // A job that fails says so itself.
       if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')

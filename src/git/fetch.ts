@@ -1,8 +1,10 @@
 // Brings one branch and one pull request's head here, each to a ref of our own. Nothing else: no tags, no other
 // branch, no submodule. A ref that the server no longer has goes away here too.
 import type { PullNumber } from '../change/ids.ts'
+import { advertisedRefs } from './advertised-refs.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
+import type { Objects } from './object-reader.ts'
 import {
   branchRef,
   keptBranchRef,
@@ -20,6 +22,7 @@ export interface FetchOptions {
   readonly timeout: number
   readonly signal: AbortSignal
   readonly local: LocalGit
+  readonly objects: Objects
 }
 
 export async function fetchRefs(options: FetchOptions, branch: string, pull?: PullNumber): Promise<void> {
@@ -39,6 +42,7 @@ interface WantedRef {
 }
 
 async function fetchAll(options: FetchOptions, refs: readonly WantedRef[]): Promise<void> {
+  if (await standAsHere(options, refs)) return
   let wanted = [...refs]
   while (wanted.length > 0) {
     const absent = await tryFetch(options, wanted)
@@ -52,6 +56,21 @@ async function fetchAll(options: FetchOptions, refs: readonly WantedRef[]): Prom
     )
     wanted = wanted.filter((ref) => !gone.includes(ref))
   }
+}
+
+/** Whether the server has every ref where it is here: then there is nothing to bring. */
+async function standAsHere(
+  { remote, signal, objects }: FetchOptions,
+  refs: readonly WantedRef[],
+): Promise<boolean> {
+  const here = await Promise.all(refs.map(({ ours }) => objects.tipOf(ours)))
+  if (here.includes(undefined)) return false
+  const there = await advertisedRefs(
+    remote,
+    refs.map(({ theirs }) => theirs),
+    signal,
+  )
+  return there !== undefined && refs.every(({ theirs }, at) => there.get(theirs) === here[at])
 }
 
 /** Fetches all or nothing. The answer is the ref that the server does not have, or undefined when all are here. */

@@ -170,6 +170,7 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     timeout: timeouts.fetch,
     signal: AbortSignal.any([signal, stopping]),
     local,
+    objects,
   })
   const bring = async (stopping: AbortSignal, branch: string, pull?: PullNumber): Promise<void> => {
     await fetchRefs(fetching(stopping), branch, pull)

@@ -34,7 +34,11 @@ export interface StoreOptions {
   readonly clock: Clock
   /** Hears of what nobody waits for: handlers that reject, the queue's own faults, lost idle connections. */
   readonly problem?: (error: unknown, job?: Job) => void
+  /** Seconds of silence after which a process's jobs are given to another one, 15 unless given. */
+  readonly silence?: number
 }
+
+const usualSilence = 15
 
 /** An App that was told to stop lets its jobs finish; its successor may be started before that. */
 const patience = 10_000
@@ -52,7 +56,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     ? openServer(options.databaseUrl, problem)
     : await openEmbedded(options.dataDirectory, { patience: options.patience ?? patience, problem })
   try {
-    return await build(database, clock, problem)
+    return await build(database, clock, problem, options.silence ?? usualSilence)
   } catch (error) {
     await database.close()
     throw error
@@ -63,6 +67,7 @@ async function build(
   database: Database,
   clock: Clock,
   problem: NonNullable<StoreOptions['problem']>,
+  silence: number,
 ): Promise<Store> {
   await migrate(database)
   const jobs = await openJobs(database, problem)
@@ -114,7 +119,7 @@ async function build(
 
     work: async (handler, concurrency, waiting) => {
       if (worker) throw new StoreError('failed', 'jobs are being worked off already')
-      const started = startWorker({ jobs, clock, handler, concurrency, waiting, problem })
+      const started = startWorker({ jobs, clock, handler, concurrency, waiting, problem, silence })
       worker = started
       return {
         stop: async () => {

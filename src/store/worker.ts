@@ -6,8 +6,6 @@ import type { Jobs, Taken } from './jobs.ts'
 
 /** Milliseconds between two looks when nothing calls. */
 const poll = 1000
-/** Milliseconds between two signs of life. */
-const beat = 3000
 /**
  * Milliseconds after which a look at a pull request leaves its place to the next one and goes on beside it: what one
  * pull request makes slow keeps no other waiting. No longer than what is read of GitHub takes: what comes then is fetched
@@ -18,8 +16,8 @@ const patience = 250
 const mostBeside = 10
 /** Jobs at once, with those that only wait: each of them is some kilobytes of memory. */
 const mostAtAll = 2000
-/** Seconds of silence after which a job is taken to be a dead process's: five beats, for a process that is only busy. */
-const silence = 15
+/** Signs of life in the time after which a job is taken to be a dead process's: a process may be only busy. */
+const beats = 5
 
 export interface Worker {
   /** There may be something to do. */
@@ -37,6 +35,8 @@ export interface WorkerOptions {
   readonly waiting?: (() => number) | undefined
   /** Hears of handlers that reject and of databases that do not answer. The job waits again in any case. */
   readonly problem: (error: unknown, job?: Job) => void
+  /** Seconds without a sign of life after which a job is taken to be a dead process's, and is given to another. */
+  readonly silence: number
 }
 
 export function startWorker({
@@ -46,6 +46,7 @@ export function startWorker({
   concurrency,
   waiting = () => 0,
   problem,
+  silence,
 }: WorkerOptions): Worker {
   const running = new Map<string, { taken: Taken; since: number; done: Promise<void> }>()
   const stopping = new AbortController()
@@ -111,7 +112,7 @@ export function startWorker({
   const over = new AbortController()
   const live = async (): Promise<void> => {
     for (;;) {
-      await clock.sleep(beat, over.signal)
+      await clock.sleep((silence / beats) * 1000, over.signal)
       if (over.signal.aborted) return
       try {
         await jobs.touch([...running.values()].map(({ taken }) => taken))

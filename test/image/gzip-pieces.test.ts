@@ -9,7 +9,7 @@ const flat = (piece: Piece): Buffer =>
   piece instanceof Uint8Array ? Buffer.from(piece) : Buffer.concat(piece.map(flat))
 
 describe('an archive in pieces', () => {
-  const shared = [bytes(9000, 7), bytes(20, 3)]
+  const shared = [bytes(90_000, 7), bytes(20, 3)]
   test.each<[string, Piece[]]>([
     ['nothing', []],
     ['an empty piece', [new Uint8Array(0)]],

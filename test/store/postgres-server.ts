@@ -8,8 +8,8 @@ import { Client } from 'pg'
 import { leaveOut } from '../left-out.ts'
 
 export interface PostgresServer {
-  /** A new, empty database's address. */
-  database(): Promise<string>
+  /** A new database's address: empty, or a copy of another one that nobody is connected to. */
+  database(copyOf?: string): Promise<string>
   /** Ends all sessions at once, as a crash does. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -32,7 +32,7 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
   }
   // Postgres refuses to run as root.
   const asRoot = process.getuid?.() === 0
-  const as = asRoot ? ['runuser', '-u', 'postgres', '--'] : []
+  const as = ['setpriv', ...(asRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [])]
   const folder = mkdtempSync(join(reachablePlace(as), 'catalog-bot-postgres-'))
   if (asRoot) {
     const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
@@ -60,12 +60,15 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
     const options = ['listen_addresses=127.0.0.1', `port=${port}`, 'unix_socket_directories=', 'fsync=off']
     const [program = '', ...args] = [
       ...as,
+      // However the tests end, it ends with them.
+      '--pdeathsig=QUIT',
       join(bin, 'postgres'),
       '-D',
       data,
       ...options.flatMap((option) => ['-c', option]),
     ]
     server = spawn(program, args, { stdio: 'ignore', cwd: folder })
+    server.unref()
     for (let attempt = 0; attempt < 300; attempt++) {
       try {
         await query(address('postgres'), 'SELECT 1')
@@ -88,9 +91,10 @@ export async function startPostgres(): Promise<PostgresServer | undefined> {
   return {
     start,
     stop,
-    database: async () => {
+    database: async (copyOf) => {
       const name = `store_${++made}`
-      await query(address('postgres'), `CREATE DATABASE ${name}`)
+      const template = copyOf === undefined ? '' : ` TEMPLATE ${new URL(copyOf).pathname.slice(1)}`
+      await query(address('postgres'), `CREATE DATABASE ${name}${template}`)
       return address(name)
     },
     remove: async () => {

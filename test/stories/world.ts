@@ -8,6 +8,7 @@ import { storeFolder } from '../../src/app/settings.ts'
 import { startBot, type BotOptions, type BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { openDemoWorld, type DemoWorld, type DemoWorldOptions } from '../../sandbox/demo/demo-world.ts'
 import { placeMadeStore } from '../store/made-store.ts'
+import { storyDatabase } from '../store/story-database.ts'
 import { keptCompiled } from '../kept-compiled.ts'
 import { trafficValidator } from '../sandbox/github/traffic-validator.ts'
 
@@ -24,12 +25,15 @@ export interface StoryWorld {
 
 export interface StoryOptions extends Partial<DemoWorldOptions> {
   readonly environment?: Record<string, string>
+  /** Keeps the store in the bot's own folder, where Postgres could have it. */
+  readonly embedded?: boolean
   /** Compares all traffic with GitHub's OpenAPI document. */
   readonly validateTraffic?: boolean
 }
 
 export async function openStoryWorld({
   validateTraffic,
+  embedded = false,
   ...options
 }: StoryOptions = {}): Promise<StoryWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'story-'))
@@ -46,6 +50,7 @@ export async function openStoryWorld({
     },
     async start(environment = {}) {
       running = await startStoryBot({
+        embedded,
         environment: { ...coast.environment, ...options.environment, ...environment },
         onLog: (line) => log.push(line),
       })
@@ -60,11 +65,26 @@ export async function openStoryWorld({
   }
 }
 
-/** A bot whose store, when it has none yet, is a made one. */
-export async function startStoryBot(options: BotOptions): Promise<BotProcess> {
-  const store = storeFolder(options.environment['DATA_DIR'] ?? '')
-  if (!existsSync(store)) await placeMadeStore(store)
-  return startBot({ ...options, environment: { CATALOG_BOT_CACHE: keptCompiled, ...options.environment } })
+/** Databases by the data folder of the bot that has them: started again there, it finds what it had. */
+const databases = new Map<string, Promise<string | undefined>>()
+
+/**
+ * A bot whose store, when it has none yet, is a made one: in Postgres where there is one, for that is ready at once, or
+ * `embedded` in its data folder.
+ */
+export async function startStoryBot(
+  options: BotOptions & { readonly embedded?: boolean },
+): Promise<BotProcess> {
+  const folder = options.environment['DATA_DIR'] ?? ''
+  const store = storeFolder(folder)
+  let database: string | undefined
+  if (options.embedded !== true && !existsSync(store)) {
+    if (!databases.has(folder)) databases.set(folder, storyDatabase())
+    database = await databases.get(folder)
+  }
+  if (database === undefined && !existsSync(store)) await placeMadeStore(store)
+  const environment = { CATALOG_BOT_CACHE: keptCompiled, ...(database && { DATABASE_URL: database }) }
+  return startBot({ ...options, environment: { ...environment, ...options.environment } })
 }
 
 /** Waits until something holds; fails with `what` and the end of the log after so many seconds. */

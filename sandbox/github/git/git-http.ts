@@ -13,6 +13,7 @@ import { rewriteReport } from '../branch-rules/receive-pack.ts'
 import { closedEnvironment } from './git-store.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
+import { listRefs } from './list-refs.ts'
 import { followRefs } from './pushes.ts'
 import { Refusal } from '../http/route.ts'
 import type { RequestRecord } from '../http/router.ts'
@@ -71,7 +72,7 @@ export async function handleGit(
   const body = await bodyOf(request)
   const serve = async (): Promise<void> => {
     const asked = { repo, request, body, url, service, user: nameOf(caller) }
-    const answer = service === 'git-receive-pack' ? await receive(state, caller, asked) : await backend(asked)
+    const answer = service === 'git-receive-pack' ? await receive(state, caller, asked) : await upload(asked)
     if (fault !== undefined) {
       // Applied; only the answer goes wrong.
       log(nameOf(caller), 'applyThenFail' in fault ? fault.applyThenFail : 0)
@@ -114,6 +115,19 @@ async function receive(state: GitHubState, caller: Caller, asked: Asked): Promis
   } finally {
     await judged.end()
   }
+}
+
+async function upload(asked: Asked): Promise<Answer> {
+  const { repo, request, body, service } = asked
+  const refs =
+    service === 'git-upload-pack' &&
+    request.method === 'POST' &&
+    request.headers['git-protocol'] === 'version=2'
+      ? await listRefs(repo.path, body)
+      : undefined
+  if (refs === undefined) return await backend(asked)
+  const headers = { 'content-type': 'application/x-git-upload-pack-result', 'cache-control': 'no-cache' }
+  return { status: 200, headers, body: refs }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {

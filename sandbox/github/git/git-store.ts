@@ -4,6 +4,7 @@
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { readRefs } from './read-refs.ts'
 
 /** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
 export type FileChange =
@@ -181,13 +182,7 @@ export async function filesOf(directory: string): Promise<Files> {
 
 /** Branches (`refs/heads/`) and tags with their ids. */
 export async function refsOf(path: string): Promise<Map<string, string>> {
-  const text = await git(path, 'for-each-ref', '--format=%(refname) %(objectname)', 'refs/heads', 'refs/tags')
-  return new Map(
-    text
-      .split('\n')
-      .filter(Boolean)
-      .map((line) => line.split(' ') as [string, string]),
-  )
+  return await readRefs(path, ['refs/heads/', 'refs/tags/'])
 }
 
 /** Sets a ref; with `expected` only from that value ('' for: must not exist). */
@@ -206,6 +201,8 @@ const seen = new Set<string>()
 export async function resolveCommit(path: string, name: string): Promise<string | undefined> {
   if (name.startsWith('-')) return undefined
   if (seen.has(`${path} ${name}`)) return name
+  const branch = (await readRefs(path, [`refs/heads/${name}`])).get(`refs/heads/${name}`)
+  if (branch !== undefined && seen.has(`${path} ${branch}`)) return branch
   const candidates = /^[0-9a-f]{40}$/.test(name)
     ? [name]
     : [

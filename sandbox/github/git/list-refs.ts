@@ -1,0 +1,38 @@
+// git's `ls-refs` (protocol 2) read from a bare repository's files: nearly every look asks this alone, and git would take two
+// processes for it. Whatever else is asked goes to git itself.
+import { readRefs } from './read-refs.ts'
+
+/** The body of the answer, or undefined for any request that is not a plain `ls-refs` of some prefixes. */
+export async function listRefs(repository: string, request: Buffer): Promise<Buffer | undefined> {
+  const prefixes = askedFor(request)
+  if (prefixes === undefined) return undefined
+  const refs = await readRefs(repository, prefixes)
+  const lines = [...refs].map(([ref, id]) => `${id} ${ref}\n`)
+  return Buffer.from(`${lines.map((line) => packet(line)).join('')}0000`)
+}
+
+const packet = (text: string) => `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
+
+const command = 'command=ls-refs\n'
+const prefix = 'ref-prefix '
+
+function askedFor(request: Buffer): string[] | undefined {
+  const text = request.toString('utf8')
+  if (!text.startsWith(packet(command))) return undefined
+  const prefixes: string[] = []
+  let isArgument = false
+  for (let at = 0; at < text.length;) {
+    const length = Number.parseInt(text.slice(at, at + 4), 16)
+    if (length === 0) return at + 4 === text.length && prefixes.length > 0 ? prefixes : undefined
+    if (length === 1) isArgument = true
+    else if (isArgument) {
+      const argument = text.slice(at + 4, at + length).trimEnd()
+      // Only below a folder of refs, so that one folder is all there is to read. Peeled tags and the like: git's work.
+      if (!argument.startsWith(prefix) || !/^refs\/(?:heads|pull)\/./.test(argument.slice(prefix.length)))
+        return undefined
+      prefixes.push(argument.slice(prefix.length))
+    }
+    at += Math.max(length, 4)
+  }
+  return undefined
+}

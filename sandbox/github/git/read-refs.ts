@@ -1,0 +1,46 @@
+// The refs of a bare repository, read from its files: no process of git for what is asked most.
+import { readFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The refs whose full names begin with one of `prefixes`, with their ids, in the order of their names. */
+export async function readRefs(
+  repository: string,
+  prefixes: readonly string[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  const isAsked = (ref: string) => prefixes.some((one) => ref.startsWith(one))
+  const read = async (folder: string): Promise<void> => {
+    for (const entry of await entries(join(repository, folder))) {
+      const ref = `${folder}/${entry.name}`
+      if (entry.isDirectory() && prefixes.some((one) => one.startsWith(`${ref}/`) || ref.startsWith(one)))
+        await read(ref)
+      else if (entry.isFile() && isAsked(ref) && !ref.endsWith('.lock')) {
+        const id = (await text(join(repository, ref))).trim()
+        if (/^[0-9a-f]{40}$/.test(id)) found.set(ref, id)
+      }
+    }
+  }
+  await read('refs')
+  // After the loose ones: a ref that is packed meanwhile is in one of both.
+  for (const line of (await text(join(repository, 'packed-refs'))).split('\n')) {
+    const [, id = '', ref = ''] = /^([0-9a-f]{40}) (.+)$/.exec(line) ?? []
+    if (isAsked(ref) && !found.has(ref)) found.set(ref, id)
+  }
+  return new Map([...found].sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+async function entries(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+async function text(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch {
+    return ''
+  }
+}

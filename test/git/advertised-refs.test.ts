@@ -1,0 +1,121 @@
+// Against git's own server: what it answers, and that a fetch that has nothing to bring starts no git.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { join } from 'node:path'
+import { pullNumber } from '../../src/change/ids.ts'
+import { advertisedRefs } from '../../src/git/advertised-refs.ts'
+import { openMirror } from '../../src/git/mirror.ts'
+import { openRemote } from '../../src/git/remote.ts'
+import { makeOrigin, temporary, type Origin } from './origin.ts'
+import { serve, type SmartHttp } from './smart-http.ts'
+
+const login = { username: 'x-access-token', password: 'ghs_verySecretToken+/=0123456789' }
+const never = new AbortController().signal
+
+let folder: ReturnType<typeof temporary>
+let origin: Origin
+let server: SmartHttp
+beforeAll(async () => {
+  folder = temporary('advertised')
+  origin = makeOrigin(join(folder.path, 'origin.git'))
+  origin.branch('main', origin.commit({ x: '1' }))
+  origin.branch('main-2', origin.commit({ x: '2' }))
+  origin.pull(7, origin.commit({ x: '3' }))
+  server = await serve(join(folder.path, 'origin.git'), login)
+})
+afterAll(async () => {
+  await server.close()
+  folder.remove()
+})
+beforeEach(() => {
+  server.requests.length = 0
+  server.fault = undefined
+})
+
+const remote = (password = login.password) =>
+  openRemote(`${server.url}/origin.git`, async () => ({ username: login.username, password }))
+
+describe('the refs of the server', () => {
+  test('are told for exactly those that were asked for, in one request', async () => {
+    const refs = ['refs/heads/main', 'refs/pull/7/head', 'refs/heads/gone']
+    expect([...((await advertisedRefs(remote(), refs, never)) ?? [])].sort()).toEqual([
+      ['refs/heads/main', origin.tip('main')],
+      ['refs/pull/7/head', origin.git(['rev-parse', 'refs/pull/7/head'])],
+    ])
+    expect(server.requests).toEqual([
+      { method: 'POST', path: '/origin.git/git-upload-pack', authorised: true },
+    ])
+  })
+
+  test.each([
+    ['another credential', undefined],
+    ['a redirect', { status: 302, body: '' }],
+    ['a fault of the server', { status: 500, body: '' }],
+    ['a page instead of an answer', { status: 200, body: '<html>' }],
+    ['an answer of another version', { status: 200, body: `0000${'0'.repeat(40)}` }],
+    ['an answer that was cut', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n` }],
+    [
+      'a line that says more than its length',
+      { status: 200, body: `0008${'a'.repeat(40)} refs/heads/main\n0000` },
+    ],
+    ['a ref twice', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2) + '0000' }],
+    ['something behind the end', { status: 200, body: '00000000' }],
+    ['an endless answer', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2000) }],
+  ])('are not learnt from %s', async (what, said) => {
+    if (said)
+      server.fault = (_request, response) => {
+        response
+          .writeHead(said.status, said.status === 302 ? { location: `${server.url}/origin.git` } : {})
+          .end(said.body)
+        return true
+      }
+    const asked = remote(said === undefined ? 'wrong' : login.password)
+    expect(await advertisedRefs(asked, ['refs/heads/main'], never)).toBeUndefined()
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('are not asked for without http, and not waited for once all is to end', async () => {
+    const file = openRemote(origin.url, async () => undefined)
+    expect(await advertisedRefs(file, ['refs/heads/main'], never)).toBeUndefined()
+    server.fault = () => true
+    const ending = new AbortController()
+    const answer = advertisedRefs(remote(), ['refs/heads/main'], ending.signal)
+    ending.abort()
+    expect(await answer).toBeUndefined()
+  })
+})
+
+test('a fetch asks once where nothing moved, and brings what moved', async () => {
+  const mirror = await openMirror({
+    directory: join(folder.path, 'mirror.git'),
+    url: `${server.url}/origin.git`,
+    credential: async () => login,
+  })
+  try {
+    await mirror.fetch('main', pullNumber(7))
+    server.requests.length = 0
+    await mirror.fetch('main', pullNumber(7))
+    expect(server.requests.map(({ method }) => method)).toEqual(['POST'])
+
+    origin.branch('main', origin.commit({ x: '4' }, [origin.tip('main')]))
+    await mirror.fetch('main', pullNumber(7))
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+
+    origin.git(['update-ref', '-d', 'refs/pull/7/head'])
+    await mirror.fetch('main', pullNumber(7))
+    expect(await mirror.pullHead(pullNumber(7))).toBeUndefined()
+
+    // Nobody answers the short question: git asks.
+    server.fault = (request, response) => {
+      if (request.method !== 'POST' || !String(request.headers['user-agent']).startsWith('catalog-bot'))
+        return false
+      server.fault = undefined
+      response.writeHead(502).end()
+      return true
+    }
+    origin.branch('main', origin.commit({ x: '5' }, [origin.tip('main')]))
+    await mirror.fetch('main')
+    expect(await mirror.tip('main')).toBe(origin.tip('main'))
+  } finally {
+    await mirror.close()
+  }
+})

@@ -1,0 +1,55 @@
+// Held against git's own upload-pack, which answers the same request from the same folder.
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { listRefs } from '../../../sandbox/github/git/list-refs.ts'
+import { makeOrigin, temporary, type Origin } from '../../git/origin.ts'
+
+const line = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
+const question = (...rest: string[]) =>
+  Buffer.from(`${line('command=ls-refs')}${line('object-format=sha1')}0001${rest.map(line).join('')}0000`)
+
+let folder: ReturnType<typeof temporary>
+let origin: Origin
+beforeAll(() => {
+  folder = temporary('list-refs')
+  origin = makeOrigin(join(folder.path, 'origin.git'))
+  const first = origin.commit({ x: '1' })
+  for (const name of ['main', 'main-2', 'maintenance/a', 'other']) origin.branch(name, first)
+  origin.pull(7, first)
+  origin.pull(70, first)
+  origin.git(['pack-refs', '--all'])
+  // One that stands elsewhere than where it was packed, one that is not packed, one that is gone.
+  origin.branch('main', origin.commit({ x: '2' }, [first]))
+  origin.branch('main-3', first)
+  origin.git(['update-ref', '-d', 'refs/heads/main-2'])
+})
+afterAll(() => folder.remove())
+
+test.each([
+  [['ref-prefix refs/heads/main']],
+  [['ref-prefix refs/heads/main', 'ref-prefix refs/pull/7/head']],
+  [['ref-prefix refs/heads/maintenance/']],
+  [['ref-prefix refs/heads/nowhere']],
+  [['ref-prefix refs/heads/m', 'ref-prefix refs/heads/main', 'ref-prefix refs/pull/70']],
+])('the answer to %j is git’s', async (asked) => {
+  const request = question(...asked)
+  const git = spawnSync('git', ['upload-pack', '--stateless-rpc', '.'], {
+    cwd: origin.directory,
+    env: { PATH: process.env['PATH'], GIT_PROTOCOL: 'version=2' },
+    input: request,
+  })
+  expect((await listRefs(origin.directory, request))?.toString()).toBe(git.stdout.toString())
+})
+
+test.each([
+  [question()],
+  [question('peel', 'ref-prefix refs/heads/main')],
+  [question('ref-prefix HEAD')],
+  [question('ref-prefix refs/tags/')],
+  [Buffer.from(`${line('command=fetch')}0000`)],
+  [Buffer.from('')],
+  [question('ref-prefix refs/heads/main').subarray(0, -4)],
+])('%# is left to git', async (request) => {
+  expect(await listRefs(origin.directory, request)).toBeUndefined()
+})
