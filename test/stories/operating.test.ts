@@ -61,6 +61,7 @@ describe('the bot in operation', () => {
     // What is well has no value, and so no labels: these are what test/app/store-metrics.test.ts and scans show.
     const well = [
       ['catalog_bot_stopped_branches', ['repository', 'kind']],
+      ['catalog_bot_open_pulls', ['repository', 'verdict']],
       ['catalog_bot_unpublished_images', ['repository']],
       ['catalog_bot_scan_missing_references', ['repository']],
     ] as const
