@@ -16,7 +16,7 @@ export async function recordLook(seen: Seen, { app }: JobContext<PageRecords>): 
 }
 
 /** What is recorded of a look, at a time. */
-export function lookOf({ snapshot, verdict, configDigest }: Seen, at: number): PullLook {
+function lookOf({ snapshot, verdict, configDigest }: Seen, at: number): PullLook {
   const { repository, pull, title, author, draft, head, base, baseRef, openedAt } = snapshot
   const opened = Date.parse(openedAt ?? '')
   const findings = new Map(

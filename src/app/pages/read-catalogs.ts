@@ -108,7 +108,7 @@ export async function readRepositoryOverview(
 }
 
 /** Sums over weeks that end today. */
-export function byRuleAndOwner(
+function byRuleAndOwner(
   days: readonly RuleDay[],
   today: number,
 ): Pick<RepositoryOverviewModel, 'rules' | 'owners'> {

@@ -53,7 +53,7 @@ figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);bor
 
 /** The style sheet, and the address that changes with it. */
 export const styleSheet = style
-export const styleAddress = `/pages.css?v=${createHash('sha256').update(style).digest('hex').slice(0, 12)}`
+const styleAddress = `/pages.css?v=${createHash('sha256').update(style).digest('hex').slice(0, 12)}`
 
 export function renderStatusPage(
   { title, crumbs, body, hasJson, feed }: StatusPage,

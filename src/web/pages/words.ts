@@ -24,7 +24,7 @@ export function duration(milliseconds: number): string {
   return 'less than a minute'
 }
 
-export function ago(at: number, now: number): string {
+function ago(at: number, now: number): string {
   return at > now + 60_000 ? `in ${duration(at - now)}` : `${duration(now - at)} ago`
 }
 

@@ -11,7 +11,7 @@ export interface Cookie {
 }
 
 /** Browsers take a name with this prefix only with Secure, Path=/ and no Domain: no other host can plant one. */
-export const cookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
+const cookieName = (name: string, isSecure: boolean): string => (isSecure ? `__Host-${name}` : name)
 
 export function cookieHeader({ name, value, seconds, isSecure }: Cookie): string {
   return `${cookieName(name, isSecure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`
