@@ -22,6 +22,7 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:store': ['1'],
   'bench:install': ['--packages', '30', '--runs', '1'],
   'bench:strangers': ['--after', '1'],
+  'bench:landing': ['2', '--megabytes', '1', '--latency', '1'],
   // One seed and as many rounds on every machine: what others find would fail whoever builds next. Whoever fuzzes gives none.
   'fuzz:reader': ['--rounds', '3000', '--seed', '1'],
   'fuzz:archives': ['--rounds', '600', '--seed', '1'],

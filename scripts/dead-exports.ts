@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, relative } from 'node:path'
 
 /** Where exports must have a use, and where uses may stand. */
-const guarded = ['src', 'sandbox', 'scripts']
+const guarded = ['src', 'sandbox', 'simulate', 'scripts']
 const users = [...guarded, 'bench', 'test']
 
 /** What is used from outside: by those who install the package, and by `catalog-bot demo`, which loads it by its address. */

@@ -1,5 +1,5 @@
 // Makes the bugs that other bots had (one edit each, in a copy of the project), runs the tests that must notice, and
-// prints what became of them. `node scripts/mutants.ts [NUMBER...]`; exit 1 when one survives or an edit does not fit.
+// prints what became of them. `node scripts/mutants.ts [--with-simulator] [NUMBER...]`; exit 1 when one survives or an edit does not fit.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,6 +32,9 @@ const installs = 'test/checks/install/simulate-install.test.ts'
 const maySeeTest = 'test/app/pages/may-see.test.ts'
 const pagesTest = 'test/app/pages/pages.test.ts'
 const installCheck = 'test/checks/install/install-check.test.ts'
+
+/** Worlds of the simulator, many of them: see SIMULATED_WORLDS below. */
+const worlds: NonNullable<Mutant['test']> = ['test/simulate/simulated-worlds.test.ts', 'end without']
 
 export const mutants: readonly Mutant[] = [
   {
@@ -1141,7 +1144,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/push-merge.ts',
-        search: 'await putChecks(forge, commit, checks)',
+        search: 'await putChecks(forge, commit, passed)',
         replace: 'await putChecks(forge, (await options.repository.parentsOf(commit))[1]!, checks)',
       },
     ],
@@ -2450,6 +2453,262 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/ownership/by-hand.test.ts', 'does not say'],
   },
   {
+    number: 465,
+    bug: 'push a train whose permits do not stand on one another',
+    edits: [
+      {
+        file: 'src/gate/train.ts',
+        search: 'before !== undefined && base !== before.commit',
+        replace: 'false',
+      },
+    ],
+    test: ['test/gate/train.test.ts', ''],
+  },
+  {
+    number: 466,
+    bug: 'push a train over whatever the base is',
+    edits: [
+      {
+        file: 'src/git/land.ts',
+        search: '`--force-with-lease=${ref}:${commitSha(first.base)}`',
+        replace: `'--force'`,
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'does not land on a base that moved'],
+  },
+  {
+    number: 467,
+    bug: 'look afresh at the first member of a train alone',
+    edits: [
+      {
+        file: 'src/landing/fresh-look.ts',
+        search: '  for (const examined of members) {',
+        replace: '  for (const examined of members.slice(0, 1)) {',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'ends before a member|looks at every member'],
+  },
+  {
+    number: 468,
+    bug: 'push the members behind one that changed',
+    edits: [{ file: 'src/landing/land-train.ts', search: 'members.slice(0, end)', replace: 'members' }],
+    test: ['test/landing/land-train.test.ts', 'ends before a member'],
+  },
+  {
+    number: 469,
+    bug: 'push a train whose intents were not all written',
+    edits: [
+      {
+        file: 'src/landing/land-train.ts',
+        search: 'if (intents.length < train.length)',
+        replace: 'if (intents.length < 0)',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'lost its lease'],
+  },
+  {
+    number: 470,
+    bug: 'take a train that GitHub refused for landed',
+    edits: [
+      {
+        file: 'src/landing/land-train.ts',
+        search: `acted.kind === 'done' ? 'done' : 'refused'`,
+        replace: `acted.kind === 'race' ? 'refused' : 'done'`,
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'refused as a whole'],
+  },
+  {
+    number: 471,
+    bug: 'take a pull request for unchanged though more of it was not read',
+    edits: [
+      {
+        file: 'src/github/still-as.ts',
+        search: 'totalCount !== nodes.length',
+        replace: 'totalCount < nodes.length',
+      },
+    ],
+    test: ['test/github/still-as.test.ts', 'whatever changes'],
+  },
+  {
+    number: 472,
+    bug: 'push several pull requests where a branch wants a pull request a push',
+    edits: [
+      {
+        file: 'src/gate/train.ts',
+        search: `    rules.pullRequest === undefined &&
+`,
+        replace: '',
+      },
+    ],
+    test: ['test/gate/train.test.ts', ''],
+  },
+  {
+    number: 473,
+    bug: 'forget comments in the fresh look at many',
+    edits: [
+      {
+        file: 'src/github/still-as.ts',
+        search: `    comments: now.comments.nodes
+      .filter(({ author }) => author?.__typename === 'User')`,
+        replace: `    comments: now.comments.nodes
+      .filter(() => false)`,
+      },
+    ],
+    test: ['test/github/still-as.test.ts', 'whatever changes'],
+  },
+  {
+    number: 474,
+    bug: 'keep an intent abandoned though its push arrived',
+    edits: [
+      {
+        file: 'src/store/landings.ts',
+        search: `row?.outcome === 'abandoned' && outcome === 'landed'`,
+        replace: 'false',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'given up before'],
+  },
+  {
+    number: 496,
+    bug: 'take a pull request whose base moved for unchanged, whatever it comes to there',
+    edits: [
+      {
+        file: 'src/app/jobs/keep-look.ts',
+        search: 'if ((await digestOfShown(seen, place)) !== kept.shown) return undefined',
+        replace: '',
+      },
+      {
+        file: 'src/app/jobs/keep-look.ts',
+        search: '!hasAll || seen.verdict.permit !== undefined || seen.commands.length > 0',
+        replace: '!hasAll',
+      },
+    ],
+    test: ['test/stories/waiting-pulls.test.ts', 'asked about again'],
+  },
+  {
+    number: 497,
+    bug: 'compare a snapshot that was kept in a database by the order of its keys',
+    edits: [
+      {
+        file: 'src/landing/fresh-look.ts',
+        search: 'JSON.stringify(comparable(snapshot), inOneOrder)',
+        replace: 'JSON.stringify(comparable(snapshot))',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'kept in a database'],
+  },
+  {
+    number: 511,
+    bug: 'land without a last look at the pull request',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'const changed = await whatChanged(examined, options.forge)',
+        replace: 'const changed = undefined as string | undefined',
+      },
+    ],
+    test: worlds,
+  },
+  {
+    number: 512,
+    bug: 'land a pull request that stands on another one',
+    edits: [{ file: 'src/gate/decide.ts', search: 'if (snapshot.stacked)', replace: 'if (false)' }],
+    test: [changes, 'T17'],
+  },
+  {
+    number: 513,
+    bug: 'land what somebody holds',
+    edits: [
+      { file: 'src/gate/decide.ts', search: 'if (heldBy !== undefined) {', replace: 'if (heldBy?.isBack) {' },
+    ],
+    test: ['test/gate/decide.test.ts', ''],
+  },
+  {
+    number: 514,
+    bug: 'look for stops before the lease alone',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: "if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }",
+        replace: '',
+      },
+    ],
+    test: ['test/stories/refused-merges.test.ts', ''],
+  },
+  {
+    number: 515,
+    bug: 'begin a landing while it is not known what became of the one before',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'const all = await settleBranch(landing.repository, landing.baseRef, options)',
+        replace: 'const all: Awaited<ReturnType<typeof settleBranch>> = []',
+      },
+    ],
+    test: worlds,
+  },
+  {
+    number: 516,
+    bug: 'hold the signature of a delivery against what its JSON means',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: 'if (!isSigned(body, signature, secrets))',
+        replace: 'if (!isSigned(Buffer.from(JSON.stringify(parseJson(body))), signature, secrets))',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', ''],
+  },
+  {
+    number: 517,
+    bug: 'land what an owner objects to',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: "state === 'changes-requested' && author?.id !== snapshot.author?.id",
+        replace: "state === 'changes-requested' && author?.id === snapshot.author?.id",
+      },
+    ],
+    test: [who, 'T28'],
+  },
+  {
+    number: 518,
+    bug: 'land nothing while an optional check has not passed, where checks must stand on the merge',
+    edits: [
+      {
+        file: 'src/landing/push-merge.ts',
+        search: "demand !== 'required'",
+        replace: "demand !== 'required' && false",
+      },
+    ],
+    test: ['test/landing/push-merge.test.ts', 'optional'],
+  },
+  {
+    number: 519,
+    bug: 'leave a landing of an ended process open while its pull request waits',
+    edits: [
+      {
+        file: 'src/landing/settle-left.ts',
+        search: 'for (const branch of new Set(left.map(({ baseRef }) => baseRef))) {',
+        replace: 'for (const branch of new Set<string>()) {',
+      },
+    ],
+    test: ['test/landing/settle-left.test.ts', ''],
+  },
+  {
+    number: 520,
+    bug: 'an approval counts again when the head comes back',
+    edits: [
+      {
+        file: `${own}/approvals.ts`,
+        search: 'approval.baseRef === snapshot.baseRef && approval.epoch === epoch',
+        replace: 'approval.baseRef === snapshot.baseRef',
+      },
+    ],
+    test: [who, 'T21'],
+  },
+  {
     number: 521,
     bug: 'show a private repository to everybody',
     edits: [
@@ -2573,6 +2832,7 @@ function copyProject(root: string): string {
   for (const part of [
     'src',
     'sandbox',
+    'simulate',
     'test',
     'fixtures',
     'scripts',
@@ -2618,9 +2878,43 @@ function run(folder: string, [file, names]: NonNullable<Mutant['test']>): boolea
   const { status } = spawnSync(
     process.execPath,
     ['--no-warnings', 'node_modules/jest/bin/jest.js', file, ...(names === '' ? [] : ['-t', names])],
-    { cwd: folder, stdio: 'ignore', timeout: 10 * 60_000 },
+    {
+      cwd: folder,
+      stdio: 'ignore',
+      timeout: 10 * 60_000,
+      env: { ...process.env, SIMULATED_WORLDS: String(mostWorlds) },
+    },
   )
   return status === 0
+}
+
+/** The same worlds for each mutant, until one of them shows it. */
+const mostWorlds = 300
+
+/** What the simulator makes of the project in `folder`: after how many worlds it saw what must not be, and what. */
+function simulate(folder: string): { readonly isSeen: boolean; readonly says: string } {
+  const { stdout, status } = spawnSync(
+    process.execPath,
+    ['--no-warnings', 'simulate/simulate.ts', '--seed', '1', '--runs', String(mostWorlds), '--first'],
+    { cwd: folder, encoding: 'utf8', timeout: 10 * 60_000 },
+  )
+  const count = /^(\d+) runs/m.exec(stdout)?.[1]
+  const seen = new Set([...stdout.matchAll(/VIOLATION (\w+)/g)].map(([, invariant]) => invariant))
+  if (count === undefined) return { isSeen: true, says: 'ended' }
+  return {
+    isSeen: status !== 0,
+    says: status === 0 ? `not in ${count}` : `in world ${count}: ${[...seen].join(', ')}`,
+  }
+}
+
+function fateInWorlds(folder: string, { edits }: Mutant): string {
+  const undo = edits === undefined ? undefined : mutate(folder, edits)
+  if (undo === undefined) return ''
+  try {
+    return simulate(folder).says
+  } finally {
+    undo()
+  }
 }
 
 function fateOf(folder: string, { edits, test }: Mutant): Fate {
@@ -2634,23 +2928,39 @@ function fateOf(folder: string, { edits, test }: Mutant): Fate {
   }
 }
 
+/** Each mutant before the tests that must notice it. A test that fails anyway kills nothing. */
+function tryInTests(folder: string, chosen: readonly Mutant[]): void {
+  const tests = new Map(chosen.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])))
+  for (const test of tests.values())
+    if (!run(folder, test)) {
+      process.stdout.write(`without any mutant, ${test.join(' ')} fails\n`)
+      process.exitCode = 1
+    }
+  for (const mutant of chosen) {
+    const fate = fateOf(folder, mutant)
+    if (fate === 'survived' || fate === 'does not fit') process.exitCode = 1
+    process.stdout.write(`${String(mutant.number).padStart(2)}  ${fate.padEnd(13)}  ${mutant.bug}\n`)
+  }
+}
+
+/** Each mutant in simulated worlds. Many cannot show there: this tells, and judges nothing. */
+function tryInWorlds(folder: string, chosen: readonly Mutant[]): void {
+  const { isSeen, says } = simulate(folder)
+  if (isSeen) throw new Error(`without any mutant: ${says}`)
+  for (const mutant of chosen.filter(({ edits }) => edits !== undefined))
+    process.stdout.write(
+      `${String(mutant.number).padStart(3)}  ${fateInWorlds(folder, mutant).padEnd(24)}  ${mutant.bug}\n`,
+    )
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const wanted = new Set(process.argv.slice(2).map(Number))
+  const words = process.argv.slice(2)
+  const wanted = new Set(words.filter((word) => !word.startsWith('--')).map(Number))
   const chosen = mutants.filter(({ number }) => wanted.size === 0 || wanted.has(number))
   const folder = copyProject(join(import.meta.dirname, '..'))
   try {
-    // A test that fails anyway kills nothing.
-    const tests = new Map(chosen.flatMap(({ test }) => (test ? [[test.join(' '), test] as const] : [])))
-    for (const test of tests.values())
-      if (!run(folder, test)) {
-        process.stdout.write(`without any mutant, ${test.join(' ')} fails\n`)
-        process.exitCode = 1
-      }
-    for (const mutant of chosen) {
-      const fate = fateOf(folder, mutant)
-      if (fate === 'survived' || fate === 'does not fit') process.exitCode = 1
-      process.stdout.write(`${String(mutant.number).padStart(2)}  ${fate.padEnd(13)}  ${mutant.bug}\n`)
-    }
+    if (words.includes('--with-simulator')) tryInWorlds(folder, chosen)
+    else tryInTests(folder, chosen)
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

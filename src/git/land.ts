@@ -1,9 +1,11 @@
 // The only pushes there are. One moves a base branch from exactly the permit's base to exactly the permit's commit (or
-// to one with its parents and tree), or it changes nothing; and it says which, or says that it does not know. The other
+// to one with its parents and tree; or, of permits that stand on one another, from the first one's base to the last one's
+// commit), or it changes nothing; and it says which, or says that it does not know. The other
 // puts the permit's commit on a temporary branch of ours.
 import { commitSha } from '../change/ids.ts'
 import { isMergePermit, type Landing, type MergePermit } from '../gate/merge-permit.ts'
 import { temporaryBranch } from '../gate/temporary-branch.ts'
+import { whyNoTrain } from '../gate/train.ts'
 import type { CommitSha } from '../change/ids.ts'
 import type { LandResult, RefusedPush, StageResult } from '../ports/repository.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -38,6 +40,28 @@ export async function land(options: LandOptions, permit: MergePermit, as?: Commi
   const commit = as ?? landing.commit
   await checkCommit(options, landing, commit)
   const output = await push(options, `--force-with-lease=${ref}:${base}`, `${commit}:${ref}`)
+  return outcome(output, ref)
+}
+
+/** See Repository.landTogether. Throws GitError as land() does; `refused`, too, for permits that are no chain. */
+export async function landTogether(
+  options: LandOptions,
+  permits: readonly MergePermit[],
+): Promise<LandResult> {
+  for (const permit of permits) {
+    const landing = checkPermit(options, permit)
+    await checkCommit(options, landing, landing.commit)
+  }
+  const why = whyNoTrain(permits)
+  const [first, last] = [permits[0]?.landing, permits.at(-1)?.landing]
+  if (why !== undefined || first === undefined || last === undefined)
+    throw new GitError('refused', `no landing train: ${why ?? 'there is no permit'}`)
+  const ref = branchRef(first.baseRef)
+  const output = await push(
+    options,
+    `--force-with-lease=${ref}:${commitSha(first.base)}`,
+    `${commitSha(last.commit)}:${ref}`,
+  )
   return outcome(output, ref)
 }
 

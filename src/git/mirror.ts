@@ -13,7 +13,7 @@ import { openFetchLanes } from './fetch-lanes.ts'
 import { fetchRefs, fetchTestMerge } from './fetch.ts'
 import { GitError, isGitError } from './git-error.ts'
 import { gitVersion } from './git-version.ts'
-import { land, stage } from './land.ts'
+import { land, landTogether, stage } from './land.ts'
 import { openListings } from './listings.ts'
 import { localGit, type LocalGit } from './local-git.ts'
 import { checkSignature, mergeCommits, type Signature } from './merge.ts'
@@ -247,6 +247,10 @@ export async function openMirror(options: MirrorOptions): Promise<Mirror> {
     land: async (permit, as) => {
       if (staysInGroup) throw guestError()
       return land(pushing, permit, as)
+    },
+    landTogether: async (permits) => {
+      if (staysInGroup) throw guestError()
+      return landTogether(pushing, permits)
     },
     stage: async (permit) => {
       if (staysInGroup) throw guestError()

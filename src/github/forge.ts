@@ -12,7 +12,7 @@ import type {
   WorkflowRun,
 } from '../ports/forge.ts'
 import { answerQuestion } from './answer.ts'
-import { toForgeError } from './forge-error.ts'
+import { ForgeError, toForgeError } from './forge-error.ts'
 import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
 import { putSuggestions } from './put-suggestions.ts'
@@ -21,9 +21,18 @@ import { proposeTree } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
+import { stillAs } from './still-as.ts'
 
 /** GitHub takes at most this many annotations in one request; later updates append more. */
 const annotationsPerRequest = 50
+
+/** Actions that read what is there before they write: after a lost answer they find what was done, and do it once. */
+const readsFirst: ReadonlySet<Action['kind']> = new Set(['put-check', 'put-comment', 'request-reviews'])
+/** What was done before in the same job stays done: one call that fails does not take it back to its start. */
+const attempts = 4
+
+/** GitHub failed, and did not refuse. A limit is waited for, never run against. */
+const isPassing = (error: unknown): boolean => error instanceof ForgeError && error.code === 'unavailable'
 
 export function openForge(octokit: Octokit, repository: RepositoryName, acting: ActingApp): Forge {
   const { appId } = acting
@@ -51,8 +60,16 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
   const commentReader = { octokit, repository, appId, login: () => acting.login(), memory: acting.comments }
   const ownComment = (pull: PullNumber) => findOwnComment(commentReader, pull)
 
-  async function putCheck(head: CommitSha, run: CheckRun): Promise<Performed> {
-    const existing = (await ownChecks(head)).find((candidate) => candidate.name === run.name)
+  async function putCheck(
+    { head, run, present }: Extract<Action, { kind: 'put-check' }>,
+    isAgain: boolean,
+  ): Promise<Performed> {
+    // Whoever has just read that no run of this name is there need not have it read once more.
+    const isNew = present !== undefined && !isAgain && !present.some(({ name }) => name === run.name)
+    const existing = isNew ? undefined : (await ownChecks(head)).find(({ name }) => name === run.name)
+    // It was done, and the answer did not arrive.
+    if (isAgain && existing?.external_id === run.digest && existing.status === run.status)
+      return existing.html_url === null ? {} : { url: existing.html_url }
     const [first = [], ...rest] = chunks(run.annotations, annotationsPerRequest)
     const output = (annotations: CheckRun['annotations']) => ({
       title: run.title,
@@ -87,10 +104,10 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     return data.html_url === null ? {} : { url: data.html_url }
   }
 
-  async function perform(action: Action): Promise<Performed> {
+  async function perform(action: Action, isAgain: boolean): Promise<Performed> {
     switch (action.kind) {
       case 'put-check':
-        return putCheck(action.head, action.run)
+        return putCheck(action, isAgain)
       case 'put-suggestions':
         await putSuggestions(octokit, target, acting, action)
         return {}
@@ -163,6 +180,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         most: acting.mostComments,
         ...options,
       }),
+    stillAs: (snapshots) => stillAs(octokit, repository, snapshots),
     openPulls: () =>
       asking('list the open pull requests', async () => {
         const pulls = await octokit.paginate(octokit.rest.pulls.list, {
@@ -226,7 +244,14 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           .map((run) => `${run.id} ${run.status} ${run.conclusion ?? ''}`)
           .sort()
       }),
-    perform: (action) => asking(action.kind, () => perform(action)),
+    perform: async (action) => {
+      for (let attempt = 1; ; attempt++)
+        try {
+          return await asking(action.kind, () => perform(action, attempt > 1))
+        } catch (error) {
+          if (attempt === attempts || !readsFirst.has(action.kind) || !isPassing(error)) throw error
+        }
+    },
     dispatchedRuns: (by, branch) =>
       asking('list the workflow runs', async () => {
         const query = { ...target, event: by, branch, per_page: 50 }

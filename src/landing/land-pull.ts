@@ -9,7 +9,7 @@ import { prepareQueue } from './enqueue-pull.ts'
 import { whatChanged } from './fresh-look.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
 import { leaseName } from './lease-name.ts'
-import type { Examined, LandOptions, LandingOutcome } from './landing-options.ts'
+import type { Examined, LandOptions, LandingOutcome, SettleOptions } from './landing-options.ts'
 import { preparePush, tidyUp } from './push-merge.ts'
 import type { Prepared, Ready, Step } from './ready.ts'
 import { whatRefused } from './what-refused.ts'
@@ -32,7 +32,8 @@ export async function landPull(
   }
 }
 
-async function landUnderLease(
+/** For whoever holds the branch's lease already; otherwise as landPull(). */
+export async function landUnderLease(
   examined: Examined,
   permit: MergePermit,
   lease: Lease,
@@ -78,9 +79,9 @@ function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined 
 }
 
 /** What stands in the way of beginning: a landing of before that is not over, or whose outcome must be told first. */
-async function whatWasBegun(
+export async function whatWasBegun(
   { landing }: MergePermit,
-  options: LandOptions,
+  options: SettleOptions,
 ): Promise<LandingOutcome | undefined> {
   const { store } = options
   const all = await settleBranch(landing.repository, landing.baseRef, options)
@@ -89,7 +90,14 @@ async function whatWasBegun(
   const [stop] = stopsInForce(stops, landing.baseRef, options.clock.now())
   if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
   const landed = await store.landingOf(landing.repository, landing.pull)
-  if (landed !== undefined) return { kind: 'landed', commit: landed.commit }
+  if (landed?.head === landing.head) return { kind: 'landed', commit: landed.commit }
+  // Pushed to in the moment in which it was merged: GitHub leaves it open, and a pull request lands once.
+  if (landed !== undefined)
+    return whatRefused({
+      kind: 'refused',
+      reason: `what it was before is merged as ${landed.commit.slice(0, 12)}: open another pull request for what came after`,
+      scope: 'pull',
+    })
   const own = all.find(({ intent }) => intent.pull === landing.pull && intent.head === landing.head)
   // Another pull request that may be on its way into the queue is in nobody's way.
   const unclear = all.filter(({ settled }) => settled.kind === 'unclear')

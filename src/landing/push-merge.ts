@@ -5,7 +5,11 @@ import type { CommitSha } from '../change/ids.ts'
 import type { SignedCommit } from '../ports/merging.ts'
 import { comparesTrees } from '../gate/landing-demands.ts'
 import type { LandingMethod } from '../gate/landing-method.ts'
+import type { MergePermit } from '../gate/merge-permit.ts'
+import type { LandResult, Repository } from '../ports/repository.ts'
 import { temporaryBranch } from '../gate/temporary-branch.ts'
+import { checks as allChecks } from '../findings/checks.ts'
+import { namesOfChecks } from '../messages/reported-check.ts'
 import { compareTestMerge } from './compare-test-merge.ts'
 import { crashPoint } from './crash-point.ts'
 import { putChecks } from './put-checks.ts'
@@ -46,7 +50,10 @@ export async function preparePush(step: Step, method: Push): Promise<Prepared> {
         }
       commit = twin.commit
     }
-    if (method.checksFirst) await putOurChecks(step, commit)
+    if (method.checksFirst) {
+      const lacking = await putOurChecks(step, commit)
+      if (lacking !== undefined) return lacking
+    }
   }
   return { kind: 'ready', method, commit, act: () => push(step, method, commit) }
 }
@@ -71,30 +78,58 @@ async function signedTwin({ permit, options }: Step): Promise<SignedCommit> {
   return twin
 }
 
-/** Our check runs, on the very commit that is to be pushed. */
-async function putOurChecks({ options }: Step, commit: CommitSha): Promise<void> {
+/** What a pull request may land without, unless the repository's configuration says otherwise: that is the gate's to know. */
+const optional = new Set(
+  namesOfChecks(allChecks.filter(({ demand }) => demand !== 'required').map(({ id }) => id)),
+)
+
+/**
+ * Our check runs that have passed, on the very commit that is to be pushed. An optional one that has not is left out; where
+ * the branch requires it all the same, nothing is pushed, and that is the answer.
+ */
+async function putOurChecks(
+  { options, rules }: Step,
+  commit: CommitSha,
+): Promise<RefusedLanding | undefined> {
   const { forge, checks } = options
-  if (checks.length === 0 || checks.some(({ conclusion }) => conclusion !== 'success'))
+  const passed = checks.filter(({ conclusion }) => conclusion === 'success')
+  const others = checks.filter((check) => !passed.includes(check))
+  if (passed.length === 0 || others.some(({ name }) => !optional.has(name)))
     throw new Error('a permit was given though not all of our checks have passed')
-  await putChecks(forge, commit, checks)
+  const wanted = new Set(rules?.checks.required.map(({ name }) => name))
+  const [lacking] = others.filter(({ name }) => wanted.has(name))
+  if (lacking !== undefined)
+    return {
+      kind: 'refused',
+      reason: `the branch requires the check "${lacking.name}", which has not passed`,
+      scope: 'pull',
+    }
+  await putChecks(forge, commit, passed)
   crashPoint('checks-put')
+  return undefined
 }
 
 async function push(
-  { permit, options }: Step,
+  { permit, options, train }: Step,
   { signed, checksFirst }: Push,
   commit: CommitSha,
 ): Promise<Acted> {
   const { repository, clock } = options
   const until = clock.now() + patience
   for (let pause = firstPause; ; pause *= 2) {
-    const result = await repository.land(permit, commit)
+    const result =
+      train === undefined ? await repository.land(permit, commit) : await together(train, repository)
     if (result.kind === 'landed') return { kind: 'done' }
     if (result.kind === 'base-moved') return { kind: 'race', why: 'the base branch has changed' }
     const isLate = checksFirst && isExpected(result.text)
     if (!isLate || clock.now() + pause > until) return refusal(result, commit, signed)
     await clock.sleep(pause)
   }
+}
+
+function together(train: readonly MergePermit[], repository: Repository): Promise<LandResult> {
+  if (repository.landTogether === undefined) throw new TypeError('this repository lands one by one')
+  return repository.landTogether(train)
 }
 
 /** Every complaint is about a check that GitHub has not seen yet. */

@@ -16,12 +16,13 @@ export type Landed =
   /** It is not on the branch. `isOpen`: its pull request can still be merged with the head that was validated. */
   | { readonly kind: 'absent'; readonly isOpen: boolean }
 
-export async function readLanded(intent: Intent, options: SettleOptions): Promise<Landed> {
+/** `isFetched`: the branch is here as it is. */
+export async function readLanded(intent: Intent, options: SettleOptions, isFetched = false): Promise<Landed> {
   const { repository } = options
   const method = intent.method ?? { kind: 'push', checksFirst: false, signed: false }
   // What GitHub says of the pull request comes first: what it names is then there to be fetched.
   const outcome = method.kind === 'push' ? undefined : await options.merging.outcomeOf(intent.pull)
-  await repository.fetch(intent.baseRef)
+  if (!isFetched) await repository.fetch(intent.baseRef)
   crashPoint('fetched-for-audit')
   const tip = await repository.tip(intent.baseRef)
   const commit = method.kind === 'push' ? intent.commit : outcome?.merged

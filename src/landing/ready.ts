@@ -7,6 +7,8 @@ import type { LandOptions, Planned, RefusedLanding } from './landing-options.ts'
 export interface Step extends Planned {
   readonly permit: MergePermit
   readonly options: LandOptions
+  /** The permits of a landing train that ends in this one: what is pushed is all of it. */
+  readonly train?: readonly MergePermit[]
 }
 
 export type Prepared = Ready | RefusedLanding

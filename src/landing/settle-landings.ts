@@ -21,6 +21,8 @@ export type Settled =
 export interface SettleHow {
   /** What is known of the act besides: it was clearly refused, or clearly done. Absent: nobody heard. */
   readonly heard?: 'refused' | 'done'
+  /** The branch was fetched after the act, and holds it: it is not fetched again. */
+  readonly isFetched?: boolean
 }
 
 /**
@@ -33,7 +35,9 @@ export async function settle(intent: Intent, options: SettleOptions, how: Settle
   const isQueue = intent.method?.kind === 'queue'
   // Before the pull request itself: what is merged in between is found there, and not taken for let go.
   if (isQueue && heard !== 'refused' && (await isQueued(intent, options))) return { kind: 'queued' }
-  const landed = await readPatiently(intent, options, heard === 'done' && !isQueue)
+  const landed = how.isFetched
+    ? await readLanded(intent, options, true)
+    : await readPatiently(intent, options, heard === 'done' && !isQueue)
   switch (landed.kind) {
     case 'landed':
       await end(intent, options, 'landed', landed.commit)

@@ -17,7 +17,13 @@ export interface CheckRun extends ReportedCheck {
 
 export type Action =
   /** Creates or updates our check run of this name on this commit. */
-  | { readonly kind: 'put-check'; readonly head: CommitSha; readonly run: CheckRun }
+  | {
+      readonly kind: 'put-check'
+      readonly head: CommitSha
+      readonly run: CheckRun
+      /** What of ours was read there a moment ago. Absent: it is read. */
+      readonly present?: Present['checks']
+    }
   /** Makes our suggestions on the lines of a pull request's diff exactly these: one review for what is new, what is out of date goes. */
   | {
       readonly kind: 'put-suggestions'
@@ -162,6 +168,12 @@ export interface Forge {
     pull: PullNumber,
     options?: { readonly anew?: boolean; readonly onCounted?: (counted: Counted) => Promise<void> },
   ): Promise<Snapshot | null>
+  /**
+   * Those of these open pull requests that are, in everything but the tip of their base, still as their snapshots say, as far
+   * as one request for all of them can tell. Of the others nothing is said: whoever wants to know reads them. Absent: that
+   * cannot be told.
+   */
+  stillAs?(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPull[]>
   defaultBranch(): Promise<string>
   branches(): Promise<readonly string[]>

@@ -26,6 +26,13 @@ export type Job =
       /** The branch that they are to be merged into. */
       readonly branch: string
     }
+  /** Land the next of those that are ready for a branch: a train. */
+  | {
+      readonly kind: 'train'
+      readonly installation: number
+      readonly repository: RepositoryName
+      readonly branch: string
+    }
   /** Publish what is merged. */
   | { readonly kind: 'publish'; readonly installation: number; readonly repository: RepositoryName }
   /** Publish, renew or remove the preview images of a pull request. */

@@ -28,11 +28,14 @@ export interface Landings {
   beginLanding(lease: Lease, landing: BegunLanding): Promise<Intent | undefined>
   /**
    * Settles an intent. 'landed' exactly once per (repository, pull): a second is refused by the database.
-   * `commit`: what got onto the branch, where GitHub made it.
+   * `commit`: what got onto the branch, where GitHub made it. An abandoned one may still come to be 'landed': its push can
+   * arrive after its lease ran out and another holder read the branch without it.
    */
   endLanding(intent: Intent, outcome: 'landed' | 'abandoned' | 'mismatch', commit?: CommitSha): Promise<void>
   /** Intents without an outcome, oldest first. */
   openLandings(repository: RepositoryName): Promise<readonly Intent[]>
+  /** The newest intents of a pull request that were given up, for when it turns out to be merged. */
+  abandonedLandings(repository: RepositoryName, pull: PullNumber): Promise<readonly Intent[]>
   /** The recorded landing of a pull request, if the bot landed it. */
   landingOf(repository: RepositoryName, pull: PullNumber): Promise<Landing | undefined>
   /** Which of these commits of a repository the bot brought onto a branch. */

@@ -93,6 +93,12 @@ export interface Repository {
    */
   land(permit: MergePermit, as?: CommitSha): Promise<LandResult>
   /**
+   * A landing train: one push that moves the base branch from exactly the first permit's base to exactly the last permit's
+   * commit (compare-and-swap), where each permit stands on the commit of the one before it. All of them land, or none.
+   * Rejects as land() does. Absent: pull requests land one by one.
+   */
+  landTogether?(permits: readonly MergePermit[]): Promise<LandResult>
+  /**
    * Puts `permit.landing.commit` on the landing's own temporary branch (gate/temporary-branch.ts), whatever was there, so
    * that checks can be reported on it. Changes no other branch.
    */

@@ -8,6 +8,7 @@ import type { Landings } from './landings.ts'
 import type { Leases } from './leases.ts'
 import type { PageRecords } from './page-records.ts'
 import type { PullMemory } from './pull-memory.ts'
+import type { ReadyPulls } from './ready-pulls.ts'
 import type { State } from './state.ts'
 import type { Verdicts } from './verdicts.ts'
 
@@ -26,6 +27,7 @@ export interface Store
     Leases,
     Landings,
     LandingStops,
+    ReadyPulls,
     Required<PullMemory>,
     PageRecords,
     Verdicts,

@@ -56,6 +56,7 @@ export function jobKey(job: Job): string {
       return `${job.kind} ${repository}#${job.pull}`
     case 'branch':
     case 'group':
+    case 'train':
       return `${job.kind} ${repository} ${job.branch}`
     case 'sweep':
     case 'scan':

@@ -52,7 +52,9 @@ export function openLandings(database: Database) {
           [intent.id],
         )
         if (row?.outcome === outcome) return
-        if (!row || row.outcome !== null)
+        // Given up while its push was still on its way, by whoever held the lease next: the branch has it all the same.
+        const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
+        if (!row || (row.outcome !== null && !isLate))
           throw new StoreError(
             'already-settled',
             `intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
@@ -76,6 +78,15 @@ export function openLandings(database: Database) {
       const rows = await database.query<IntentRow>(
         `SELECT id, fence, landing FROM ${schema}.intent WHERE repository = $1 AND outcome IS NULL ORDER BY id`,
         [repositoryKey(repository)],
+      )
+      return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
+    },
+
+    abandonedLandings: async (repository: RepositoryName, pull: PullNumber): Promise<readonly Intent[]> => {
+      const rows = await database.query<IntentRow>(
+        `SELECT id, fence, landing FROM ${schema}.intent
+         WHERE repository = $1 AND pull = $2 AND outcome = 'abandoned' ORDER BY id DESC LIMIT 10`,
+        [repositoryKey(repository), pull],
       )
       return rows.map(({ id, fence, landing }) => ({ ...landing, id, fence }))
     },

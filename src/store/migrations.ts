@@ -240,6 +240,17 @@ const steps: readonly string[] = [
   );
   `,
   `
+  CREATE TABLE ${schema}.ready_pull (
+    repository text NOT NULL,
+    branch text NOT NULL,
+    pull integer NOT NULL,
+    snapshot jsonb NOT NULL,
+    ready_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    PRIMARY KEY (repository, pull)
+  );
+  CREATE INDEX ready_pull_of_branch ON ${schema}.ready_pull (repository, branch, ready_at);
+  `,
+  `
   -- For people who look: nothing decides by these. Texts are JSON where a comment says so, for the reason told above.
   CREATE TABLE ${schema}.listed_repository (
     repository text PRIMARY KEY,

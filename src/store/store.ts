@@ -15,6 +15,7 @@ import { migrate, schema } from './migrations.ts'
 import { openPageRecords } from './page-records.ts'
 import { prune } from './prune.ts'
 import { openPullMemory, rememberPush } from './pull-memory.ts'
+import { openReadyPulls } from './ready-pulls.ts'
 import { openServer } from './server-database.ts'
 import { openState } from './state.ts'
 import { StoreError } from './store-error.ts'
@@ -89,6 +90,7 @@ async function build(
     ...openLeases(database),
     ...openLandings(database),
     ...openLandingStops(database),
+    ...openReadyPulls(database),
     ...openState(database),
     ...openCache(database),
     ...openVerdicts(database),

@@ -60,7 +60,7 @@ describe('the refs of the server', () => {
     ['a ref twice', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2) + '0000' }],
     ['something behind the end', { status: 200, body: '00000000' }],
     ['an endless answer', { status: 200, body: `003d${'a'.repeat(40)} refs/heads/main\n`.repeat(2000) }],
-  ])('are not learnt from %s', async (what, said) => {
+  ])('are not learnt from %s', async (_what, said) => {
     if (said)
       server.fault = (_request, response) => {
         response

@@ -38,7 +38,7 @@ const carried = (met: readonly OpenPull[]): NonNullable<Examined['carried']> => 
 })
 
 /** Lands a pull request that was judged while `judged` were open; right before the push it is `now`. */
-async function land(judged: readonly OpenPull[], now: readonly OpenPull[]) {
+async function land(judged: readonly OpenPull[], now: readonly OpenPull[], before?: typeof head) {
   let pushes = 0
   const options = {
     leaseSeconds: 60,
@@ -62,7 +62,7 @@ async function land(judged: readonly OpenPull[], now: readonly OpenPull[]) {
       renewLease: async () => true,
       openLandings: async () => [],
       landingStops: async () => [],
-      landingOf: async () => undefined,
+      landingOf: async () => before && { ...landing, head: before },
       beginLanding: async () => ({ ...landing, id: 1, fence: 1 }),
       endLanding: async () => undefined,
     },
@@ -100,4 +100,9 @@ test('what would close a pull request that is gone meanwhile is judged again', a
 
 test('a comment on the pull request that would be closed changes nothing', async () => {
   expect(await land([other], [{ ...other, updatedAt: '2026-01-02T00:00:00Z' }])).toEqual(landed)
+})
+
+test('one whose present head has landed is told so, and one of which an earlier head has lands no more', async () => {
+  expect(await land([], [], head)).toEqual({ kind: 'landed', pushes: 0 })
+  expect(await land([], [], earlier)).toEqual({ kind: 'refused', pushes: 0 })
 })

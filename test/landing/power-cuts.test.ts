@@ -3,10 +3,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { LandingMethod } from '../../src/gate/landing-method.ts'
 import { landPull } from '../../src/landing/land-pull.ts'
-import type { LandOptions } from '../../src/landing/landing-options.ts'
 import { removeLeftStaged } from '../../src/landing/remove-staged.ts'
 import { settleBranch } from '../../src/landing/settle-landings.ts'
 import { checksRule } from '../sandbox/github/branch-rules/landing-ground.ts'
+import { dying, isAct, PowerCut } from './dying.ts'
 import { LandingWorld, ownChecks, type Scene } from './landing-world.ts'
 
 let world: LandingWorld
@@ -18,39 +18,6 @@ afterAll(async () => world.stop())
 afterEach(async () => {
   expect(world.it.github.violations.splice(0)).toEqual([])
 })
-
-class PowerCut extends Error {}
-
-/** After `left` calls nothing works any more: not even what would tidy up. Reads count, too. */
-function dying(options: LandOptions, left: number): { options: LandOptions; calls: string[] } {
-  const calls: string[] = []
-  const wrap = <T extends object>(part: T, name: string): T =>
-    Object.fromEntries(
-      Object.entries(part).map(([key, value]: [string, unknown]) => [
-        key,
-        typeof value !== 'function'
-          ? value
-          : async (...args: unknown[]) => {
-              if (calls.length >= left) throw new PowerCut()
-              calls.push(`${name}.${key}`)
-              const answer: unknown = await (value as (...args: unknown[]) => unknown).apply(part, args)
-              if (calls.length >= left) throw new PowerCut()
-              return answer
-            },
-      ]),
-    ) as T
-  const { repository, merging, store, forge } = options
-  return {
-    calls,
-    options: {
-      ...options,
-      repository: wrap(repository, 'repository'),
-      merging: wrap(merging, 'merging'),
-      store: wrap(store, 'store'),
-      forge: wrap(forge, 'forge'),
-    },
-  }
-}
 
 const methods: readonly LandingMethod[] = [
   { kind: 'push', checksFirst: false, signed: false },
@@ -111,10 +78,3 @@ describe.each(methods.map((method) => [nameOf(method), method] as const))('a lan
     expect(seen.size).toBeGreaterThan(3)
   }, 120_000)
 })
-
-/** Whether a call can change anything anywhere. */
-function isAct(call: string): boolean {
-  return /\.(?:land|stage|merge|sign|moveStaged|removeStaged|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
-    call,
-  )
-}

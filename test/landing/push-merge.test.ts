@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { readTemporaryBranch, temporaryBranch } from '../../src/gate/temporary-branch.ts'
 import { landPull } from '../../src/landing/land-pull.ts'
 import { pullNumber } from '../../src/change/ids.ts'
+import { withDigest } from '../../src/app/jobs/publish-report.ts'
 import { checksRule, pullRequestRule } from '../sandbox/github/branch-rules/landing-ground.ts'
 import { LandingWorld, green, ownChecks, plainPush, type Scene } from './landing-world.ts'
 
@@ -31,6 +32,14 @@ const pushes = () =>
   scene.github.requests.filter(
     ({ method, path }) => method === 'POST' && path.endsWith(`${scene.full}.git/git-receive-pack`),
   )
+const notInstalling = withDigest({
+  name: 'catalog-bot / install',
+  status: 'completed',
+  conclusion: 'failure',
+  title: '1 error; not required to merge',
+  summary: 'it does not install',
+  annotations: [],
+})
 const requestsSince = (count: number) =>
   scene.github.requests.slice(count).map(({ method, path }) => `${method} ${path}`)
 
@@ -186,6 +195,27 @@ describe('a push with checks first', () => {
     )
     expect(scene.otherBranches()).toEqual([])
     expect(pushes()).toHaveLength(1)
+  })
+
+  test('lands though an optional check has not passed, without that one on the merge', async () => {
+    required()
+    const { permit } = await scene.examine()
+    expect(await scene.land(checksFirst, { checks: [...green, notInstalling] })).toMatchObject({
+      kind: 'landed',
+    })
+    const shown = await scene.options.forge.checksOn(permit.landing.commit)
+    expect(shown.map(({ name }) => name).toSorted()).toEqual(ownChecks)
+  })
+
+  test('does not land where the branch requires the optional check, and says so', async () => {
+    required()
+    const rules = { checks: { required: [{ name: notInstalling.name }], strict: false } } as never
+    expect(await scene.land(checksFirst, { checks: [...green, notInstalling], rules })).toMatchObject({
+      kind: 'refused',
+      refusal: { scope: 'pull', reason: expect.stringContaining('"catalog-bot / install"') },
+    })
+    expect(scene.intents).toEqual([])
+    expect(scene.otherBranches()).toEqual([])
   })
 })
 

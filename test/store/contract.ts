@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
-import type { RepositoryName } from '../../src/change/snapshot.ts'
+import type { RepositoryName, Snapshot } from '../../src/change/snapshot.ts'
 import type { Landing } from '../../src/gate/merge-permit.ts'
 import { defineCache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
@@ -357,6 +357,49 @@ export function storeContract(title: string, setting: Setting): void {
       })
     })
 
+    describe('pull requests that are ready', () => {
+      const ready = (of: RepositoryName, pull: number, baseRef = 'main'): Snapshot => ({
+        repository: of,
+        pull: pullNumber(pull),
+        state: 'open',
+        draft: false,
+        title: `pull request ${pull}`,
+        author: null,
+        head: commitSha('1'.repeat(40)),
+        baseRef,
+        base: commitSha('2'.repeat(40)),
+        headRepository: null,
+        labels: [],
+        reviews: [],
+        comments: [],
+        stacked: false,
+      })
+      const waiting = async (of: RepositoryName, branch = 'main') =>
+        (await store.readyPulls(of, branch)).map(({ pull }) => pull)
+
+      test('wait in the order in which they came, and keep their place through changes', async () => {
+        const of = repository()
+        for (const pull of [7, 3, 5]) await store.putReady(ready(of, pull))
+        await store.putReady({ ...ready(of, 7), title: 'changed' })
+        expect(await waiting(of)).toEqual([7, 3, 5])
+        expect((await store.readyPulls(of, 'main'))[0]?.snapshot).toEqual({
+          ...ready(of, 7),
+          title: 'changed',
+        })
+        expect(await waiting(repository())).toEqual([])
+      })
+
+      test('wait for one branch each, at its end when it is another one, and go', async () => {
+        const of = repository()
+        await store.putReady(ready(of, 1))
+        await store.putReady(ready(of, 2, 'v4.20'))
+        await store.putReady(ready(of, 1, 'v4.20'))
+        expect([await waiting(of), await waiting(of, 'v4.20')]).toEqual([[], [2, 1]])
+        await store.dropReady(of, [pullNumber(2), pullNumber(9)])
+        expect(await waiting(of, 'v4.20')).toEqual([1])
+      })
+    })
+
     describe('landings', () => {
       const lease = async (seconds = 60) => held(store.acquireLease(`base ${repository().name}`, seconds))
 
@@ -406,6 +449,24 @@ export function storeContract(title: string, setting: Setting): void {
         })
         await store.endLanding(second, 'abandoned')
         expect(await store.openLandings(of)).toEqual([])
+      })
+
+      test('given up before their push arrived, may still be landed: once', async () => {
+        const of = repository()
+        const held = await lease()
+        const late = await begun(store.beginLanding(held, landing(1, of)))
+        const other = await begun(store.beginLanding(held, landing(1, of)))
+        await store.endLanding(late, 'abandoned')
+        await store.endLanding(other, 'abandoned')
+        expect((await store.abandonedLandings(of, late.pull)).map(({ id }) => id)).toEqual([
+          other.id,
+          late.id,
+        ])
+        await store.endLanding(late, 'landed')
+        expect((await store.landingOf(of, late.pull))?.commit).toBe(late.commit)
+        expect((await store.abandonedLandings(of, late.pull)).map(({ id }) => id)).toEqual([other.id])
+        await expect(store.endLanding(other, 'landed')).rejects.toMatchObject({ code: 'already-landed' })
+        await expect(store.endLanding(late, 'abandoned')).rejects.toMatchObject({ code: 'already-settled' })
       })
 
       test('settled twice with one outcome are settled, with another they are an error', async () => {

@@ -13,7 +13,7 @@ import type { GitHubState } from '../github-state.ts'
 import { nodeId } from '../views/account-view.ts'
 import { fullName } from '../views/repository-view.ts'
 import { timestampOf } from '../world.ts'
-import type { Pull, Repo } from '../world.ts'
+import type { Account, Pull, Repo } from '../world.ts'
 import type { Fields } from './answer-query.ts'
 
 export const commitFields = (oid: string): Fields => ({
@@ -113,6 +113,8 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
     isDraft: pull.draft,
     headRefOid: pull.headSha,
     baseRefName: pull.baseRef,
+    baseRefOid: pull.baseSha,
+    ...threadFields(pull),
     mergeCommit: pull.merged === null ? null : commitFields(pull.merged.sha),
     isInMergeQueue: entryOf(pull) !== undefined,
     mergeQueueEntry: () => {
@@ -121,6 +123,49 @@ export function pullFields(state: GitHubState, pull: Pull): Fields {
     },
   }
 }
+
+/** Who opened it from where, and what people put on it. */
+function threadFields(pull: Pull): Fields {
+  const { headRepo } = pull
+  return {
+    author: actorFields(pull.author),
+    headRepository:
+      headRepo === null ? null : { name: headRepo.name, owner: { login: headRepo.owner.login } },
+    labels: listFields(pull.labels.map(({ name }) => ({ name }))),
+    reviews: listFields(
+      pull.reviews.map((review) => ({
+        fullDatabaseId: String(review.id),
+        state: review.state,
+        submittedAt: review.submittedAt,
+        commit: commitFields(review.sha),
+        author: actorFields(review.author),
+      })),
+    ),
+    comments: listFields(
+      pull.comments.map((comment) => ({
+        fullDatabaseId: String(comment.id),
+        createdAt: comment.createdAt,
+        updatedAt: comment.updatedAt,
+        body: comment.body,
+        author: actorFields(comment.author),
+      })),
+    ),
+  }
+}
+
+/** GraphQL says an App's name without the brackets that REST adds. */
+const actorFields = (account: Account): Fields | null =>
+  account.deleted
+    ? null
+    : {
+        __typename: account.type,
+        login: account.login.replace(/\[bot\]$/, ''),
+        databaseId: account.id,
+      }
+
+const listFields =
+  (nodes: readonly Fields[]) =>
+  ({ first = 100 }: Fields): Fields => ({ totalCount: nodes.length, nodes: nodes.slice(0, Number(first)) })
 
 function ruleChecks(repo: Repo, branch: string): StatusCheckParameters['required_status_checks'] {
   const protection = protectionOf(repo, branch)

@@ -14,7 +14,7 @@ import type { Examination } from '../../examine/examine.ts'
 import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
-import { orderLook } from './order-look.ts'
+import { orderLook, type LookedUp } from './order-look.ts'
 import { whatKeepsBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
@@ -53,6 +53,7 @@ export async function lookAtPull(
   snapshot: Snapshot,
   place: JobContext<Looking>,
   hints?: LookHints,
+  how: Partial<Pick<LookedUp, 'ask' | 'onAnswer' | 'openPulls'>> = {},
 ): Promise<Seen> {
   const { app, forge } = place
   const { store } = app
@@ -64,7 +65,7 @@ export async function lookAtPull(
   if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
 
   const openPulls = () => forge.openPulls()
-  const answer = await orderLook(snapshot, place, { memory: store, openPulls, hints })
+  const answer = await orderLook(snapshot, place, { memory: store, openPulls, hints, ...how })
   switch (answer.kind) {
     case 'seen': {
       const { kind: _kind, gate, ...seen } = answer

@@ -1,7 +1,8 @@
 // Orders a look from a process that looks, and answers what it asks meanwhile: the world, and what is remembered.
 import { join, resolve } from 'node:path'
 import type { Snapshot } from '../../change/snapshot.ts'
-import { answerQuestions } from '../../examine/gather-answers.ts'
+import type { Question } from '../../checks/questions.ts'
+import { answerQuestions, type Answer, type Ask } from '../../examine/gather-answers.ts'
 import {
   memoryCalls,
   type LookAnswer,
@@ -19,6 +20,10 @@ export interface LookedUp {
   readonly memory: Required<LookMemory>
   readonly openPulls: () => Promise<readonly OpenPull[]>
   readonly hints?: LookHints | undefined
+  /** Answers instead of the world: nothing is asked of anybody. */
+  readonly ask?: Ask | undefined
+  /** Hears each answer. */
+  readonly onAnswer?: ((question: Question, answer: Answer) => void) | undefined
 }
 
 /** Rejects with a GitError or StoreError. A mirror that proves corrupt is fetched anew by whoever comes next. */
@@ -29,7 +34,12 @@ export async function orderLook(
 ): Promise<Exclude<LookAnswer, { kind: 'git-error' }>> {
   const { dataDirectory, budget, opm } = app.settings
   const facts = join(resolve(dataDirectory), 'facts')
-  const ask = answerQuestions(forge, app.registries.forOneLook(), app.store)
+  const world = told.ask ?? answerQuestions(forge, app.registries.forOneLook(), app.store)
+  const ask: Ask = async (question) => {
+    const answer = await world(question)
+    told.onAnswer?.(question, answer)
+    return answer
+  }
   const order = { snapshot, mirror, facts, budget, ...(opm !== undefined && { opm }) }
   const answer = await app.looks.look(order, answersFrom(ask, told), told.hints)
   if (answer.kind !== 'git-error') return answer
@@ -39,7 +49,7 @@ export async function orderLook(
 
 type Reading = (this: unknown, ...args: unknown[]) => Promise<unknown>
 
-function answersFrom(ask: ReturnType<typeof answerQuestions>, { memory, openPulls }: LookedUp): AnswerLook {
+function answersFrom(ask: Ask, { memory, openPulls }: LookedUp): AnswerLook {
   return async (request: LookRequest) => {
     if (request.kind === 'ask') return ask(request.question)
     if (request.kind === 'open-pulls') return openPulls()

@@ -23,7 +23,7 @@ export async function publishReport(
   const runs = new Map<string, string>()
   for (const { name, url } of present.checks) if (url !== undefined && !runs.has(name)) runs.set(name, url)
   for (const run of missingChecks(compose(runs).checks.map(withDigest), present.checks)) {
-    const { url } = await forge.perform({ kind: 'put-check', head, run })
+    const { url } = await forge.perform({ kind: 'put-check', head, run, present: present.checks })
     if (url !== undefined) runs.set(run.name, url)
   }
   const report = compose(runs)

@@ -15,6 +15,18 @@ export async function recordLook(seen: Seen, { app }: JobContext<PageRecords>): 
   await app.store.recordLook(lookOf(seen, app.clock.now()))
 }
 
+/** That a pull request is open no more, and how long it was. */
+export async function recordEnd(
+  { repository, pull }: Pick<Snapshot, 'repository' | 'pull'>,
+  state: 'closed' | 'merged',
+  { app }: JobContext<PageRecords>,
+): Promise<void> {
+  const now = app.clock.now()
+  const opened = await app.store.recordEnd(repository, pull, state, now)
+  if (state === 'merged' && opened !== undefined)
+    app.metrics.openedToMerged.observe(Math.max(0, now - opened) / 1000)
+}
+
 /** What is recorded of a look, at a time. */
 function lookOf({ snapshot, verdict, configDigest }: Seen, at: number): PullLook {
   const { repository, pull, title, author, draft, head, base, baseRef, openedAt } = snapshot

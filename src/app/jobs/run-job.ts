@@ -9,6 +9,7 @@ import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
 import { publishPreview } from './publish/publish-preview.ts'
+import { runTrain } from './run-train.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
@@ -69,6 +70,8 @@ async function perform(job: Job, place: JobContext<Store>): Promise<void> {
       return watchBranch(job, place)
     case 'group':
       return judgeGroups(job, place)
+    case 'train':
+      return runTrain(job, place)
     case 'sweep':
       return sweepRepository(job, place)
     case 'scan':

@@ -1,16 +1,17 @@
 // The sweep: every open pull request and every base branch is looked at every few minutes, with no webhook at all.
 // Webhooks only make it sooner (T41); what the sweep finds is the truth.
-import type { CommitSha } from '../../change/ids.ts'
+import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import { stopsInForce, type LandingStop } from '../../gate/landing-stop.ts'
-import type { LandingStops } from '../../ports/landing-stops.ts'
-import type { Landings } from '../../ports/landings.ts'
-import type { Leases } from '../../ports/leases.ts'
-import { defineCache, type Cache } from '../../ports/cache.ts'
+import { eachOf } from '../../examine/gather-answers.ts'
+import { defineCache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
+import type { OpenPull } from '../../ports/forge.ts'
 import type { PageRecords } from '../../ports/page-records.ts'
-import type { State } from '../../ports/state.ts'
+import type { ReadyPulls } from '../../ports/ready-pulls.ts'
+import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
 import { removeLeftStaged } from '../../landing/remove-staged.ts'
+import { standsStill } from './keep-look.ts'
 import { queuedBranches } from './queued-branches.ts'
 import { retryWhereRulesChanged } from './refused-pull.ts'
 import { isScanDue } from './scan-repository.ts'
@@ -31,7 +32,7 @@ const sweptPulls = defineCache<string>('swept pull', {
  */
 export async function sweepRepository(
   job: Extract<Job, { kind: 'sweep' }>,
-  place: JobContext<Jobs & State & Cache & LandingStops & Landings & Leases & PageRecords>,
+  place: JobContext<Store>,
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
@@ -69,15 +70,79 @@ export async function sweepRepository(
   await retryWhereRulesChanged(await app.store.landingStops(job.repository), waiting, place)
   const stops = await app.store.landingStops(job.repository)
   const changed = new Map<string, string>()
-  for (const { pull, head, baseRef, updatedAt } of pulls) {
-    const state = `${head} ${tips.get(baseRef)} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`
+  const moved: { readonly open: OpenPull; readonly state: string; readonly tip: CommitSha }[] = []
+  const ready = await readyHeads(new Set(tips.keys()), place)
+  for (const open of pulls) {
+    const { pull, head, baseRef, updatedAt } = open
+    // Its train looks at it afresh, and has it looked at as a whole where it finds anything.
+    if (ready.get(pull) === `${head} ${baseRef}`) continue
+    const tip = tips.get(baseRef)
+    const state = `${head} ${tip} ${updatedAt} ${stateOfStops(stops, baseRef, app.clock.now())}`
+    const known = before.get(keyOf(pull))
     // What GitHub refused may depend on checks of others: no list shows those.
-    if (before.get(keyOf(pull)) === state && !parked.has(pull)) continue
-    await app.store.enqueue({ kind: 'pull', ...about, pull })
-    changed.set(keyOf(pull), state)
+    if (known === state && !parked.has(pull)) continue
+    if (
+      known !== undefined &&
+      tip !== undefined &&
+      withoutTip(known) === withoutTip(state) &&
+      !parked.has(pull)
+    )
+      moved.push({ open, state, tip })
+    else changed.set(keyOf(pull), state)
   }
+  const asBefore = await stillStanding(moved, pulls, place)
+  for (const { open, state } of moved) {
+    const left = asBefore.get(open.pull)
+    if (left === undefined) changed.set(keyOf(open.pull), state)
+    else await app.store.putCached(sweptPulls, new Map([[keyOf(open.pull), state]]), left)
+  }
+  for (const { pull } of pulls)
+    if (changed.has(keyOf(pull))) await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (changed.size > 0) await app.store.putCached(sweptPulls, changed, unchangedSeconds)
 }
+
+/** The head and base branch with which pull requests wait for a train; each branch that has one is called for. */
+async function readyHeads(
+  branches: ReadonlySet<string>,
+  { app, forge, installation }: JobContext<Jobs & ReadyPulls>,
+): Promise<ReadonlyMap<PullNumber, string>> {
+  const { repository } = forge
+  const ready = new Map<PullNumber, string>()
+  for (const branch of branches) {
+    const waiting = await app.store.readyPulls(repository, branch)
+    for (const { pull, snapshot } of waiting) ready.set(pull, `${snapshot.head} ${snapshot.baseRef}`)
+    if (waiting.length > 0) await app.store.enqueue({ kind: 'train', installation, repository, branch })
+  }
+  return ready
+}
+
+/** Milliseconds of one sweep for pull requests whose base moved; what does not fit in is looked at as a whole. */
+const stillTime = 120_000
+
+/** Those that are on the new tip what they were before, with the seconds for which that may be taken so. */
+async function stillStanding(
+  moved: readonly { readonly open: OpenPull; readonly tip: CommitSha }[],
+  pulls: readonly OpenPull[],
+  place: JobContext<Store>,
+): Promise<ReadonlyMap<PullNumber, number>> {
+  const { clock, log } = place.app
+  const end = clock.now() + stillTime
+  const still = new Map<PullNumber, number>()
+  await eachOf(moved, 2, async ({ open, tip }) => {
+    if (clock.now() > end) return
+    try {
+      const left = await standsStill(open, tip, place, pulls)
+      if (left !== undefined) still.set(open.pull, left)
+    } catch (error) {
+      log.debug({ err: error, pull: open.pull }, 'not judged on the new base without a look')
+    }
+  })
+  log.info({ moved: moved.length, still: still.size }, 'base moved')
+  return still
+}
+
+/** What a sweep sees of a pull request, but for the tip of its base. */
+const withoutTip = (state: string): string => state.replace(/^(\S+) \S+ /, '$1 ')
 
 /** Differs when a stop begins, ends or is over for a try. */
 function stateOfStops(stops: readonly LandingStop[], branch: string, now: number): string {

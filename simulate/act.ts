@@ -1,0 +1,237 @@
+// Does what people do in a plan: to the server alone, as GitHub would let them.
+import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
+import { contains } from './git/history.ts'
+import { mergeTrees } from './git/merge.ts'
+import type { Deed, Edit } from './plan.ts'
+import { cast, ownersAtFirst } from './make-plan.ts'
+import {
+  catalogFile,
+  catalogText,
+  configFile,
+  configs,
+  extraFile,
+  extraText,
+  ownersFile,
+  ownersText,
+  packages,
+  peopleFile,
+  peopleText,
+} from './world/contents.ts'
+import { maintainersIn, ownersIn } from './world/truth.ts'
+import { main, noRules, type Pull, type Rules, type Server } from './world/server.ts'
+
+/** What a person may set in the second in which it is shown already. */
+const second = 1000
+
+const requiredByRules = ['catalog-bot / ownership', 'catalog-bot / validation', 'catalog-bot / images']
+
+const rulesNamed: Readonly<Record<Extract<Deed, { do: 'rules' }>['rules'], Rules>> = {
+  none: noRules,
+  'required checks': { ...noRules, requiredChecks: requiredByRules },
+  linear: { ...noRules, linear: true },
+  locked: { ...noRules, locked: true },
+}
+
+/** The repository, before anything happens. */
+export function furnish(server: Server): void {
+  for (const name of cast)
+    server.people.add(name, name === 'mia' ? 'maintain' : name === 'wes' || name === 'max' ? 'write' : 'read')
+  const { objects } = server
+  const empty = objects.addTree(new Map())
+  const files: Record<string, string> = {
+    'README.md': 'Catalogs\n',
+    [peopleFile]: peopleText(['max']),
+  }
+  for (const name of packages) {
+    files[catalogFile(name)] = catalogText(name, 1)
+    files[ownersFile(name)] = ownersText(ownersAtFirst[name])
+  }
+  const first = server.commit(objects.edit(empty, files), [], 'Begin')
+  server.moveBranch(main, first, server.people.of('max'))
+  server.moveBranch('release', first, server.people.of('max'))
+  server.deliveries.length = 0
+}
+
+export function act(server: Server, deed: Deed): void {
+  if (deed.do === 'role') return server.people.setRole(deed.who, deed.role, server.now)
+  if (deed.do === 'rules') return void (server.rules = rulesNamed[deed.rules])
+  const by = server.people.of(deed.by)
+  const { objects } = server
+  if (deed.do === 'open') {
+    const baseRef = deed.base ?? main
+    const base = server.mustTip(baseRef)
+    const head = commitOn(server, base, deed.edits, base)
+    const title = deed.edits.map(({ kind }) => kind).join(', ')
+    server.openPull({
+      title: `${title} by ${deed.by} @canary <img src=canary> [x](https://canary.example)`,
+      author: by,
+      head,
+      baseRef,
+      draft: deed.draft === true,
+    })
+    return
+  }
+  if (deed.do === 'push-base') {
+    const tip = server.mustTip(main)
+    server.moveBranch(main, commitOn(server, tip, deed.edits, tip), by)
+    return
+  }
+  const pull = pullAt(server, deed.pull)
+  if (pull === undefined) return
+  const { number } = pull
+  const change = (action: string, difference: Partial<Pull>) => {
+    server.changePull(number, difference)
+    server.deliverPull(action, number, by)
+  }
+  switch (deed.do) {
+    case 'push': {
+      if (pull.state !== 'open') return
+      const base = server.mustTip(pull.baseRef)
+      change('synchronize', { head: commitOn(server, deed.force ? base : pull.head, deed.edits, base) })
+      return
+    }
+    case 'return': {
+      const heads = (server.pulls.get(number) ?? []).map(({ value }) => value.head)
+      const before = heads.findLast((head) => head !== pull.head)
+      if (pull.state === 'open' && before !== undefined) change('synchronize', { head: before })
+      return
+    }
+    case 'update': {
+      const base = server.mustTip(pull.baseRef)
+      if (pull.state !== 'open' || contains(objects, pull.head, base)) return
+      const merged = mergeTrees(objects, base, pull.head)
+      if (merged.kind !== 'clean') return
+      change('synchronize', { head: server.commit(merged.tree, [pull.head, base], 'Update') })
+      return
+    }
+    case 'retarget':
+      if (pull.state === 'open' && pull.baseRef !== deed.base) change('edited', { baseRef: deed.base })
+      return
+    case 'close':
+      if (pull.state === 'open') change('closed', { state: 'closed' })
+      return
+    case 'reopen':
+      if (pull.state === 'closed') change('reopened', { state: 'open' })
+      return
+    case 'draft':
+      return change('converted_to_draft', { draft: true })
+    case 'ready':
+      return change('ready_for_review', { draft: false })
+    case 'label': {
+      const others = pull.labels.filter((label) => label !== deed.label)
+      return change(deed.off === true ? 'unlabeled' : 'labeled', {
+        labels: deed.off === true ? others : [...others, deed.label],
+      })
+    }
+    case 'review': {
+      const id = server.id()
+      const submittedAt = server.seconds(server.now)
+      const review = { id, author: by, state: deed.state, commit: pull.head, submittedAt }
+      server.changePull(number, { reviews: [...pull.reviews, review] })
+      server.deliver('pull_request_review', { pull_request: { number } }, by)
+      return
+    }
+    case 'dismiss': {
+      const last = pull.reviews.findLast(({ author }) => author?.id === by.id)
+      const reviews = pull.reviews.map((review) =>
+        review === last ? { ...review, state: 'dismissed' as const } : review,
+      )
+      server.changePull(number, { reviews })
+      server.deliver('pull_request_review', { pull_request: { number } }, by)
+      return
+    }
+    case 'comment':
+      server.addComment(number, by, deed.body)
+      return
+    case 'edit-comment':
+    case 'delete-comment': {
+      const comment = pull.comments.findLast(({ author }) => author.kind === 'user')
+      if (comment === undefined) return
+      if (deed.do === 'delete-comment') return server.changeComment(number, comment.id, undefined, by)
+      const isSameSecond = deed.isHidden === true && server.now - comment.createdAt < 30 * second
+      const updatedAt = isSameSecond ? comment.createdAt : server.now
+      return server.changeComment(number, comment.id, { body: deed.body, updatedAt, isEdited: true }, by)
+    }
+    case 'delete-report': {
+      const report = pull.comments.find(({ author }) => author.id === server.bot.id)
+      if (report !== undefined) server.changeComment(number, report.id, undefined, by)
+      return
+    }
+    case 'forge-check':
+      server.checks.set(pull.head, [
+        ...(server.checks.get(pull.head) ?? []),
+        ...requiredByRules.map((name) => ({
+          id: server.id(),
+          name,
+          app: 1,
+          digest: '',
+          status: 'completed',
+          conclusion: 'success',
+          text: '',
+        })),
+      ])
+      return
+    case 'merge-by-hand':
+      server.mergeByGitHub(number, 'merge', by, `Merge #${number}`)
+      return
+  }
+}
+
+function pullAt(server: Server, number: number): Pull | undefined {
+  return server.pull(number as PullNumber)
+}
+
+/** A commit with these edits of what `base` has now, on `parent`. */
+function commitOn(server: Server, parent: CommitSha, edits: readonly Edit[], base: CommitSha): CommitSha {
+  const { objects } = server
+  const baseTree = objects.commit(base).tree
+  let tree = objects.commit(parent).tree
+  for (const edit of edits) tree = edited(server, tree, edit, baseTree)
+  // Commits of different people are different ones, whatever they do.
+  return server.commit(tree, [parent], `${edits.map(({ kind }) => kind).join(', ')} ${server.id()}`)
+}
+
+function versionsIn(server: Server, tree: TreeSha, name: string): number {
+  return (server.objects.text(tree, catalogFile(name)) ?? '').split('"olm.bundle"').length - 1
+}
+
+function edited(server: Server, tree: TreeSha, edit: Edit, baseTree: TreeSha): TreeSha {
+  const { objects } = server
+  switch (edit.kind) {
+    case 'release': {
+      const next = versionsIn(server, tree, edit.package) + 1
+      return objects.edit(tree, { [catalogFile(edit.package)]: catalogText(edit.package, next, edit.flaw) })
+    }
+    case 'extra': {
+      const version = 50 + versionsIn(server, baseTree, edit.package)
+      return objects.edit(tree, {
+        [extraFile(edit.package, edit.part)]: extraText(edit.package, edit.part, version),
+      })
+    }
+    case 'own':
+    case 'disown': {
+      const others = ownersIn(objects, tree, edit.package).filter((name) => name !== edit.who)
+      const owners = edit.kind === 'own' ? [...others, edit.who] : others
+      return objects.edit(tree, { [ownersFile(edit.package)]: ownersText(owners) })
+    }
+    case 'add-package':
+      return objects.edit(tree, {
+        [catalogFile(edit.package)]: catalogText(edit.package, 1),
+        [ownersFile(edit.package)]: ownersText([edit.who]),
+      })
+    case 'configure':
+      return objects.edit(tree, { [configFile]: configs[edit.config] })
+    case 'maintain':
+      return objects.edit(tree, { [peopleFile]: peopleText([...maintainersIn(objects, tree), edit.who]) })
+    case 'workflow':
+      return objects.edit(tree, { '.github/workflows/build.yml': `on: push # ${server.id()}\n` })
+    case 'readme':
+      return objects.edit(tree, { 'README.md': `Catalogs ${server.id()}\n` })
+    case 'link':
+      return objects.edit(tree, { [`catalog/${edit.package}/link.json`]: `../bar/catalog.json` }, '120000')
+    case 'executable':
+      return objects.edit(tree, { [`catalog/${edit.package}/run.json`]: '{}\n' }, '100755')
+    case 'nothing':
+      return tree
+  }
+}

@@ -1,0 +1,55 @@
+// Merges two commits as git does with rename detection off, for trees whose files are of one line each: then two different
+// changes of a file are always a conflict, and a file is merged as a whole or not at all.
+import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
+import type { TreeEntry } from '../../src/change/path-change.ts'
+import { mergeBases } from './history.ts'
+import type { FileTree, Objects } from './objects.ts'
+
+export type MergedTree =
+  | { readonly kind: 'clean'; readonly tree: TreeSha }
+  | {
+      readonly kind: 'conflict'
+      readonly paths: readonly string[]
+      readonly reason: 'content' | 'unrelated-histories'
+    }
+  | { readonly kind: 'nothing' }
+
+export function mergeTrees(objects: Objects, base: CommitSha, head: CommitSha): MergedTree {
+  const bases = mergeBases(objects, base, head)
+  if (bases.includes(head)) return { kind: 'nothing' }
+  const [met, ...others] = bases
+  if (met === undefined) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
+  if (others.length > 0) throw new Error('criss-cross merges are not modelled')
+  const [ancestor, ours, theirs] = [met, base, head].map((commit) =>
+    objects.tree(objects.commit(commit).tree),
+  )
+  if (ancestor === undefined || ours === undefined || theirs === undefined)
+    throw new Error('a tree is missing')
+  const merged = new Map(ours)
+  const conflicts: string[] = []
+  for (const path of new Set([...ancestor.keys(), ...theirs.keys()])) {
+    const [was, here, there] = [ancestor.get(path), ours.get(path), theirs.get(path)]
+    if (isSame(there, was) || isSame(there, here)) continue
+    if (!isSame(here, was)) conflicts.push(path)
+    else if (there === undefined) merged.delete(path)
+    else merged.set(path, there)
+  }
+  conflicts.push(...fileAndDirectory(merged))
+  if (conflicts.length > 0) return { kind: 'conflict', paths: conflicts.toSorted(), reason: 'content' }
+  return { kind: 'clean', tree: objects.addTree(merged) }
+}
+
+export function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+  return a?.oid === b?.oid && a?.mode === b?.mode
+}
+
+/** Paths of files where there are files below, too. */
+function fileAndDirectory(files: FileTree): readonly string[] {
+  const folders = new Set(
+    [...files.keys()].flatMap((path) => {
+      const parts = path.split('/')
+      return parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'))
+    }),
+  )
+  return [...files.keys()].filter((path) => folders.has(path))
+}

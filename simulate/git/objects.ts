@@ -1,0 +1,119 @@
+// Git's objects in memory, under the ids that git gives them: the same bytes are hashed. A tree is kept as the list of all its
+// files, with their whole paths.
+import { createHash } from 'node:crypto'
+import {
+  blobSha,
+  commitSha,
+  treeSha,
+  type BlobSha,
+  type CommitSha,
+  type TreeSha,
+} from '../../src/change/ids.ts'
+import type { TreeEntry } from '../../src/change/path-change.ts'
+import { GitError } from '../../src/git/git-error.ts'
+
+/** Files by whole path. */
+export type FileTree = ReadonlyMap<string, TreeEntry>
+
+export interface Commit {
+  readonly tree: TreeSha
+  readonly parents: readonly CommitSha[]
+  readonly message: string
+  /** `Name <address>`, of author and committer. */
+  readonly by: string
+  /** Seconds since the epoch. */
+  readonly time: number
+}
+
+/** All objects of one world: what a server has, its mirrors have, for ids cannot be made up. */
+export class Objects {
+  readonly #blobs = new Map<BlobSha, Uint8Array>()
+  readonly #trees = new Map<TreeSha, FileTree>()
+  readonly #commits = new Map<CommitSha, Commit>()
+
+  blob(id: BlobSha): Uint8Array {
+    return found(this.#blobs.get(id), id)
+  }
+  tree(id: TreeSha): FileTree {
+    return found(this.#trees.get(id), id)
+  }
+  commit(id: CommitSha): Commit {
+    return found(this.#commits.get(id), id)
+  }
+  has(id: CommitSha): boolean {
+    return this.#commits.has(id)
+  }
+
+  addBlob(text: string): BlobSha {
+    const bytes = Buffer.from(text)
+    const id = blobSha(hash('blob', bytes))
+    this.#blobs.set(id, bytes)
+    return id
+  }
+
+  addTree(files: FileTree): TreeSha {
+    const sorted = new Map([...files].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    const id = treeSha(treeId([...sorted]))
+    this.#trees.set(id, sorted)
+    return id
+  }
+
+  addCommit(commit: Commit): CommitSha {
+    const { tree, parents, message, by, time } = commit
+    const lines = [
+      `tree ${tree}`,
+      ...parents.map((parent) => `parent ${parent}`),
+      `author ${by} ${time} +0000`,
+      `committer ${by} ${time} +0000`,
+    ]
+    const id = commitSha(hash('commit', Buffer.from(`${lines.join('\n')}\n\n${message}`)))
+    this.#commits.set(id, commit)
+    return id
+  }
+
+  /** The tree with these files put in, or taken away. */
+  edit(tree: TreeSha, changes: Readonly<Record<string, string | undefined>>, mode = '100644'): TreeSha {
+    const files = new Map(this.tree(tree))
+    for (const [path, text] of Object.entries(changes))
+      if (text === undefined) files.delete(path)
+      else files.set(path, { mode, oid: this.addBlob(text) })
+    return this.addTree(files)
+  }
+
+  text(tree: TreeSha, path: string): string | undefined {
+    const entry = this.tree(tree).get(path)
+    return entry === undefined ? undefined : Buffer.from(this.blob(entry.oid)).toString()
+  }
+}
+
+function found<T>(value: T | undefined, id: string): T {
+  if (value === undefined) throw new GitError('missing', `object ${id} is not here`)
+  return value
+}
+
+function hash(type: string, body: Uint8Array): string {
+  return createHash('sha1').update(`${type} ${body.length}\0`).update(body).digest('hex')
+}
+
+/** The id that git gives a directory. `files` are sorted by path, below the directory. */
+function treeId(files: readonly (readonly [path: string, entry: TreeEntry])[]): string {
+  const entries: { name: string; mode: string; id: string }[] = []
+  const folders = new Map<string, (readonly [string, TreeEntry])[]>()
+  for (const [path, entry] of files) {
+    const slash = path.indexOf('/')
+    if (slash < 0) entries.push({ name: path, mode: entry.mode, id: entry.oid })
+    else {
+      const folder = path.slice(0, slash)
+      folders.set(folder, [...(folders.get(folder) ?? []), [path.slice(slash + 1), entry]])
+    }
+  }
+  for (const [name, inside] of folders) entries.push({ name, mode: '40000', id: treeId(inside) })
+  // Git compares a directory's name as if it ended in a slash.
+  const key = ({ name, mode }: { name: string; mode: string }) => (mode === '40000' ? `${name}/` : name)
+  entries.sort((a, b) => (key(a) < key(b) ? -1 : 1))
+  const parts = entries.flatMap(({ name, mode, id }) => [
+    Buffer.from(`${mode} ${name}\0`),
+    Buffer.from(id, 'hex'),
+  ])
+  return hash('tree', Buffer.concat(parts))
+}

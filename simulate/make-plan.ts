@@ -1,0 +1,208 @@
+// Makes up a run: pull requests good and bad, people with rights and without, and whatever goes wrong.
+import { Dice } from './chance.ts'
+import { labels, roles, type Deed, type Edit, type Event, type Fault, type Plan } from './plan.ts'
+import { flaws, packages } from './world/contents.ts'
+
+/** Owners of each package, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
+export const cast = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'mal'] as const
+export const ownersAtFirst = { foo: ['ann', 'amy'], bar: ['bob'] } as const
+
+/** Steps of the bot within which people act and things go wrong. */
+const busySteps = 500
+
+export function makePlan(seed: number): Plan {
+  const dice = new Dice(seed)
+  const pulls = dice.weighed([
+    [1, 3],
+    [2, 4],
+    [3, 2],
+    [4, 1],
+  ])
+  const first = Array.from({ length: pulls }, (): Event => ({ at: dice.between(0, 60), ...anOpening(dice) }))
+  const deeds = Array.from({ length: dice.between(0, 9) }, (): Event => ({
+    at: dice.between(1, busySteps),
+    ...aDeed(dice, pulls),
+  }))
+  const faults = Array.from({ length: dice.isTrue(0.3) ? 0 : dice.between(1, 6) }, (): Event => ({
+    at: dice.between(1, busySteps),
+    ...aFault(dice),
+  }))
+  return {
+    seed,
+    instances: dice.isTrue(0.5) ? 2 : 1,
+    webhooks: dice.isTrue(0.85),
+    events: [...first, ...deeds, ...faults].toSorted((a, b) => a.at - b.at),
+  }
+}
+
+function anOpening(dice: Dice): Deed {
+  // Most are what a catalog lives by: an owner's release.
+  if (dice.isTrue(0.4)) {
+    const name = dice.of(packages)
+    const edit: Edit = dice.isTrue(0.6)
+      ? { kind: 'release', package: name }
+      : { kind: 'extra', package: name, part: dice.between(1, 3) }
+    return { do: 'open', by: dice.of(ownersAtFirst[name]), edits: [edit] }
+  }
+  return {
+    do: 'open',
+    by: dice.of(cast),
+    edits: someEdits(dice),
+    ...(dice.isTrue(0.08) && { draft: true }),
+    ...(dice.isTrue(0.05) && { base: 'release' }),
+  }
+}
+
+function someEdits(dice: Dice): readonly Edit[] {
+  return Array.from({ length: dice.isTrue(0.8) ? 1 : 2 }, () => anEdit(dice))
+}
+
+function anEdit(dice: Dice): Edit {
+  const name = dice.of(packages)
+  const kind = dice.weighed<Edit['kind']>([
+    ['release', 12],
+    ['extra', 6],
+    ['own', 3],
+    ['disown', 1],
+    ['add-package', 1],
+    ['configure', 1],
+    ['maintain', 1],
+    ['workflow', 1],
+    ['readme', 1],
+    ['link', 1],
+    ['executable', 1],
+    ['nothing', 1],
+  ])
+  switch (kind) {
+    case 'release':
+      return { kind, package: name, ...(dice.isTrue(0.2) && { flaw: dice.of(flaws) }) }
+    case 'extra':
+      return { kind, package: name, part: dice.between(1, 3) }
+    case 'own':
+    case 'disown':
+      return { kind, package: name, who: dice.of(cast) }
+    case 'add-package':
+      return { kind, package: 'baz', who: dice.of(cast) }
+    case 'configure':
+      return { kind, config: dice.of(['plain', 'merging off', 'confirm pushes', 'unreadable'] as const) }
+    case 'maintain':
+      return { kind, who: dice.of(cast) }
+    case 'link':
+    case 'executable':
+      return { kind, package: name }
+    case 'workflow':
+    case 'readme':
+    case 'nothing':
+      return { kind }
+  }
+}
+
+const commands = [
+  '/approve',
+  '/hold',
+  '/unhold',
+  '/merge',
+  '/recheck',
+  '/freeze',
+  '/thaw',
+  '> /approve',
+  'I am fine with this.\n\n/approve',
+  '/override several-heads because it is wanted',
+] as const
+
+function aDeed(dice: Dice, pulls: number): Deed {
+  const by = dice.of(cast)
+  const pull = dice.between(1, pulls)
+  return dice.weighed<() => Deed>([
+    [() => ({ do: 'open', by, edits: someEdits(dice) }), 1],
+    [() => ({ do: 'push', by, pull, edits: someEdits(dice), ...(dice.isTrue(0.3) && { force: true }) }), 5],
+    [() => ({ do: 'return', by, pull }), 2],
+    [() => ({ do: 'update', by, pull }), 2],
+    [() => ({ do: 'retarget', by, pull, base: dice.of(['main', 'release']) }), 2],
+    [() => ({ do: dice.of(['close', 'reopen', 'draft', 'ready'] as const), by, pull }), 3],
+    [
+      () => ({
+        do: 'review',
+        by,
+        pull,
+        state: dice.weighed([
+          ['approved', 6],
+          ['changes-requested', 2],
+          ['commented', 1],
+        ] as const),
+      }),
+      9,
+    ],
+    [() => ({ do: 'dismiss', by, pull }), 2],
+    [() => ({ do: 'comment', by, pull, body: dice.of(commands) }), 12],
+    [
+      () => ({
+        do: 'edit-comment',
+        by,
+        pull,
+        body: dice.of(commands),
+        ...(dice.isTrue(0.4) && { isHidden: true }),
+      }),
+      3,
+    ],
+    [() => ({ do: 'delete-comment', by, pull }), 2],
+    [() => ({ do: 'delete-report', by, pull }), 1],
+    [() => ({ do: 'label', by, pull, label: dice.of(labels), ...(dice.isTrue(0.4) && { off: true }) }), 3],
+    [() => ({ do: 'forge-check', by, pull }), 1],
+    [() => ({ do: 'push-base', by: 'max', edits: [aBaseEdit(dice)] }), 5],
+    [() => ({ do: 'merge-by-hand', by: 'max', pull }), 1],
+    [() => ({ do: 'role', who: dice.of(['mia', 'wes', 'eve']), role: dice.of(roles) }), 1],
+    [() => ({ do: 'rules', rules: dice.of(['none', 'required checks', 'linear', 'locked'] as const) }), 2],
+  ])()
+}
+
+/** What a maintainer pushes to the base, who knows what he does. */
+function aBaseEdit(dice: Dice): Edit {
+  return dice.weighed<Edit>([
+    [{ kind: 'release', package: dice.of(packages) }, 4],
+    [{ kind: 'own', package: dice.of(packages), who: dice.of(cast) }, 2],
+    [{ kind: 'disown', package: dice.of(packages), who: dice.of(cast) }, 2],
+    [
+      {
+        kind: 'configure',
+        config: dice.of(['plain', 'merging off', 'confirm pushes', 'unreadable'] as const),
+      },
+      2,
+    ],
+    [{ kind: 'readme' }, 3],
+  ])
+}
+
+function aFault(dice: Dice): Fault {
+  return dice.weighed<() => Fault>([
+    [
+      () => ({
+        fault: 'fails',
+        to: dice.weighed([
+          ['github', 6],
+          ['git', 2],
+          ['push', 6],
+          ['merge', 2],
+          ['store', 3],
+          ['registry', 2],
+        ] as const),
+        when: dice.of(['before', 'after'] as const),
+        times: dice.weighed([
+          [1, 5],
+          [3, 2],
+          [12, 1],
+        ] as const),
+      }),
+      10,
+    ],
+    [() => ({ fault: 'limited', times: dice.between(1, 8), seconds: dice.between(5, 90) }), 2],
+    [() => ({ fault: 'stale', steps: dice.between(1, 12), times: dice.between(1, 4) }), 3],
+    [() => ({ fault: 'crash', ...(dice.isTrue(0.4) && { to: 'push' as const }) }), 6],
+    [() => ({ fault: 'pause', seconds: dice.of([2, 20, 90]) }), 2],
+    [() => ({ fault: 'clock', seconds: dice.of([-300, -5, 5, 300]) }), 1],
+    [() => ({ fault: 'lose-delivery', times: dice.between(1, 6) }), 3],
+    [() => ({ fault: 'double-delivery', times: dice.between(1, 4) }), 2],
+    [() => ({ fault: 'lose-cache' }), 1],
+    [() => ({ fault: 'lose-mirror' }), 1],
+  ])()
+}

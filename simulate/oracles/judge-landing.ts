@@ -1,0 +1,163 @@
+// Judges a landing at the moment at which it happens, by what is true then. What a person said or changed while the landing was
+// under way, after its last look, could not be seen: it is enough that all held at some moment since that look.
+import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
+import { mergeTrees } from '../git/merge.ts'
+import { configIn, changedPaths, faultsOf } from '../world/truth.ts'
+import { Server, type Pull } from '../world/server.ts'
+import { commandOf, hasSay, isMaintainer, lacksOfAuthority, lastReviews } from './authority.ts'
+import type { Observed, ObservedLanding, Violation } from './observed.ts'
+
+export function judgeLanding(observed: Observed, landing: ObservedLanding): readonly Violation[] {
+  const { server } = observed
+  const { pull: number, permit, by, commit } = landing
+  const { objects } = server
+  const found: Violation[] = []
+  const violated = (invariant: string, what: string) =>
+    void found.push({ invariant, what: `#${number}: ${what}` })
+
+  const { baseRef, head, base: judgedBase } = permit.landing
+  const tip = server.mustTip(baseRef)
+  // GitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
+  const isRaced = by === 'merge' && tip !== judgedBase
+  const base = objects.commit(tip).tree
+  const result = by === 'push' ? objects.commit(commit).tree : mergedTree(server, tip, head)
+  if (result === undefined) return found
+
+  if (!isRaced) {
+    // What others broke before is not this landing's.
+    const before = faultsOf(objects, base)
+    for (const fault of faultsOf(objects, result)) if (!before.includes(fault)) violated('I1', fault)
+    if (result !== mergedTree(server, tip, head))
+      violated('I2', 'the tree is not that of head and base together')
+    const { parents } = objects.commit(permit.landing.commit)
+    if (parents[0] !== tip || parents[1] !== head) violated('I2', 'its parents are not base and head')
+    const { isReadable } = configIn(objects, base)
+    if (!isReadable) violated('I13', 'the configuration cannot be read')
+    for (const path of changedPaths(objects, base, result)) {
+      const mode = objects.tree(result).get(path)?.mode
+      if (mode !== undefined && mode !== '100644' && mode !== '100755')
+        violated('I9', `${path} has the mode ${mode}`)
+    }
+  }
+
+  const facts = statesSince(observed, landing).map((pull) => faultsNow(server, pull, landing, base, result))
+  const least = facts.toSorted((a, b) => a.length - b.length)[0]
+  found.push(...(least ?? [{ invariant: 'I2', what: `#${number} does not exist` }]))
+
+  const intents = observed.tables.intents.filter(({ intent }) => intent.pull === number)
+  if (!intents.some(({ intent, outcome }) => intent.commit === commit && outcome === undefined))
+    violated('I11', 'no open intent names this commit')
+  if (
+    observed.landings
+      .filter((other) => other.pull === number && other !== landing)
+      .some((other) => isOn(server, other))
+  )
+    violated('I11', 'it has landed before')
+  for (const stop of stopsShown(server, baseRef))
+    if (stop.step < (observed.leasesTaken.get(landing.process) ?? landing.step)) violated('I13', stop.what)
+  return found
+}
+
+function isOn(server: Server, { by, commit, pull }: ObservedLanding): boolean {
+  return by === 'merge'
+    ? server.pull(pull)?.state === 'merged'
+    : (server.branches.get('main') ?? []).some(({ value }) => value === commit)
+}
+
+function mergedTree(server: Server, base: CommitSha, head: CommitSha): TreeSha | undefined {
+  const merged = mergeTrees(server.objects, base, head)
+  return merged.kind === 'clean' ? merged.tree : undefined
+}
+
+/** Every state of the pull request since the last look at it in this landing; without a look only the present one. */
+function statesSince(observed: Observed, { process, pull, step }: ObservedLanding): readonly Pull[] {
+  const { server } = observed
+  const states = server.pulls.get(pull) ?? []
+  const looked = observed.freshLooks.get(`${process.name} ${pull}`) ?? step
+  const taken = observed.leasesTaken.get(process) ?? 0
+  // A server of GitHub's may lag a little: what it said held then.
+  const since = looked >= taken - mostLag ? looked : step
+  const first = Server.at(states, since)
+  const later = states.filter((state) => state.step > since).map(({ value }) => value)
+  return first === undefined ? later : [first, ...later]
+}
+
+/** Steps. */
+const mostLag = 12
+
+/** What speaks against landing this state of the pull request. */
+function faultsNow(
+  server: Server,
+  pull: Pull,
+  { permit, at }: ObservedLanding,
+  base: TreeSha,
+  result: TreeSha,
+): readonly Violation[] {
+  const found: Violation[] = []
+  const violated = (invariant: string, what: string) =>
+    void found.push({ invariant, what: `#${pull.number}: ${what}` })
+  const { head, baseRef } = permit.landing
+  if (pull.head !== head) violated('I2', 'what lands is not its head')
+  if (pull.baseRef !== baseRef) violated('I4', `it is for ${pull.baseRef}, and lands on ${baseRef}`)
+  if (pull.state !== 'open') violated('I13', `it is ${pull.state}`)
+  if (pull.draft) violated('I13', 'it is a draft')
+  if (pull.labels.includes('hold')) violated('I13', 'it has the label hold')
+  for (const lack of lacksOfAuthority(server, pull, base, result, at)) violated('I3', lack)
+  for (const review of lastReviews(pull).values())
+    if (
+      review.state === 'changes-requested' &&
+      review.author !== null &&
+      review.author.id !== pull.author.id &&
+      hasSay(server, review.author, pull, base, result, at)
+    )
+      violated('I4', `${review.author.login} requested changes`)
+  const holds = pull.comments.filter(
+    (comment) => commandOf(comment) === 'hold' && hasSay(server, comment.author, pull, base, result, at),
+  )
+  for (const hold of holds) {
+    const isLifted = pull.comments.some(
+      (comment) =>
+        comment.id > hold.id &&
+        commandOf(comment) === 'unhold' &&
+        (comment.author.id === hold.author.id || isMaintainer(server, comment.author.id, base, at)),
+    )
+    if (!isLifted) violated('I13', `${hold.author.login} holds it`)
+  }
+  const { merges } = configIn(server.objects, base)
+  const isAsked = pull.comments.some((comment) => commandOf(comment) === 'merge')
+  if (!merges && !isAsked) violated('I13', 'merging is switched off, and nobody asked for it')
+  return found
+}
+
+/** Stops that the bot has told everybody about: by a thumb on the comment that ordered them. */
+function stopsShown(
+  server: Server,
+  branch: string,
+): readonly { readonly step: number; readonly what: string }[] {
+  const orders = [...server.pulls.values()].flatMap((states) => {
+    const last = states.at(-1)?.value
+    return (last?.comments ?? []).flatMap((comment) => {
+      const command = commandOf(comment)
+      if (command !== 'freeze' && command !== 'thaw') return []
+      const seen = states.find(({ value }) =>
+        value.comments.some(({ id, reactions }) => id === comment.id && reactions.includes('+1')),
+      )
+      return seen === undefined
+        ? []
+        : [
+            {
+              id: comment.id,
+              command,
+              step: seen.step,
+              baseRef: seen.value.baseRef,
+              by: comment.author.login,
+            },
+          ]
+    })
+  })
+  const last = orders
+    .filter(({ baseRef }) => baseRef === branch)
+    .toSorted((a, b) => a.id - b.id)
+    .at(-1)
+  return last?.command === 'freeze' ? [{ step: last.step, what: `${last.by} stopped merging` }] : []
+}

@@ -1,0 +1,42 @@
+// What the oracles are given: the world itself, and which calls moved it.
+import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
+import type { MergePermit } from '../../src/gate/merge-permit.ts'
+import type { Tables } from '../ports/memory-store.ts'
+import type { Process } from '../scheduler.ts'
+import type { Server } from '../world/server.ts'
+
+export interface Violation {
+  /** As docs/threats.md numbers them. */
+  readonly invariant: string
+  readonly what: string
+}
+
+/** The bot moves a base branch, or has GitHub move it: told just before it happens. */
+export interface ObservedLanding {
+  readonly process: Process
+  readonly pull: PullNumber
+  readonly permit: MergePermit
+  readonly by: 'push' | 'merge'
+  readonly commit: CommitSha
+  readonly step: number
+  readonly at: number
+}
+
+export interface Observed {
+  readonly server: Server
+  /** The store's rows: looked at for intents and leases alone. */
+  readonly tables: Tables
+  readonly landings: ObservedLanding[]
+  /** By process and pull request: the step at which all was so that its last look before a landing said. */
+  readonly freshLooks: Map<string, number>
+  /** When each process took its last lease. */
+  readonly leasesTaken: Map<Process, number>
+  /**
+   * Whether a job was taken again while a process that had stood still was at it: nothing on GitHub keeps the two of them from
+   * writing the same thing. Of check runs who reads sees the newest; a second comment is a fault that is known
+   * (docs/simulator.md).
+   */
+  hadTwins: boolean
+  /** Jobs that failed by a fault of ours. */
+  readonly ownFailures: { readonly job: string; readonly error: Error }[]
+}

@@ -1,0 +1,108 @@
+// What happens to the bot in a run besides what it does itself, as data: what people do, what goes wrong, and when. A plan says
+// all of it, with the seed that chooses the order of things; the same plan is the same run.
+import type { ConfigName, Flaw } from './world/contents.ts'
+
+/** What a commit does to the files that it stands on. */
+export type Edit =
+  | { readonly kind: 'release'; readonly package: string; readonly flaw?: Flaw }
+  | { readonly kind: 'extra'; readonly package: string; readonly part: number }
+  /** Puts an account on a package's list of owners, or takes it off. */
+  | { readonly kind: 'own' | 'disown'; readonly package: string; readonly who: string }
+  | { readonly kind: 'add-package'; readonly package: string; readonly who: string }
+  | { readonly kind: 'configure'; readonly config: ConfigName }
+  | { readonly kind: 'maintain'; readonly who: string }
+  | { readonly kind: 'workflow' | 'readme' }
+  | { readonly kind: 'link' | 'executable'; readonly package: string }
+  /** A commit without a change. */
+  | { readonly kind: 'nothing' }
+
+export const roles = ['read', 'write', 'maintain'] as const
+export const labels = ['hold', 'approved', 'lgtm'] as const
+
+/** `pull` counts pull requests in the order in which they were opened; where there is none yet, nothing happens. */
+export type Deed =
+  | {
+      readonly do: 'open'
+      readonly by: string
+      readonly edits: readonly Edit[]
+      readonly base?: string
+      readonly draft?: boolean
+    }
+  | {
+      readonly do: 'push'
+      readonly by: string
+      readonly pull: number
+      readonly edits: readonly Edit[]
+      readonly force?: boolean
+    }
+  /** Back to the head before the present one. */
+  | { readonly do: 'return'; readonly by: string; readonly pull: number }
+  | { readonly do: 'update'; readonly by: string; readonly pull: number }
+  | { readonly do: 'retarget'; readonly by: string; readonly pull: number; readonly base: string }
+  | { readonly do: 'close' | 'reopen' | 'draft' | 'ready'; readonly by: string; readonly pull: number }
+  | {
+      readonly do: 'review'
+      readonly by: string
+      readonly pull: number
+      readonly state: 'approved' | 'changes-requested' | 'commented'
+    }
+  | { readonly do: 'dismiss'; readonly by: string; readonly pull: number }
+  | { readonly do: 'comment'; readonly by: string; readonly pull: number; readonly body: string }
+  /** Of the people's comments on it, the newest. */
+  | {
+      readonly do: 'edit-comment'
+      readonly by: string
+      readonly pull: number
+      readonly body: string
+      readonly isHidden?: boolean
+    }
+  | { readonly do: 'delete-comment'; readonly by: string; readonly pull: number }
+  | { readonly do: 'delete-report'; readonly by: string; readonly pull: number }
+  | {
+      readonly do: 'label'
+      readonly by: string
+      readonly pull: number
+      readonly label: string
+      readonly off?: boolean
+    }
+  | { readonly do: 'forge-check'; readonly by: string; readonly pull: number }
+  | { readonly do: 'push-base'; readonly by: string; readonly edits: readonly Edit[] }
+  | { readonly do: 'merge-by-hand'; readonly by: string; readonly pull: number }
+  | { readonly do: 'role'; readonly who: string; readonly role: (typeof roles)[number] }
+  | { readonly do: 'rules'; readonly rules: 'none' | 'required checks' | 'linear' | 'locked' }
+
+/** `times`: calls in a row. Each begins with the first call of its kind at or after its step. */
+export type Fault =
+  /** GitHub or git answers with an error, before or after it did what was asked. */
+  | {
+      readonly fault: 'fails'
+      readonly to: 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
+      readonly when: 'before' | 'after'
+      readonly times: number
+    }
+  | { readonly fault: 'limited'; readonly times: number; readonly seconds: number }
+  /** What GitHub says of a pull request is as old as so many steps. */
+  | { readonly fault: 'stale'; readonly steps: number; readonly times: number }
+  /** `to`: at the next call that leads there; otherwise at the next of any. */
+  | { readonly fault: 'crash'; readonly to?: 'push' | 'merge' }
+  | { readonly fault: 'pause'; readonly seconds: number }
+  | { readonly fault: 'clock'; readonly seconds: number }
+  | { readonly fault: 'lose-delivery' | 'double-delivery'; readonly times: number }
+  | { readonly fault: 'lose-cache' }
+  | { readonly fault: 'lose-mirror' }
+
+export type Event = { readonly at: number } & (Deed | Fault)
+
+export interface Plan {
+  readonly seed: number
+  readonly instances: number
+  /** Whether GitHub sends webhooks at all. */
+  readonly webhooks: boolean
+  readonly events: readonly Event[]
+}
+
+export function describe({ at, ...event }: Event): string {
+  const { do: what, fault, ...rest } = event as { do?: string; fault?: string } & Record<string, unknown>
+  const words = Object.entries(rest).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  return `${at}: ${fault === undefined ? '' : 'FAULT '}${what ?? fault} ${words.join(' ')}`.trimEnd()
+}

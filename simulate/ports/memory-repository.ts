@@ -1,0 +1,193 @@
+// The Repository port in memory: a mirror that has the server's objects and refs of its own, as they were fetched. What is read
+// of objects is answered at once, for objects never change; fetching and pushing wait for their turn.
+import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
+import { mostCarried, type CarriedCommit } from '../../src/change/carried-commits.ts'
+import type { PathChange } from '../../src/change/path-change.ts'
+import { isMergePermit, type MergePermit } from '../../src/gate/merge-permit.ts'
+import { temporaryBranch } from '../../src/gate/temporary-branch.ts'
+import { whyNoTrain } from '../../src/gate/train.ts'
+import { factsOfObject } from '../../src/git/carried-commits.ts'
+import { GitError } from '../../src/git/git-error.ts'
+import { mergeDate } from '../../src/git/merge.ts'
+import type { Repository, RefusedPush } from '../../src/ports/repository.ts'
+import { ancestors, contains, firstParents, mergeBases, wasTip } from '../git/history.ts'
+import { isSame, mergeTrees } from '../git/merge.ts'
+import type { Objects } from '../git/objects.ts'
+import type { Destination } from '../scheduler.ts'
+import type { Server } from '../world/server.ts'
+
+/** Waits for its turn, and is done at once then. */
+export type Turn = <T>(to: Destination, label: string, act: () => T) => Promise<T>
+
+/** Which refs a mirror has. They outlive the process: a mirror lies on a disk. */
+export interface KeptRefs {
+  readonly branches: Map<string, CommitSha>
+  readonly pulls: Map<PullNumber, CommitSha>
+}
+
+const signature = 'catalog-bot <catalog-bot@noreply.invalid>'
+
+/** What is read of objects alone. */
+export function openObjects(
+  objects: Objects,
+): Omit<
+  Repository,
+  'fetch' | 'tip' | 'pullHead' | 'fetchTestMerge' | 'land' | 'landTogether' | 'stage' | 'distrust'
+> {
+  return {
+    merge: async (base, head, message) => {
+      const merged = mergeTrees(objects, base, head)
+      if (merged.kind !== 'clean') return merged
+      const [ours, theirs] = [objects.commit(base), objects.commit(head)]
+      const time = mergeDate(ours.time, theirs.time)
+      const { tree } = merged
+      return {
+        kind: 'clean',
+        tree,
+        commit: objects.addCommit({ tree, parents: [base, head], message, by: signature, time }),
+      }
+    },
+    treeOf: async (commit) => objects.commit(commit).tree,
+    parentsOf: async (commit) => objects.commit(commit).parents,
+    messageOf: async (commit) => objects.commit(commit).message,
+    contains: async (commit, ancestor) => contains(objects, commit, ancestor),
+    mergeBases: async (one, other) => mergeBases(objects, one, other),
+    wasTip: async (tip, commit) => wasTip(objects, tip, commit),
+    firstParents: async (tip, since) => firstParents(objects, tip, since),
+    carried: async (base, head) => {
+      const known = ancestors(objects, base)
+      const commits = [...ancestors(objects, head)].filter((commit) => !known.has(commit))
+      if (commits.length > mostCarried) return { isWhole: false, commits: [], largeFiles: [] }
+      return { isWhole: true, commits: commits.map((id) => carriedCommit(objects, base, id)), largeFiles: [] }
+    },
+    diff: async (before, after) => {
+      const [from, to] = [objects.tree(before), objects.tree(after)]
+      const changes: PathChange[] = []
+      for (const path of new Set([...from.keys(), ...to.keys()])) {
+        const [was, is] = [from.get(path), to.get(path)]
+        if (!isSame(was, is)) changes.push({ path, ...(was && { before: was }), ...(is && { after: is }) })
+      }
+      return changes.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+    },
+    list: async (tree, prefix = '') =>
+      [...objects.tree(tree)]
+        .filter(([path]) => prefix === '' || path === prefix || path.startsWith(`${prefix}/`))
+        .map(([path, entry]) => ({ path, ...entry })),
+    entry: async (tree, path) => objects.tree(tree).get(path),
+    read: async (blob, limit = Infinity) => {
+      const bytes = objects.blob(blob)
+      if (bytes.length > limit) throw new GitError('too-large', `blob ${blob} has ${bytes.length} bytes`)
+      return bytes
+    },
+  }
+}
+
+function carriedCommit(objects: Objects, base: CommitSha, id: CommitSha): CarriedCommit {
+  const { message, parents, tree } = objects.commit(id)
+  const stateOf = (commit: CommitSha) => workflowsIn(objects, objects.commit(commit).tree)
+  const before = new Set(parents.length === 0 ? [''] : parents.map(stateOf))
+  // A merge may take them from what it brings of the base.
+  const allowed = before.size === 1 ? before : new Set(mergeBases(objects, base, id).map(stateOf))
+  return {
+    id,
+    editsWorkflows: !allowed.has(workflowsIn(objects, tree)),
+    ...factsOfObject(Buffer.from(`tree ${tree}\n\n${message}`)),
+  }
+}
+
+function workflowsIn(objects: Objects, tree: Parameters<Objects['tree']>[0]): string {
+  const files = [...objects.tree(tree)].filter(([path]) => path.startsWith('.github/workflows/'))
+  return files.map(([path, { oid }]) => `${path} ${oid}`).join('\n')
+}
+
+export interface RepositoryHooks {
+  /** The base branch is about to be moved by a push of ours. */
+  readonly onLanding: (permit: MergePermit, commit: CommitSha) => void
+}
+
+export function openMemoryRepository(
+  server: Server,
+  kept: KeptRefs,
+  turn: Turn,
+  { onLanding }: RepositoryHooks,
+): Repository {
+  const { objects } = server
+  const keep = <K>(refs: Map<K, CommitSha>, key: K, tip: CommitSha | undefined) =>
+    tip === undefined ? void refs.delete(key) : void refs.set(key, tip)
+  const refused = (text: string): RefusedPush => ({
+    kind: 'refused',
+    reason: `protected branch hook declined ${text}`,
+    text: `protected branch hook declined\nerror: GH006: Protected branch update failed for refs/heads/main.\nerror: ${text}`,
+  })
+  function checked(permit: MergePermit, commit: CommitSha): CommitSha {
+    if (!isMergePermit(permit)) throw new GitError('refused', 'landing needs a merge permit')
+    const { base, head, tree } = permit.landing
+    const { parents, tree: its } = objects.commit(commit)
+    if (parents.length !== 2 || parents[0] !== base || parents[1] !== head || its !== tree)
+      throw new GitError('refused', 'the permit does not describe its commit')
+    return commit
+  }
+  return {
+    ...openObjects(objects),
+    fetch: (branch, pull) =>
+      turn('git', `fetch ${branch}${pull === undefined ? '' : ` #${pull}`}`, () => {
+        keep(kept.branches, branch, server.tip(branch))
+        if (pull !== undefined) keep(kept.pulls, pull, server.pull(pull)?.head)
+      }),
+    tip: async (branch) => kept.branches.get(branch),
+    pullHead: async (pull) => kept.pulls.get(pull),
+    fetchTestMerge: (pull) =>
+      turn('git', `fetch the test merge of #${pull}`, () => {
+        const { head, baseRef } = server.pull(pull) ?? {}
+        const base = baseRef === undefined ? undefined : server.tip(baseRef)
+        if (head === undefined || base === undefined) return undefined
+        const merged = mergeTrees(objects, base, head)
+        if (merged.kind !== 'clean') return undefined
+        return server.commit(merged.tree, [base, head], 'Test merge')
+      }),
+    land: (permit, as) => {
+      const commit = checked(permit, as ?? permit.landing.commit)
+      const { baseRef, base } = permit.landing
+      return turn('push', `push ${commit.slice(0, 7)} to ${baseRef}`, () => {
+        const tip = server.tip(baseRef)
+        // An earlier push whose answer was lost had arrived.
+        if (tip === commit) return { kind: 'landed' }
+        if (tip !== base) return { kind: 'base-moved' }
+        const refusal = server.refusalOf(baseRef, commit)
+        if (refusal !== undefined) return refused(refusal)
+        onLanding(permit, commit)
+        server.moveBranch(baseRef, commit, server.bot)
+        return { kind: 'landed' }
+      })
+    },
+    landTogether: (permits) => {
+      const landings = permits.map((permit) => ({ permit, commit: checked(permit, permit.landing.commit) }))
+      const why = whyNoTrain(permits)
+      const [first, last] = [landings[0], landings.at(-1)]
+      if (why !== undefined || first === undefined || last === undefined)
+        throw new GitError('refused', `no landing train: ${why ?? 'there is no permit'}`)
+      const { baseRef, base } = first.permit.landing
+      return turn('push', `push ${landings.length} to ${baseRef}`, () => {
+        const tip = server.tip(baseRef)
+        if (tip === last.commit) return { kind: 'landed' }
+        if (tip !== base) return { kind: 'base-moved' }
+        const refusal = server.refusalOf(baseRef, last.commit)
+        if (refusal !== undefined) return refused(refusal)
+        // In one moment, but each on the one before it: so it can be judged by itself.
+        for (const { permit, commit } of landings) {
+          onLanding(permit, commit)
+          server.moveBranch(baseRef, commit, server.bot)
+        }
+        return { kind: 'landed' }
+      })
+    },
+    stage: (permit) => {
+      const commit = checked(permit, permit.landing.commit)
+      const branch = temporaryBranch(permit.landing)
+      return turn('git', `push ${commit.slice(0, 7)} to ${branch}`, () => {
+        server.moveBranch(branch, commit, server.bot)
+        return { kind: 'staged' }
+      })
+    },
+  }
+}

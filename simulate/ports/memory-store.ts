@@ -1,0 +1,484 @@
+// The store's ports in memory, as the tables behind the real ones answer: what must be told there in one transaction happens
+// here in one turn. Time is the database's own, which is the world's.
+import type { PullNumber, UserId } from '../../src/change/ids.ts'
+import type { RepositoryName } from '../../src/change/snapshot.ts'
+import type { CommandRecord, ShownHead } from '../../src/gate/commands.ts'
+import type { LandingStop, StopAuthor, StopEvent } from '../../src/gate/landing-stop.ts'
+import type { Job } from '../../src/ports/jobs.ts'
+import type { Intent } from '../../src/ports/landings.ts'
+import type { ParkedPull } from '../../src/ports/landing-stops.ts'
+import type { PullState, SeenPush } from '../../src/ports/pull-memory.ts'
+import type { ReadyPull } from '../../src/ports/ready-pulls.ts'
+import type { Store } from '../../src/ports/store.ts'
+import type { VerdictRecord } from '../../src/ports/verdicts.ts'
+import type { Coverage } from '../../src/checks/ownership/ownership.ts'
+import { jobKey } from '../../src/store/jobs.ts'
+import { storableText } from '../../src/store/storable-text.ts'
+import { StoreError } from '../../src/store/store-error.ts'
+import type { Process } from '../scheduler.ts'
+import { noPageRecords } from './no-page-records.ts'
+
+export type EndedAs = 'landed' | 'abandoned' | 'mismatch'
+
+export interface KeptIntent {
+  readonly intent: Intent
+  readonly lease: string
+  outcome?: EndedAs
+}
+
+export interface JobRow {
+  readonly key: string
+  job: Job
+  startAfter: number
+  state: 'waiting' | 'active'
+  /** Who works on it, and how often it was taken. */
+  by?: Process
+  runs: number
+  order: number
+}
+
+interface LeaseRow {
+  fence: number
+  expiresAt: number | undefined
+}
+
+/** All rows. One for all instances; it outlives them. */
+export class Tables {
+  readonly deliveries = new Set<string>()
+  readonly jobs: JobRow[] = []
+  readonly leases = new Map<string, LeaseRow>()
+  readonly intents: KeptIntent[] = []
+  readonly stops: LandingStop[] = []
+  readonly stopEvents: (StopEvent & { readonly comment?: number })[] = []
+  readonly parked = new Map<string, ParkedPull>()
+  readonly ready = new Map<string, ReadyPull>()
+  readonly epochs = new Map<string, PullState[]>()
+  readonly shown = new Map<string, ShownHead[]>()
+  readonly commands = new Map<string, { readonly record: CommandRecord; readonly at: number }[]>()
+  readonly reviews = new Map<string, Map<number, number>>()
+  readonly approvals = new Map<string, Map<number, string>>()
+  readonly changes = new Map<string, Map<string, Coverage>>()
+  readonly accounts = new Map<string, Map<string, UserId>>()
+  readonly pushes: SeenPush[] = []
+  readonly verdicts = new Map<string, VerdictRecord[]>()
+  readonly state = new Map<string, { readonly version: number; readonly value: string }>()
+  readonly cache = new Map<string, { readonly value: string; readonly until: number }>()
+  orders = 0
+}
+
+const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
+const pullKey = (repository: RepositoryName, pull: PullNumber) => `${keyOf(repository)}#${pull}`
+const copy = <T>(value: T): T => structuredClone(value)
+const every = ''
+
+/** A turn at the store. */
+export type StoreTurn = <T>(label: string, act: () => T) => Promise<T>
+
+/** Milliseconds of silence after which whoever worked on a job is taken for dead. */
+export const silence = 15_000
+
+export interface StoreWorld {
+  readonly tables: Tables
+  readonly now: () => number
+  readonly turn: StoreTurn
+}
+
+export function putJob(tables: Tables, job: Job, startAfter: number): void {
+  const key = jobKey(job)
+  const waiting = tables.jobs.find((row) => row.key === key && row.state === 'waiting')
+  if (waiting !== undefined) {
+    waiting.job = job
+    waiting.startAfter = Math.min(waiting.startAfter, startAfter)
+    return
+  }
+  tables.jobs.push({ key, job, startAfter, state: 'waiting', runs: 0, order: (tables.orders += 1) })
+}
+
+export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
+  const listAt = <K, V>(map: Map<K, V[]>, key: K): V[] => {
+    const list = map.get(key) ?? []
+    map.set(key, list)
+    return list
+  }
+  const isIn = (row: { readonly repository: RepositoryName }, repository: RepositoryName) =>
+    keyOf(row.repository) === keyOf(repository)
+  const mapAt = <K, A, B>(map: Map<K, Map<A, B>>, key: K): Map<A, B> => {
+    const inner = map.get(key) ?? new Map<A, B>()
+    map.set(key, inner)
+    return inner
+  }
+  const intents = (repository: RepositoryName) =>
+    tables.intents.filter(({ intent }) => keyOf(intent.repository) === keyOf(repository))
+  const landed = (repository: RepositoryName) =>
+    intents(repository).filter(({ outcome }) => outcome === 'landed')
+  const isValid = (lease: { name: string; fence: number }) => {
+    const row = tables.leases.get(lease.name)
+    return row?.fence === lease.fence && row.expiresAt !== undefined && row.expiresAt > now()
+  }
+  const isRepeated = (repository: RepositoryName, by: StopAuthor) =>
+    by.kind === 'person' &&
+    tables.stopEvents.some(
+      (event) => keyOf(event.repository) === keyOf(repository) && event.comment === by.comment,
+    )
+  const note = (
+    {
+      repository,
+      branch,
+      kind,
+      reason,
+      by,
+    }: Pick<LandingStop, 'repository' | 'branch' | 'kind' | 'reason' | 'by'>,
+    step: StopEvent['step'],
+  ) =>
+    tables.stopEvents.push({
+      repository,
+      ...(branch !== undefined && { branch }),
+      step,
+      kind,
+      reason,
+      by,
+      at: now(),
+      ...(by.kind === 'person' && { comment: by.comment }),
+    })
+
+  return {
+    accept: ({ guid }, jobs, push) =>
+      turn(`accept ${guid}`, () => {
+        if (tables.deliveries.has(guid)) return 'duplicate'
+        tables.deliveries.add(guid)
+        if (push && !tables.pushes.some((seen) => isSamePush(seen, push))) tables.pushes.push(push)
+        for (const job of jobs) putJob(tables, job, now())
+        return 'new'
+      }),
+    enqueue: (job, afterSeconds = 0) =>
+      turn(`enqueue ${jobKey(job)} after ${afterSeconds} s`, () =>
+        putJob(tables, job, now() + afterSeconds * 1000),
+      ),
+    work: () => Promise.reject(new Error('the simulator takes jobs itself')),
+
+    acquireLease: (name, seconds) =>
+      turn(`acquire ${name}`, () => {
+        const row = tables.leases.get(name)
+        if (row?.expiresAt !== undefined && row.expiresAt > now()) return undefined
+        const fence = (row?.fence ?? 0) + 1
+        tables.leases.set(name, { fence, expiresAt: now() + seconds * 1000 })
+        return { name, fence }
+      }),
+    renewLease: ({ name, fence }, seconds) =>
+      turn(`renew ${name}`, () => {
+        const row = tables.leases.get(name)
+        if (row?.fence !== fence || row.expiresAt === undefined) return false
+        row.expiresAt = now() + seconds * 1000
+        return true
+      }),
+    releaseLease: ({ name, fence }) =>
+      turn(`release ${name}`, () => {
+        const row = tables.leases.get(name)
+        if (row?.fence === fence) row.expiresAt = undefined
+      }),
+
+    beginLanding: (lease, landing) =>
+      turn(`begin landing #${landing.pull}`, () => {
+        if (!isValid(lease)) return undefined
+        const intent = { ...copy(landing), id: tables.intents.length + 1, fence: lease.fence }
+        tables.intents.push({ intent, lease: lease.name })
+        return copy(intent)
+      }),
+    endLanding: ({ id, pull, commit }, outcome, as = commit) =>
+      turn(`end landing #${pull} as ${outcome}`, () => {
+        const row = tables.intents[id - 1]
+        if (row?.outcome === outcome) return
+        if (row === undefined || row.outcome !== undefined)
+          throw new StoreError('already-settled', `intent ${id} is ${row?.outcome ?? 'unknown'}`)
+        const { intent } = row
+        if (outcome === 'landed' && landed(intent.repository).some((it) => it.intent.pull === intent.pull))
+          throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
+        tables.intents[id - 1] = { ...row, intent: { ...intent, commit: as }, outcome }
+      }),
+    openLandings: (repository) =>
+      turn('read open landings', () =>
+        intents(repository)
+          .filter(({ outcome }) => outcome === undefined)
+          .map(({ intent }) => copy(intent)),
+      ),
+    abandonedLandings: (repository, pull) =>
+      turn(`read what was given up for #${pull}`, () =>
+        intents(repository)
+          .filter(({ intent, outcome }) => outcome === 'abandoned' && intent.pull === pull)
+          .map(({ intent }) => copy(intent))
+          .toReversed()
+          .slice(0, 10),
+      ),
+    landingOf: (repository, pull) =>
+      turn(`read the landing of #${pull}`, () =>
+        copy(landed(repository).find(({ intent }) => intent.pull === pull)?.intent),
+      ),
+    landedCommits: (repository, commits) =>
+      turn('read landed commits', () => {
+        const own = new Set(landed(repository).map(({ intent }) => intent.commit))
+        return new Set(commits.filter((commit) => own.has(commit)))
+      }),
+    landedPulls: (repository, commits) =>
+      turn('read landed pull requests', () => {
+        const own = new Map(landed(repository).map(({ intent }) => [intent.commit, intent.pull]))
+        return new Map(
+          commits.flatMap((commit) => {
+            const pull = own.get(commit)
+            return pull === undefined ? [] : [[commit, pull] as const]
+          }),
+        )
+      }),
+
+    putReady: (snapshot) =>
+      turn(`put #${snapshot.pull} among those that are ready`, () => {
+        const key = pullKey(snapshot.repository, snapshot.pull)
+        const before = tables.ready.get(key)
+        const readyAt = before?.snapshot.baseRef === snapshot.baseRef ? before.readyAt : now()
+        tables.ready.set(key, { pull: snapshot.pull, snapshot: copy(snapshot), readyAt })
+      }),
+    readyPulls: (repository, branch) =>
+      turn(`read who is ready for ${branch}`, () =>
+        [...tables.ready.values()]
+          .filter(({ snapshot }) => isIn(snapshot, repository) && snapshot.baseRef === branch)
+          .toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
+          .map((ready) => copy(ready)),
+      ),
+    dropReady: (repository, pulls) =>
+      turn('take pull requests from those that are ready', () => {
+        for (const pull of pulls) tables.ready.delete(pullKey(repository, pull))
+      }),
+
+    stopLandings: (order) =>
+      turn(`stop landings: ${order.kind}`, () => {
+        const { repository, branch, kind, by } = order
+        if (isRepeated(repository, by)) return undefined
+        const place = branch ?? every
+        const isTakenBack =
+          by.kind === 'person' &&
+          tables.stopEvents.some(
+            (event) =>
+              isIn(event, repository) &&
+              (event.branch ?? every) === place &&
+              event.step === 'resumed' &&
+              event.kind === 'frozen' &&
+              (event.comment ?? 0) > by.comment,
+          )
+        if (isTakenBack) return undefined
+        const at = tables.stops.findIndex(
+          (stop) => isIn(stop, repository) && (stop.branch ?? every) === place && stop.kind === kind,
+        )
+        const before = tables.stops[at]
+        // That a refusal was met again is counted, not told again.
+        if (before === undefined || by.kind !== 'bot') note(order, 'stopped')
+        if (before === undefined) {
+          const made: LandingStop = { ...copy(order), since: now(), times: 1 }
+          tables.stops.push(made)
+          return copy(made)
+        }
+        const { since } = before
+        const times = before.times + 1
+        tables.stops[at] = kind === 'refused' ? { ...copy(order), since, times } : { ...before, times }
+        return copy(tables.stops[at])
+      }),
+    resumeLandings: ({ branch, kinds, by, reason, saidAt = Infinity, repository }) =>
+      turn(`resume landings: ${kinds.join(', ')}`, () => {
+        if (isRepeated(repository, by)) return []
+        const ended = tables.stops.filter((stop) => {
+          if (!isIn(stop, repository)) return false
+          if (branch !== undefined && (stop.branch ?? every) !== branch) return false
+          if (!kinds.includes(stop.kind)) return false
+          if (by.kind === 'person' && stop.by.kind === 'person') return stop.by.comment < by.comment
+          return stop.since <= saidAt
+        })
+        for (const stop of ended) {
+          tables.stops.splice(tables.stops.indexOf(stop), 1)
+          note({ ...stop, reason, by }, 'resumed')
+        }
+        return copy(ended)
+      }),
+    retryLandings: ({ repository, branch }) =>
+      turn('retry landings', () => {
+        for (const [at, stop] of tables.stops.entries())
+          if (isIn(stop, repository) && stop.branch === branch && stop.kind === 'refused')
+            tables.stops[at] = { ...stop, tryAgainAt: 0 }
+      }),
+    landingStops: (repository) =>
+      turn('read stops', () =>
+        copy(tables.stops.filter((stop) => repository === undefined || isIn(stop, repository))),
+      ),
+    stopEvents: (repository, most) =>
+      turn('read events', () =>
+        tables.stopEvents
+          .filter((event) => isIn(event, repository))
+          .toReversed()
+          .slice(0, most)
+          .map(({ comment: _, ...event }) => copy(event)),
+      ),
+    parkPull: (repository, parked) =>
+      turn(`park #${parked.pull}`, () => {
+        const kept = { ...parked, reason: storableText(parked.reason) }
+        tables.parked.set(pullKey(repository, parked.pull), kept)
+      }),
+    parkedPull: (repository, pull) =>
+      turn(`read whether #${pull} is parked`, () => tables.parked.get(pullKey(repository, pull))),
+    parkedPulls: (repository) =>
+      turn('read parked pulls', () =>
+        [...tables.parked]
+          .filter(([key]) => key.startsWith(`${keyOf(repository)}#`))
+          .map(([, { pull }]) => pull)
+          .toSorted((a, b) => a - b),
+      ),
+    releasePull: (repository, pull) =>
+      turn(`release #${pull}`, () => void tables.parked.delete(pullKey(repository, pull))),
+
+    observe: (repository, pull, state) =>
+      turn(`observe #${pull}`, () => {
+        const epochs = listAt(tables.epochs, pullKey(repository, pull))
+        const last = epochs.at(-1)
+        const isSame =
+          last?.head === state.head && last.baseRef === state.baseRef && last.config === state.config
+        if (!isSame) epochs.push(copy(state))
+        return epochs.length - 1
+      }),
+    recordShown: (repository, pull, shown) =>
+      turn(`record what was shown on #${pull}`, () => {
+        const all = listAt(tables.shown, pullKey(repository, pull))
+        const last = all.at(-1)
+        if (last?.epoch === shown.epoch && last.head === shown.head && last.change === shown.change) return
+        all.push(copy(shown))
+      }),
+    shownHeads: (repository, pull) =>
+      turn(`read what was shown on #${pull}`, () => copy(listAt(tables.shown, pullKey(repository, pull)))),
+    recordCommand: (repository, pull, record) =>
+      turn(`record command ${record.command} by ${record.login} on #${pull}: ${record.outcome}`, () => {
+        const all = listAt(tables.commands, pullKey(repository, pull))
+        const ofAll = [...tables.commands].flatMap(([key, some]) =>
+          key.startsWith(`${keyOf(repository)}#`) ? some : [],
+        )
+        if (ofAll.some((each) => each.record.comment === record.comment)) return 'duplicate'
+        all.push({ record: copy(record), at: now() })
+        all.sort((a, b) => a.record.comment - b.record.comment)
+        return 'new'
+      }),
+    commands: (repository, pull) =>
+      turn(`read the commands of #${pull}`, () =>
+        listAt(tables.commands, pullKey(repository, pull)).map(({ record }) => copy(record)),
+      ),
+    firstSeenReviews: (repository, pull, epoch, reviews) =>
+      turn(`read when reviews of #${pull} were seen`, () => {
+        const seen = mapAt(tables.reviews, pullKey(repository, pull))
+        for (const review of reviews) if (!seen.has(review)) seen.set(review, epoch)
+        return new Map([...seen].filter(([review]) => reviews.includes(review)))
+      }),
+    keepChange: (repository, pull, { id, covers }) =>
+      turn(`keep what #${pull} does`, () => {
+        const kept = mapAt(tables.changes, pullKey(repository, pull))
+        if (!kept.has(id)) kept.set(id, copy(covers))
+      }),
+    keptChanges: (repository, pull, ids) =>
+      turn(`read what #${pull} did`, () => {
+        const kept = mapAt(tables.changes, pullKey(repository, pull))
+        return new Map([...kept].filter(([id]) => ids.includes(id)))
+      }),
+    firstSeenApprovals: (repository, pull, approvals) =>
+      turn(`read what approvals of #${pull} were for`, () => {
+        const seen = mapAt(tables.approvals, pullKey(repository, pull))
+        for (const [review, change] of approvals) if (!seen.has(review)) seen.set(review, change)
+        return new Map(seen)
+      }),
+    firstSeenAccounts: (repository, accounts) =>
+      turn('read accounts', () => {
+        const seen = mapAt(tables.accounts, keyOf(repository))
+        for (const [login, id] of accounts)
+          if (!seen.has(login.toLowerCase())) seen.set(login.toLowerCase(), id)
+        return new Map(seen)
+      }),
+    pushersOf: (repository, pull, head) =>
+      turn(`read who pushed #${pull}`, () =>
+        tables.pushes
+          .filter((push) => isIn(push, repository) && push.pull === pull && push.head === head)
+          .map(({ pusher }) => pusher),
+      ),
+    hasSeenPushes: (repository, pull) =>
+      turn(`read whether pushes of #${pull} were seen`, () =>
+        tables.pushes.some((push) => isIn(push, repository) && push.pull === pull),
+      ),
+    recentCommands: (repository) =>
+      turn('count commands', () => {
+        const counts = new Map<number, number>()
+        for (const [key, all] of tables.commands)
+          if (key.startsWith(`${keyOf(repository)}#`))
+            for (const { record, at } of all)
+              if (at > now() - 3600_000) counts.set(record.user, (counts.get(record.user) ?? 0) + 1)
+        return counts
+      }),
+
+    recordVerdict: (record) =>
+      turn(`record the verdict ${record.verdict} on #${record.pull}`, () => {
+        const all = listAt(tables.verdicts, pullKey(record.repository, record.pull))
+        const { head, base, config } = record
+        const at = all.findIndex((it) => it.head === head && it.base === base && it.config === config)
+        const kept = { ...record, report: JSON.parse(JSON.stringify(record.report ?? null)) as unknown }
+        if (at < 0) all.push(kept)
+        else all[at] = kept
+      }),
+    verdicts: (repository, pull) =>
+      turn(`read the verdicts on #${pull}`, () =>
+        listAt(tables.verdicts, pullKey(repository, pull)).toSorted((a, b) => b.decidedAt - a.decidedAt),
+      ),
+
+    readState: (space, repository, key) =>
+      turn(`read state "${space.name}"`, () => {
+        const row = tables.state.get(`${space.name}\n${keyOf(repository)}\n${key}`)
+        if (row === undefined) return undefined
+        const value = space.read(JSON.parse(row.value), row.version)
+        if (value === undefined) throw new StoreError('unreadable', `the state "${space.name}" is none`)
+        return value
+      }),
+    writeState: (space, repository, values) =>
+      turn(`write state "${space.name}"`, () => {
+        for (const [key, value] of values)
+          tables.state.set(`${space.name}\n${keyOf(repository)}\n${key}`, {
+            version: space.version,
+            value: JSON.stringify(value),
+          })
+      }),
+    retainState: (space, repository, keys) =>
+      turn(`retain state "${space.name}"`, () => {
+        const prefix = `${space.name}\n${keyOf(repository)}\n`
+        for (const key of tables.state.keys())
+          if (key.startsWith(prefix) && !keys.includes(key.slice(prefix.length))) tables.state.delete(key)
+      }),
+    getCached: (space, keys) =>
+      turn(`look up "${space.name}"`, () => {
+        const values = new Map<string, never>()
+        for (const key of keys) {
+          const row = tables.cache.get(`${space.name}\n${key}`)
+          const value = row !== undefined && row.until > now() ? space.read(JSON.parse(row.value)) : undefined
+          if (value !== undefined) values.set(key, value as never)
+        }
+        return values
+      }),
+    putCached: (space, values, seconds) =>
+      turn(`remember "${space.name}"`, () => {
+        for (const [key, value] of values)
+          tables.cache.set(`${space.name}\n${key}`, {
+            value: JSON.stringify(value),
+            until: now() + seconds * 1000,
+          })
+      }),
+    ...noPageRecords,
+    waitingJobs: () => Promise.resolve([]),
+    ping: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}
+
+function isSamePush(a: SeenPush, b: SeenPush): boolean {
+  return (
+    keyOf(a.repository) === keyOf(b.repository) &&
+    a.pull === b.pull &&
+    a.head === b.head &&
+    a.pusher.id === b.pusher.id
+  )
+}

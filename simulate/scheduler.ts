@@ -1,0 +1,211 @@
+// Decides what happens next in a run, by chance that is the same each time. Whatever the bot asks of the world waits here as a
+// call until its turn comes: between any two of them everything else may happen, and a process may end for good.
+import type { Clock } from '../src/ports/clock.ts'
+import { chanceAt } from './chance.ts'
+
+/** A process of the bot: what it waits for is never answered once it is dead. */
+export interface Process {
+  readonly name: string
+  isAlive: boolean
+  /** Until then it does nothing, and notices nothing of that: a virtual machine that stands still. */
+  pausedUntil: number
+  /** By how much its own clock is ahead of the world's, in milliseconds. */
+  skew: number
+}
+
+/** What can be done to one call. `before`: it fails, and nothing happened; `after`: it happened, and the answer is lost. */
+export interface Injury {
+  readonly when: 'before' | 'after'
+  readonly error: () => Error
+}
+
+/** Where a call leads: what can go wrong with it depends on that. */
+export type Destination = 'github' | 'git' | 'push' | 'merge' | 'store' | 'registry'
+
+export interface Call {
+  readonly process: Process
+  readonly to: Destination
+  readonly label: string
+}
+
+interface Waiting extends Call {
+  readonly order: number
+  readonly go: (injury: Injury | undefined) => void
+}
+
+interface Sleeping {
+  readonly process: Process
+  readonly until: number
+  readonly order: number
+  readonly wake: () => void
+}
+
+export interface Choice {
+  readonly label: string
+  readonly take: () => void
+}
+
+export interface SchedulerOptions {
+  readonly seed: number
+  /** What else can happen now: a delivery arrives, a job is taken. In an order that depends on the world alone. */
+  readonly others: () => readonly Choice[]
+  /** What becomes of a call that is about to be made. */
+  readonly injure: (call: Call, step: number) => Injury | 'crash' | undefined
+  /** What happens at this step before anything else: actions of people, faults of whole machines. */
+  readonly before: (step: number) => void
+  /** The next moment at which something begins by itself; undefined when nothing ever will. */
+  readonly nextEvent: () => number | undefined
+  readonly onStep?: (line: string) => void
+}
+
+/** Milliseconds that a step takes at least, and at most. */
+const pace = { least: 20, most: 700 }
+
+export class Scheduler {
+  readonly #options: SchedulerOptions
+  readonly #waiting: Waiting[] = []
+  readonly #sleeping: Sleeping[] = []
+  #orders = 0
+  /** Milliseconds since the epoch, by the world's clock. */
+  now: number
+  step = 0
+
+  constructor(options: SchedulerOptions, start: number) {
+    this.#options = options
+    this.now = start
+  }
+
+  /** Lets `act` happen at once, whenever its turn comes. A dead process waits for ever. */
+  call<T>(call: Call, act: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    const go = (injury: Injury | undefined) => {
+      try {
+        if (injury?.when === 'before') throw injury.error()
+        const result = act()
+        if (injury?.when === 'after') throw injury.error()
+        resolve(result)
+      } catch (error) {
+        reject(error)
+      }
+    }
+    this.#waiting.push({ ...call, order: (this.#orders += 1), go })
+    return promise
+  }
+
+  clockOf(process: Process): Clock {
+    return {
+      now: () => this.now + process.skew,
+      sleep: (milliseconds, signal) => {
+        if (signal?.aborted) return Promise.resolve()
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const sleeping: Sleeping = {
+          process,
+          until: this.now + Math.max(0, milliseconds),
+          order: (this.#orders += 1),
+          wake: resolve,
+        }
+        this.#sleeping.push(sleeping)
+        signal?.addEventListener('abort', () => {
+          const at = this.#sleeping.indexOf(sleeping)
+          if (at >= 0) this.#sleeping.splice(at, 1)
+          resolve()
+        })
+        return promise
+      },
+    }
+  }
+
+  /** Whether a process waits for anything here. */
+  isBusy(process: Process): boolean {
+    return (
+      this.#waiting.some((one) => one.process === process) ||
+      this.#sleeping.some((one) => one.process === process)
+    )
+  }
+
+  /** Takes steps until nothing is left to happen before `until()`, or until `isOver` says so. */
+  async run(until: () => number, isOver: () => boolean): Promise<void> {
+    while (!isOver()) {
+      await quiet()
+      this.#options.before(this.step)
+      await quiet()
+      this.#forgetDead()
+      const choices = [...this.#calls(), ...this.#wakings(), ...this.#options.others()]
+      const choice = choices[Math.floor(chanceAt(this.#options.seed, this.step, 1) * choices.length)]
+      this.step += 1
+      if (choice !== undefined) {
+        this.#options.onStep?.(`${this.step} ${this.#time()} ${choice.label}`)
+        this.now +=
+          pace.least + Math.floor(chanceAt(this.#options.seed, this.step, 2) * (pace.most - pace.least))
+        choice.take()
+        continue
+      }
+      const next = this.#nextMoment()
+      if (next === undefined || next > until()) return
+      this.now = Math.max(this.now + 1, next)
+    }
+  }
+
+  #time(): string {
+    return new Date(this.now).toISOString().slice(11, 23)
+  }
+
+  #isStill({ pausedUntil }: Process): boolean {
+    return pausedUntil > this.now
+  }
+
+  #forgetDead(): void {
+    for (const list of [this.#waiting, this.#sleeping])
+      for (let at = list.length - 1; at >= 0; at--) if (!list[at]?.process.isAlive) list.splice(at, 1)
+  }
+
+  #calls(): readonly Choice[] {
+    return this.#waiting
+      .filter(({ process }) => !this.#isStill(process))
+      .toSorted(byPlace)
+      .map((waiting) => ({
+        label: `${waiting.process.name} ${waiting.label}`,
+        take: () => {
+          this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+          const injury = this.#options.injure(waiting, this.step)
+          if (injury === 'crash') waiting.process.isAlive = false
+          else waiting.go(injury)
+        },
+      }))
+  }
+
+  #wakings(): readonly Choice[] {
+    return this.#sleeping
+      .filter(({ process, until }) => until <= this.now && !this.#isStill(process))
+      .toSorted((a, b) => a.order - b.order)
+      .map((sleeping) => ({
+        label: `${sleeping.process.name} wakes`,
+        take: () => {
+          this.#sleeping.splice(this.#sleeping.indexOf(sleeping), 1)
+          sleeping.wake()
+        },
+      }))
+  }
+
+  #nextMoment(): number | undefined {
+    const moments = [
+      ...this.#sleeping.map(({ until, process }) => Math.max(until, process.pausedUntil)),
+      ...this.#waiting.map(({ process }) => process.pausedUntil),
+    ]
+    const next = this.#options.nextEvent()
+    if (next !== undefined) moments.push(next)
+    return moments.length === 0 ? undefined : Math.min(...moments)
+  }
+}
+
+/** Calls that one job makes at once come in the order of their names: which of them was made first is no matter of the world's. */
+function byPlace(a: Waiting, b: Waiting): number {
+  const keyOf = ({ process, label }: Waiting) => `${process.name} ${label}`
+  const [first, second] = [keyOf(a), keyOf(b)]
+  return first < second ? -1 : first > second ? 1 : a.order - b.order
+}
+
+/** Resolves when no promise has anything left to do by itself. */
+function quiet(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

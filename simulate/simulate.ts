@@ -1,0 +1,71 @@
+// `npm run simulate -- --seed N --runs M [--small] [--seconds S] [--first]`: runs made-up worlds against the bot's own code, says what
+// happened there that must never happen, and makes the first such run as small as it gets. Exit 1 when there is one.
+import { parseArgs } from 'node:util'
+import { describe, type Plan } from './plan.ts'
+import { makePlan } from './make-plan.ts'
+import { run, type RunResult } from './run.ts'
+import { shrink } from './shrink.ts'
+import { smallPlan, smallPlans } from './small-plans.ts'
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    runs: { type: 'string', default: '100' },
+    small: { type: 'boolean', default: false },
+    seconds: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    /** Ends at the first run with a violation, and leaves it as it is. */
+    first: { type: 'boolean', default: false },
+  },
+})
+const numberOf = (name: 'seed' | 'runs' | 'seconds', otherwise: number): number => {
+  const text = values[name]
+  if (text === undefined) return otherwise
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} is a number`)
+  return value
+}
+const say = (line: string) => void process.stdout.write(`${line}\n`)
+
+const first = numberOf('seed', 1 + Math.floor(Math.random() * 1_000_000_000))
+const runs = Math.min(numberOf('runs', 100), values.small ? smallPlans : Infinity)
+const until = performance.now() + numberOf('seconds', 24 * 3600) * 1000
+const planOf = (number: number): Plan => (values.small ? smallPlan(number) : makePlan(number))
+
+say(`simulating from seed ${first}`)
+const began = performance.now()
+const failed: RunResult[] = []
+let [done, steps, landings] = [0, 0, 0]
+while (done < runs && performance.now() < until) {
+  const result = await run(planOf(first + done), { isTraced: values.trace })
+  done += 1
+  steps += result.steps
+  landings += result.landings
+  if (result.violations.length > 0) {
+    failed.push(result)
+    tell(result)
+    if (values.first) break
+  }
+  if (values.trace) for (const line of result.trace) say(`  ${line}`)
+}
+const [worst] = failed
+if (worst !== undefined && !values.trace && !values.first) {
+  const { result, runs: tries } = await shrink(worst, (plan) => run(plan))
+  say(`\nThe first of them, made small in ${tries} runs:`)
+  tell(await run(result.plan, { isTraced: true }))
+}
+const seconds = (performance.now() - began) / 1000
+const scope = values.small ? ` of ${smallPlans} small ones` : ''
+say(
+  `${done} runs${scope} from seed ${first}, ${steps} steps, ${landings} landings, ${seconds.toFixed(1)} s: ${failed.length === 0 ? 'no violation' : `${failed.length} with violations`}`,
+)
+process.exitCode = failed.length > 0 ? 1 : 0
+
+function tell({ plan, violations, trace, steps: taken }: RunResult): void {
+  say(
+    `seed ${plan.seed}: ${taken} steps, ${plan.instances} processes, webhooks ${plan.webhooks ? 'on' : 'off'}`,
+  )
+  for (const event of plan.events) say(`  ${describe(event)}`)
+  if (!values.trace) for (const line of trace) say(`  | ${line}`)
+  for (const { invariant, what } of violations) say(`  VIOLATION ${invariant}: ${what}`)
+}

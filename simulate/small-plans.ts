@@ -1,0 +1,76 @@
+// All plans of a small scope: two packages, three people, two pull requests, and up to six events, each at one of a few moments.
+// There are more than a machine runs in a day, and they come in an order in which each beginning looks everywhere.
+import type { Deed, Event, Fault, Plan } from './plan.ts'
+
+type Act = Deed | Fault
+
+/** An owner's pull request, and one of somebody without rights. */
+const openings: readonly (readonly [Deed, Deed])[] = [
+  [
+    { do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] },
+    { do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
+  ],
+  [
+    { do: 'open', by: 'ann', edits: [{ kind: 'extra', package: 'foo', part: 1 }] },
+    { do: 'open', by: 'ann', edits: [{ kind: 'extra', package: 'foo', part: 2 }] },
+  ],
+]
+
+/** What can happen besides, by these three people. */
+const acts: readonly Act[] = [
+  { do: 'review', by: 'ann', pull: 2, state: 'approved' },
+  { do: 'comment', by: 'max', pull: 2, body: '/approve' },
+  { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
+  { do: 'comment', by: 'max', pull: 1, body: '/unhold' },
+  { do: 'comment', by: 'max', pull: 1, body: '/freeze' },
+  { do: 'push', by: 'eve', pull: 2, edits: [{ kind: 'own', package: 'bar', who: 'eve' }] },
+  { do: 'push', by: 'ann', pull: 1, edits: [{ kind: 'release', package: 'foo', flaw: 'fork' }] },
+  { do: 'return', by: 'eve', pull: 2 },
+  { do: 'dismiss', by: 'ann', pull: 2 },
+  { do: 'close', by: 'ann', pull: 1 },
+  { do: 'retarget', by: 'ann', pull: 1, base: 'release' },
+  { do: 'push-base', by: 'max', edits: [{ kind: 'disown', package: 'foo', who: 'ann' }] },
+  { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] },
+  { do: 'rules', rules: 'required checks' },
+  { fault: 'crash' },
+  { fault: 'fails', to: 'push', when: 'after', times: 1 },
+  { fault: 'fails', to: 'push', when: 'before', times: 1 },
+  { fault: 'lose-delivery', times: 2 },
+  { fault: 'stale', steps: 6, times: 1 },
+]
+
+/** Steps of the bot at which something can happen: before, within and after its work at a pull request. */
+const moments = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
+/** With the two openings there are six events; one of them may be none. */
+const events = 4
+const choices = acts.length * moments.length + 1
+
+/** How many there are. */
+export const smallPlans = openings.length * choices ** events
+
+/** A prime that divides none of the numbers above: steps of this size come by every plan before one comes again. */
+const stride = 1_000_003
+
+/** One of them. Numbers in a row have little in common, and as many of them as there are plans are all of them. */
+export function smallPlan(number: number): Plan {
+  let left = ((number % smallPlans) * stride) % smallPlans
+  const digit = (of: number): number => {
+    const value = left % of
+    left = Math.floor(left / of)
+    return value
+  }
+  const opened = (openings[digit(openings.length)] ?? []).map((deed): Event => ({ at: 0, ...deed }))
+  const others = Array.from({ length: events }, () => eventOf(digit(choices))).flat()
+  return {
+    seed: number,
+    instances: 1,
+    webhooks: true,
+    events: [...opened, ...others.toSorted((a, b) => a.at - b.at)],
+  }
+}
+
+function eventOf(choice: number): readonly Event[] {
+  const act = acts[Math.floor(choice / moments.length)]
+  const moment = moments[choice % moments.length]
+  return act === undefined || moment === undefined ? [] : [{ at: moment, ...act }]
+}

@@ -1,0 +1,113 @@
+// What lies in the repository of a run: catalogs, owner files and configuration, each file of one line. Written here, and read
+// back by truth.ts, which shares nothing with what the bot reads them with.
+import { createHash } from 'node:crypto'
+
+export const packages = ['foo', 'bar'] as const
+export type PackageName = string
+
+export const catalogFile = (name: PackageName): string => `catalog/${name}/catalog.json`
+export const extraFile = (name: PackageName, part: number): string => `catalog/${name}/extra-${part}.json`
+export const ownersFile = (name: PackageName): string => `operators/${name}/ci.yaml`
+export const configFile = '.github/catalog-bot.yml'
+export const peopleFile = 'config.yaml'
+
+/** What can be wrong with a catalog file. */
+export const flaws = ['fork', 'dangling', 'missing-image', 'foreign-blob', 'broken'] as const
+export type Flaw = (typeof flaws)[number]
+
+export interface Bundle {
+  readonly name: string
+  readonly package: string
+  readonly version: string
+  readonly image: string
+}
+
+/** A bundle, whose image is named by what the bundle is. `isMissing`: no registry has it. */
+function bundleOf(name: PackageName, version: number, isMissing = false): Bundle {
+  const full = `${name}.v${version}.0.0`
+  const digest = createHash('sha256').update(`${full} ${isMissing}`).digest('hex')
+  const place = isMissing ? 'missing' : 'bundles'
+  const image = `registry.example/${place}/${name}@sha256:${digest}`
+  const bundle = { name: full, package: name, version: `${version}.0.0`, image }
+  built.set(image, bundle)
+  return bundle
+}
+
+/** Images are found by their content: what was built in one run is the same in every other. */
+const built = new Map<string, Bundle>()
+
+/** What a bundle image holds, as its catalog blob would say it. */
+export function knownBundle(image: string): object | undefined {
+  const bundle = built.get(image)
+  return (
+    bundle && {
+      name: bundle.name,
+      package: bundle.package,
+      properties: [{ type: 'olm.package', value: { packageName: bundle.package, version: bundle.version } }],
+      relatedImages: [{ name: '', image }],
+    }
+  )
+}
+
+export const isMissingImage = (image: string): boolean => image.startsWith('registry.example/missing/')
+
+function bundleBlob({ name, package: of, version, image }: Bundle): object {
+  return {
+    schema: 'olm.bundle',
+    name,
+    package: of,
+    image,
+    properties: [{ type: 'olm.package', value: { packageName: of, version } }],
+    relatedImages: [{ name: '', image }],
+  }
+}
+
+function channelBlob(of: PackageName, name: string, entries: readonly object[]): object {
+  return { schema: 'olm.channel', package: of, name, entries }
+}
+
+const line = (blobs: readonly object[]): string => `${blobs.map((blob) => JSON.stringify(blob)).join(' ')}\n`
+
+/** A package with so many versions, each replacing the one before. */
+export function catalogText(name: PackageName, versions: number, flaw?: Flaw): string {
+  const numbers = Array.from({ length: versions }, (_, at) => at + 1)
+  const full = (version: number) => `${name}.v${version}.0.0`
+  const entries = numbers.map((version) => ({
+    name: full(version),
+    ...(version > 1 && !(flaw === 'fork' && version === versions) && { replaces: full(version - 1) }),
+  }))
+  const dangling = flaw === 'dangling' ? [{ name: full(versions + 1), replaces: full(versions) }] : []
+  const blobs = [
+    { schema: 'olm.package', name, defaultChannel: 'stable' },
+    channelBlob(name, 'stable', [...entries, ...dangling]),
+    ...numbers.map((version) =>
+      bundleBlob(bundleOf(name, version, flaw === 'missing-image' && version === versions)),
+    ),
+    ...(flaw === 'foreign-blob'
+      ? [channelBlob(packages.find((other) => other !== name) ?? name, 'taken', [{ name: full(1) }])]
+      : []),
+  ]
+  const text = line(blobs)
+  return flaw === 'broken' ? text.slice(0, -12) : text
+}
+
+/**
+ * A file of its own with one version more, in a channel of its own. Two such files of the same version are valid alone, and
+ * not together.
+ */
+export function extraText(name: PackageName, part: number, version: number): string {
+  const { name: full } = bundleOf(name, version)
+  return line([channelBlob(name, `part-${part}`, [{ name: full }]), bundleBlob(bundleOf(name, version))])
+}
+
+export const ownersText = (owners: readonly string[]): string => `reviewers: [${owners.join(', ')}]\n`
+export const peopleText = (maintainers: readonly string[]): string =>
+  `maintainers: [${maintainers.join(', ')}]\n`
+
+export const configs = {
+  plain: undefined,
+  'merging off': 'merge: {enabled: false}\n',
+  'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
+  unreadable: 'merge: {enabeld: true}\n',
+} as const
+export type ConfigName = keyof typeof configs

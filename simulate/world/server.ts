@@ -1,0 +1,308 @@
+// GitHub as it truly is in a run: one repository, its branches, pull requests, comments and checks. People and the bot act on
+// it; every state of a pull request and of a branch is kept with the step in which it began, so that it can be said later
+// what held when.
+import { pullNumber, type CommitSha, type PullNumber, type TreeSha } from '../../src/change/ids.ts'
+import type { Person, RepositoryName, Review } from '../../src/change/snapshot.ts'
+import { mergeTrees } from '../git/merge.ts'
+import { Objects } from '../git/objects.ts'
+import { contains } from '../git/history.ts'
+import { People } from './people.ts'
+
+export interface Comment {
+  readonly id: number
+  readonly author: Person
+  readonly body: string
+  /** Milliseconds since the epoch: GitHub shows whole seconds of them. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly isEdited: boolean
+  readonly reactions: readonly string[]
+}
+
+export interface Pull {
+  readonly number: PullNumber
+  readonly state: 'open' | 'closed' | 'merged'
+  readonly draft: boolean
+  readonly title: string
+  readonly author: Person
+  readonly head: CommitSha
+  readonly baseRef: string
+  readonly labels: readonly string[]
+  readonly reviews: readonly Review[]
+  readonly comments: readonly Comment[]
+  readonly updatedAt: number
+  /** What it was merged as. */
+  readonly merged?: CommitSha
+  /** The step in which the present head, for the present base branch, began. */
+  readonly headSince: number
+  readonly requested: readonly string[]
+}
+
+export interface CheckRun {
+  readonly id: number
+  readonly name: string
+  readonly app: number
+  readonly digest: string
+  readonly status: string
+  readonly conclusion?: string
+  readonly text: string
+}
+
+export interface Rules {
+  /** Our own checks are required, on whatever is pushed unless the head contains the base. */
+  readonly requiredChecks: readonly string[]
+  readonly linear: boolean
+  readonly locked: boolean
+}
+
+export const noRules: Rules = { requiredChecks: [], linear: false, locked: false }
+
+export interface Issue {
+  readonly number: number
+  readonly title: string
+  readonly body: string
+  readonly state: 'open' | 'closed'
+  readonly comments: readonly string[]
+}
+
+export interface Delivery {
+  readonly guid: string
+  readonly event: string
+  readonly payload: object
+}
+
+/** One state and since when it is so. */
+export interface Since<T> {
+  readonly step: number
+  readonly at: number
+  readonly value: T
+}
+
+const botLogin = 'catalog-bot[bot]'
+export const appId = 77
+export const installation = 5
+export const main = 'main'
+
+const signature = 'people <people@example.invalid>'
+
+export class Server {
+  readonly name: RepositoryName = { owner: 'coast', name: 'catalogs' }
+  readonly objects = new Objects()
+  readonly people = new People()
+  readonly bot: Person
+  readonly branches = new Map<string, Since<CommitSha | undefined>[]>()
+  readonly pulls = new Map<PullNumber, Since<Pull>[]>()
+  readonly checks = new Map<CommitSha, CheckRun[]>()
+  readonly issues: Issue[] = []
+  readonly deliveries: Delivery[] = []
+  /** Images that registries have not. */
+  readonly missingImages = new Set<string>()
+  rules: Rules = noRules
+  /** Suggestions, dispatches and the like: what the bot did that has no place above. */
+  readonly others: string[] = []
+  readonly #time: () => { step: number; now: number }
+  #ids = 1000
+
+  constructor(time: () => { step: number; now: number }) {
+    this.#time = time
+    this.bot = this.people.add(botLogin)
+  }
+
+  get now(): number {
+    return this.#time().now
+  }
+  get step(): number {
+    return this.#time().step
+  }
+  id(): number {
+    return (this.#ids += 1)
+  }
+
+  tip(branch: string): CommitSha | undefined {
+    return this.branches.get(branch)?.at(-1)?.value
+  }
+  mustTip(branch: string): CommitSha {
+    const tip = this.tip(branch)
+    if (tip === undefined) throw new Error(`there is no branch ${branch}`)
+    return tip
+  }
+  pull(number: PullNumber): Pull | undefined {
+    return this.pulls.get(number)?.at(-1)?.value
+  }
+  openPulls(): readonly Pull[] {
+    return [...this.pulls.keys()].flatMap((number) => {
+      const pull = this.pull(number)
+      return pull?.state === 'open' ? [pull] : []
+    })
+  }
+
+  moveBranch(branch: string, to: CommitSha | undefined, by: Person): void {
+    const { step, now } = this.#time()
+    const before = this.branches.get(branch) ?? []
+    this.branches.set(branch, [...before, { step, at: now, value: to }])
+    if (to === undefined) return
+    this.deliver('push', { ref: `refs/heads/${branch}` }, by)
+    this.#closeMerged(branch, to, by)
+  }
+
+  /** GitHub marks every pull request as merged whose head its base contains. */
+  #closeMerged(branch: string, tip: CommitSha, by: Person): void {
+    for (const pull of this.openPulls())
+      if (pull.baseRef === branch && contains(this.objects, tip, pull.head)) {
+        this.changePull(pull.number, { state: 'merged', merged: tip })
+        this.deliverPull('closed', pull.number, by)
+      }
+  }
+
+  commit(tree: TreeSha, parents: readonly CommitSha[], message: string, by = signature): CommitSha {
+    return this.objects.addCommit({ tree, parents, message, by, time: Math.floor(this.now / 1000) })
+  }
+
+  openPull(pull: Pick<Pull, 'title' | 'author' | 'head' | 'baseRef' | 'draft'>): PullNumber {
+    const { step, now } = this.#time()
+    const number = pullNumber(this.pulls.size + 1)
+    const value: Pull = {
+      ...pull,
+      number,
+      state: 'open',
+      labels: [],
+      reviews: [],
+      comments: [],
+      requested: [],
+      updatedAt: now,
+      headSince: step,
+    }
+    this.pulls.set(number, [{ step, at: now, value }])
+    this.deliverPull('opened', number, pull.author)
+    return number
+  }
+
+  changePull(number: PullNumber, change: Partial<Pull>): void {
+    const states = this.pulls.get(number)
+    const before = states?.at(-1)
+    if (states === undefined || before === undefined) return
+    const { step, now } = this.#time()
+    const isOther =
+      (change.head !== undefined && change.head !== before.value.head) ||
+      (change.baseRef !== undefined && change.baseRef !== before.value.baseRef)
+    const value = { ...before.value, updatedAt: now, ...(isOther && { headSince: step }), ...change }
+    states.push({ step, at: now, value })
+  }
+
+  addComment(number: PullNumber, author: Person, body: string): number {
+    const pull = this.pull(number)
+    if (pull === undefined) return 0
+    const id = this.id()
+    const { now } = this
+    const comment: Comment = {
+      id,
+      author,
+      body,
+      createdAt: now,
+      updatedAt: now,
+      isEdited: false,
+      reactions: [],
+    }
+    this.changePull(number, { comments: [...pull.comments, comment] })
+    this.deliver('issue_comment', this.#aboutComment(number, author, 'created', author), author)
+    return id
+  }
+
+  changeComment(number: PullNumber, id: number, change: Partial<Comment> | undefined, by: Person): void {
+    const pull = this.pull(number)
+    const before = pull?.comments.find((comment) => comment.id === id)
+    if (pull === undefined || before === undefined) return
+    const comments = pull.comments.flatMap((comment) =>
+      comment.id !== id ? [comment] : change === undefined ? [] : [{ ...comment, ...change }],
+    )
+    this.changePull(number, { comments })
+    const action = change === undefined ? 'deleted' : 'edited'
+    this.deliver('issue_comment', this.#aboutComment(number, before.author, action, by), by)
+  }
+
+  #aboutComment(number: PullNumber, author: Person, action: string, sender: Person): object {
+    const isApp = author.kind === 'bot'
+    return {
+      action,
+      issue: { number, pull_request: {} },
+      comment: {
+        user: { id: author.id, type: isApp ? 'Bot' : 'User' },
+        performed_via_github_app: isApp ? { id: appId } : null,
+      },
+      sender: { id: sender.id, type: sender.kind === 'bot' ? 'Bot' : 'User' },
+    }
+  }
+
+  deliverPull(action: string, number: PullNumber, by: Person): void {
+    const pull = this.pull(number)
+    if (pull === undefined) return
+    this.deliver('pull_request', { action, pull_request: { number, head: { sha: pull.head } } }, by)
+  }
+
+  deliver(event: string, payload: object, sender: Person): void {
+    const { owner, name } = this.name
+    this.deliveries.push({
+      guid: `delivery-${this.id()}`,
+      event,
+      payload: {
+        sender: { id: sender.id, login: sender.login, type: sender.kind === 'bot' ? 'Bot' : 'User' },
+        ...payload,
+        repository: { name, owner: { login: owner } },
+        installation: { id: installation },
+      },
+    })
+  }
+
+  /** What GitHub says to a push of a merge commit to a branch; undefined: it takes it. */
+  refusalOf(branch: string, commit: CommitSha): string | undefined {
+    if (branch !== main) return undefined
+    const { rules } = this
+    const { parents } = this.objects.commit(commit)
+    if (rules.locked) return 'Cannot change this locked branch'
+    if (rules.linear && parents.length > 1) return 'This branch must not contain merge commits.'
+    const [base, head] = parents
+    const isUpToDate = base !== undefined && head !== undefined && contains(this.objects, head, base)
+    const judged = [commit, ...(isUpToDate ? [head] : [])]
+    const open = rules.requiredChecks.filter((name) => !judged.some((each) => this.#isGreen(each, name)))
+    const [first] = open
+    if (first === undefined) return undefined
+    return open.length === 1
+      ? `Required status check "${first}" is expected.`
+      : `${open.length} of ${rules.requiredChecks.length} required status checks are expected.`
+  }
+
+  #isGreen(commit: CommitSha, name: string): boolean {
+    const runs = (this.checks.get(commit) ?? []).filter((run) => run.name === name && run.app === appId)
+    return runs.at(-1)?.conclusion === 'success'
+  }
+
+  /** GitHub's own merge of a pull request into whatever its base is now, or why it does not. */
+  mergeByGitHub(
+    number: PullNumber,
+    method: 'merge' | 'squash' | 'rebase',
+    by: Person,
+    message: string,
+  ): string | undefined {
+    const pull = this.pull(number)
+    if (pull?.state !== 'open') return 'Pull request is not mergeable'
+    const base = this.mustTip(pull.baseRef)
+    const merged = mergeTrees(this.objects, base, pull.head)
+    if (merged.kind !== 'clean') return 'Pull request is not mergeable'
+    if (this.rules.locked) return 'Cannot change this locked branch'
+    const parents = method === 'merge' ? [base, pull.head] : [base]
+    const commit = this.commit(merged.tree, parents, message, 'GitHub <noreply@github.com>')
+    this.changePull(number, { state: 'merged', merged: commit })
+    this.moveBranch(pull.baseRef, commit, by)
+    this.deliverPull('closed', number, by)
+    return undefined
+  }
+
+  /** What a list of states held at a step: the last state that began then or before. */
+  static at<T>(states: readonly Since<T>[], step: number): T | undefined {
+    return states.findLast((state) => state.step <= step)?.value
+  }
+
+  seconds(time: number): string {
+    return new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+  }
+}

@@ -1,0 +1,106 @@
+// What is true of a tree of the simulated repository, read with forty lines that have nothing in common with the bot: who owns
+// what, whether catalogs are valid, what may not be touched. Only trees that contents.ts can write are understood.
+import type { TreeSha } from '../../src/change/ids.ts'
+import type { Objects } from '../git/objects.ts'
+import { configFile, isMissingImage, ownersFile, peopleFile } from './contents.ts'
+
+interface Blob {
+  readonly schema: string
+  readonly name: string
+  readonly package?: string
+  readonly image?: string
+  readonly entries?: readonly { readonly name: string; readonly replaces?: string }[]
+}
+
+/** The package in whose directories a path lies; undefined outside of all. */
+export function packageAt(path: string): string | undefined {
+  return /^(?:catalog|operators)\/([a-z]+)\/[\w.-]+$/.exec(path)?.[1]
+}
+
+export function changedPaths(objects: Objects, from: TreeSha, to: TreeSha): readonly string[] {
+  const [before, after] = [objects.tree(from), objects.tree(to)]
+  return [...new Set([...before.keys(), ...after.keys()])].filter((path) => {
+    const [was, is] = [before.get(path), after.get(path)]
+    return was?.oid !== is?.oid || was?.mode !== is?.mode
+  })
+}
+
+function list(text: string | undefined): readonly string[] {
+  const inside = /\[(.*)\]/.exec(text ?? '')?.[1] ?? ''
+  return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+}
+
+export const ownersIn = (objects: Objects, tree: TreeSha, name: string): readonly string[] =>
+  list(objects.text(tree, ownersFile(name)))
+
+export const maintainersIn = (objects: Objects, tree: TreeSha): readonly string[] =>
+  list(objects.text(tree, peopleFile))
+
+export type ConfigFacts = {
+  readonly isReadable: boolean
+  readonly merges: boolean
+  readonly confirms: boolean
+}
+
+export function configIn(objects: Objects, tree: TreeSha): ConfigFacts {
+  const text = objects.text(tree, configFile) ?? ''
+  return {
+    isReadable: !text.includes('enabeld'),
+    merges: !text.includes('enabled: false'),
+    confirms: text.includes('confirmUnknownPushes: true'),
+  }
+}
+
+function blobsOf(text: string): readonly Blob[] | undefined {
+  try {
+    return text
+      .trim()
+      .split(/(?<=\}) (?=\{)/)
+      .map((part) => JSON.parse(part) as Blob)
+  } catch {
+    return undefined
+  }
+}
+
+/** The packages that a file of a catalog speaks of; none where it cannot be read. */
+export function spokenOf(text: string | undefined): readonly string[] {
+  const blobs = text === undefined ? [] : (blobsOf(text) ?? [])
+  const names = blobs.map((blob) => (blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')))
+  return [...new Set(names)].filter((name) => name !== '')
+}
+
+/** What is wrong with the catalog of a tree, in words; none: it is valid, as far as such trees can be otherwise. */
+export function faultsOf(objects: Objects, tree: TreeSha): readonly string[] {
+  const faults: string[] = []
+  const byPackage = new Map<string, Blob[]>()
+  for (const [path, { oid, mode }] of objects.tree(tree)) {
+    if (!path.startsWith('catalog/')) continue
+    if (mode !== '100644') faults.push(`${path} has the mode ${mode}`)
+    const blobs = blobsOf(Buffer.from(objects.blob(oid)).toString())
+    if (blobs === undefined) faults.push(`${path} cannot be read`)
+    for (const blob of blobs ?? []) {
+      const of = blob.schema === 'olm.package' ? blob.name : (blob.package ?? '')
+      byPackage.set(of, [...(byPackage.get(of) ?? []), blob])
+    }
+  }
+  for (const [name, blobs] of byPackage) faults.push(...faultsOfPackage(name, blobs))
+  return faults
+}
+
+function faultsOfPackage(name: string, blobs: readonly Blob[]): readonly string[] {
+  const faults: string[] = []
+  const of = (schema: string) => blobs.filter((blob) => blob.schema === schema)
+  if (of('olm.package').length !== 1) faults.push(`${name} is declared ${of('olm.package').length} times`)
+  const bundles = of('olm.bundle')
+  const names = new Set(bundles.map((bundle) => bundle.name))
+  if (names.size !== bundles.length) faults.push(`${name} has a bundle twice`)
+  for (const { image = '' } of bundles) if (isMissingImage(image)) faults.push(`${image} does not exist`)
+  for (const { name: channel, entries = [] } of of('olm.channel')) {
+    for (const entry of entries)
+      if (!names.has(entry.name)) faults.push(`${name}/${channel} names ${entry.name}, which is no bundle`)
+    const replaced = new Set(entries.map(({ replaces }) => replaces))
+    const heads = entries.filter((entry) => !replaced.has(entry.name))
+    if (heads.length !== 1) faults.push(`${name}/${channel} has ${heads.length} heads`)
+  }
+  return faults
+}

@@ -1,0 +1,231 @@
+// The job "land the next of those that are ready for a branch": under the branch's lease, each of them judged on top of the one
+// before it, by what GitHub said of it when it was judged ready and with no request that is not for all of them; then one
+// fresh look at all, and one push, or one landing by the branch's own method. One train a job: what stops the bot waits for
+// one train, and whoever comes next takes the next.
+import type { CommitSha, PullNumber } from '../../change/ids.ts'
+import type { Snapshot } from '../../change/snapshot.ts'
+import { longestTrain, mayShareAPush, nextLength, orderTrain } from '../../gate/train.ts'
+import { crashPoint } from '../../landing/crash-point.ts'
+import { landUnderLease } from '../../landing/land-pull.ts'
+import { landTrain, type TrainMember } from '../../landing/land-train.ts'
+import type { LandingOutcome } from '../../landing/landing-options.ts'
+import { leaseName } from '../../landing/lease-name.ts'
+import { defineCache } from '../../ports/cache.ts'
+import type { Job } from '../../ports/jobs.ts'
+import type { Lease } from '../../ports/leases.ts'
+import type { Store } from '../../ports/store.ts'
+import { keepLease } from './keep-lease.ts'
+import { isServed } from './is-served.ts'
+import type { JobContext } from './job-context.ts'
+import { lookAtPull, type Seen } from './look-at-pull.ts'
+import { planLanding } from './plan-landing.ts'
+import { withDigest } from './publish-report.ts'
+import { noteQueue } from './queued-branches.ts'
+import { recordLook } from './record-look.ts'
+import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
+import { composed, recordOf, settleOptions } from './show-look.ts'
+import { rememberBranch } from './watch-branch.ts'
+
+type TrainJob = Extract<Job, { kind: 'train' }>
+type Place = JobContext<Store>
+
+/** Seconds after which a branch is tried again on which another landing is under way. */
+const busySeconds = 2
+/**
+ * Milliseconds for which a train takes on members. What is known of people's rights was asked at most half a minute before
+ * (examine/gather-answers.ts); this is how much older it can be when the train is pushed.
+ */
+const boardingTime = 15_000
+
+/** How many pull requests the next push to a branch may have. Forgotten, a long one is tried, and refused once more. */
+const lengths = defineCache<number>('train length', {
+  version: 1,
+  read: (stored) =>
+    typeof stored === 'number' && Number.isInteger(stored) && stored > 0 ? stored : undefined,
+})
+const lengthSeconds = 600
+
+interface Member extends TrainMember {
+  readonly seen: Seen
+}
+
+/** Rejects with a ForgeError, GitError or StoreError. */
+export async function runTrain(job: TrainJob, place: Place): Promise<void> {
+  const { store } = place.app
+  if ((await store.readyPulls(job.repository, job.branch)).length === 0) return
+  const kept = await keepLease(leaseName(job.repository, job.branch), place.app)
+  if (kept === undefined) return store.enqueue(job, busySeconds)
+  let isBusy: boolean
+  try {
+    isBusy = await landNext(job, kept.lease, place)
+  } finally {
+    await kept.release()
+  }
+  // Also who came while the lease was held.
+  if ((await store.readyPulls(job.repository, job.branch)).length > 0)
+    await store.enqueue(job, isBusy ? busySeconds : 0)
+}
+
+/** Whether nothing can land at the moment, whoever comes. */
+async function landNext(job: TrainJob, lease: Lease, place: Place): Promise<boolean> {
+  const { app, repository } = place
+  if (!(await isServed(job.branch, place))) {
+    const ready = await app.store.readyPulls(job.repository, job.branch)
+    await lookAnew(
+      ready.map(({ pull }) => pull),
+      place,
+    )
+    return false
+  }
+  await repository.fetch(job.branch)
+  const tip = await repository.tip(job.branch)
+  if (tip === undefined) return true
+  await rememberBranch(job.branch, tip, place)
+  const { members, unready } = await board(job, tip, place)
+  try {
+    return await go(members, job, lease, place)
+  } finally {
+    // After the others landed: what one of them is the reason for is so by then.
+    await lookAnew(unready, place)
+  }
+}
+
+async function go(members: readonly Member[], job: TrainJob, lease: Lease, place: Place): Promise<boolean> {
+  const [first] = members
+  if (first === undefined) return false
+  const outcomes =
+    members.length > 1
+      ? await landTogether(members, job, lease, place)
+      : new Map([[first.permit.landing.pull, await landAlone(first, lease, place)]])
+  let isBusy = false
+  for (const member of members) {
+    const outcome = outcomes.get(member.permit.landing.pull)
+    if (outcome === undefined) continue
+    place.app.log.info(
+      { pull: member.permit.landing.pull, repository: job.repository, outcome: outcome.kind },
+      'landing',
+    )
+    if (outcome.kind === 'busy') isBusy = true
+    else await follow(member, outcome, place)
+  }
+  return isBusy
+}
+
+/** Those that go, each with a permit that stands on the one before it; and those that turn out not to be ready. */
+async function board(
+  job: TrainJob,
+  tip: CommitSha,
+  place: Place,
+): Promise<{ readonly members: readonly Member[]; readonly unready: readonly PullNumber[] }> {
+  const { store, clock } = place.app
+  const end = clock.now() + boardingTime
+  const key = `${job.repository.owner}/${job.repository.name} ${job.branch}`.toLowerCase()
+  const most = (await store.getCached(lengths, [key])).get(key) ?? longestTrain
+  const members: Member[] = []
+  const unready: PullNumber[] = []
+  let base = tip
+  for (const { snapshot } of orderTrain(await store.readyPulls(job.repository, job.branch))) {
+    if (members.length >= most || (members.length > 0 && clock.now() > end)) break
+    const member = await judge({ ...snapshot, base }, place)
+    if (member === undefined) {
+      unready.push(snapshot.pull)
+      continue
+    }
+    const sharing =
+      place.repository.landTogether !== undefined && mayShareAPush(member.planned.plan, member.planned.rules)
+    // One that goes by itself waits for those before it.
+    if (members.length > 0 && !sharing) break
+    members.push(member)
+    if (!sharing) break
+    base = member.permit.landing.commit
+  }
+  return { members, unready }
+}
+
+/** The verdict on a pull request on top of what goes before it. Undefined: it needs more than that. */
+async function judge(snapshot: Snapshot, place: Place): Promise<Member | undefined> {
+  const { app, repository } = place
+  if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) {
+    await repository.fetch(snapshot.baseRef, snapshot.pull)
+    if ((await repository.pullHead(snapshot.pull)) !== snapshot.head) return undefined
+  }
+  const seen = await lookAtPull(snapshot, place)
+  const { permit } = seen.verdict
+  if (permit === undefined || seen.commands.length > 0) return undefined
+  // What people are told of a merge is read from here, also by whoever comes after a crash.
+  await app.store.recordVerdict(recordOf(seen, app.clock.now()))
+  await recordLook(seen, place)
+  const planned = await planLanding(permit.landing, place)
+  const checks = composed(seen, place).checks.map(withDigest)
+  return { examined: seen, permit, seen, planned, checks }
+}
+
+async function landAlone({ examined, permit, planned, checks }: Member, lease: Lease, place: Place) {
+  return landUnderLease(examined, permit, lease, {
+    ...settleOptions(place),
+    forge: place.forge,
+    leaseSeconds: place.app.settings.leaseSeconds,
+    plan: () => Promise.resolve(planned),
+    checks,
+  })
+}
+
+async function landTogether(
+  members: readonly Member[],
+  job: TrainJob,
+  lease: Lease,
+  place: Place,
+): Promise<ReadonlyMap<PullNumber, LandingOutcome>> {
+  crashPoint('lease-taken')
+  const { store, log } = place.app
+  const { outcomes, refused } = await landTrain(members, lease, {
+    ...settleOptions(place),
+    forge: place.forge,
+    leaseSeconds: place.app.settings.leaseSeconds,
+  })
+  const { length } = members
+  const key = `${job.repository.owner}/${job.repository.name} ${job.branch}`.toLowerCase()
+  const hasLanded = [...outcomes.values()].filter(({ kind }) => kind === 'landed').length
+  log.info({ repository: job.repository, branch: job.branch, length, landed: hasLanded, refused }, 'train')
+  if (refused !== undefined || hasLanded === length)
+    await store.putCached(
+      lengths,
+      new Map([[key, nextLength(length, refused === undefined ? 'landed' : 'refused')]]),
+      lengthSeconds,
+    )
+  return outcomes
+}
+
+/** What a landing's outcome brings with it. Told to people by the job at the pull request, which reads how it stands. */
+async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): Promise<void> {
+  const { app, installation } = place
+  const { repository, pull, baseRef } = seen.snapshot
+  switch (outcome.kind) {
+    case 'landed':
+      await forgetRefusals(seen.snapshot, place)
+      await lookAnew([pull], place)
+      await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
+      return
+    case 'queued':
+      await noteQueue(repository, baseRef, true, app.store)
+      await app.store.dropReady(repository, [pull])
+      return
+    case 'refused':
+      // What the landing was planned by may be an hour old: where the branch demands something else now, that is tried.
+      if (!(await haveRulesChanged(baseRef, place))) await actOnRefusal(seen.snapshot, outcome.refusal, place)
+      return lookAnew([pull], place)
+    case 'again':
+    case 'mismatch':
+      return lookAnew([pull], place)
+    case 'busy':
+      return
+  }
+}
+
+/** They leave the queue, and are looked at from the start. In this order: the look puts those back that are ready. */
+async function lookAnew(pulls: readonly PullNumber[], place: Place): Promise<void> {
+  const { app, installation, forge } = place
+  await app.store.dropReady(forge.repository, pulls)
+  for (const pull of pulls)
+    await app.store.enqueue({ kind: 'pull', installation, repository: forge.repository, pull })
+}

@@ -1,0 +1,109 @@
+// What becomes of a look: the record of its verdict, and the report that people see.
+import { createHash } from 'node:crypto'
+import type { ReportOptions } from '../../messages/report-options.ts'
+import { composeReport, type Report } from '../../messages/report.ts'
+import { describeMeanwhile } from '../../messages/describe-meanwhile.ts'
+import type { Landings } from '../../ports/landings.ts'
+import type { PullMemory } from '../../ports/pull-memory.ts'
+import type { State } from '../../ports/state.ts'
+import type { Store } from '../../ports/store.ts'
+import type { VerdictRecord } from '../../ports/verdicts.ts'
+import { reportMismatch } from './report-mismatch.ts'
+import type { SettleOptions } from '../../landing/landing-options.ts'
+import type { Seen } from './look-at-pull.ts'
+import { toldPulls } from './publish/publication-state.ts'
+import { publishReport, type Compose } from './publish-report.ts'
+import type { StoredReport } from './report-merged.ts'
+import { statusPage } from './status-page.ts'
+import type { JobContext } from './job-context.ts'
+
+export function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
+  const { permit: _permit, ...plain } = verdict
+  const kept: StoredReport = { verdict: plain, ...told }
+  return {
+    repository: snapshot.repository,
+    pull: snapshot.pull,
+    head: snapshot.head,
+    base: snapshot.base,
+    config: configDigest,
+    verdict: verdict.kind,
+    report: kept,
+    decidedAt,
+  }
+}
+
+export function composed(
+  { snapshot, verdict, told }: Seen,
+  { app, forge }: JobContext,
+  more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
+): Report {
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
+  return composeReport(verdict, {
+    ...told,
+    page,
+    rulesUrl: app.settings.rulesUrl,
+    statusPage: statusPage(app.settings, forge.repository, snapshot.pull),
+    ...more,
+  })
+}
+
+export function settleOptions(place: JobContext<Store>): SettleOptions {
+  const { repository, merging, app } = place
+  const { store, clock } = app
+  return {
+    repository,
+    merging,
+    store,
+    clock,
+    onMismatch: (mismatch) => reportMismatch(mismatch, place),
+    onEnded: (outcome) => app.metrics.landings.inc({ outcome }),
+  }
+}
+
+/** What others merged since, in words; the pull requests among it are those on record. */
+async function sayMeanwhile(
+  { snapshot, told }: Seen,
+  { app, forge }: JobContext<Landings>,
+): Promise<readonly string[]> {
+  const { moved = [] } = told
+  if (moved.length === 0) return []
+  const pulls = await app.store.landedPulls(
+    forge.repository,
+    moved.map(({ commit }) => commit),
+  )
+  const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
+  return describeMeanwhile(moved, pulls, page, snapshot.baseRef)
+}
+
+/** Stands for all that a look shows to people, whatever of it is on GitHub already. */
+export async function digestOfShown(seen: Seen, place: JobContext<Landings>): Promise<string> {
+  const shown = composed(seen, place, { meanwhile: await sayMeanwhile(seen, place) })
+  return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
+}
+
+/** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
+export async function showLook(
+  seen: Seen,
+  place: JobContext<Required<PullMemory> & State & Landings>,
+  landed?: string,
+): Promise<void> {
+  const { snapshot, epoch, described } = seen
+  const meanwhile = landed === undefined ? await sayMeanwhile(seen, place) : []
+  // The push's own delivery may have had it published meanwhile.
+  const published =
+    landed === undefined
+      ? undefined
+      : await place.app.store.readState(toldPulls, snapshot.repository, String(snapshot.pull))
+  const compose: Compose = (runs) => composed(seen, place, { runs, landed, published, meanwhile })
+  const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head)
+  if (at === undefined) return
+  const { repository, pull, head } = snapshot
+  // Kept before it is shown to anybody by name: whoever agrees to it does so by that.
+  if (described) await place.app.store.keepChange(repository, pull, described)
+  await place.app.store.recordShown(repository, pull, {
+    head,
+    epoch,
+    at,
+    ...(described && { change: described.id }),
+  })
+}

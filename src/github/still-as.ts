@@ -1,0 +1,168 @@
+// Whether pull requests are still as their snapshots say, by one request for many of them: for a landing train, whose members
+// are all looked at afresh just before the push. Says yes or nothing: what is longer than a page, of a kind that the two
+// interfaces show differently, or not understood is for whoever reads the pull request itself.
+import { z } from 'zod'
+import type { PullNumber } from '../change/ids.ts'
+import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
+import type { Octokit } from './github-app.ts'
+import { opening } from './read-comments.ts'
+
+/** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
+const page = 30
+const pullsPerQuery = 20
+
+const who = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
+const fragment = `fragment Pull on PullRequest {
+  number title state isDraft headRefOid baseRefName baseRefOid
+  author ${who}
+  headRepository { name owner { login } }
+  labels(first: ${page}) { totalCount nodes { name } }
+  reviews(first: ${page}) { totalCount nodes { fullDatabaseId state submittedAt commit { oid } author ${who} } }
+  comments(first: ${page}) { totalCount nodes { fullDatabaseId createdAt updatedAt body author ${who} } }
+}`
+
+const account = z
+  .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
+  .nullable()
+const id = z.union([z.string(), z.number()]).transform(String)
+const listOf = <Node extends z.ZodType>(node: Node) =>
+  z.object({ totalCount: z.number(), nodes: z.array(node) })
+const shown = z.object({
+  number: z.number(),
+  title: z.string(),
+  state: z.string(),
+  isDraft: z.boolean(),
+  headRefOid: z.string(),
+  baseRefName: z.string(),
+  baseRefOid: z.string(),
+  author: account,
+  headRepository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }).nullable(),
+  labels: listOf(z.object({ name: z.string() })),
+  reviews: listOf(
+    z.object({
+      fullDatabaseId: id,
+      state: z.string(),
+      submittedAt: z.string().nullable(),
+      commit: z.object({ oid: z.string() }).nullable(),
+      author: account,
+    }),
+  ),
+  comments: listOf(
+    z.object({
+      fullDatabaseId: id,
+      createdAt: z.string(),
+      updatedAt: z.string(),
+      body: z.string(),
+      author: account,
+    }),
+  ),
+})
+const answered = z.object({ repository: z.record(z.string(), z.unknown()) })
+
+/** See Forge.stillAs. Never rejects: who gets no answer knows nothing. */
+export async function stillAs(
+  octokit: Octokit,
+  { owner, name }: RepositoryName,
+  snapshots: readonly Snapshot[],
+): Promise<ReadonlySet<PullNumber>> {
+  const same = new Set<PullNumber>()
+  for (let start = 0; start < snapshots.length; start += pullsPerQuery) {
+    const part = snapshots.slice(start, start + pullsPerQuery)
+    const wanted = part.map(({ pull }) => `p${pull}: pullRequest(number: ${pull}) { ...Pull }`).join('\n')
+    const query = `query ($owner: String!, $name: String!) {
+  repository(owner: $owner, name: $name) {
+    ${wanted}
+  }
+}
+${fragment}`
+    // What comes with errors beside it is rejected as a whole.
+    const answer = answered.safeParse(
+      await octokit.graphql<unknown>(query, { owner, name }).catch(() => undefined),
+    ).data
+    for (const snapshot of part) {
+      const now = shown.safeParse(answer?.repository[`p${snapshot.pull}`]).data
+      if (now !== undefined && isSame(snapshot, now)) same.add(snapshot.pull)
+    }
+  }
+  return same
+}
+
+type Shown = z.infer<typeof shown>
+
+function isSame(then: Snapshot, now: Shown): boolean {
+  const { labels, reviews, comments } = now
+  if ([labels, reviews, comments].some(({ totalCount, nodes }) => totalCount !== nodes.length)) return false
+  if (then.excess !== undefined || then.stacked) return false
+  return JSON.stringify(factsOf(then)) === JSON.stringify(factsNow(now))
+}
+
+/** In one shape for both: everything of a snapshot but the tip of its base, who pushed, and what our own comment says. */
+function factsOf(then: Snapshot) {
+  const { headRepository: from } = then
+  return {
+    pull: Number(then.pull),
+    title: then.title,
+    state: then.state,
+    draft: then.draft,
+    head: String(then.head),
+    baseRef: then.baseRef,
+    shownBase: String(then.shownBase),
+    author: personOf(then.author),
+    from: from === null ? null : `${from.owner}/${from.name}`,
+    labels: then.labels.toSorted(),
+    reviews: then.reviews
+      .map(({ id: number, state, commit, submittedAt, author }) =>
+        [number, state, commit, submittedAt, personOf(author)].join(' '),
+      )
+      .toSorted(),
+    comments: then.comments
+      .filter(({ author }) => author?.kind === 'user')
+      .map(({ id: number, createdAt, updatedAt, body, author }) =>
+        [number, createdAt, updatedAt, personOf(author), body].join(' '),
+      )
+      .toSorted(),
+  }
+}
+
+function factsNow(now: Shown): ReturnType<typeof factsOf> {
+  const { headRepository: from } = now
+  return {
+    pull: now.number,
+    title: now.title,
+    state: now.state === 'OPEN' ? 'open' : now.state === 'MERGED' ? 'merged' : 'closed',
+    draft: now.isDraft,
+    head: now.headRefOid,
+    baseRef: now.baseRefName,
+    shownBase: now.baseRefOid,
+    author: accountOf(now.author),
+    from: from === null ? null : `${from.owner.login}/${from.name}`,
+    labels: now.labels.nodes.map(({ name }) => name).toSorted(),
+    reviews: now.reviews.nodes
+      .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
+        [
+          fullDatabaseId,
+          state.toLowerCase().replaceAll('_', '-'),
+          commit?.oid ?? null,
+          submittedAt ?? '',
+          accountOf(author),
+        ].join(' '),
+      )
+      .toSorted(),
+    comments: now.comments.nodes
+      .filter(({ author }) => author?.__typename === 'User')
+      .map(({ fullDatabaseId, createdAt, updatedAt, body, author }) =>
+        [fullDatabaseId, createdAt, updatedAt, accountOf(author), opening(body)].join(' '),
+      )
+      .toSorted(),
+  }
+}
+
+const personOf = (person: Person | null): string =>
+  person === null ? 'nobody' : `${person.kind} ${person.id} ${person.login}`
+
+/** An App's name has brackets behind it in one interface and none in the other. */
+function accountOf(one: z.infer<typeof account>): string {
+  if (one === null) return 'nobody'
+  const isBot = one.__typename === 'Bot'
+  return `${isBot ? 'bot' : 'user'} ${one.databaseId ?? ''} ${one.login}${isBot ? '[bot]' : ''}`
+}

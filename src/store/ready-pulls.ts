@@ -1,0 +1,40 @@
+// Pull requests that wait for a landing train.
+import { pullNumber } from '../change/ids.ts'
+import type { Snapshot } from '../change/snapshot.ts'
+import type { ReadyPulls } from '../ports/ready-pulls.ts'
+import type { Database } from './database.ts'
+import { repositoryKey } from './landings.ts'
+import { schema } from './migrations.ts'
+
+export function openReadyPulls(database: Database): ReadyPulls {
+  return {
+    putReady: async (snapshot) => {
+      const { repository, baseRef, pull } = snapshot
+      // Whoever waits already keeps their place, unless they wait for another branch now.
+      await database.query(
+        `INSERT INTO ${schema}.ready_pull AS ready (repository, branch, pull, snapshot)
+         VALUES ($1, $2, $3, $4::jsonb)
+         ON CONFLICT (repository, pull) DO UPDATE SET branch = excluded.branch, snapshot = excluded.snapshot,
+           ready_at = CASE WHEN ready.branch = excluded.branch THEN ready.ready_at ELSE excluded.ready_at END`,
+        [repositoryKey(repository), baseRef, pull, JSON.stringify(snapshot)],
+      )
+    },
+
+    readyPulls: async (repository, branch) => {
+      const rows = await database.query<{ pull: number; snapshot: Snapshot; at: number }>(
+        `SELECT pull, snapshot, extract(epoch FROM ready_at)::float8 * 1000 AS at FROM ${schema}.ready_pull
+         WHERE repository = $1 AND branch = $2 ORDER BY ready_at, pull`,
+        [repositoryKey(repository), branch],
+      )
+      return rows.map(({ pull, snapshot, at }) => ({ pull: pullNumber(pull), snapshot, readyAt: at }))
+    },
+
+    dropReady: async (repository, pulls) => {
+      await database.query(
+        `DELETE FROM ${schema}.ready_pull
+         WHERE repository = $1 AND pull IN (SELECT json_array_elements_text($2::json)::integer)`,
+        [repositoryKey(repository), JSON.stringify(pulls)],
+      )
+    },
+  }
+}

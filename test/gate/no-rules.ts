@@ -1,0 +1,20 @@
+// A branch that demands nothing.
+import type { BranchRules } from '../../src/gate/branch-rules.ts'
+
+export const noRules: BranchRules = {
+  branch: 'main',
+  owner: 'organization',
+  checks: { required: [], strict: false },
+  closedToUs: false,
+  closedToPushes: false,
+  reservedForUs: false,
+  locked: false,
+  linearHistory: false,
+  signatures: false,
+  mergeQueue: false,
+  workflows: false,
+  others: [],
+  mergeMethods: ['merge', 'squash', 'rebase'],
+  temporaryBranch: [],
+  unread: [],
+}

@@ -1,0 +1,45 @@
+// A process that ends after any single step of a landing.
+import type { LandOptions } from '../../src/landing/landing-options.ts'
+
+export class PowerCut extends Error {}
+
+/** After `left` calls nothing works any more: not even what would tidy up. Reads count, too. */
+export function dying<Options extends Omit<LandOptions, 'plan'>>(
+  options: Options,
+  left: number,
+): { options: Options; calls: string[] } {
+  const calls: string[] = []
+  const wrap = <T extends object>(part: T, name: string): T =>
+    Object.fromEntries(
+      Object.entries(part).map(([key, value]: [string, unknown]) => [
+        key,
+        typeof value !== 'function'
+          ? value
+          : async (...args: unknown[]) => {
+              if (calls.length >= left) throw new PowerCut()
+              calls.push(`${name}.${key}`)
+              const answer: unknown = await (value as (...args: unknown[]) => unknown).apply(part, args)
+              if (calls.length >= left) throw new PowerCut()
+              return answer
+            },
+      ]),
+    ) as T
+  const { repository, merging, store, forge } = options
+  return {
+    calls,
+    options: {
+      ...options,
+      repository: wrap(repository, 'repository'),
+      merging: wrap(merging, 'merging'),
+      store: wrap(store, 'store'),
+      forge: wrap(forge, 'forge'),
+    },
+  }
+}
+
+/** Whether a call can change anything anywhere. */
+export function isAct(call: string): boolean {
+  return /\.(?:land|landTogether|stage|merge|sign|moveStaged|removeStaged|perform|beginLanding|endLanding|acquireLease|putCached|writeState)$/.test(
+    call,
+  )
+}
