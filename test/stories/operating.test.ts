@@ -33,7 +33,21 @@ describe('the bot in operation', () => {
       60,
       world.log,
     )
-    expect((await get('/metrics')).text).toMatch(/^catalog_bot_landings_total\{outcome="landed"\} 1$/m)
+    // The branch has moved before that is settled and told.
+    await until(
+      'the merge is counted',
+      async () => /^catalog_bot_landings_total\{outcome="landed"\} [1-9]/m.test((await get('/metrics')).text),
+      30,
+      world.log,
+    )
+    const toldPull = () =>
+      world.coast.github.repository('coast/operators').pulls.get(told[0]?.pull.number ?? 0)
+    await until(
+      'the merge is told',
+      () => toldPull()?.comments.some(({ body }) => /Merged as/.test(body)) ?? false,
+      30,
+      world.log,
+    )
     const { number } = told[0]?.pull ?? { number: 0 }
     const page = `/r/coast/operators/pull/${number}`
     const comment = told[0]?.pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
