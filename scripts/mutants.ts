@@ -32,6 +32,8 @@ const installs = 'test/checks/install/simulate-install.test.ts'
 const maySeeTest = 'test/app/pages/may-see.test.ts'
 const pagesTest = 'test/app/pages/pages.test.ts'
 const installCheck = 'test/checks/install/install-check.test.ts'
+const trials = 'src/checks/install/trial'
+const onCluster = 'test/cluster/run-trial.test.ts'
 
 /** Worlds of the simulator, many of them: see SIMULATED_WORLDS below. */
 const worlds: NonNullable<Mutant['test']> = ['test/simulate/simulated-worlds.test.ts', 'end without']
@@ -2707,6 +2709,180 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: [who, 'T21'],
+  },
+  {
+    number: 498,
+    bug: 'make a check run once more whose answer was lost',
+    edits: [
+      {
+        file: 'src/github/forge.ts',
+        search: 'const isNew = present !== undefined && !isAgain &&',
+        replace: 'const isNew = present !== undefined &&',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'answer to them was lost'],
+  },
+  {
+    number: 541,
+    bug: 'approve an InstallPlan whatever it names',
+    edits: [
+      {
+        file: `${trials}/olm-v0.ts`,
+        search: 'if (!wanted || !isSameSet(names, wanted.names))',
+        replace: 'if (!wanted)',
+      },
+    ],
+    test: [onCluster, 'another choice than|more than the simulation'],
+  },
+  {
+    number: 542,
+    bug: 'take a CRD that is there already for the trial’s own',
+    edits: [{ file: `${trials}/olm-v0.ts`, search: 'if (theirs !== undefined)', replace: 'if (false)' }],
+    test: [onCluster, 'only the InstallPlan names'],
+  },
+  {
+    number: 543,
+    bug: 'take away every CRD that the trial found',
+    edits: [{ file: `${trials}/clean-up.ts`, search: '    isOurs: isBroughtByTrial,\n', replace: '' }],
+    test: [onCluster, 'touches nothing'],
+  },
+  {
+    number: 544,
+    bug: 'take away trials that do not say until when they last',
+    edits: [
+      {
+        file: `${trials}/clean-up.ts`,
+        search: '.filter(([, expires]) => expires * 1000 < now)',
+        replace: '',
+      },
+    ],
+    test: [onCluster, 'touches nothing|killed at any point'],
+  },
+  {
+    number: 545,
+    bug: 'blame the author for what a registry does',
+    edits: [
+      {
+        file: `${trials}/trial-outcome.ts`,
+        search: "'registry-failing': 'infra'",
+        replace: "'registry-failing': 'content'",
+      },
+    ],
+    test: [onCluster, 'has had enough'],
+  },
+  {
+    number: 546,
+    bug: 'take what could not be seen for absent',
+    edits: [
+      {
+        file: `${trials}/try-on-cluster.ts`,
+        search: "return sighting.kind === 'failed' ? [sighting] : []",
+        replace: 'return []',
+      },
+    ],
+    test: [onCluster, 'may not look|goes away'],
+  },
+  {
+    number: 547,
+    bug: 'say that it installs while its pods do not run',
+    edits: [
+      {
+        file: `${trials}/olm-v0.ts`,
+        search: 'const lazy = deployments.filter((one) => !isAvailable(one))',
+        replace: 'const lazy: typeof deployments = []',
+      },
+    ],
+    test: [onCluster, 'never runs'],
+  },
+  {
+    number: 548,
+    bug: 'try on a cluster for an author whom nobody has authorised',
+    edits: [
+      {
+        file: 'src/app/jobs/trial/wish-trial.ts',
+        search: ' && outcome.waiting.length === 0',
+        replace: '',
+      },
+    ],
+    test: ['test/app/jobs/trial/wish-trial.test.ts', 'people included'],
+  },
+  {
+    number: 549,
+    bug: 'obey /test-install for another commit than the one that it was written for',
+    edits: [
+      {
+        file: 'src/app/jobs/trial/wish-trial.ts',
+        search: '      record.head === snapshot.head &&\n',
+        replace: '',
+      },
+    ],
+    test: ['test/app/jobs/trial/wish-trial.test.ts', 'exactly that one'],
+  },
+  {
+    number: 550,
+    bug: 'let owners of a package run it on the cluster',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "'test-install': 'maintainers'",
+        replace: "'test-install': 'owners'",
+      },
+    ],
+    test: ['test/gate/commands.test.ts', 'test-install'],
+  },
+  {
+    number: 551,
+    bug: 'give every repository the first cluster',
+    edits: [
+      {
+        file: 'src/app/trials/cluster-targets.ts',
+        search: 'one.github.toLowerCase() === name &&',
+        replace: '',
+      },
+    ],
+    test: ['test/app/trials/do-trial-order.test.ts', ''],
+  },
+  {
+    number: 552,
+    bug: 'show a trial green that could not find out everything',
+    edits: [
+      {
+        file: 'src/messages/trial-check.ts',
+        search: 'open > 0 || reports.length === 0',
+        replace: 'reports.length === 0',
+      },
+    ],
+    test: ['test/messages/trial-check.test.ts', 'green only'],
+  },
+  {
+    number: 553,
+    bug: 'go on with a trial whose lease somebody else has',
+    edits: [
+      {
+        file: 'src/app/jobs/trial/run-trials.ts',
+        search: "if (!(await app.store.renewLease(ground.lease, leaseSeconds))) return 'stop'",
+        replace: '',
+      },
+    ],
+    test: ['test/app/jobs/trial/run-trials.test.ts', 'lost lease'],
+  },
+  {
+    number: 554,
+    bug: 'delete whatever has a name, though it is another object by now',
+    edits: [
+      {
+        file: 'src/cluster/open-cluster.ts',
+        search: '...(action.uid !== undefined && { preconditions: { uid: action.uid } }),',
+        replace: '',
+      },
+    ],
+    test: [onCluster, 'made anew'],
+  },
+  {
+    number: 555,
+    bug: 'let a kubeconfig start programs',
+    edits: [{ file: 'src/cluster/kubeconfig.ts', search: '!allowsPrograms && ', replace: 'false && ' }],
+    test: [onCluster, 'starts programs'],
   },
   {
     number: 521,

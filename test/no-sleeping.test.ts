@@ -5,6 +5,14 @@ import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 
 const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> = {
+  'test/cluster/control-plane/stand-in-kubelet.ts': [
+    1,
+    'no part of the tests: between two looks at real pods',
+  ],
+  'test/cluster/control-plane/start-control-plane.ts': [
+    2,
+    'no part of the tests: real processes are waited for, and started again',
+  ],
   'test/git/merge.test.ts': [1, 'a timestamp of git that has to differ has whole seconds'],
   'test/registry/cached-bundles.test.ts': [1, 'between two looks at whether it holds'],
   'test/registry/personalities.test.ts': [1, 'between two looks at whether it holds'],

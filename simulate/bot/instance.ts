@@ -2,6 +2,7 @@
 // place, which has what was on disk and nothing else.
 import pino from 'pino'
 import type { Publishing } from '../../src/app/publishing/open-publishing.ts'
+import type { Trials } from '../../src/app/trials/open-trials.ts'
 import { jobsOfDelivery } from '../../src/app/edge/jobs-of-delivery.ts'
 import { pushOfDelivery } from '../../src/app/edge/push-of-delivery.ts'
 import type { App, JobContext } from '../../src/app/jobs/job-context.ts'
@@ -28,6 +29,12 @@ const metrics = openMetrics()
 const log = pino({ level: 'silent' })
 const nobodyPublishes: Publishing = {
   order: () => Promise.reject(new Error('nothing is published here')),
+  close: () => Promise.resolve(),
+}
+const nobodyTries: Trials = {
+  isAllowed: false,
+  order: () => Promise.reject(new Error('nothing is tried here')),
+  serving: () => Promise.reject(new Error('nothing is tried here')),
   close: () => Promise.resolve(),
 }
 
@@ -68,6 +75,7 @@ export function startInstance(process: Process, scheduler: Scheduler, ports: Por
     store,
     registries,
     publishing: nobodyPublishes,
+    trials: nobodyTries,
     loader,
     looks: lookHere(repository, loader),
     turns: openTurns(clock),

@@ -26,6 +26,7 @@ import { openMetrics } from './metrics.ts'
 import { openPages } from './pages/open-pages.ts'
 import { openResume } from './pages/resume.ts'
 import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
+import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
 import { openRegistries } from '../examine/registries.ts'
 import { runJob } from './jobs/run-job.ts'
@@ -82,6 +83,7 @@ export async function serve(
   await checkCredentials(github, log)
   // Before any other process is started: none of them inherits it.
   const publishEnvironment = takePublishEnvironment(process.env)
+  const trialEnvironment = takeTrialEnvironment(process.env)
   // A database that is far away, large or someone else's still can take its time: who waits is told for what.
   const opening = performance.now()
   log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
@@ -104,6 +106,7 @@ export async function serve(
     insecure: settings.insecureRegistries,
   })
   const publishing = openPublishing(publishEnvironment)
+  const trials = openTrials(trialEnvironment)
   const readStoreMetrics = openStoreMetrics(metrics.registry, store, clock)
   const health = openHealth(store, clock)
   const loader = catalogLoader(pool, store)
@@ -114,6 +117,7 @@ export async function serve(
     store,
     registries,
     publishing,
+    trials,
     loader,
     looks,
     turns,
@@ -212,7 +216,8 @@ export async function serve(
       const all = settings.stopSeconds * 1000
       const { images, last } = gracesOf(all)
       if (!(await within(images))) log.info('waiting for jobs to end')
-      await publishing.close()
+      // A trial is taken up anew by whoever comes next, which takes away what this one left.
+      await Promise.all([publishing.close(), trials.close()])
       await within(all - images - last)
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -306,6 +311,7 @@ function openWorkplaces(app: App<Store>, github: GitHubApp) {
   const acting = {
     ...github,
     comments: openCommentMemory(app.clock),
+    pause: (milliseconds: number) => app.clock.sleep(milliseconds),
     mostComments: app.settings.budget.comments,
   }
 

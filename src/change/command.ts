@@ -11,6 +11,7 @@ export const commandNames = [
   'freeze',
   'thaw',
   'preview',
+  'test-install',
   'rollback',
   'override',
   'help',
@@ -34,9 +35,9 @@ export type ParsedComment =
 /** Commands stand at the top: whoever quotes a long mail below does not command by it. */
 export const linesRead = 20
 
-const commandLine = /^\/(?<name>[a-z]+)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
+const commandLine = /^\/(?<name>[a-z]+(?:-[a-z]+)*)(?:[ \t]+(?<rest>.*?))?[ \t]*$/
 const commitPrefix = /^[0-9a-f]{7,64}$/
-const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge', 'preview'])
+const takesCommit: ReadonlySet<CommandName> = new Set(['approve', 'merge', 'preview', 'test-install'])
 const takesWords: ReadonlySet<CommandName> = new Set(['freeze', 'thaw', 'rollback', 'override'])
 
 /** Reads a comment's body. */

@@ -14,6 +14,7 @@ import type { Approval } from './approval.ts'
 import type { Becoming } from './bundles/becoming.ts'
 import type { PackageSources } from './bundles/package-sources.ts'
 import type { AskedServer } from './install/running-catalog.ts'
+import type { PlannedTrial } from './install/trial/plan-trials.ts'
 import type { TriedInstall } from './install/tried-install.ts'
 import type { Answers, Question } from './questions.ts'
 
@@ -115,6 +116,8 @@ export interface CheckOutcome {
   readonly isOptional?: true
   /** What was tried, for the check run. Absent: the summary says it all. */
   readonly tried?: readonly TriedInstall[]
+  /** What a cluster would be asked to show, where the configuration wants that; by the catalog's root. Absent: nothing. */
+  readonly trials?: readonly { readonly root: string; readonly trial: PlannedTrial }[]
   /** One line on what was looked at: `3 packages, 41 bundles, 2 catalogs`. Shown when the check passes. */
   readonly summary: string
 }

@@ -1,17 +1,18 @@
-// `install DIR --package NAME`: a package installed without a cluster. Exit 0 when it installs, 1 when it does not, 2 when
+// `install DIR --package NAME`: a package installed without a cluster, and with `--kubeconfig` on one after that. Exit 0 when it installs, 1 when it does not, 2 when
 // that could not be found out, or when the command could not run.
 import { createHash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { BundleBlob } from '../catalog/facts/catalog.ts'
 import type { BundleContent } from '../checks/install/bundle-content.ts'
 import { bundleFacts } from '../checks/install/bundle-facts.ts'
-import type { InstallReport } from '../checks/install/install-report.ts'
+import type { ChannelInstall, InstallReport } from '../checks/install/install-report.ts'
 import { hasInlineObjects, inlineBundle } from '../checks/install/inline-bundle.ts'
 import { CatalogUnderTest, ownName, type OtherCatalog } from '../checks/install/resolutions.ts'
 import { judgeInstall, planInstall, type InstallPlan } from '../checks/install/simulate-install.ts'
 import { targetIds, targetNamed, type Target } from '../checks/install/targets.ts'
 import { printable } from '../findings/printable.ts'
 import { describeInstall } from '../messages/describe-install.ts'
+import { describeTrials } from '../messages/describe-trials.ts'
 import type { BundleFiles } from '../bundle/bundle-files.ts'
 import { detectFormat } from '../bundle/bundle-format.ts'
 import { eachOf } from '../examine/gather-answers.ts'
@@ -20,10 +21,16 @@ import { pullBundle } from '../registry/pull-bundle.ts'
 import type { RegistryClient } from '../registry/registry-client.ts'
 import { packedSize } from '../registry/unpack/packed-size.ts'
 import { objectsOf, readInstallCatalog, runCatalog, type InstallCatalog } from './install-catalog.ts'
+import {
+  installOnCluster,
+  type ClusterInstall,
+  type ClusterOptions,
+  type TriedCatalog,
+} from './install-on-cluster.ts'
 import { exitWith, print, printJson } from './output.ts'
 import { filesBelow, withRegistry } from './pulled-bundles.ts'
 
-export interface InstallOptions {
+export interface InstallOptions extends ClusterOptions {
   readonly package: string
   readonly channel?: readonly string[]
   readonly allChannels?: true
@@ -46,10 +53,9 @@ export async function install(dir: string, options: InstallOptions): Promise<voi
   const { insecureRegistry: insecure } = options
   const main = await readInstallCatalog(dir, insecure)
   const { catalog } = main
-  const base =
-    options.upgradeFrom === undefined
-      ? undefined
-      : (await readInstallCatalog(options.upgradeFrom, insecure)).catalog
+  const before =
+    options.upgradeFrom === undefined ? undefined : await readInstallCatalog(options.upgradeFrom, insecure)
+  const base = before?.catalog
   const others = await besideCatalogs(options.beside ?? [], insecure)
   const test = new CatalogUnderTest(catalog, base, { others })
   const channels = channelsFor(test, dir, options)
@@ -66,20 +72,52 @@ export async function install(dir: string, options: InstallOptions): Promise<voi
       sha256: (text) => createHash('sha256').update(text).digest('hex'),
     },
   )
-  printReport(report, options)
-  exitWith(report.installs === 'yes' ? 0 : report.installs === 'no' ? 1 : 2)
+  const tried =
+    options.kubeconfig === undefined || report.installs === 'no'
+      ? undefined
+      : await installOnCluster(
+          {
+            plan,
+            test,
+            main: triedCatalog(main, dir),
+            base: before && triedCatalog(before, options.upgradeFrom ?? ''),
+            contents,
+            wanted,
+            simulated: new Map(report.channels.map((one) => [one.channel, installable(one)])),
+          },
+          options,
+        )
+  printReport(report, tried, options)
+  // A cluster's word counts for more than a question that the simulation left open.
+  const installs = tried?.installs ?? report.installs
+  exitWith(installs === 'yes' ? 0 : installs === 'no' ? 1 : 2)
 }
 
-function printReport(report: InstallReport, { output, objects }: InstallOptions): void {
+function triedCatalog(catalog: InstallCatalog, name: string): TriedCatalog {
+  return { catalog, ...(catalog.directory === undefined && { image: name }) }
+}
+
+function installable({ acceptance }: ChannelInstall): readonly Target[] {
+  return acceptance
+    .filter(({ installs }) => installs === 'yes' || installs === 'unknown')
+    .map(({ target }) => target)
+}
+
+function printReport(
+  report: InstallReport,
+  tried: ClusterInstall | undefined,
+  { output, objects }: InstallOptions,
+): void {
   const withObjects = objects === true
   if (output === 'json') {
     const shown = report.channels.map((channel) => ({
       ...channel,
       objects: withObjects ? channel.objects.map(({ manifest }) => manifest) : undefined,
     }))
-    return printJson({ ...report, channels: shown })
+    return printJson({ ...report, channels: shown, cluster: tried })
   }
   print(describeInstall(report))
+  if (tried) print(describeTrials(tried.trials, tried.notTried))
   if (!withObjects) return
   for (const { channel, objects: made } of report.channels)
     for (const { manifest, file } of made)

@@ -177,6 +177,12 @@ export const configSchema = z.strictObject({
         .describe(
           'What packages must install with. Empty: OLM v0 for registry+v1 bundles, RukPak for other formats.',
         ),
+      cluster: z
+        .enum(['off', 'asked', 'automatic'])
+        .default('off')
+        .describe(
+          'Whether what installs in the simulation is tried on a cluster, too, where the operator of the App gives one: `asked`, when a maintainer comments /test-install; `automatic`, also when every check has passed. An Operator that is tried runs on that cluster.',
+        ),
     })
     .prefault({})
     .describe('The simulated install of the packages that a pull request changes.'),

@@ -111,6 +111,8 @@ const allowed: Readonly<Record<CommandName, 'everybody' | 'say' | 'owners' | 'ho
   thaw: 'maintainers',
   // It costs a build and a place in a registry, which strangers do not get of us.
   preview: 'owners',
+  // It runs what the author wrote, on a cluster of the operator's.
+  'test-install': 'maintainers',
   // What users get is everybody's matter.
   rollback: 'maintainers',
   // The rules are the repository's, and whoever looks after it answers for what they do not stop.
@@ -309,7 +311,8 @@ function carryOut(
       return done('+1')
     case 'rollback':
       return done('+1', { rollback: { words: command.words ?? '' } })
-    case 'preview': {
+    case 'preview':
+    case 'test-install': {
       const stale = whyStale(command, comment, input)
       return stale === undefined
         ? done('+1')

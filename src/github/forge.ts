@@ -26,13 +26,24 @@ import { stillAs } from './still-as.ts'
 /** GitHub takes at most this many annotations in one request; later updates append more. */
 const annotationsPerRequest = 50
 
-/** Actions that read what is there before they write: after a lost answer they find what was done, and do it once. */
-const readsFirst: ReadonlySet<Action['kind']> = new Set(['put-check', 'put-comment', 'request-reviews'])
+/**
+ * Actions that read what is there before they write: after a lost answer they find what was done, and do it once. What takes
+ * several requests may be there in part.
+ */
+function mayBeDoneAgain(action: Action): boolean {
+  if (action.kind === 'put-check') return action.run.annotations.length <= annotationsPerRequest
+  return action.kind === 'request-reviews'
+}
 /** What was done before in the same job stays done: one call that fails does not take it back to its start. */
 const attempts = 4
+/** Milliseconds after which GitHub's lists show what was written. */
+const lag = 2000
+/** Seconds after which a comment is looked for whose writing was not answered. */
+const commentSeconds = 10
 
 /** GitHub failed, and did not refuse. A limit is waited for, never run against. */
-const isPassing = (error: unknown): boolean => error instanceof ForgeError && error.code === 'unavailable'
+const isPassing = (error: unknown): error is ForgeError =>
+  error instanceof ForgeError && error.code === 'unavailable'
 
 export function openForge(octokit: Octokit, repository: RepositoryName, acting: ActingApp): Forge {
   const { appId } = acting
@@ -249,7 +260,13 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         try {
           return await asking(action.kind, () => perform(action, attempt > 1))
         } catch (error) {
-          if (attempt === attempts || !readsFirst.has(action.kind) || !isPassing(error)) throw error
+          if (!isPassing(error)) throw error
+          // Made once, read later: a list that lags would have it made twice. The queue waits long enough.
+          if (action.kind === 'put-comment')
+            throw new ForgeError('unavailable', error.message, { cause: error, retryAfter: commentSeconds })
+          const { pause } = acting
+          if (attempt === attempts || !mayBeDoneAgain(action) || pause === undefined) throw error
+          await pause(lag)
         }
     },
     dispatchedRuns: (by, branch) =>

@@ -12,6 +12,8 @@ export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly comments?: CommentMemory
   /** More comments, or reviews, of one pull request are not read. */
   readonly mostComments?: number
+  /** Waits so many milliseconds. Absent: what GitHub failed to answer is not tried again in place. */
+  readonly pause?: (milliseconds: number) => Promise<void>
 }
 
 interface Target {

@@ -15,6 +15,7 @@ const words: Readonly<Record<CommandRecord['command'], string>> = {
   freeze: 'stops merging',
   thaw: 'allows merging again',
   preview: 'asks for a preview image of this commit',
+  'test-install': 'asks for a trial of this commit on the cluster',
   rollback: 'rolls an image back',
   override: 'lets this change pass in spite of a rule',
   help: 'asked for help (see below)',
@@ -35,6 +36,7 @@ const ofMaintainers: ReadonlySet<CommandRecord['command']> = new Set([
   'thaw',
   'rollback',
   'override',
+  'test-install',
 ])
 const deniedToOwners = ', but has no permission: only maintainers have it'
 const forSomethingElse =
@@ -46,6 +48,7 @@ const help = [
   `- ${code('/recheck')}: run all checks again`,
   `- ${code('/freeze [branch] [reason]')}, ${code('/thaw [branch]')}: stop all merging into a branch, and allow it again (maintainers)`,
   `- ${code('/preview [commit]')}: publish a preview image, where the repository has them (owners and maintainers)`,
+  `- ${code('/test-install [commit]')}: install it on the operator’s cluster, where the repository has that (maintainers)`,
   `- ${code('/override RULE because REASON')}: let exactly this change pass in spite of a rule of the bot’s own (maintainers)`,
   `- ${code('/rollback [tag] [digest]')}: let a tag name a former image again (maintainers)`,
   `- ${code('/merge')}: merge this commit, in repositories without automatic merging`,

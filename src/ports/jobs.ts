@@ -42,6 +42,13 @@ export type Job =
       readonly repository: RepositoryName
       readonly pull: PullNumber
     }
+  /** Try what a pull request leads to on a cluster. */
+  | {
+      readonly kind: 'trial'
+      readonly installation: number
+      readonly repository: RepositoryName
+      readonly pull: PullNumber
+    }
   /** Look up the next few images that the catalogs of a repository name. Waits behind every other kind. */
   | { readonly kind: 'scan'; readonly installation: number; readonly repository: RepositoryName }
 

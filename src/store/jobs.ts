@@ -53,6 +53,7 @@ export function jobKey(job: Job): string {
   switch (job.kind) {
     case 'pull':
     case 'preview':
+    case 'trial':
       return `${job.kind} ${repository}#${job.pull}`
     case 'branch':
     case 'group':

@@ -1,4 +1,5 @@
-// Removes what nobody will ask for again: expired cache rows, old deliveries, old verdicts. Never an intent.
+// Removes what nobody will ask for again: expired cache rows, old deliveries, old verdicts, places in line of
+// repositories that we left. Never an intent.
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 
@@ -6,6 +7,8 @@ import { schema } from './migrations.ts'
 const keepDeliveriesDays = 14
 /** A parked pull request is looked at within an hour: one that was not for so long is closed. */
 const keepParkedDays = 30
+/** Whoever is ready lands within minutes, or is looked at anew: one that waits for so long is in a repository that we left. */
+const keepReadyDays = 30
 /** Verdicts are for people who ask why; after a quarter nobody does. */
 const keepVerdictsDays = 90
 /** Except of what was merged: "why did this get in?" is asked for as long as users have it. */
@@ -46,5 +49,9 @@ export async function prune(database: Database): Promise<void> {
   await database.query(
     `DELETE FROM ${schema}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
     [keepParkedDays],
+  )
+  await database.query(
+    `DELETE FROM ${schema}.ready_pull WHERE ready_at < clock_timestamp() - $1::float8 * interval '1 day'`,
+    [keepReadyDays],
   )
 }

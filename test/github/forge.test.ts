@@ -406,6 +406,30 @@ describe('questions about people', () => {
 })
 
 describe('writes', () => {
+  test('of a check run are found where the answer to them was lost, and done once', async () => {
+    const pauses: number[] = []
+    const patient = openForge(
+      await app.octokit(it.installation.id),
+      { owner: name.owner, name: name.repo },
+      {
+        appId: app.appId,
+        login: () => app.login(),
+        pause: async (milliseconds) => void pauses.push(milliseconds),
+      },
+    )
+    const run = withDigest(aCheck({ name: 'catalog-bot / lost answer' }))
+    const shown = () => it.github.checkRuns(pull).filter((candidate) => candidate.name === run.name)
+    it.github.fail('POST /repos/{owner}/{repo}/check-runs', { applyThenFail: 502 })
+    await patient.perform({ kind: 'put-check', head: head(), run, present: [] })
+    expect([shown().length, pauses.length]).toEqual([1, 1])
+    // Without anybody to wait by, it is left to the queue.
+    it.github.fail('POST /repos/{owner}/{repo}/check-runs', { status: 502 })
+    const other = withDigest(aCheck({ name: 'catalog-bot / other' }))
+    await expect(forge.perform({ kind: 'put-check', head: head(), run: other })).rejects.toMatchObject({
+      retryable: true,
+    })
+  })
+
   test('are never repeated by the client: an unclear answer to a comment gives one request', async () => {
     const before = it.github.requests.length
     it.github.fail('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', { status: 502 }, 5)

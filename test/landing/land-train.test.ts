@@ -17,7 +17,10 @@ beforeAll(async () => {
   world = await LandingWorld.open()
 })
 afterAll(async () => world.stop())
-afterEach(() => {
+const opened: Scene[] = []
+afterEach(async () => {
+  // Also of a test that failed: a mirror that stays open keeps the process alive.
+  for (const scene of opened.splice(0)) await scene.close()
   expect(world.it.github.violations.splice(0)).toEqual([])
 })
 
@@ -30,6 +33,7 @@ interface Station {
 /** Three pull requests for three files, each judged on top of the one before it. */
 async function station(method: LandingMethod = plainPush): Promise<Station> {
   const scene = await world.scene({ behind: false })
+  opened.push(scene)
   const pulls = [scene.pull]
   for (const name of ['beta', 'gamma'])
     pulls.push(
@@ -100,7 +104,6 @@ describe('a landing train', () => {
     expect(pushesOf(it)).toBe(1)
     expect(it.pulls.map(({ merged }) => merged?.sha)).toEqual(it.pulls.map(() => expect.any(String)))
     expect(it.scene.intents.map(({ outcome }) => outcome)).toEqual(['landed', 'landed', 'landed'])
-    await it.scene.close()
   })
 
   test('lands where GitHub does not answer for all of them at once, and though a snapshot was kept in a database', async () => {
@@ -115,7 +118,6 @@ describe('a landing train', () => {
     })
     const { outcomes } = await go({ ...it, members: kept })
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
-    await it.scene.close()
   })
 
   test('ends before a member that has changed since: those before it land, those after it wait', async () => {
@@ -130,7 +132,6 @@ describe('a landing train', () => {
     ])
     expect(it.scene.tip()).toBe(commitsOf(it)[0])
     expect(it.pulls.map(({ merged }) => merged !== null)).toEqual([true, false, false])
-    await it.scene.close()
   })
 
   test('looks at every member afresh: one that a person has put a label on since does not land', async () => {
@@ -141,7 +142,6 @@ describe('a landing train', () => {
     const { outcomes } = await go(it)
     expect(outcomes.get(pullNumber(third.number))?.kind).toBe('again')
     expect(third.merged).toBeNull()
-    await it.scene.close()
   })
 
   test('that is refused as a whole lands nobody and blames nobody', async () => {
@@ -153,7 +153,6 @@ describe('a landing train', () => {
     expect([...outcomes]).toEqual([])
     expect(it.scene.tip()).toBe(tip)
     expect(it.scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned', 'abandoned'])
-    await it.scene.close()
   })
 
   test('goes where our checks are required: they are put on what becomes the tip, once', async () => {
@@ -164,7 +163,6 @@ describe('a landing train', () => {
     expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['landed', 'landed', 'landed'])
     expect(it.scene.tip()).toBe(commitsOf(it).at(-1))
     expect(it.scene.otherBranches().filter((ref) => ref.includes('catalog-bot'))).toEqual([])
-    await it.scene.close()
   })
 
   test('does not land on a base that moved, and writes nothing down as landed', async () => {
@@ -174,7 +172,6 @@ describe('a landing train', () => {
     await go(it)
     expect(it.scene.tip()).toBe(tip)
     expect(it.scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned', 'abandoned'])
-    await it.scene.close()
   })
 
   test('that lost its lease between its intents pushes nothing', async () => {
@@ -192,14 +189,12 @@ describe('a landing train', () => {
     })
     expect(it.scene.tip()).toBe(tip)
     expect(it.scene.intents.map(({ outcome }) => outcome)).toEqual(['abandoned', 'abandoned'])
-    await it.scene.close()
   })
 
   test('that is cut off after any single step leaves each member landed once, or not at all', async () => {
     const first = await station()
     const whole = dying(first.scene.options, Infinity)
     await go(first, whole.options)
-    await first.scene.close()
     // The first and the last of each kind: what lies between is like one of them.
     const acts = whole.calls
       .map((step, at) => [step, at] as const)
@@ -230,7 +225,6 @@ describe('a landing train', () => {
         it.pulls.map(() => pushed),
       ])
       expect([told, scene.mismatches]).toEqual([told, []])
-      await scene.close()
     }
   }, 120_000)
 })

@@ -24,6 +24,7 @@ import type { Cache } from '../../src/ports/cache.ts'
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { nobodyPublishes } from '../app/publishing/nobody-publishes.ts'
+import { nobodyTries } from '../app/trials/nobody-tries.ts'
 import { openMadeStore } from '../store/made-store.ts'
 import { openDemoWorld, type DemoWorld } from '../../sandbox/demo/demo-world.ts'
 import { commentOf } from '../../sandbox/demo/outcome.ts'
@@ -107,6 +108,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     store,
     registries,
     publishing: nobodyPublishes,
+    trials: nobodyTries,
     looks,
     turns: openTurns(clock),
     clock,

@@ -83,6 +83,24 @@ describe('a pull request that waits', () => {
   }, 120_000)
 })
 
+describe('a pull request that was merged a moment ago', () => {
+  test('is said to be, though GitHub still calls it open', async () => {
+    const { github } = world.coast
+    const catchUp = github.lag('GET /repos/{owner}/{repo}/pulls/{pull_number}')
+    try {
+      const pull = await open('first of two')
+      const said = () => pull.comments.at(-1)?.body ?? ''
+      await until('it is merged', () => pull.merged !== null, 60, world.log)
+      await until('its comment says so', () => /merged/i.test(said()), 60, world.log)
+      await until('every job has ended', () => world.log.at(-1)?.includes('"msg":"done"') === true, 60)
+      expect(said()).not.toMatch(/already contains/)
+      expect(github.checkRuns(pull).map(({ conclusion }) => conclusion)).not.toContain('failure')
+    } finally {
+      catchUp()
+    }
+  }, 120_000)
+})
+
 describe('with three of ten requests to GitHub failing', () => {
   test('a pull request still lands, once, with one comment', async () => {
     let last = 20_261_123

@@ -17,6 +17,7 @@ import { isServed } from './is-served.ts'
 import { keepLook } from './keep-look.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
+import { dropTrials, wishTrial } from './trial/wish-trial.ts'
 import { recordEnd, recordLook } from './record-look.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
@@ -68,6 +69,7 @@ async function examineInTurn(
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     await wishPreview(examination, place)
+    await wishTrial(examination, place)
     if (examination.lookAgainAfter !== undefined) await store.enqueue(job, examination.lookAgainAfter)
     if (verdict.permit === undefined) {
       await store.dropReady(job.repository, [job.pull])
@@ -116,6 +118,13 @@ async function look(
   if (!(await isServed(snapshot.baseRef, place))) {
     // It may have been for another branch when a landing of it was begun.
     await settleBegun(pull, place)
+    return undefined
+  }
+  // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.
+  const landing = await app.store.landingOf(forge.repository, pull)
+  if (landing?.head === snapshot.head) {
+    await reportMerged(pull, place)
+    crashPoint('landing-reported')
     return undefined
   }
   await turn.giveWay()
@@ -191,6 +200,8 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   const { app, forge } = place
   await app.store.dropReady(forge.repository, [snapshot.pull])
   await dropPreviews(snapshot.pull, place)
+  // What is merged meanwhile is tried to its end: its report says what was merged.
+  if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
   const open = (await app.store.openLandings(forge.repository)).filter(
     (intent) => intent.pull === snapshot.pull,
   )

@@ -7,6 +7,7 @@ import type { Repository } from '../../ports/repository.ts'
 import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
 import type { LookPool } from '../../examine/looks/look-pool.ts'
 import type { Publishing } from '../publishing/open-publishing.ts'
+import type { Trials } from '../trials/open-trials.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
 import type { Settings } from '../settings.ts'
@@ -18,6 +19,7 @@ export interface App<Ports = unknown> {
   readonly store: Ports
   readonly registries: Registries
   readonly publishing: Publishing
+  readonly trials: Trials
   readonly loader: CatalogLoader
   readonly looks: LookPool
   readonly turns: Turns

@@ -15,6 +15,7 @@ import type { LookHints } from '../../examine/looks/look-pool.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
 import { orderLook, type LookedUp } from './order-look.ts'
+import { trialCheckName } from '../../messages/trial-check.ts'
 import { whatKeepsBack } from './refused-pull.ts'
 
 /** All that becomes of a look. */
@@ -32,6 +33,10 @@ export interface Seen {
   readonly verdict: Verdict
   /** Whether the base's configuration has preview images. */
   readonly hasPreviews: boolean
+  /** Whether the base's configuration wants trials on a cluster. */
+  readonly onCluster: 'off' | 'asked' | 'automatic'
+  /** Whether nothing is merged without the check of these. */
+  readonly requiresCluster: boolean
   /** Seconds after which the next look makes sense, though nothing else happens. */
   readonly lookAgainAfter?: number | undefined
 }
@@ -77,6 +82,8 @@ export async function lookAtPull(
         snapshot,
         verdict,
         hasPreviews,
+        onCluster: gate.config.install.cluster,
+        requiresCluster: gate.config.merge.requires.some(({ name }) => name === trialCheckName),
         lookAgainAfter: soonest(verdict.retryAfter, kept.tryAgainAfter),
       }
     }
@@ -116,6 +123,8 @@ async function tooLarge(
     epoch: await app.store.observe(repository, pull, { head, baseRef, config: configDigest }),
     commands: [],
     hasPreviews: false,
+    onCluster: 'off',
+    requiresCluster: false,
     told: { changeLines: [], commandLines: [] },
     verdict: refuseTooLarge({ snapshot, configDigest }, why),
   }

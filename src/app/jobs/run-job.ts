@@ -8,6 +8,7 @@ import type { Store } from '../../ports/store.ts'
 import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
+import { runTrials } from './trial/run-trials.ts'
 import { publishPreview } from './publish/publish-preview.ts'
 import { runTrain } from './run-train.ts'
 import { scanRepository } from './scan-repository.ts'
@@ -80,6 +81,8 @@ async function perform(job: Job, place: JobContext<Store>): Promise<void> {
       return publishCatalogs(job, place)
     case 'preview':
       return publishPreview(job, place)
+    case 'trial':
+      return runTrials(job, place)
   }
 }
 

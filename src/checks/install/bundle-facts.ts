@@ -2,7 +2,8 @@
 // worked out where they are unpacked, and remembered by the image's digest. Plain data.
 import type { BundleFiles, BundleFormat } from '../../bundle/bundle-files.ts'
 import { detectFormat } from '../../bundle/bundle-format.ts'
-import { readRegistryBundle } from '../../bundle/registry-bundle.ts'
+import { at, listOf, textOf } from '../../bundle/fields.ts'
+import { readAsFarAsPossible, readRegistryBundle } from '../../bundle/registry-bundle.ts'
 import type { JsonObject } from '../../bundle/plain/rendering.ts'
 import { checkExamples } from '../../bundle/kubernetes/check-examples.ts'
 import { checkManifests } from '../../bundle/kubernetes/check-manifests.ts'
@@ -43,6 +44,8 @@ export interface BundleFacts {
   readonly crds?: readonly BundledCrd[]
   /** Nothing that only the image says may be repeated. */
   readonly isRestricted?: true
+  /** Install modes that its ClusterServiceVersion supports. Absent where it has none, or nobody could read it. */
+  readonly installModes?: readonly string[]
   /** The CRDs are left out, being larger than this many characters. */
   readonly largestCrds?: number
 }
@@ -84,10 +87,20 @@ export function bundleFacts(
     manifests: few(checkManifests(files)),
     examples: few(checkExamples(files)),
     ...crdFacts(files, mostCrds),
+    ...modesOf(files),
   }
 }
 
 const few = (findings: readonly Finding[]) => mostImportant(findings, mostFindings).findings
+
+function modesOf(files: BundleFiles): Pick<BundleFacts, 'installModes'> {
+  const { bundle } = readAsFarAsPossible(files)
+  if (!bundle) return {}
+  const supported = listOf(at(bundle.csv.data, 'spec', 'installModes')).filter(
+    (mode) => at(mode, 'supported') === true,
+  )
+  return { installModes: [...new Set(supported.map((mode) => textOf(at(mode, 'type'))))].sort() }
+}
 
 function crdFacts(files: BundleFiles, most: number): Pick<BundleFacts, 'crds' | 'largestCrds'> {
   const crds = crdsOf(files)?.map(({ name, file, manifest }) => ({

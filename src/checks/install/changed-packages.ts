@@ -11,6 +11,7 @@ export interface PlannedPackage {
   readonly catalog: CatalogChange
   readonly change: PackageChange
   readonly plan: InstallPlan
+  readonly test: CatalogUnderTest
   /** Channels of the package that were left out. */
   readonly otherChannels: readonly string[]
 }
@@ -53,7 +54,7 @@ export const plannedChange = oncePer(({ catalogs }: Change): PlannedChange => {
       channels: tried,
       verdict: verdictOf(result),
     }
-    return [{ catalog, change, plan: planInstall(request, test), otherChannels: others }]
+    return [{ catalog, change, plan: planInstall(request, test), test, otherChannels: others }]
   })
   return { packages, untried: Math.max(0, wanted.length - mostPackages) }
 })

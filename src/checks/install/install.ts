@@ -15,11 +15,12 @@ import type { BundleContent } from './bundle-content.ts'
 import { bundleFacts } from './bundle-facts.ts'
 import { isOfChange, plannedChange, type PlannedPackage } from './changed-packages.ts'
 import { inlineBundle } from './inline-bundle.ts'
-import type { ChannelInstall } from './install-report.ts'
+import type { ChannelInstall, InstallReport } from './install-report.ts'
 import { withoutDetails } from './restricted-facts.ts'
 import { doesNotInstall } from './rules/does-not-install.ts'
 import { judgeInstall } from './simulate-install.ts'
 import { targetNamed, type Target } from './targets.ts'
+import { planTrials } from './trial/plan-trials.ts'
 import { mergedInstalls, triedInstall, type TriedInstall } from './tried-install.ts'
 
 export const installCheck: Check<'install'> = {
@@ -64,6 +65,7 @@ function judge({ change, config, served }: CheckInput, answers: Answers): CheckO
     waiting: [],
     ...(!config.install.required && { isOptional: true }),
     ...(tried.length > 0 && { tried }),
+    ...trialsOf(judged.flatMap((one) => one.trials)),
     summary: summaryOf(tried),
   }
 }
@@ -79,6 +81,14 @@ interface JudgedPackage {
   readonly tried: readonly TriedInstall[]
   readonly findings: readonly Finding[]
   readonly unanswered: readonly Unanswered[]
+  readonly trials: NonNullable<CheckOutcome['trials']>
+}
+
+/** Each takes minutes of a whole cluster. */
+const mostTrials = 6
+
+function trialsOf(all: NonNullable<CheckOutcome['trials']>): Pick<CheckOutcome, 'trials'> {
+  return all.length === 0 ? {} : { trials: all.slice(0, mostTrials) }
 }
 
 function judgePackage(planned: PlannedPackage, { config, answers, wanted, served }: Judging): JudgedPackage {
@@ -126,7 +136,40 @@ function judgePackage(planned: PlannedPackage, { config, answers, wanted, served
       reason: `only ${plan.channels.length} are tried for one package; change fewer at once`,
       retryAfter: tooManyRetry,
     })
-  return { tried, findings, unanswered }
+  return {
+    tried,
+    findings,
+    unanswered,
+    trials: plannedTrials(planned, report, { config, answers, wanted, served }),
+  }
+}
+
+/** What installs in the simulation is what a cluster is asked about. */
+function plannedTrials(
+  planned: PlannedPackage,
+  report: InstallReport,
+  { config, answers, wanted, served }: Judging,
+): JudgedPackage['trials'] {
+  if (config.install.cluster === 'off') return []
+  const { catalog, plan, change, test } = planned
+  const named = [...(catalog.result?.bundles ?? []), ...(catalog.base?.bundles ?? [])]
+  return plan.channels.flatMap(({ resolution }) => {
+    const its = report.channels.find(({ channel }) => channel === resolution.channel)
+    if (its?.installs !== 'yes') return []
+    const accepted = its.acceptance.filter(({ installs }) => installs === 'yes').map(({ target }) => target)
+    const { trials } = planTrials({
+      package: change.name,
+      resolution,
+      targets: wanted.length > 0 ? wanted : accepted,
+      test,
+      contentOf: (blob) =>
+        blob.image === ''
+          ? contentInCatalog(blob, planned, served).content
+          : contentOf(blob, config, answers).content,
+      blobNamed: (name) => named.find((blob) => blob.name === name),
+    })
+    return trials.map((trial) => ({ root: catalog.root, trial }))
+  })
 }
 
 function failure(

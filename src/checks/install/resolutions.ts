@@ -124,6 +124,19 @@ export class CatalogUnderTest {
     }
   }
 
+  /**
+   * What OLM v0 installs from the base, and how it goes on from there once the catalog is the changed one: bundles by their
+   * names, a list for each InstallPlan. Undefined where nothing is installed before, or it does not come to an end.
+   */
+  upgradePlans(packageName: string, channel: string): readonly (readonly string[])[] | undefined {
+    if (!this.base) return undefined
+    const before = this.baseWalk.install(packageName, channel)
+    if (before.kind !== 'installed') return undefined
+    const { plans, end } = this.walk.follow(before.state)
+    if (end.kind !== 'settled') return undefined
+    return [before.bundles.map(({ entry }) => entry.name), ...plans]
+  }
+
   /** The blob of an entry. */
   bundleOf(entry: OperatorEntry): BundleBlob | undefined {
     const other = this.others.find(({ name }) => name === entry.catalog)

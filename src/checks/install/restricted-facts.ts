@@ -33,6 +33,7 @@ export function withoutDetails(facts: BundleFacts, reference: string): BundleFac
     manifests: bare(facts.manifests),
     examples: bare(facts.examples),
     ...(facts.crds && { crds: facts.crds }),
+    ...(facts.installModes && { installModes: facts.installModes }),
     ...(facts.largestCrds !== undefined && { largestCrds: facts.largestCrds }),
     isRestricted: true,
   }

@@ -164,7 +164,9 @@ function addImages(program: Command): void {
 function addInstall(program: Command): void {
   const command = program
     .command('install')
-    .description('install a package without a cluster: what OLM would resolve, unpack and create')
+    .description(
+      'install a package without a cluster: what OLM would resolve, unpack and create; then on one, where one is given',
+    )
     .argument('<dir>', 'a directory of file-based catalogs, or a catalog image')
     .requiredOption('--package <name>', 'the package')
     .addOption(
@@ -193,6 +195,23 @@ function addInstall(program: Command): void {
     )
     .option('--objects', 'print the objects that would be created too')
     .option('--offline', 'contact no registry')
+    .option(
+      '--kubeconfig <file>',
+      'install it on this cluster too, in a namespace of its own that is removed again',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option(
+      '--catalog-host <host>',
+      'where the cluster reaches this machine, which serves it the catalog (default: its first address)',
+    )
+    .option(
+      '--installer-role <name>',
+      'ClusterRole of the installer of OLM v1 before 1.11 (default: cluster-admin)',
+    )
+    .option(
+      '--force-clean-up',
+      "take off the finalizers of OLM's objects where OLM does not remove them in time",
+    )
     .addOption(insecureRegistry())
     .addOption(outputs('text', 'json'))
     .action(async (dir: string, options: InstallOptions) =>
@@ -206,6 +225,7 @@ function addInstall(program: Command): void {
       'install catalogs/v4.20 --package foo --bundle foo.v1.2.0=bundle --with olm-v0,olm-v1',
     ],
     `Without --with, a registry+v1 bundle must install with OLM v0, and any other with RukPak. Exit code: 0 if it installs, 1 if
-it does not, 2 if that could not be found out (an image cannot be read, for example) or the command could not run.`,
+it does not, 2 if that could not be found out (an image cannot be read, or the cluster does not suit, for example) or the
+command could not run. With --kubeconfig what the cluster says counts.`,
   )
 }

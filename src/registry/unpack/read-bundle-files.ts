@@ -20,7 +20,7 @@ import { packedSize } from './packed-size.ts'
  * The version of what is made of a bundle. Answers are remembered under it: whoever changes how bundles are read,
  * rendered or judged raises it, and old answers are never looked at again (test/registry/unpack/read-bundle-files.test.ts).
  */
-export const bundleReaderVersion = 10
+export const bundleReaderVersion = 11
 
 export type BundleReading = Omit<
   Extract<BundleAnswer, { readonly kind: 'bundle' }>,

@@ -30,6 +30,7 @@ import {
   type Furnished,
 } from '../../sandbox/github/sample-world.ts'
 import { nobodyPublishes } from '../publishing/nobody-publishes.ts'
+import { nobodyTries } from '../trials/nobody-tries.ts'
 import { clock as realClock } from '../../store/sample-records.ts'
 
 const hour = 3600_000
@@ -147,6 +148,7 @@ async function openScene(
         close: async () => undefined,
       },
       publishing: nobodyPublishes,
+      trials: nobodyTries,
       loader: catalogLoader(loaded, store),
       looks: {
         look: () => Promise.reject(new Error('nobody looks here')),

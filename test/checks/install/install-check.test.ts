@@ -32,6 +32,29 @@ describe('the install check', () => {
     expect(words).toContain('Left for a cluster')
   })
 
+  test('says what a cluster would be asked to show, where the configuration wants that, and only of what installs', () => {
+    const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
+    const onCluster = { install: { required: false, with: [], cluster: 'automatic' as const } }
+    expect(judged({ after }).trials).toBeUndefined()
+    const trials = judged({ after, config: onCluster }).trials ?? []
+    expect(
+      trials.map(({ trial: { target, isUpgrade, mode, steps } }) => [
+        target,
+        isUpgrade,
+        mode,
+        steps.map(({ root }) => root),
+      ]),
+    ).toEqual([
+      ['OLM v0', false, 'AllNamespaces', ['foo.v1.1.0']],
+      ['OLM v0', true, 'AllNamespaces', ['foo.v1.0.0', 'foo.v1.1.0']],
+      ['OLM v1', false, 'AllNamespaces', ['foo.v1.1.0']],
+      ['OLM v1', true, 'AllNamespaces', ['foo.v1.0.0', 'foo.v1.1.0']],
+    ])
+    expect(judged({ after, spec: onlyOwn, config: onCluster }).trials?.[0]?.trial.mode).toBe('OwnNamespace')
+    const other = { install: { ...onCluster.install, with: ['rukpak-registry' as const] } }
+    expect(judged({ after, spec: onlyOwn, config: other }).trials).toBeUndefined()
+  })
+
   test('opens the new head and the old one, by the digests that the images have', () => {
     expect(asked({ after })).toEqual([
       'image registry.example/foo:1.1.0',
@@ -43,7 +66,9 @@ describe('the install check', () => {
 
   test('is optional unless the configuration requires it', () => {
     expect(judged({ after }).isOptional).toBe(true)
-    expect(judged({ after, config: { install: { required: true, with: [] } } }).isOptional).toBeUndefined()
+    expect(
+      judged({ after, config: { install: { required: true, with: [], cluster: 'off' } } }).isOptional,
+    ).toBeUndefined()
   })
 
   test('tells what is not resolved, at the package', () => {
@@ -79,7 +104,9 @@ describe('the install check', () => {
 
   test('wants what the configuration wants', () => {
     const onlyOwn = { installModes: [{ type: 'OwnNamespace', supported: true }] }
-    const rukPak = { install: { required: false, with: ['rukpak-registry' as const] } }
+    const rukPak = {
+      install: { required: false, with: ['rukpak-registry' as const], cluster: 'off' as const },
+    }
     expect(judged({ after, spec: onlyOwn }).findings.map(({ rule }) => rule)).not.toContain(
       'does-not-install',
     )

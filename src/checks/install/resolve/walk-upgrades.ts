@@ -27,6 +27,8 @@ export interface UpgradePath {
   readonly from: string
   /** The versions that come one after the other, without the first. */
   readonly hops: readonly string[]
+  /** What each of OLM's InstallPlans on the way names: also those that only move what comes along. */
+  readonly plans: readonly (readonly string[])[]
   readonly end:
     | { readonly kind: 'settled'; readonly at: string }
     /** It goes round for ever. */
@@ -66,16 +68,19 @@ export class UpgradeWalk {
   follow(from: NamespaceState): UpgradePath {
     const start = rootOf(from)
     const hops: string[] = []
+    const plans: string[][] = []
     const seen = new Set<string>()
     let state = from
     for (;;) {
       const key = keyOf(state)
-      if (seen.has(key) || hops.length > mostHops) return { from: start, hops, end: { kind: 'circle' } }
+      if (seen.has(key) || hops.length > mostHops)
+        return { from: start, hops, plans, end: { kind: 'circle' } }
       seen.add(key)
       const next = this.after(state, key)
-      if (next === undefined) return { from: start, hops, end: { kind: 'settled', at: rootOf(state) } }
-      if ('kind' in next) return { from: start, hops, end: next }
+      if (next === undefined) return { from: start, hops, plans, end: { kind: 'settled', at: rootOf(state) } }
+      if ('kind' in next) return { from: start, hops, plans, end: next }
       if (rootOf(next) !== rootOf(state)) hops.push(rootOf(next))
+      plans.push(addedBy(next, state))
       state = next
     }
   }
@@ -106,6 +111,11 @@ export class UpgradeWalk {
     if (first === undefined) throw new Error('a walk needs a catalog')
     return first.entries
   }
+}
+
+function addedBy(next: NamespaceState, before: NamespaceState): string[] {
+  const known = new Set(before.operators.map(({ entry }) => entry.name))
+  return next.operators.map(({ entry }) => entry.name).filter((name) => !known.has(name))
 }
 
 function rootOf({ operators }: NamespaceState): string {

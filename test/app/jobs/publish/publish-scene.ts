@@ -12,6 +12,7 @@ import { doPublishOrder } from '../../../../src/app/publishing/do-publish-order.
 import type { PublishRoom } from '../../../../src/app/publishing/publish-room.ts'
 import type { Publishing } from '../../../../src/app/publishing/open-publishing.ts'
 import { parsePushTargets } from '../../../../src/app/publishing/push-targets.ts'
+import { nobodyTries } from '../../trials/nobody-tries.ts'
 import { readFile } from '../../../../src/catalog/load/read-file.ts'
 import { commitSha, pullNumber, treeSha } from '../../../../src/change/ids.ts'
 import { catalogLoader } from '../../../../src/examine/catalogs/catalog-loader.ts'
@@ -131,6 +132,7 @@ export async function openPublishScene(
         close: async () => undefined,
       },
       publishing,
+      trials: nobodyTries,
       loader: catalogLoader(loaded, store),
       looks: {
         look: () => Promise.reject(new Error('nobody looks here')),

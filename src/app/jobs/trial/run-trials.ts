@@ -1,0 +1,175 @@
+// The job "try this pull request on the cluster". One trial at a time on each cluster, over all instances of the App; repositories
+// whose trial has just ended let others go first. A process that dies leaves names: the next one takes away what they stand for.
+import { ForgeError } from '../../../github/forge-error.ts'
+import { trialCheck, type ToldTrial } from '../../../messages/trial-check.ts'
+import type { Job, Jobs } from '../../../ports/jobs.ts'
+import type { Lease, Leases } from '../../../ports/leases.ts'
+import type { State } from '../../../ports/state.ts'
+import type { TrialAnswer, TrialNews } from '../../trials/trial-order.ts'
+import type { JobContext } from '../job-context.ts'
+import { withDigest } from '../publish-report.ts'
+import { madeTrials, trialWishes, type MadeTrials, type TrialWish } from './trial-state.ts'
+
+type TrialJob = Extract<Job, { kind: 'trial' }>
+type Trying = JobContext<State & Jobs & Leases>
+type Wished = TrialWish['trials'][number]
+
+/** Seconds that a lease holds without news. */
+const leaseSeconds = 180
+/** Seconds until a cluster that is taken is asked for again; longer for who had it last. */
+const busySeconds = 15
+const politeSeconds = 60
+const politeFor = 30 * 60_000
+/** Milliseconds between two states of the check while it runs. */
+const shownEvery = 15_000
+
+const nothingMade: MadeTrials = { key: '', running: [], attempts: 0, ended: 0 }
+/** A process that fails is given the same again so often: what it left is taken away then. */
+const mostAttempts = 3
+const againSeconds = 60
+
+export async function runTrials(job: TrialJob, place: Trying): Promise<void> {
+  const { app, forge, installation } = place
+  const key = String(job.pull)
+  const wish = await app.store.readState(trialWishes, forge.repository, key)
+  const made = (await app.store.readState(madeTrials, forge.repository, key)) ?? nothingMade
+  if (wish === undefined || wish.isOver || made.key === wish.key) return
+  const prepared = await app.trials.order({ kind: 'prepare', github: forge.repository, installation })
+  if (prepared.kind !== 'prepared') {
+    const why = 'why' in prepared ? prepared.why : 'the cluster was not prepared'
+    await show(wish, [{ kind: 'not-tried', what: 'this change', why }], place)
+    await app.store.writeState(madeTrials, forge.repository, new Map([[key, { ...made, key: wish.key }]]))
+    return
+  }
+  const lease = await app.store.acquireLease(`trial ${prepared.slot}`, leaseSeconds)
+  if (lease === undefined) {
+    const wasLast = app.clock.now() - made.ended < politeFor
+    await show(wish, [{ kind: 'waiting' }], place)
+    await app.store.enqueue(job, wasLast ? politeSeconds : busySeconds)
+    return
+  }
+  try {
+    await tryAll(job, wish, made, { prepared, lease }, place)
+  } finally {
+    await app.store.releaseLease(lease)
+  }
+}
+
+interface Ground {
+  readonly prepared: Extract<TrialAnswer, { kind: 'prepared' }>
+  readonly lease: Lease
+}
+
+async function tryAll(
+  job: TrialJob,
+  wish: TrialWish,
+  before: MadeTrials,
+  ground: Ground,
+  place: Trying,
+): Promise<void> {
+  const { app, forge } = place
+  const key = String(job.pull)
+  const told: ToldTrial[] = []
+  let made = before
+  const note = async (change: Partial<MadeTrials>): Promise<void> => {
+    made = { ...made, ...change }
+    await app.store.writeState(madeTrials, forge.repository, new Map([[key, made]]))
+  }
+  for (const [index, wished] of wish.trials.entries()) {
+    const rest = wish.trials.slice(index + 1).map(({ trial }): ToldTrial => ({ kind: 'planned', trial }))
+    let shownAt = -Infinity
+    const onNews = async ({ id, says }: TrialNews): Promise<'go' | 'stop'> => {
+      if (id !== undefined) await note({ running: [...made.running, id] })
+      if (!(await app.store.renewLease(ground.lease, leaseSeconds))) return 'stop'
+      const now = await app.store.readState(trialWishes, forge.repository, key)
+      if (now?.key !== wish.key || now.isOver) return 'stop'
+      if (app.clock.now() - shownAt >= shownEvery) {
+        shownAt = app.clock.now()
+        await show(wish, [...told, { kind: 'running', trial: wished.trial, says }, ...rest], place)
+      }
+      return 'go'
+    }
+    const answer = await tryOne(wished, wish, made.running, ground, onNews, place)
+    // What clean-up could not take away is its janitor's, by its own labels.
+    if (answer.kind === 'tried' || answer.kind === 'not-tried') await note({ running: [] })
+    if (answer.kind === 'failed' && made.attempts < mostAttempts) {
+      await note({ attempts: made.attempts + 1 })
+      await show(wish, [{ kind: 'waiting' }], place)
+      await app.store.enqueue(job, againSeconds)
+      return
+    }
+    told.push(toldOf(wished, answer))
+    const now = await app.store.readState(trialWishes, forge.repository, key)
+    // A newer commit has its own check, and its own job.
+    if (now?.key !== wish.key || now.isOver) {
+      await show(
+        wish,
+        [
+          {
+            kind: 'not-tried',
+            what: 'this commit',
+            why: 'there is a newer one, or the pull request was closed',
+          },
+        ],
+        place,
+      )
+      await note({ ended: app.clock.now() })
+      if (now !== undefined && !now.isOver) await app.store.enqueue(job)
+      return
+    }
+  }
+  await show(wish, told, place)
+  await note({ key: wish.key, attempts: 0, ended: app.clock.now() })
+  // Where the check is required, it may be merged now.
+  if (wish.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
+}
+
+async function tryOne(
+  { root, trial }: Wished,
+  { tree, baseTree }: TrialWish,
+  abandoned: readonly string[],
+  { prepared }: Ground,
+  onNews: (news: TrialNews) => Promise<'go' | 'stop'>,
+  { app, forge, installation, mirror }: Trying,
+): Promise<TrialAnswer> {
+  const order = (catalogs?: { readonly head: number; readonly base?: number }) =>
+    app.trials.order(
+      {
+        kind: 'try',
+        github: forge.repository,
+        installation,
+        trial,
+        abandoned,
+        ...(catalogs && { catalogs }),
+      },
+      onNews,
+    )
+  if (trial.target !== 'OLM v0' || !prepared.servesCatalogs) return order()
+  const [headPort, basePort] = prepared.ports ?? [0, 0]
+  const answer = await app.trials.serving({ mirror, tree, root, port: headPort }, async (head) => {
+    if (!trial.isUpgrade) return order({ head })
+    return app.trials.serving({ mirror, tree: baseTree, root, port: basePort }, (base) =>
+      order({ head, base }),
+    )
+  })
+  return 'unserved' in answer ? { kind: 'failed', why: answer.unserved } : answer
+}
+
+function toldOf({ trial }: Wished, answer: TrialAnswer): ToldTrial {
+  if (answer.kind === 'tried') return { kind: 'tried', report: answer.report }
+  const what = `${trial.package}, channel ${trial.channel}, ${trial.target}`
+  return { kind: 'not-tried', what, why: 'why' in answer ? answer.why : 'it was not tried' }
+}
+
+async function show(
+  { head, isRequired }: TrialWish,
+  told: readonly ToldTrial[],
+  { app, forge }: Trying,
+): Promise<void> {
+  try {
+    await forge.perform({ kind: 'put-check', head, run: withDigest(trialCheck(told, isRequired)) })
+  } catch (error) {
+    if (!(error instanceof ForgeError) || error.retryable) throw error
+    app.log.warn({ err: error, head }, 'GitHub refused the check that tells of trials on a cluster')
+  }
+}

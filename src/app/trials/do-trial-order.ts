@@ -1,0 +1,112 @@
+// Does one order on the cluster that the operator's list has for the repository, and on no other.
+import { usualDeadlines, type Deadlines } from '../../checks/install/trial/deadlines.ts'
+import { targetsOn } from '../../checks/install/trial/try-on-cluster.ts'
+import { ClusterError } from '../../cluster/cluster-error.ts'
+import type { Cluster } from '../../cluster/cluster.ts'
+import { sweepCluster } from '../../cluster/janitor.ts'
+import { cleanUp, type RunOptions } from '../../cluster/run-trial.ts'
+import { tryTrials } from '../../cluster/try-trials.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { clusterFor, slotOf, type ClusterTarget } from './cluster-targets.ts'
+import type { NewsAnswer, TrialAnswer, TrialNews, TrialOrder } from './trial-order.ts'
+
+export interface TrialRoom {
+  readonly targets: readonly ClusterTarget[]
+  readonly open: (target: ClusterTarget) => Promise<Cluster>
+  readonly clock: Clock
+}
+
+/** Milliseconds between two pieces of news at least; as often the App is asked whether to go on. */
+const newsEvery = 5000
+
+export async function doTrialOrder(
+  order: TrialOrder,
+  room: TrialRoom,
+  tell: (news: TrialNews) => Promise<NewsAnswer>,
+): Promise<TrialAnswer> {
+  const target = clusterFor(room.targets, order)
+  if (!target)
+    return {
+      kind: 'refused',
+      why: `the operator of the App gives no cluster to ${order.github.owner}/${order.github.name}`,
+    }
+  if (order.kind === 'prepare')
+    return {
+      kind: 'prepared',
+      slot: slotOf(target),
+      servesCatalogs: target.catalogHost !== undefined,
+      ...(target.catalogPorts && { ports: target.catalogPorts }),
+    }
+  let cluster: Cluster | undefined
+  try {
+    cluster = await room.open(target)
+    return await tryOn(cluster, order, target, room, tell)
+  } catch (error) {
+    if (error instanceof ClusterError) return { kind: 'failed', why: error.message }
+    throw error
+  } finally {
+    await cluster?.close()
+  }
+}
+
+async function tryOn(
+  cluster: Cluster,
+  order: Extract<TrialOrder, { kind: 'try' }>,
+  target: ClusterTarget,
+  { clock }: TrialRoom,
+  tell: (news: TrialNews) => Promise<NewsAnswer>,
+): Promise<TrialAnswer> {
+  const { trial, catalogs } = order
+  const stop = new AbortController()
+  let last = -Infinity
+  let said = ''
+  const news = async (says: string, id?: string): Promise<void> => {
+    last = clock.now()
+    said = says
+    if ((await tell({ kind: 'news', says, ...(id !== undefined && { id }) })) === 'stop') stop.abort()
+  }
+  // A trial that waits for one thing for long says so again: who does not hear of it takes it for dead.
+  const patient: Clock = {
+    now: () => clock.now(),
+    sleep: async (milliseconds, signal) => {
+      await clock.sleep(milliseconds, signal)
+      if (clock.now() - last >= newsEvery) await news(said)
+    },
+  }
+  const deadlines: Deadlines = { ...usualDeadlines, whole: target.minutes * 60_000 }
+  const run: RunOptions = {
+    cluster,
+    clock: patient,
+    deadlines,
+    signal: stop.signal,
+    force: target.forceCleanUp,
+    onProgress: (says) => (said = says),
+  }
+  for (const id of order.abandoned) await cleanUp(id, run)
+  await sweepCluster(run)
+  if (!targetsOn(await cluster.discover()).includes(trial.target))
+    return { kind: 'not-tried', why: `the cluster has no API for ${trial.target}` }
+  if (trial.target === 'OLM v1')
+    return { kind: 'not-tried', why: 'OLM v1 takes catalogs from images, and a pull request has none' }
+  const needsCatalog = trial.target === 'OLM v0'
+  const host = target.catalogHost
+  if (needsCatalog && (!catalogs || host === undefined))
+    return {
+      kind: 'not-tried',
+      why: 'the operator does not say how the cluster reaches the catalogs of the App',
+    }
+  const at = (port: number) => ({ address: `${host ?? ''}:${port}` })
+  const [report] = await tryTrials([trial], {
+    ...run,
+    place: {
+      catalog: needsCatalog && catalogs ? at(catalogs.head) : { image: '' },
+      base: needsCatalog && catalogs?.base !== undefined ? at(catalogs.base) : undefined,
+      installerRole: target.installerRole,
+      quota: target.quota,
+    },
+    onPlan: ({ id }) => news('the trial begins', id),
+  })
+  return report
+    ? { kind: 'tried', report }
+    : { kind: 'failed', why: 'the trial was told to stop before it began' }
+}

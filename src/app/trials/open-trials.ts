@@ -1,0 +1,112 @@
+// Gives orders to the process that holds the clusters' kubeconfigs, and serves it the catalogs from others that hold nothing. The
+// App's own process has only the name of the operator's list.
+import { extname } from 'node:path'
+import { WorkerFault } from '../../workers/worker-fault.ts'
+import { openWorkerPool } from '../../workers/worker-pool.ts'
+import type { ServeAnswer, ServeOrder } from './catalog-process.ts'
+import type { NewsAnswer, TrialAnswer, TrialNews, TrialOrder } from './trial-order.ts'
+
+export interface Trials {
+  /** Whether the operator has given any cluster. */
+  readonly isAllowed: boolean
+  /** Rejects only when the App is closed; what goes wrong is an answer. */
+  order(order: TrialOrder, onNews?: (news: TrialNews) => Promise<NewsAnswer>): Promise<TrialAnswer>
+  /** Serves a catalog while `use` lasts; undefined where it cannot be served. */
+  serving<Result>(
+    order: ServeOrder,
+    use: (port: number) => Promise<Result>,
+  ): Promise<Result | { readonly unserved: string }>
+  close(): Promise<void>
+}
+
+/** Variables that say how the network is reached, and where the operator's list is. */
+const handedOn = ['CLUSTER_TARGETS', 'HOME', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'] as const
+
+/** What the process with the kubeconfigs gets; no other process of the App learns where the list is. */
+export function takeTrialEnvironment(
+  environment: Record<string, string | undefined>,
+): Readonly<Record<string, string>> {
+  const taken: Record<string, string> = {}
+  for (const name of handedOn) if (environment[name]) taken[name] = environment[name]
+  delete environment['CLUSTER_TARGETS']
+  return taken
+}
+
+/** Milliseconds for one order: three attempts, each with its clean-up. What an order waits for of us does not count. */
+const longestOrder = 3 * 3600_000
+const longestRest = 5 * 60_000
+const heap = 1024
+
+export function openTrials(environment: Readonly<Record<string, string>>, processes = 2): Trials {
+  const isAllowed = environment['CLUSTER_TARGETS'] !== undefined
+  const script = (name: string) => new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
+  const common = {
+    heap,
+    niceness: 5,
+    mostWaiting: 100,
+    mostOrders: 100,
+    longestRest,
+    isForOneKey: true,
+  } as const
+  const pool = openWorkerPool<TrialOrder, TrialAnswer>({
+    ...common,
+    script: script('trial-process'),
+    environment,
+    hasChildren: true,
+    processes,
+  })
+  // Two catalogs for each trial.
+  const servers = openWorkerPool<ServeOrder, ServeAnswer>({
+    ...common,
+    script: script('catalog-process'),
+    hasChildren: true,
+    processes: processes * 2,
+    mostOrders: 1,
+  })
+  return {
+    isAllowed,
+    async order(order, onNews) {
+      if (!isAllowed)
+        return {
+          kind: 'refused',
+          why: 'the operator of the App gives no cluster: CLUSTER_TARGETS is not set',
+        }
+      const key = `${order.github.owner}/${order.github.name}`.toLowerCase()
+      try {
+        return await pool.run(
+          order,
+          longestOrder,
+          async (news) => (await onNews?.(news as TrialNews)) ?? 'go',
+          key,
+        )
+      } catch (error) {
+        if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
+        return { kind: 'failed', why: `the process that tries ended: ${error.message}` }
+      }
+    },
+    async serving(order, use) {
+      const { promise: used, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<typeof use>>>()
+      let isUsed = false
+      const asked = async (value: unknown): Promise<'done'> => {
+        isUsed = true
+        try {
+          resolve(await use((value as { readonly port: number }).port))
+        } catch (error) {
+          reject(error)
+        }
+        return 'done'
+      }
+      try {
+        const answer = await servers.run(order, longestOrder, asked, order.mirror)
+        if (!isUsed) return { unserved: answer.kind === 'failed' ? answer.why : 'it was not served' }
+      } catch (error) {
+        if (!(error instanceof WorkerFault) || error.code === 'closed') throw error
+        if (!isUsed) return { unserved: error.message }
+      }
+      return used
+    },
+    async close() {
+      await Promise.all([pool.close(), servers.close()])
+    },
+  }
+}

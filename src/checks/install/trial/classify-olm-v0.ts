@@ -1,0 +1,128 @@
+// What OLM v0 says when something does not work, in our classes. Its sentences are those of its v0.46.0; what none of them
+// fits is the kind of failure that its place says.
+import { conditionOf, listAt, textAt, type KubeObject } from './kube-object.ts'
+import type { TrialFailure } from './trial-outcome.ts'
+
+/** Why an InstallPlan failed. */
+export function planFailure(plan: KubeObject): TrialFailure {
+  const installed = conditionOf(plan, 'Installed')
+  const message =
+    installed?.message || textAt(plan.status, 'message') || (installed?.reason ?? 'no reason is given')
+  const says = `InstallPlan ${plan.metadata.name} failed: ${message}`
+  const unsupported = listAt(plan.status, 'plan').find(
+    (step) => textAt(step, 'status') === 'UnsupportedResource',
+  )
+  if (unsupported !== undefined || /contains invalid data|UnsupportedResource/.test(message))
+    return {
+      code: 'unsupported-kind',
+      says: `${says}${unsupported === undefined ? '' : ` (${textAt(unsupported, 'resource', 'kind')} ${textAt(unsupported, 'resource', 'name')})`}`,
+    }
+  // Another cluster may have it.
+  if (
+    /api-server resource not found|no matches for kind|could not find the requested resource|GVK/.test(
+      message,
+    )
+  )
+    return { code: 'api-missing-for-bundle', says }
+  if (
+    /validating existing CRs|updated validation is too restrictive|risk of data loss|pre-existing CRD owners/.test(
+      message,
+    )
+  )
+    return { code: 'crd-incompatible', says }
+  if (/exceeded quota/.test(message)) return { code: 'quota', says }
+  if (/admission webhook|violates PodSecurity/.test(message)) return { code: 'policy', says }
+  if (/is forbidden/.test(message)) return { code: 'forbidden', says }
+  if (/connection refused|context deadline exceeded|etcdserver|i\/o timeout/.test(message))
+    return { code: 'api-unreachable', says }
+  return { code: 'plan-failed', says }
+}
+
+/** Why a bundle could not be unpacked: the Job's pods were asked before. */
+export function unpackFailure(message: string): TrialFailure {
+  const says = `OLM could not unpack the bundle: ${message}`
+  if (/data limit|too large|exceeds|ConfigMap .* size/i.test(message))
+    return { code: 'unpack-too-large', says }
+  const pull = /ErrImagePull|ImagePullBackOff|pull/i.test(message)
+  if (pull && /not found|manifest unknown/i.test(message)) return { code: 'bundle-image-missing', says }
+  if (pull && /unauthorized|denied/i.test(message)) return { code: 'image-unauthorized', says }
+  if (/exceeded quota/.test(message)) return { code: 'quota', says }
+  if (/is forbidden|violates PodSecurity/.test(message)) return { code: 'policy', says }
+  // A Job that ran out of time says nothing of why: slow registries do that to sound bundles.
+  if (/DeadlineExceeded|longer than specified deadline/.test(message)) return { code: 'too-slow', says }
+  return { code: /BackoffLimit/.test(message) ? 'unpack-failed' : 'unpack-invalid', says }
+}
+
+const finalReasons: ReadonlySet<string> = new Set([
+  'InstallComponentFailedNoRetry',
+  'InvalidInstallStrategy',
+  'InvalidWebhookDescription',
+  'UnsupportedOperatorGroup',
+  'InvalidInstallModes',
+  'OwnerConflict',
+  'InterOperatorGroupOwnerConflict',
+  'CannotModifyStaticOperatorGroupProvidedAPIs',
+])
+
+/** Whether OLM does not leave a failure by itself. */
+export function isFinal(reason: string): boolean {
+  return finalReasons.has(reason)
+}
+
+export function csvFailure(csv: KubeObject): TrialFailure {
+  const reason = textAt(csv.status, 'reason')
+  const says = `ClusterServiceVersion ${csv.metadata.name}: ${reason}: ${textAt(csv.status, 'message')}`
+  switch (reason) {
+    case 'InvalidWebhookDescription':
+      return { code: 'webhook-invalid', says }
+    case 'UnsupportedOperatorGroup':
+    case 'InvalidInstallModes':
+      return { code: 'unsupported-install-mode', says }
+    case 'OwnerConflict':
+    case 'InterOperatorGroupOwnerConflict':
+    case 'CannotModifyStaticOperatorGroupProvidedAPIs':
+      return { code: 'occupied', says }
+    case 'NoOperatorGroup':
+    case 'TooManyOperatorGroups':
+    case 'NoTargetNamespaces':
+      return { code: 'internal', says }
+    case 'RequirementsNotMet':
+    case 'RequirementsUnknown':
+      return requirementsFailure(csv) ?? { code: 'requirements-not-met', says }
+    default:
+      return { code: 'csv-failed', says }
+  }
+}
+
+/** What a ClusterServiceVersion waits for, where it says so. */
+export function requirementsFailure(csv: KubeObject): TrialFailure | undefined {
+  const open = listAt(csv.status, 'requirementStatus').filter((one) => {
+    const status = textAt(one, 'status')
+    return status !== 'Present' && status !== 'DeploymentFound' && status !== ''
+  })
+  const [first] = open
+  if (first === undefined) return undefined
+  const list = open
+    .slice(0, 5)
+    .map(
+      (one) =>
+        `${textAt(one, 'kind')} ${textAt(one, 'name')}: ${textAt(one, 'message') || textAt(one, 'status')}`,
+    )
+  const says = `ClusterServiceVersion ${csv.metadata.name} waits for ${list.join('; ')}`
+  // Of its own kind, it is about the version of the cluster.
+  const isVersion = open.every((one) => textAt(one, 'kind') === 'ClusterServiceVersion')
+  if (isVersion && /version/i.test(says)) return { code: 'kube-version', says }
+  return { code: 'requirements-not-met', says }
+}
+
+/** `operators.coreos.com` conditions that are only about the state of catalogs are no failure. */
+export function resolutionFailure(
+  subscription: KubeObject,
+): { readonly isFinal: boolean; readonly says: string } | undefined {
+  const condition = conditionOf(subscription, 'ResolutionFailed')
+  if (condition?.status !== 'True') return undefined
+  return {
+    isFinal: condition.reason === 'ConstraintsNotSatisfiable',
+    says: `OLM could not resolve the Subscription: ${condition.message}`,
+  }
+}

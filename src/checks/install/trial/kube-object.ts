@@ -1,0 +1,179 @@
+// Objects of a Kubernetes API as plain data, and how a trial looks at them. What stands in them was written by others:
+// every reader here answers for any JSON.
+import type { Json } from '../../../go/json/json.ts'
+
+export interface KubeObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly uid?: string
+    readonly generation?: number
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+    readonly creationTimestamp?: string
+    readonly deletionTimestamp?: string
+    readonly finalizers?: readonly string[]
+    readonly ownerReferences?: readonly OwnerReference[]
+  }
+  readonly spec?: Json
+  readonly status?: Json
+  readonly [field: string]: unknown
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** What is asked of the API: one object, or, without a name, those of a kind. */
+export interface Look {
+  readonly apiVersion: string
+  readonly kind: string
+  /** Absent: of the whole cluster, or of a kind that has no namespaces. */
+  readonly namespace?: string
+  readonly name?: string
+  /** A selector as the API takes it. */
+  readonly labels?: string
+}
+
+export type Sighting =
+  | { readonly kind: 'found'; readonly objects: readonly KubeObject[] }
+  /** The cluster has no such API. */
+  | { readonly kind: 'no-api' }
+  | { readonly kind: 'failed'; readonly code: LookFailure; readonly says: string }
+
+/** `forbidden`: no right; `unreachable`: it may be answered later. */
+export type LookFailure = 'forbidden' | 'unreachable'
+
+/** Everything that was seen in one round. */
+export interface Seen {
+  readonly sightings: ReadonlyMap<string, Sighting>
+  /** What the API refused of the last round's actions. */
+  readonly refused: readonly RefusedAction[]
+}
+
+export type Action =
+  | { readonly kind: 'create'; readonly object: KubeObject }
+  /** `mustFail`: it is only tried, as a dry run, and the API is to refuse it. */
+  | {
+      readonly kind: 'patch'
+      readonly at: Required<Pick<Look, 'apiVersion' | 'kind' | 'name'>> & Look
+      readonly patch: Json
+      readonly dryRun?: true
+    }
+  /** `uid`: nothing else of that name is deleted. */
+  | {
+      readonly kind: 'delete'
+      readonly at: Required<Pick<Look, 'apiVersion' | 'kind' | 'name'>> & Look
+      readonly uid?: string
+    }
+
+export interface RefusedAction {
+  readonly action: Action
+  readonly status: number
+  /** Kubernetes' own word: `AlreadyExists`, `Forbidden`. */
+  readonly reason: string
+  readonly says: string
+}
+
+export function lookKey({ apiVersion, kind, namespace = '', name = '', labels = '' }: Look): string {
+  return [apiVersion, kind, namespace, name, labels].join(' ')
+}
+
+/** What a look found; nothing where the API has none, or was not asked. */
+export function objectsOf(seen: Seen, look: Look): readonly KubeObject[] {
+  const sighting = seen.sightings.get(lookKey(look))
+  return sighting?.kind === 'found' ? sighting.objects : []
+}
+
+export function objectOf(seen: Seen, look: Look): KubeObject | undefined {
+  return objectsOf(seen, look)[0]
+}
+
+/** Where an object is found again. */
+export function lookAt({ apiVersion, kind, metadata: { namespace, name } }: KubeObject): Look & {
+  readonly name: string
+} {
+  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name }
+}
+
+/** A value inside plain data, by its path; undefined where the way ends. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  let here = value
+  for (const key of path) {
+    if (typeof here !== 'object' || here === null || Array.isArray(here) || !Object.hasOwn(here, key))
+      return undefined
+    here = (here as Readonly<Record<string, unknown>>)[key]
+  }
+  return here
+}
+
+export function textAt(value: unknown, ...path: readonly string[]): string {
+  const found = at(value, ...path)
+  return typeof found === 'string' ? found : ''
+}
+
+export function numberAt(value: unknown, ...path: readonly string[]): number {
+  const found = at(value, ...path)
+  return typeof found === 'number' ? found : 0
+}
+
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] {
+  const found = at(value, ...path)
+  return Array.isArray(found) ? (found as readonly unknown[]) : []
+}
+
+export interface Condition {
+  readonly type: string
+  readonly status: string
+  readonly reason: string
+  readonly message: string
+  /** Milliseconds since the epoch; 0 where it is not said. */
+  readonly since: number
+  readonly generation: number | undefined
+}
+
+export function conditionsOf(object: KubeObject | undefined): readonly Condition[] {
+  return listAt(object?.status, 'conditions').map((one) => {
+    const generation = at(one, 'observedGeneration')
+    return {
+      type: textAt(one, 'type'),
+      status: textAt(one, 'status'),
+      reason: textAt(one, 'reason'),
+      message: textAt(one, 'message'),
+      since: timeOf(textAt(one, 'lastTransitionTime')) ?? 0,
+      generation: typeof generation === 'number' ? generation : undefined,
+    }
+  })
+}
+
+export function conditionOf(object: KubeObject | undefined, type: string): Condition | undefined {
+  return conditionsOf(object).find((one) => one.type === type)
+}
+
+/** A condition that is about the object as it is now: one of an older generation says nothing. */
+export function currentCondition(object: KubeObject | undefined, type: string): Condition | undefined {
+  const condition = conditionOf(object, type)
+  const generation = object?.metadata.generation
+  if (condition?.generation === undefined || generation === undefined) return condition
+  return condition.generation >= generation ? condition : undefined
+}
+
+/** Milliseconds of `2026-01-02T03:04:05Z`, as the API writes times. Undefined for what is none. */
+export function timeOf(text: string): number | undefined {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z$/.exec(text)
+  if (!match) return undefined
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1).map(Number)
+  // Days from the civil calendar: this floor has no clock, and Date is one.
+  const y = month <= 2 ? year - 1 : year
+  const era = Math.floor(y / 400)
+  const yoe = y - era * 400
+  const doy = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  const doe = yoe * 365 + Math.floor(yoe / 4) - Math.floor(yoe / 100) + doy
+  const days = era * 146097 + doe - 719468
+  return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000
+}

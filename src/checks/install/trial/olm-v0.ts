@@ -1,0 +1,531 @@
+// A trial with OLM v0: the catalog serves, the Subscription resolves to what the simulation said, its InstallPlan is approved
+// and completes, the ClusterServiceVersions succeed and their Deployments run; for an upgrade, the catalog is exchanged and
+// the same is seen once more. Level-triggered: each look is judged by itself, whatever was missed before.
+import {
+  csvFailure,
+  isFinal,
+  planFailure,
+  requirementsFailure,
+  resolutionFailure,
+  unpackFailure,
+} from './classify-olm-v0.ts'
+import type { Deadlines } from './deadlines.ts'
+import {
+  catalogPods,
+  deploymentTrouble,
+  isAvailable,
+  operatorPods,
+  podsOf,
+  podTrouble,
+  unpackPods,
+} from './judge-pods.ts'
+import {
+  at,
+  conditionOf,
+  listAt,
+  objectOf,
+  objectsOf,
+  textAt,
+  timeOf,
+  type KubeObject,
+  type Look,
+  type Seen,
+} from './kube-object.ts'
+import {
+  catalogName,
+  catalogSource,
+  catalogSourcePlace,
+  groundObjects,
+  namespaceObject,
+  olm,
+  olmGroups,
+  operatorGroup,
+  subscription,
+  subscriptionName,
+  targetNamespace,
+} from './trial-objects.ts'
+import { crdsAnnotation, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
+import {
+  ends,
+  enter,
+  fails,
+  remember,
+  waits,
+  type Progress,
+  type TrialKind,
+  type TrialState,
+} from './trial-state.ts'
+
+type Stage = 'preflight' | 'catalog' | 'resolution' | 'review' | 'plan' | 'operator'
+type State = TrialState<Stage>
+
+export function olmV0(plan: TrialPlan, deadlines: Deadlines): TrialKind<Stage> {
+  const looks = looksOf(plan)
+  const stages: Readonly<Record<Stage, (state: State, seen: Seen, now: number) => Progress<Stage>>> = {
+    preflight,
+    catalog: serveCatalog,
+    resolution: resolve,
+    review,
+    plan: installPlan,
+    operator: runOperator,
+  }
+  const last = plan.steps.length - 1
+
+  return {
+    first: 'preflight',
+    looks: ({ stage, memory }) =>
+      stage === 'preflight'
+        ? [looks.namespace, ...looks.crds]
+        : stage === 'review'
+          ? [...looks.running, ...namesIn(memory['crds']).map(crdLook)]
+          : looks.running,
+    next: (state, seen, now) => stages[state.stage](state, seen, now),
+  }
+
+  /** What is there already is somebody's, and would be changed by the trial. */
+  function preflight(state: State, seen: Seen, now: number): Progress<Stage> {
+    const there = looks.crds.find((look) => objectOf(seen, look) !== undefined)
+    const namespace = objectOf(seen, looks.namespace)
+    if (there && !namespace)
+      return fails(state, now, {
+        code: 'crd-preexists',
+        says: `the cluster has the CRD ${there.name ?? ''} already: a trial would change it for others`,
+      })
+    if (!namespace) return waits(state, 'the namespace', [{ kind: 'create', object: namespaceObject(plan) }])
+    return enter(state, 'catalog', now, `namespace ${namespace.metadata.name} is there`)
+  }
+
+  function serveCatalog(state: State, seen: Seen, now: number): Progress<Stage> {
+    const namespace = objectOf(seen, looks.namespace)
+    if (!namespace) return waits(state, 'the namespace')
+    const wanted = [
+      ...groundObjects(plan, namespace),
+      ...[targetNamespace(plan, namespace)].filter((one) => one !== undefined),
+      operatorGroup(plan, namespace),
+    ]
+    const missing = wanted.filter((object) => !seenObject(seen, object))
+    if (missing.length > 0)
+      return waits(
+        state,
+        'what the trial stands on',
+        missing.map((object) => ({ kind: 'create', object })),
+      )
+    const catalog = objectOf(seen, looks.catalog)
+    if (!catalog)
+      return waits(state, 'the CatalogSource', [
+        { kind: 'create', object: catalogSource(plan, namespace, plan.base ?? plan.catalog) },
+      ])
+    const group = objectOf(seen, looks.group)
+    const isGrouped = listAt(group?.status, 'namespaces').length > 0
+    const trouble = catalogTrouble(seen)
+    if (trouble) return fails(state, now, trouble)
+    const readiness = connectionOf(catalog)
+    if (readiness.isReady && isGrouped)
+      return enter(
+        state,
+        'resolution',
+        now,
+        `the catalog answers${readiness.address === '' ? '' : ` at ${readiness.address}`}`,
+        [{ kind: 'create', object: subscription(plan, namespace) }],
+      )
+    if (now - state.since < deadlines.catalog)
+      return waits(
+        state,
+        readiness.isReady
+          ? 'OLM to take up the OperatorGroup'
+          : `the catalog to answer (${readiness.state === '' ? 'OLM has not looked yet' : readiness.state})`,
+      )
+    if (readiness.state === '' || (readiness.isReady && !isGrouped))
+      return fails(state, now, {
+        code: 'olm-silent',
+        says: 'OLM v0 did nothing with the CatalogSource and the OperatorGroup: are its controllers running?',
+      })
+    return fails(state, now, {
+      code: 'catalog-not-connected',
+      says: `OLM did not get through to the catalog: ${readiness.state}`,
+    })
+  }
+
+  function catalogTrouble(seen: Seen) {
+    const catalog = objectOf(seen, looks.catalog)
+    const reason = textAt(catalog?.status, 'reason')
+    const message = textAt(catalog?.status, 'message')
+    if (reason === 'SpecInvalidError')
+      return { code: 'internal', says: `OLM takes the CatalogSource for invalid: ${message}` } as const
+    if (/exceeded quota/.test(message)) return { code: 'quota', says: message } as const
+    if (/violates PodSecurity|is forbidden/.test(message)) return { code: 'policy', says: message } as const
+    const pods = objectsOf(seen, looks.pods).filter(
+      ({ metadata }) => metadata.labels?.['olm.catalogSource'] === catalogName,
+    )
+    return podTrouble(pods, catalogPods)
+  }
+
+  function resolve(state: State, seen: Seen, now: number): Progress<Stage> {
+    const namespace = objectOf(seen, looks.namespace)
+    const asked = objectOf(seen, looks.subscription)
+    if (!asked) {
+      if (namespace)
+        return waits(state, 'the Subscription', [{ kind: 'create', object: subscription(plan, namespace) }])
+      return waits(state, 'the namespace')
+    }
+    const catalog = objectOf(seen, looks.catalog)
+    // After an exchange what the status says is about the old catalog until OLM has dialled the new one.
+    const dialled = isExchanged(state, catalog)
+    const installPlan = newPlan(state, asked, seen)
+    if (installPlan && dialled) {
+      const name = installPlan.metadata.name
+      const wanted = plan.steps[state.step]
+      const names = planNames(installPlan)
+      if (names.length === 0) return waits(state, `InstallPlan ${name} to be filled`)
+      if (!wanted || !isSameSet(names, wanted.names))
+        return fails(state, now, {
+          code: 'resolver-mismatch',
+          says: `OLM chose ${names.join(', ')}; the simulated resolution has ${wanted?.names.join(', ') ?? 'nothing more'}`,
+        })
+      return enter(
+        state,
+        'review',
+        now,
+        `OLM resolved to ${names.join(', ')}, as the simulated resolution did`,
+        [],
+        { plan: name, crds: JSON.stringify(plannedCrds(installPlan)) },
+      )
+    }
+    const trouble = catalogTrouble(seen)
+    if (trouble) return fails(state, now, trouble)
+    const isUnpacking = conditionOf(asked, 'BundleUnpacking')?.status === 'True'
+    const unpacked = unpackTrouble(asked, seen)
+    if (unpacked && dialled) return fails(state, now, unpacked)
+    const resolution = dialled ? resolutionFailure(asked) : undefined
+    if (resolution?.isFinal === true && isSettled(state, asked, now))
+      return fails(state, now, { code: 'resolution-unsatisfiable', says: resolution.says })
+    const waited = now - state.since
+    if (isUnpacking) {
+      const message = conditionOf(asked, 'BundleUnpacking')?.message ?? ''
+      if (waited < deadlines.unpacking)
+        return waits(state, `the bundle to be unpacked${message === '' ? '' : `: ${message}`}`)
+      return fails(state, now, { code: 'too-slow', says: `the bundle is still being unpacked: ${message}` })
+    }
+    if (waited < deadlines.resolution)
+      return waits(state, resolution?.says ?? 'OLM to resolve the Subscription')
+    if (!dialled)
+      return fails(state, now, {
+        code: 'catalog-not-connected',
+        says: `OLM did not connect to the changed catalog: ${connectionOf(catalog).state}`,
+      })
+    if (resolution)
+      return fails(state, now, {
+        code: resolution.isFinal ? 'resolution-unsatisfiable' : 'catalog-not-connected',
+        says: resolution.says,
+      })
+    if (state.step > 0 && textAt(asked.status, 'state') === 'AtLatestKnown')
+      return fails(state, now, {
+        code: 'no-upgrade-edge',
+        says: `OLM finds no way from ${plan.steps[state.step - 1]?.root ?? ''} to ${plan.steps[state.step]?.root ?? ''}: it stays where it is`,
+      })
+    return fails(state, now, { code: 'olm-silent', says: 'OLM made no InstallPlan, and does not say why' })
+  }
+
+  /** The first sync can say so while the catalog connects, and what is seen after an exchange may be from before it. */
+  function isSettled(state: State, asked: KubeObject, now: number): boolean {
+    const condition = conditionOf(asked, 'ResolutionFailed')
+    if (state.step === 0) return true
+    // Times come in whole seconds.
+    return (condition?.since ?? 0) + 1000 >= state.since || now - state.since > deadlines.resolution / 2
+  }
+
+  function isExchanged(state: State, catalog: KubeObject | undefined): boolean {
+    const before = state.memory['connected']
+    if (before === undefined) return true
+    const { isReady, address, connected } = connectionOf(catalog)
+    if ('address' in plan.catalog) return isReady && address === plan.catalog.address
+    // The same Service stands before the new pod: OLM says when it dialled.
+    return isReady && connected !== before
+  }
+
+  function unpackTrouble(asked: KubeObject, seen: Seen) {
+    const jobs = objectsOf(seen, looks.jobs)
+    const pods = objectsOf(seen, looks.pods).filter((pod) => pod.metadata.labels?.[unpackLabel] !== undefined)
+    const failedAlready = conditionOf(asked, 'BundleUnpackFailed')
+    const pod = podTrouble(pods, unpackPods)
+    if (failedAlready?.status === 'True') {
+      if (pod) return pod
+      const job = jobs
+        .flatMap((one) => conditionOf(one, 'Failed') ?? [])
+        .find(({ status }) => status === 'True')
+      return unpackFailure(
+        [failedAlready.message, job?.reason ?? '', job?.message ?? ''].filter((one) => one !== '').join(': '),
+      )
+    }
+    // A Job's pod starts anew by itself: only what does not pass ends the trial early.
+    return pod && pod.code !== 'unpack-failed' && pod.code !== 'registry-failing' ? pod : undefined
+  }
+
+  function newPlan(state: State, asked: KubeObject, seen: Seen): KubeObject | undefined {
+    const name = textAt(asked.status, 'installPlanRef', 'name') || textAt(asked.status, 'installplan', 'name')
+    if (name === '' || name === state.memory['plan']) return undefined
+    return objectsOf(seen, looks.plans).find((one) => one.metadata.name === name)
+  }
+
+  /**
+   * The plan says which CRDs it brings, also those of bundles that nobody opened: what is there of them is either the trial's
+   * own, or somebody's. They are noted where clean-up finds them before anything is approved.
+   */
+  function review(state: State, seen: Seen, now: number): Progress<Stage> {
+    const namespace = objectOf(seen, looks.namespace)
+    const name = String(state.memory['plan'])
+    const found = objectsOf(seen, looks.plans).find((one) => one.metadata.name === name)
+    if (!namespace || !found) return waits(state, `InstallPlan ${name}`)
+    const began = timeOf(namespace.metadata.creationTimestamp ?? '') ?? 0
+    const crds = namesIn(state.memory['crds'])
+    const theirs = crds.find((crd) => {
+      const there = objectOf(seen, crdLook(crd))
+      return there !== undefined && (timeOf(there.metadata.creationTimestamp ?? '') ?? 0) < began
+    })
+    if (theirs !== undefined)
+      return fails(state, now, {
+        code: 'crd-preexists',
+        says: `the cluster has the CRD ${theirs} already: a trial would change it for others`,
+      })
+    const noted = namesIn(namespace.metadata.annotations?.[crdsAnnotation])
+    const all = [...new Set([...noted, ...crds])].sort()
+    if (all.length > noted.length)
+      return waits(state, 'the CRDs to be noted', [
+        {
+          kind: 'patch',
+          at: looks.namespace,
+          patch: { metadata: { annotations: { [crdsAnnotation]: JSON.stringify(all) } } },
+        },
+      ])
+    return enter(state, 'plan', now, `InstallPlan ${name} is approved`, [approval(found)])
+  }
+
+  function installPlan(state: State, seen: Seen, now: number): Progress<Stage> {
+    const name = String(state.memory['plan'])
+    const found = objectsOf(seen, looks.plans).find((one) => one.metadata.name === name)
+    const phase = textAt(found?.status, 'phase')
+    if (found && phase === 'Complete') return enter(state, 'operator', now, `InstallPlan ${name} is complete`)
+    if (found && phase === 'Failed') return fails(state, now, planFailure(found))
+    const message = textAt(found?.status, 'message')
+    if (now - state.since > deadlines.plan)
+      return fails(
+        state,
+        now,
+        found && message !== ''
+          ? planFailure(found)
+          : { code: 'olm-silent', says: `InstallPlan ${name} stays ${phase || 'without a phase'}` },
+      )
+    // The approval may have met a conflict: it is given until it holds.
+    const isApproved = at(found?.spec, 'approved') === true
+    return waits(
+      state,
+      `InstallPlan ${name}${message === '' ? '' : `: ${message}`}`,
+      found && !isApproved ? [approval(found)] : [],
+    )
+  }
+
+  function runOperator(state: State, seen: Seen, now: number): Progress<Stage> {
+    const wanted = plan.steps[state.step]
+    if (!wanted) return ends(state, now, { verdict: 'installs' })
+    const asked = objectOf(seen, looks.subscription)
+    const csvs = objectsOf(seen, looks.csvs).filter((one) => !isCopied(one))
+    const own = wanted.names.map((name) => csvs.find(({ metadata }) => metadata.name === name))
+    const deployments = objectsOf(seen, looks.deployments).filter((one) =>
+      wanted.names.includes(one.metadata.labels?.['olm.owner'] ?? ''),
+    )
+    const troubled = csvs.find(
+      (one) => wanted.names.includes(one.metadata.name) && textAt(one.status, 'phase') === 'Failed',
+    )
+    const running = objectsOf(seen, looks.pods)
+    const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, running), operatorPods)
+    const { state: known, failure } = rememberFailure(state, troubled, now)
+    if (failure) return fails(known, now, why ?? failure)
+    // What does not pass needs no deadline; a registry may recover, and a crash may end.
+    if (why && !mayPass.has(why.code)) return fails(known, now, why)
+    const open = own.findIndex((csv) => textAt(csv?.status, 'phase') !== 'Succeeded')
+    const isInstalled = textAt(asked?.status, 'installedCSV') === wanted.root
+    const before = state.step > 0 ? plan.steps[state.step - 1]?.root : undefined
+    const isReplaced =
+      before === undefined || before === wanted.root || !csvs.some(({ metadata }) => metadata.name === before)
+    const lazy = deployments.filter((one) => !isAvailable(one))
+    if (open < 0 && isInstalled && isReplaced && lazy.length === 0) return stepDone(known, asked, seen, now)
+    const what = waitingFor()
+    if (now - state.since < deadlines.operator) return waits(known, what)
+    return fails(known, now, overdue())
+
+    function waitingFor(): string {
+      const csv = own[open]
+      const name = wanted?.names[open] ?? ''
+      if (open >= 0)
+        return `ClusterServiceVersion ${name}: ${csv ? `${textAt(csv.status, 'phase')} ${textAt(csv.status, 'reason')} ${textAt(csv.status, 'message')}` : 'not there yet'}`
+      if (!isInstalled) return `the Subscription to name ${wanted?.root ?? ''} as installed`
+      if (!isReplaced) return `ClusterServiceVersion ${before ?? ''} to go`
+      return `Deployment ${lazy[0]?.metadata.name ?? ''}`
+    }
+
+    function overdue() {
+      if (why) return why
+      const csv = own[open]
+      if (csv) {
+        const phase = textAt(csv.status, 'phase')
+        if (phase === 'Failed') return csvFailure(csv)
+        const requirements = phase === 'Pending' ? requirementsFailure(csv) : undefined
+        return (
+          requirements ??
+          ({
+            code:
+              phase === 'Pending'
+                ? 'requirements-not-met'
+                : phase === ''
+                  ? 'olm-silent'
+                  : 'deployment-not-available',
+            says: what,
+          } as const)
+        )
+      }
+      return {
+        code: open >= 0 || !isInstalled || !isReplaced ? 'olm-silent' : 'deployment-not-available',
+        says: `it still waits for ${what}`,
+      } as const
+    }
+  }
+
+  /** Failed is a phase that OLM leaves by itself: it counts when it lasts, comes twice, or cannot pass. */
+  function rememberFailure(state: State, csv: KubeObject | undefined, now: number) {
+    if (!csv) {
+      const failing = state.memory['failing']
+      return {
+        state: failing === undefined || failing === 0 ? state : remember(state, { failing: 0, recovered: 1 }),
+      }
+    }
+    const failure = csvFailure(csv)
+    const first = Number(state.memory['failing'] ?? 0)
+    const isAgain = state.memory['recovered'] === 1
+    const isOver =
+      isFinal(textAt(csv.status, 'reason')) || isAgain || (first > 0 && now - first >= deadlines.grace)
+    const known = first > 0 ? state : remember(state, { failing: now, words: failure.says })
+    // The first words name the cause; what comes later is often only that it was tried again.
+    const words = String(known.memory['words'] ?? failure.says)
+    const says = words === failure.says ? failure.says : `${failure.says} (at first: ${words})`
+    return isOver ? { state: known, failure: { ...failure, says } } : { state: known }
+  }
+
+  function stepDone(state: State, asked: KubeObject | undefined, seen: Seen, now: number): Progress<Stage> {
+    const done = plan.steps[state.step]?.root ?? ''
+    if (state.step < last) {
+      const following: State = {
+        ...state,
+        step: state.step + 1,
+        memory: { plan: state.memory['plan'] ?? '' },
+      }
+      const catalog = objectOf(seen, looks.catalog)
+      // Only the first step comes from the base.
+      const exchange =
+        state.step === 0 && plan.base !== undefined && catalog
+          ? [{ kind: 'patch', at: looks.catalog, patch: { spec: catalogSourcePlace(plan.catalog) } } as const]
+          : []
+      const memory = exchange.length > 0 ? { connected: connectionOf(catalog).connected } : {}
+      const says =
+        exchange.length > 0 ? `${done} runs; the catalog is exchanged for the changed one` : `${done} runs`
+      return enter(following, 'resolution', now, says, exchange, memory)
+    }
+    // Another plan would be a version that the simulation does not know of.
+    const further = newPlan(state, asked ?? { apiVersion: '', kind: '', metadata: { name: '' } }, seen)
+    if (further)
+      return fails(state, now, {
+        code: 'resolver-mismatch',
+        says: `OLM goes on to ${planNames(further).join(', ')}; the simulated resolution ends at ${done}`,
+      })
+    if (textAt(asked?.status, 'state') !== 'AtLatestKnown' && now - state.since < deadlines.operator)
+      return waits(state, `the Subscription to be at its latest (${textAt(asked?.status, 'state')})`)
+    return ends(state, now, { verdict: 'installs' })
+  }
+}
+
+const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
+/** Not for good: such a thing is waited for to its deadline. */
+const mayPass: ReadonlySet<string> = new Set([
+  'registry-failing',
+  'unschedulable',
+  'deployment-not-available',
+])
+
+function looksOf(plan: TrialPlan) {
+  const namespace = namespaceOf(plan)
+  const inside = (apiVersion: string, kind: string) => ({ apiVersion, kind, namespace })
+  const look = {
+    namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
+    crds: plan.crds.map(crdLook),
+    catalog: { ...inside(olm, 'CatalogSource'), name: catalogName },
+    group: { ...inside(olmGroups, 'OperatorGroup'), name: 'group' },
+    subscription: { ...inside(olm, 'Subscription'), name: subscriptionName },
+    plans: inside(olm, 'InstallPlan'),
+    csvs: inside(olm, 'ClusterServiceVersion'),
+    jobs: { ...inside('batch/v1', 'Job'), labels: unpackLabel },
+    pods: inside('v1', 'Pod'),
+    deployments: inside('apps/v1', 'Deployment'),
+  } as const
+  const ground = [
+    { ...inside('v1', 'ResourceQuota'), name: 'trial' },
+    { ...inside('v1', 'LimitRange'), name: 'trial' },
+  ]
+  const target: readonly Look[] =
+    plan.mode === 'SingleNamespace' || plan.mode === 'MultiNamespace'
+      ? [{ apiVersion: 'v1', kind: 'Namespace', name: `${namespace}-target` }]
+      : []
+  const { crds: _, ...others } = look
+  return { ...look, running: [...Object.values(others), ...ground, ...target] as readonly Look[] }
+}
+
+function seenObject(seen: Seen, { apiVersion, kind, metadata: { name, namespace } }: KubeObject): boolean {
+  return (
+    objectOf(seen, { apiVersion, kind, name, ...(namespace !== undefined && { namespace }) }) !== undefined
+  )
+}
+
+function connectionOf(catalog: KubeObject | undefined) {
+  const state = textAt(catalog?.status, 'connectionState', 'lastObservedState')
+  return {
+    state,
+    isReady: state === 'READY',
+    address: textAt(catalog?.status, 'connectionState', 'address'),
+    connected: textAt(catalog?.status, 'connectionState', 'lastConnect'),
+  }
+}
+
+function plannedCrds(plan: KubeObject): readonly string[] {
+  const names = listAt(plan.status, 'plan').flatMap((step) => {
+    const name = textAt(step, 'resource', 'name')
+    return textAt(step, 'resource', 'kind') === 'CustomResourceDefinition' && name !== '' ? [name] : []
+  })
+  return [...new Set(names)].sort()
+}
+
+const crdLook = (name: string): Look => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  name,
+})
+
+function approval({ apiVersion, kind, metadata: { name, namespace = '' } }: KubeObject) {
+  return {
+    kind: 'patch',
+    at: { apiVersion, kind, name, namespace },
+    patch: { spec: { approved: true } },
+  } as const
+}
+
+function planNames(plan: KubeObject): readonly string[] {
+  return listAt(plan.spec, 'clusterServiceVersionNames').filter(
+    (name): name is string => typeof name === 'string',
+  )
+}
+
+function isSameSet(a: readonly string[], b: readonly string[]): boolean {
+  return new Set(a).size === new Set(b).size && a.every((one) => b.includes(one))
+}
+
+/** An Operator for all namespaces is shown in each of them. */
+function isCopied({ metadata, status }: KubeObject): boolean {
+  return metadata.labels?.['olm.copiedFrom'] !== undefined || textAt(status, 'reason') === 'Copied'
+}

@@ -1,0 +1,267 @@
+// A trial with RukPak, of both of its versions: the bundle is unpacked and installed, cannot be changed in its place, and for
+// an upgrade gives way to the next one (the pivot), whose predecessor goes.
+import type { Deadlines } from './deadlines.ts'
+import {
+  deploymentTrouble,
+  isAvailable,
+  operatorPods,
+  podsOf,
+  podTrouble,
+  pullTrouble,
+  unpackPods,
+} from './judge-pods.ts'
+import {
+  conditionOf,
+  objectOf,
+  objectsOf,
+  textAt,
+  type Action,
+  type KubeObject,
+  type Look,
+  type Seen,
+} from './kube-object.ts'
+import {
+  bundleDeployment,
+  groundObjects,
+  imageSource,
+  namespaceObject,
+  type RukPakTarget,
+} from './trial-objects.ts'
+import type { TrialFailure } from './trial-outcome.ts'
+import { clusterNameOf, namespaceOf, type TrialPlan } from './trial-plan.ts'
+import { ends, enter, fails, waits, type Progress, type TrialKind, type TrialState } from './trial-state.ts'
+
+type Stage = 'preflight' | 'ground' | 'deployment' | 'immutability'
+type State = TrialState<Stage>
+
+/** The later one has no Bundle of its own. */
+export const rukPakVersions = ['core.rukpak.io/v1alpha2', 'core.rukpak.io/v1alpha1'] as const
+
+export function rukPak(
+  plan: TrialPlan,
+  deadlines: Deadlines,
+  target: RukPakTarget,
+  apiVersion: (typeof rukPakVersions)[number],
+): TrialKind<Stage> {
+  const hasBundles = apiVersion === 'core.rukpak.io/v1alpha1'
+  const looks = looksOf(plan, apiVersion, hasBundles)
+
+  return {
+    first: 'preflight',
+    looks: ({ stage }) => (stage === 'preflight' ? [looks.namespace, ...looks.crds] : looks.running),
+    next: (state, seen, now) =>
+      ({ preflight, ground, deployment: install, immutability })[state.stage](state, seen, now),
+  }
+
+  function preflight(state: State, seen: Seen, now: number): Progress<Stage> {
+    const namespace = objectOf(seen, looks.namespace)
+    const there = looks.crds.find((look) => objectOf(seen, look) !== undefined)
+    if (there && !namespace)
+      return fails(state, now, {
+        code: 'crd-preexists',
+        says: `the cluster has the CRD ${there.name ?? ''} already: RukPak would take it over, and away with the trial`,
+      })
+    if (!namespace) return waits(state, 'the namespace', [{ kind: 'create', object: namespaceObject(plan) }])
+    return enter(state, 'ground', now, `namespace ${namespace.metadata.name} is there`)
+  }
+
+  function ground(state: State, seen: Seen, now: number): Progress<Stage> {
+    const namespace = objectOf(seen, looks.namespace)
+    const [first] = plan.steps
+    if (!namespace || !first) return waits(state, 'the namespace')
+    const missing = groundObjects(plan, namespace).filter(
+      ({ apiVersion: its, kind, metadata: { name } }) =>
+        objectOf(seen, { apiVersion: its, kind, name, namespace: namespaceOf(plan) }) === undefined,
+    )
+    if (missing.length > 0)
+      return waits(
+        state,
+        'what the trial stands on',
+        missing.map((object) => ({ kind: 'create', object })),
+      )
+    return enter(state, 'deployment', now, `${first.root} is to be installed`, [
+      { kind: 'create', object: bundleDeployment(plan, namespace, target, { apiVersion, step: first }) },
+    ])
+  }
+
+  function install(state: State, seen: Seen, now: number): Progress<Stage> {
+    const wanted = plan.steps[state.step]
+    const namespace = objectOf(seen, looks.namespace)
+    const found = objectOf(seen, looks.deployment)
+    if (!wanted) return ends(state, now, { verdict: 'installs' })
+    if (!found)
+      return namespace && state.step === 0
+        ? waits(state, 'the BundleDeployment', [
+            {
+              kind: 'create',
+              object: bundleDeployment(plan, namespace, target, { apiVersion, step: wanted }),
+            },
+          ])
+        : waits(state, 'the BundleDeployment')
+    const bundles = objectsOf(seen, looks.bundles)
+    const bundle = bundles.find((one) => textAt(one.spec, 'source', 'image', 'ref') === wanted.image)
+    const unpacked = conditionOf(hasBundles ? bundle : found, 'Unpacked')
+    const valid = conditionOf(found, 'HasValidBundle')
+    const installed = conditionOf(found, 'Installed')
+    const healthy = conditionOf(found, 'Healthy')
+    const generation = found.metadata.generation ?? 0
+    const observed = Number(
+      (found.status as { readonly observedGeneration?: number } | undefined)?.observedGeneration ??
+        generation,
+    )
+    const isTakenUp = observed >= generation && (!hasBundles || bundle !== undefined)
+    const refused = isTakenUp
+      ? [unpacked, valid, installed].find((one) => one?.status === 'False' && refusals.has(one.reason))
+      : undefined
+    const pods = podTrouble(objectsOf(seen, looks.unpackPods), unpackPods)
+    if (refused) return lasting(state, now, pods ?? refusal(refused.message, refused.reason))
+    const active = textAt(found.status, 'activeBundle')
+    const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
+    const isInstalled = isTakenUp && valid?.status === 'True' && installed?.status === 'True' && isActive
+    const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
+    const why =
+      deploymentTrouble(deployments) ??
+      podTrouble(podsOf(deployments, objectsOf(seen, looks.pods)), operatorPods)
+    const lazy = deployments.find((one) => !isAvailable(one))
+    const isHealthy = healthy === undefined || healthy.status === 'True'
+    const old = hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : []
+    if (isInstalled && isHealthy && !lazy && old.length === 0)
+      return hasBundles && bundle && state.step === 0
+        ? enter(state, 'immutability', now, `${wanted.root} is installed`, [changeInPlace(bundle)])
+        : stepDone(state, now)
+    if (why && why.code !== 'registry-failing' && why.code !== 'unschedulable') return fails(state, now, why)
+    const what = !isTakenUp
+      ? 'RukPak to take it up'
+      : !isInstalled
+        ? `${wanted.root} to be installed (${[unpacked, valid, installed]
+            .map((one) => one?.reason ?? '')
+            .filter((one) => one !== '')
+            .join(', ')})`
+        : old.length > 0
+          ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
+          : `the workloads of ${wanted.root}`
+    if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
+      return waits(state, what)
+    if (why ?? pods) return fails(state, now, (why ?? pods) as TrialFailure)
+    if (old.length > 0)
+      return fails(state, now, {
+        code: 'no-pivot',
+        says: `RukPak keeps ${old[0]?.metadata.name ?? ''} beside ${active}`,
+      })
+    if (state.step > 0 && isTakenUp && !isActive)
+      return fails(state, now, {
+        code: 'no-pivot',
+        says: `${active} stays active, and ${wanted.root} does not take its place`,
+      })
+    if (isInstalled)
+      return fails(state, now, { code: 'deployment-not-available', says: `it still waits for ${what}` })
+    return fails(state, now, { code: valid ? 'too-slow' : 'olm-silent', says: `it still waits for ${what}` })
+  }
+
+  /** RukPak tries again what it refused: registries recover, bundles do not. */
+  function lasting(state: State, now: number, failure: TrialFailure): Progress<Stage> {
+    const first = Number(state.memory['failing'] ?? 0)
+    if (first === 0) return waits({ ...state, memory: { ...state.memory, failing: now } }, failure.says)
+    if (now - first < deadlines.grace) return waits(state, failure.says)
+    return fails(state, now, failure)
+  }
+
+  /** A dry run: what the API would say of a change in place. */
+  function changeInPlace({ metadata: { name } }: KubeObject): Action {
+    return {
+      kind: 'patch',
+      at: { apiVersion, kind: 'Bundle', name },
+      patch: { spec: { source: { image: { ref: 'localhost/changed-in-place:trial' } } } },
+      dryRun: true,
+    }
+  }
+
+  function immutability(state: State, seen: Seen, now: number): Progress<Stage> {
+    const answer = seen.refused.find(({ action }) => action.kind === 'patch' && action.dryRun === true)
+    if (answer && [400, 403, 422].includes(answer.status))
+      return stepDone(state, now, 'the API refuses to change a Bundle in its place')
+    // A busy API says nothing of it.
+    if (answer) return waits(state, 'whether a Bundle can be changed in its place', [answer.action])
+    return fails(state, now, {
+      code: 'not-immutable',
+      says: 'the cluster lets a Bundle be changed in its place: the webhook of RukPak is not at work',
+    })
+  }
+
+  function stepDone(
+    state: State,
+    now: number,
+    says = `${plan.steps[state.step]?.root ?? ''} runs`,
+  ): Progress<Stage> {
+    const next = plan.steps[state.step + 1]
+    if (!next) return ends(state, now, { verdict: 'installs' })
+    const source = imageSource(plan, next)
+    return enter(
+      { ...state, step: state.step + 1, memory: {} },
+      'deployment',
+      now,
+      `${says}; ${next.root} follows`,
+      [
+        {
+          kind: 'patch',
+          at: looks.deployment,
+          patch: { spec: hasBundles ? { template: { spec: { source } } } : { source } },
+        },
+      ],
+    )
+  }
+
+  function isOwned({ metadata }: KubeObject): boolean {
+    return metadata.labels?.['core.rukpak.io/owner-name'] === clusterNameOf(plan)
+  }
+}
+
+const refusals: ReadonlySet<string> = new Set([
+  'UnpackFailed',
+  'BundleLoadFailed',
+  'InstallFailed',
+  'UpgradeFailed',
+  'ReconcileFailed',
+])
+
+function refusal(message: string, reason: string): TrialFailure {
+  const says = `RukPak: ${reason}: ${message}`
+  if (reason === 'UnpackFailed') return { code: pullTrouble(message, unpackPods) ?? 'unpack-failed', says }
+  if (/no matches for kind|could not find the requested resource/.test(message))
+    return { code: 'api-missing-for-bundle', says }
+  if (/already exists|invalid ownership metadata/.test(message)) return { code: 'occupied', says }
+  if (/is forbidden/.test(message)) return { code: 'policy', says }
+  return { code: 'refused-by-rukpak', says }
+}
+
+/** Where its own pods run. */
+const system = 'rukpak-system'
+
+function looksOf(plan: TrialPlan, apiVersion: string, hasBundles: boolean) {
+  const name = clusterNameOf(plan)
+  const namespace = namespaceOf(plan)
+  const owned = `core.rukpak.io/owner-name=${name}`
+  const look = {
+    namespace: { apiVersion: 'v1', kind: 'Namespace', name: namespace },
+    deployment: { apiVersion, kind: 'BundleDeployment', name },
+    deployments: { apiVersion: 'apps/v1', kind: 'Deployment', labels: owned },
+    pods: { apiVersion: 'v1', kind: 'Pod', namespace },
+    unpackPods: { apiVersion: 'v1', kind: 'Pod', namespace: system, labels: owned },
+  } as const
+  const bundles: Look = { apiVersion, kind: 'Bundle', labels: owned }
+  return {
+    ...look,
+    bundles,
+    crds: plan.crds.map((crd): Look => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      name: crd,
+    })),
+    running: [
+      ...Object.values(look),
+      ...(hasBundles ? [bundles] : []),
+      { apiVersion: 'v1', kind: 'ResourceQuota', namespace, name: 'trial' },
+      { apiVersion: 'v1', kind: 'LimitRange', namespace, name: 'trial' },
+    ] as readonly Look[],
+  }
+}

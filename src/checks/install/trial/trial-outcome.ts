@@ -1,0 +1,85 @@
+// How a trial on a cluster ends. Whose matter an end is stands in one table: what the author can mend is a no, what the
+// cluster or the world did is neither a yes nor a no.
+
+export const failureClasses = {
+  // The bundles and what they ask for.
+  'resolution-unsatisfiable': 'content',
+  'resolver-mismatch': 'content',
+  'no-upgrade-edge': 'content',
+  'unpack-failed': 'content',
+  'unpack-too-large': 'content',
+  'unpack-invalid': 'content',
+  'bundle-image-missing': 'content',
+  'unsupported-kind': 'content',
+  'unsupported-install-mode': 'content',
+  'requirements-not-met': 'content',
+  'crd-incompatible': 'content',
+  'plan-failed': 'content',
+  'csv-failed': 'content',
+  'deployment-not-available': 'content',
+  'crash-loop': 'content',
+  'operator-image-missing': 'content',
+  'webhook-invalid': 'content',
+  'refused-by-olm-v1': 'content',
+  'refused-by-rukpak': 'content',
+  'not-immutable': 'environment',
+  'no-pivot': 'content',
+  // The catalog's image.
+  'catalog-image-missing': 'catalog',
+  'catalog-crash': 'catalog',
+  'catalog-invalid': 'catalog',
+  // The cluster: it does not suit.
+  'api-absent': 'environment',
+  'api-missing-for-bundle': 'environment',
+  'crd-preexists': 'environment',
+  occupied: 'environment',
+  forbidden: 'environment',
+  quota: 'environment',
+  policy: 'environment',
+  unschedulable: 'environment',
+  'arch-mismatch': 'environment',
+  'kube-version': 'environment',
+  'image-unauthorized': 'environment',
+  'certificate-provider-absent': 'environment',
+  'olm-silent': 'environment',
+  // The world: another try may tell.
+  'api-unreachable': 'infra',
+  'registry-failing': 'infra',
+  'catalog-not-connected': 'infra',
+  'too-slow': 'infra',
+  killed: 'infra',
+  internal: 'infra',
+} as const
+
+export type FailureCode = keyof typeof failureClasses
+export type FailureClass = (typeof failureClasses)[FailureCode]
+
+export type TrialVerdict = 'installs' | 'does not install' | 'could not be found out'
+
+export interface TrialFailure {
+  readonly code: FailureCode
+  /** One sentence; words of others in it are escaped by whoever shows it. */
+  readonly says: string
+}
+
+export type TrialOutcome =
+  { readonly verdict: 'installs' } | (TrialFailure & { readonly verdict: TrialVerdict })
+
+const verdictOf: Readonly<Record<FailureClass, TrialVerdict>> = {
+  content: 'does not install',
+  catalog: 'does not install',
+  environment: 'could not be found out',
+  infra: 'could not be found out',
+}
+
+export function failed(code: FailureCode, says: string): TrialOutcome & TrialFailure {
+  return { verdict: verdictOf[failureClasses[code]], code, says: says.slice(0, longest) }
+}
+
+/** Whether another try makes sense: of what the world did alone. */
+export function isWorthRetrying(outcome: TrialOutcome): boolean {
+  return 'code' in outcome && failureClasses[outcome.code] === 'infra'
+}
+
+/** OLM's sentences name whole chains of constraints. */
+const longest = 2000

@@ -1,0 +1,23 @@
+// Takes away what killed trials left on a cluster: by the trials' label and the time that stands beside it, and nothing else.
+import { abandonedLooks, abandonedTrials } from '../checks/install/trial/clean-up.ts'
+import { cleanUp, lookAround, type RunOptions } from './run-trial.ts'
+
+export interface Swept {
+  readonly id: string
+  readonly leftovers: readonly string[]
+}
+
+/** `alive`: trials of ours that run, however late it is. */
+export async function sweepCluster(
+  options: RunOptions,
+  alive: ReadonlySet<string> = new Set(),
+): Promise<readonly Swept[]> {
+  const seen = await lookAround(options.cluster, abandonedLooks, [])
+  const swept: Swept[] = []
+  for (const id of abandonedTrials(seen, options.clock.now())) {
+    if (alive.has(id)) continue
+    const { leftovers } = await cleanUp(id, options)
+    swept.push({ id, leftovers })
+  }
+  return swept
+}

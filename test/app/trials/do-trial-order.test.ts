@@ -1,0 +1,174 @@
+// The process with the kubeconfigs: whose cluster it opens, what it tells meanwhile, and what no order can choose.
+import { expect, test } from '@jest/globals'
+import type { PlannedTrial } from '../../../src/checks/install/trial/plan-trials.ts'
+import { clusterFor, parseClusterTargets, slotOf } from '../../../src/app/trials/cluster-targets.ts'
+import { doTrialOrder, type TrialRoom } from '../../../src/app/trials/do-trial-order.ts'
+import { takeTrialEnvironment } from '../../../src/app/trials/open-trials.ts'
+import type { TrialAnswer, TrialNews, TrialOrder } from '../../../src/app/trials/trial-order.ts'
+import { openCluster } from '../../../src/cluster/open-cluster.ts'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { coreKinds, olmV0Kinds, openApiServer, ScriptedApi } from '../../cluster/scripted-api.ts'
+import { playOlmV0 } from '../../cluster/scripted-olm.ts'
+
+const github = { owner: 'coast', name: 'catalog' }
+const list = `
+- github: Coast/Catalog
+  installation: 7
+  kubeconfig: first
+  catalogHost: bot.example
+  quota: {pods: 3, memory: 1Gi}
+- {github: other/catalog, kubeconfig: second}
+`
+const trial: PlannedTrial = {
+  target: 'OLM v0',
+  package: 'foo',
+  channel: 'stable',
+  mode: 'AllNamespaces',
+  steps: [{ root: 'foo.v1', version: '1.0.0', names: ['foo.v1'] }],
+  crds: [],
+  isUpgrade: false,
+}
+const order = (more: object = {}): TrialOrder => ({
+  kind: 'try',
+  github,
+  installation: 7,
+  trial,
+  catalogs: { head: 4000 },
+  abandoned: [],
+  ...more,
+})
+
+interface World {
+  readonly api: ScriptedApi
+  readonly opened: string[]
+  readonly news: TrialNews[]
+  readonly give: (given: TrialOrder, say?: (news: TrialNews) => 'go' | 'stop') => Promise<TrialAnswer>
+}
+
+async function inWorld(
+  use: (world: World) => Promise<void>,
+  kinds = [...coreKinds, ...olmV0Kinds],
+): Promise<void> {
+  const server = await openApiServer()
+  const folder = mkdtempSync(join(tmpdir(), 'trials-'))
+  writeFileSync(join(folder, 'first'), server.kubeconfig)
+  const api = new ScriptedApi(kinds)
+  server.api = api
+  const opened: string[] = []
+  const news: TrialNews[] = []
+  const room: TrialRoom = {
+    targets: parseClusterTargets(list),
+    open: async ({ kubeconfig }) => {
+      opened.push(kubeconfig)
+      return openCluster({ file: join(folder, kubeconfig), clock: api.clock })
+    },
+    clock: api.clock,
+  }
+  const give: World['give'] = (given, say = () => 'go') =>
+    doTrialOrder(given, room, async (one) => {
+      news.push(one)
+      return Promise.resolve(say(one))
+    })
+  try {
+    await use({ api, opened, news, give })
+  } finally {
+    await server.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('a trial runs on the cluster that the operator has for the repository, within the quota that he gives', () =>
+  inWorld(async ({ api, opened, news, give }) => {
+    playOlmV0(api, { plans: [['foo.v1']] })
+    const answer = await give(order())
+    expect(answer).toMatchObject({ kind: 'tried', report: { outcome: { verdict: 'installs' } } })
+    expect(opened).toEqual(['first'])
+    const made = api.requests
+      .filter(({ method }) => method === 'POST')
+      .map(({ body }) => body as { kind: string; spec?: unknown })
+    expect(made.find(({ kind }) => kind === 'ResourceQuota')?.spec).toMatchObject({
+      hard: { pods: '3', 'limits.memory': '1Gi' },
+    })
+    expect(made.find(({ kind }) => kind === 'CatalogSource')?.spec).toMatchObject({
+      address: 'bot.example:4000',
+    })
+    // Its names come before anything that has them.
+    expect(news[0]?.id).toBe(answer.kind === 'tried' ? answer.report.id : '')
+  }))
+
+test('a repository, or an installation, that the operator does not name gets no cluster, whatever its order says', () =>
+  inWorld(async ({ api, opened, give }) => {
+    for (const wrong of [
+      { installation: 8 },
+      { github: { owner: 'coast', name: 'catalog2' } },
+      { github: { owner: 'mallory', name: 'catalog' }, kubeconfig: 'first', namespace: 'kube-system' },
+    ])
+      expect(await give(order(wrong))).toMatchObject({ kind: 'refused' })
+    expect(opened).toEqual([])
+    expect(api.requests).toEqual([])
+  }))
+
+test('what a process before left is taken away first, and a trial that nobody wants any more is stopped and taken away', () =>
+  inWorld(async ({ api, give }) => {
+    playOlmV0(api, { plans: [['foo.v1']] })
+    api.put({
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: 'catalog-bot-foo-deadbeef',
+        labels: { 'catalog-bot.io/trial': 'deadbeef', 'catalog-bot.io/expires': '99999999999' },
+      },
+    })
+    let hasBegun = false
+    const answer = await give(order({ abandoned: ['deadbeef'] }), ({ id }) => {
+      if (hasBegun) return 'stop'
+      hasBegun = id !== undefined
+      return 'go'
+    })
+    expect(answer).toMatchObject({
+      kind: 'tried',
+      report: { outcome: { code: 'killed', verdict: 'could not be found out' } },
+    })
+    expect(api.list('Namespace')).toEqual([])
+  }))
+
+test('what the cluster or the operator has no place for is not tried, and says why', async () => {
+  await inWorld(async ({ give }) => {
+    const v1 = await give(order({ trial: { ...trial, target: 'OLM v1' } }))
+    expect(v1).toEqual({ kind: 'not-tried', why: 'the cluster has no API for OLM v1' })
+    const { catalogs: _, ...without } = order() as Extract<TrialOrder, { kind: 'try' }>
+    expect(await give(without)).toMatchObject({ kind: 'not-tried' })
+    expect(await give({ kind: 'prepare', github, installation: 7 })).toMatchObject({
+      kind: 'prepared',
+      servesCatalogs: true,
+    })
+  })
+})
+
+test('the list is read strictly, without a word of what is in it, and entries of one cluster share its slot', () => {
+  expect(() => parseClusterTargets('- {github: a/b, kubeconfig: c, namespace: secret-name}')).toThrow(
+    /^CLUSTER_TARGETS: 0: (?!.*secret-name: )/,
+  )
+  expect(() => parseClusterTargets('- {github: "a/*", kubeconfig: c}')).toThrow('OWNER/REPOSITORY')
+  expect(() => parseClusterTargets('{')).toThrow('CLUSTER_TARGETS is not YAML')
+  const targets = parseClusterTargets(
+    '[{github: a/b, kubeconfig: c}, {github: a/d, kubeconfig: c}, {github: a/e, kubeconfig: c, context: x}]',
+  )
+  const slots = targets.map(slotOf)
+  expect(slots[0]).toBe(slots[1])
+  expect(slots[0]).not.toBe(slots[2])
+  expect(clusterFor(targets, { github: { owner: 'A', name: 'B' }, installation: 1 })).toBe(targets[0])
+})
+
+test('only the process that tries learns where the list is', () => {
+  const environment: Record<string, string | undefined> = {
+    CLUSTER_TARGETS: '/etc/clusters',
+    PRIVATE_KEY: 'x',
+    WEBHOOK_SECRET: 'y',
+    PUBLISH_CREDENTIALS: 'z',
+  }
+  expect(takeTrialEnvironment(environment)).toEqual({ CLUSTER_TARGETS: '/etc/clusters' })
+  expect(environment['CLUSTER_TARGETS']).toBeUndefined()
+})

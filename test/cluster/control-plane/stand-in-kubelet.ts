@@ -1,0 +1,139 @@
+// A scheduler and a kubelet for pods that have to do something: it runs the command of the Job with which OLM unpacks a
+// bundle, with the bundle's files from a folder, and says of images that nobody has what a kubelet would say. All other pods
+// go to kwok's node, which only says that they run.
+import { execFile } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { ControlPlane } from './start-control-plane.ts'
+
+const run = promisify(execFile)
+
+interface Pod {
+  readonly metadata: {
+    readonly uid: string
+    readonly name: string
+    readonly namespace: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly deletionTimestamp?: string
+  }
+  readonly spec: {
+    readonly nodeName?: string
+    readonly containers: readonly {
+      readonly name: string
+      readonly image: string
+      readonly command?: readonly string[]
+      readonly env?: readonly { readonly name: string; readonly value?: string }[]
+    }[]
+  }
+}
+
+export interface StandIn {
+  /** Unpacked so far: the images. */
+  readonly unpacked: readonly string[]
+  close(): Promise<void>
+}
+
+export interface StandInOptions {
+  readonly plane: ControlPlane
+  readonly opm: string
+  /** Folders of bundles, by their image. */
+  readonly bundles: ReadonlyMap<string, string>
+}
+
+const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
+
+export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
+  const seen = new Set<string>()
+  const unpacked: string[] = []
+  let isOpen = true
+  const working = (async () => {
+    while (isOpen) {
+      const { body } = await plane.ask('GET', '/api/v1/pods')
+      for (const pod of (body['items'] ?? []) as Pod[]) {
+        // What is deleted goes when its kubelet says that nothing of it runs.
+        if (pod.metadata.deletionTimestamp !== undefined && pod.spec.nodeName === 'stand-in')
+          await plane.ask(
+            'DELETE',
+            `/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}`,
+            {
+              gracePeriodSeconds: 0,
+            },
+          )
+        if (seen.has(pod.metadata.uid) || pod.spec.nodeName !== undefined) continue
+        seen.add(pod.metadata.uid)
+        void place(pod).catch((error: unknown) => console.error(`stand-in: ${String(error)}`))
+      }
+      await sleep(300)
+    }
+  })()
+
+  async function place(pod: Pod): Promise<void> {
+    const { namespace, name, labels = {} } = pod.metadata
+    const path = `/api/v1/namespaces/${namespace}/pods/${name}`
+    const isUnpacking = labels[unpackLabel] !== undefined
+    const missing = pod.spec.containers.find(({ image }) => image.includes('missing'))
+    await plane.ask('POST', `${path}/binding`, {
+      apiVersion: 'v1',
+      kind: 'Binding',
+      metadata: { name },
+      target: { apiVersion: 'v1', kind: 'Node', name: isUnpacking || missing ? 'stand-in' : 'pretended' },
+    })
+    if (missing) return says(path, { phase: 'Pending', containerStatuses: [cannotPull(missing)] })
+    if (!isUnpacking) return
+    const extract = pod.spec.containers.find(({ name: its }) => its === 'extract')
+    const image = extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value ?? ''
+    const folder = bundles.get(image)
+    if (folder === undefined)
+      return says(path, { phase: 'Pending', containerStatuses: [cannotPull({ name: 'extract', image })] })
+    // Its own command, but for where the bundle is mounted and who asks.
+    const [, ...command] = (extract?.command ?? []).map((word: string) =>
+      word === '/bundle/' ? `${folder}/` : word,
+    )
+    await run(opm, [...command, '--kubeconfig', plane.kubeconfig], {
+      env: { ...process.env, CONTAINER_IMAGE: image },
+    })
+    unpacked.push(image)
+    const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
+    await says(path, {
+      phase: 'Succeeded',
+      containerStatuses: [
+        {
+          name: 'extract',
+          image,
+          imageID: image,
+          ready: false,
+          restartCount: 0,
+          state: { terminated: { exitCode: 0, reason: 'Completed', startedAt: now, finishedAt: now } },
+        },
+      ],
+    })
+  }
+
+  async function says(path: string, status: object): Promise<void> {
+    await plane.ask('PATCH', `${path}/status`, { status }, 'application/merge-patch+json')
+  }
+
+  return {
+    unpacked,
+    close: async () => {
+      isOpen = false
+      await working
+    },
+  }
+}
+
+function cannotPull({ name, image }: { readonly name: string; readonly image: string }): object {
+  return {
+    name,
+    image,
+    imageID: '',
+    ready: false,
+    restartCount: 0,
+    state: {
+      waiting: {
+        reason: 'ErrImagePull',
+        message: `failed to pull and unpack image "${image}": ${image}: not found`,
+      },
+    },
+  }
+}

@@ -1,0 +1,116 @@
+// `install --kubeconfig`, but for the words on the screen: what is planned from the simulation, what a cluster is given, and
+// what its word counts for.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import type { BundleContent } from '../../src/checks/install/bundle-content.ts'
+import { bundleFacts } from '../../src/checks/install/bundle-facts.ts'
+import { CatalogUnderTest } from '../../src/checks/install/resolutions.ts'
+import { planInstall } from '../../src/checks/install/simulate-install.ts'
+import type { Target } from '../../src/checks/install/targets.ts'
+import { readInstallCatalog } from '../../src/cli/install-catalog.ts'
+import { installOnCluster, type ClusterInstall } from '../../src/cli/install-on-cluster.ts'
+import { smallBundle } from '../checks/install/small-bundle.ts'
+import { writtenBlobs } from '../checks/install/written-catalog.ts'
+import { openApiServer, ScriptedApi, type ApiServer } from './scripted-api.ts'
+import { playOlmV0 } from './scripted-olm.ts'
+
+let folder: string
+let server: ApiServer
+let api: ScriptedApi
+
+beforeAll(async () => {
+  server = await openApiServer()
+  folder = mkdtempSync(join(tmpdir(), 'install-on-cluster-'))
+  const place = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  const catalog = (lines: readonly string[]) =>
+    writtenBlobs(lines)
+      .map((blob) => JSON.stringify(blob))
+      .join('\n')
+  const before = ['foo/stable 1.0.0', 'foo 1.0.0 needs Red', 'red/stable 1.0.0', 'red 1.0.0 gives Red']
+  place('base/catalog.json', catalog(before))
+  place('head/catalog.json', catalog([...before, 'foo/stable 1.1.0 replaces 1.0.0', 'foo 1.1.0 needs Red']))
+  place('kubeconfig', server.kubeconfig)
+})
+afterAll(async () => {
+  await server.close()
+  rmSync(folder, { recursive: true })
+})
+beforeEach(() => {
+  api = new ScriptedApi()
+  server.api = api
+})
+
+async function install({
+  wanted = [],
+}: { readonly wanted?: readonly Target[] } = {}): Promise<ClusterInstall> {
+  const main = await readInstallCatalog(join(folder, 'head'), undefined)
+  const before = await readInstallCatalog(join(folder, 'base'), undefined)
+  const test = new CatalogUnderTest(main.catalog, before.catalog)
+  const plan = planInstall(
+    { catalog: main.catalog, base: before.catalog, package: 'foo', channels: ['stable'] },
+    test,
+  )
+  const content: BundleContent = {
+    kind: 'bundle',
+    from: 'image',
+    facts: bundleFacts(smallBundle('foo.v1.1.0', 'foo'), { labels: {} }),
+  }
+  return installOnCluster(
+    {
+      plan,
+      test,
+      main: { catalog: main },
+      base: { catalog: before },
+      contents: new Map(plan.toOpen.map((blob) => [blob, content])),
+      wanted,
+      simulated: new Map<string, readonly Target[]>([['stable', ['OLM v0', 'OLM v1']]]),
+    },
+    { kubeconfig: join(folder, 'kubeconfig'), catalogHost: '127.0.0.1' },
+    { clock: api.clock, tell: () => undefined },
+  )
+}
+
+test('a fresh install and the upgrade from the base are tried, each with what comes along, and our server is asked for both catalogs', async () => {
+  // What the second trial begins with is decided when the first is over.
+  playOlmV0(api, { plans: [['foo.v1.1.0', 'red.v1.0.0']] })
+  api.controllers.push(() => {
+    if (api.list('Namespace').length > 0 || api.controllers.length > 2) return
+    api.controllers = []
+    playOlmV0(api, { plans: [['foo.v1.0.0', 'red.v1.0.0'], ['foo.v1.1.0']] })
+  })
+  const tried = await install()
+  expect(tried.trials.map(({ steps, outcome }) => ({ steps, outcome }))).toEqual([
+    { steps: ['foo.v1.1.0'], outcome: { verdict: 'installs' } },
+    { steps: ['foo.v1.0.0', 'foo.v1.1.0'], outcome: { verdict: 'installs' } },
+  ])
+  expect(tried).toMatchObject({
+    installs: 'yes',
+    notTried: [{ target: 'OLM v1', why: 'the cluster has no API for it' }],
+  })
+  const addresses = api.requests
+    .map(({ body }) => (body as { spec?: { address?: string } } | undefined)?.spec?.address)
+    .filter((address) => address !== undefined)
+  // The head for the install; for the upgrade the base, and then the head.
+  expect(addresses.map((address) => address.replace(/:\d+$/, ''))).toEqual([
+    '127.0.0.1',
+    '127.0.0.1',
+    '127.0.0.1',
+  ])
+  expect(addresses[2]).toBe(addresses[0])
+  expect(addresses[1]).not.toBe(addresses[0])
+})
+
+test('one no is a no, and what was asked for and could not be tried is no yes', async () => {
+  playOlmV0(api, { plans: [['foo.v1.1.0', 'red.v9.0.0']] })
+  expect(await install()).toMatchObject({
+    installs: 'no',
+    trials: [{ outcome: { code: 'resolver-mismatch' } }, {}],
+  })
+  server.api = api = new ScriptedApi()
+  expect(await install({ wanted: ['OLM v1'] })).toMatchObject({ installs: 'unknown', trials: [] })
+})

@@ -1,0 +1,393 @@
+// A Kubernetes API in one process, for tests: discovery, lists in pages, label selectors, merge patches, dry runs, finalizers,
+// owner references, namespaces that take what is in them along; and whatever a test wants it to answer instead. Time is the
+// test's. What plays OLM stands beside it (scripted-olm.ts).
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { KubeObject } from '../../src/checks/install/trial/kube-object.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+
+interface ApiKind {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly plural: string
+  readonly isNamespaced: boolean
+}
+
+const kinds = (
+  apiVersion: string,
+  isNamespaced: boolean,
+  names: Readonly<Record<string, string>>,
+): ApiKind[] => Object.entries(names).map(([kind, plural]) => ({ apiVersion, kind, plural, isNamespaced }))
+
+export const coreKinds: readonly ApiKind[] = [
+  ...kinds('v1', false, { Namespace: 'namespaces' }),
+  ...kinds('v1', true, {
+    Pod: 'pods',
+    Event: 'events',
+    ResourceQuota: 'resourcequotas',
+    LimitRange: 'limitranges',
+    ServiceAccount: 'serviceaccounts',
+    ConfigMap: 'configmaps',
+  }),
+  ...kinds('apps/v1', true, { Deployment: 'deployments' }),
+  ...kinds('batch/v1', true, { Job: 'jobs' }),
+  ...kinds('rbac.authorization.k8s.io/v1', false, {
+    ClusterRole: 'clusterroles',
+    ClusterRoleBinding: 'clusterrolebindings',
+  }),
+  ...kinds('admissionregistration.k8s.io/v1', false, {
+    ValidatingWebhookConfiguration: 'validatingwebhookconfigurations',
+    MutatingWebhookConfiguration: 'mutatingwebhookconfigurations',
+  }),
+  ...kinds('apiextensions.k8s.io/v1', false, { CustomResourceDefinition: 'customresourcedefinitions' }),
+]
+export const olmV0Kinds: readonly ApiKind[] = [
+  ...kinds('operators.coreos.com/v1alpha1', true, {
+    CatalogSource: 'catalogsources',
+    Subscription: 'subscriptions',
+    InstallPlan: 'installplans',
+    ClusterServiceVersion: 'clusterserviceversions',
+  }),
+  ...kinds('operators.coreos.com/v1', true, { OperatorGroup: 'operatorgroups' }),
+  ...kinds('operators.coreos.com/v1', false, { Operator: 'operators' }),
+]
+export const olmV1Kinds = kinds('olm.operatorframework.io/v1', false, {
+  ClusterCatalog: 'clustercatalogs',
+  ClusterExtension: 'clusterextensions',
+})
+export const rukPakKinds = (version: 'v1alpha1' | 'v1alpha2') =>
+  kinds(`core.rukpak.io/${version}`, false, {
+    BundleDeployment: 'bundledeployments',
+    ...(version === 'v1alpha1' && { Bundle: 'bundles' }),
+  })
+
+export interface ApiRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly body: unknown
+}
+
+export interface ApiAnswer {
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  /** It never comes. */
+  readonly isSilent?: true
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] }
+export interface StoredObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly [field: string]: unknown
+  metadata: Writable<KubeObject['metadata']>
+  spec?: ScriptedSpec
+  status?: ScriptedStatus
+}
+
+/** The fields that tests speak of. */
+interface ScriptedSpec {
+  readonly address?: string
+  readonly approved?: boolean
+  readonly clusterServiceVersionNames?: readonly string[]
+  readonly namespace?: string
+  readonly source?: {
+    readonly catalog?: { readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> } }
+    readonly image?: { readonly ref?: string }
+  }
+  readonly template?: { readonly spec?: { readonly source?: { readonly image?: { readonly ref?: string } } } }
+  readonly [field: string]: unknown
+}
+
+export interface ScriptedStatus {
+  phase?: string
+  connectionState?: {
+    readonly lastObservedState?: string
+    readonly address?: string
+    readonly lastConnect?: string
+  }
+  installedCSV?: string
+  installPlanRef?: { readonly name: string }
+  activeBundle?: string
+  readonly [field: string]: unknown
+}
+
+/** Begins at a time of its own, and goes on when somebody sleeps. */
+export class ScriptedApi {
+  readonly objects = new Map<string, StoredObject>()
+  readonly requests: ApiRequest[] = []
+  /** Says what is answered instead; undefined: as usual. */
+  fault: (request: ApiRequest) => ApiAnswer | undefined = () => undefined
+  /** What plays the controllers: called whenever time goes on. */
+  controllers: ((now: number) => void)[] = []
+  logs = new Map<string, string>()
+  pageSize = Infinity
+  now = Date.parse('2026-01-01T00:00:00Z')
+  private uids = 0
+  private readonly known: readonly ApiKind[]
+
+  constructor(known: readonly ApiKind[] = [...coreKinds, ...olmV0Kinds]) {
+    this.known = known
+  }
+
+  readonly clock: Clock = {
+    now: () => this.now,
+    sleep: (milliseconds) => {
+      this.now += milliseconds
+      for (const controller of this.controllers) controller(this.now)
+      this.collect()
+      return Promise.resolve()
+    },
+  }
+
+  time(): string {
+    return new Date(this.now).toISOString().replace(/\.\d+Z/, 'Z')
+  }
+
+  list(kind: string, namespace?: string): StoredObject[] {
+    return [...this.objects.values()].filter(
+      (one) => one.kind === kind && (namespace === undefined || one.metadata.namespace === namespace),
+    )
+  }
+
+  get(kind: string, name?: string): StoredObject | undefined {
+    return this.list(kind).find(({ metadata }) => name === undefined || metadata.name === name)
+  }
+
+  put(object: Partial<StoredObject> & Pick<StoredObject, 'apiVersion' | 'kind' | 'metadata'>): StoredObject {
+    const stored: StoredObject = {
+      ...object,
+      metadata: {
+        uid: `uid-${++this.uids}`,
+        generation: 1,
+        creationTimestamp: this.time(),
+        ...object.metadata,
+      },
+    }
+    this.objects.set(keyOf(stored), stored)
+    return stored
+  }
+
+  remove(object: StoredObject): void {
+    if ((object.metadata.finalizers ?? []).length > 0) object.metadata.deletionTimestamp ??= this.time()
+    else if (object.kind === 'Namespace' && this.inside(object).length > 0) {
+      object.metadata.deletionTimestamp ??= this.time()
+      for (const one of this.inside(object)) this.remove(one)
+      if (this.inside(object).length === 0) this.objects.delete(keyOf(object))
+    } else this.objects.delete(keyOf(object))
+  }
+
+  /** The garbage collector: what belonged to something that is gone, and namespaces that are empty now. */
+  collect(): void {
+    const uids = new Set([...this.objects.values()].map(({ metadata }) => metadata.uid))
+    for (const object of this.objects.values()) {
+      const owners = object.metadata.ownerReferences ?? []
+      if (owners.length > 0 && owners.every(({ uid }) => !uids.has(uid))) this.remove(object)
+      else if (object.metadata.deletionTimestamp !== undefined) this.remove(object)
+    }
+  }
+
+  handle(request: ApiRequest): ApiAnswer {
+    this.requests.push(request)
+    const instead = this.fault(request)
+    if (instead) return instead
+    const { path, method } = request
+    if (path === '/version') return { status: 200, body: { gitVersion: 'v1.36.2' } }
+    if (path === '/apis') {
+      const versions = [...new Set(this.known.map(({ apiVersion }) => apiVersion))].filter((one) =>
+        one.includes('/'),
+      )
+      return {
+        status: 200,
+        body: { groups: versions.map((groupVersion) => ({ versions: [{ groupVersion }] })) },
+      }
+    }
+    const match =
+      /^\/(?:api|apis\/(?<group>[^/]+))\/(?<version>v[^/]+)(?:\/namespaces\/(?<ns>[^/]+)(?=\/))?(?:\/(?<plural>[^/]+))?(?:\/(?<name>[^/]+))?(?:\/(?<sub>log))?$/.exec(
+        path,
+      )
+    const { group, version = '', ns, plural, name, sub } = match?.groups ?? {}
+    const apiVersion = group === undefined ? version : `${group}/${version}`
+    const own = this.known.filter((one) => one.apiVersion === apiVersion)
+    if (own.length === 0) return status(404, 'NotFound', 'the server could not find the requested resource')
+    if (plural === undefined)
+      return {
+        status: 200,
+        body: {
+          resources: own.map(({ kind, plural: its, isNamespaced }) => ({
+            name: its,
+            kind,
+            namespaced: isNamespaced,
+          })),
+        },
+      }
+    const kind = own.find((one) => one.plural === plural)
+    if (!kind) return status(404, 'NotFound', 'the server could not find the requested resource')
+    if (sub === 'log') {
+      const text = this.logs.get(
+        `${name ?? ''}${request.query.get('previous') === 'true' ? ' previous' : ''}`,
+      )
+      return text === undefined ? status(404, 'NotFound', 'no log') : { status: 200, body: text }
+    }
+    if (method === 'POST') return this.create(request.body as KubeObject, kind, ns)
+    if (name === undefined) return this.listed(kind, ns, request.query)
+    const object = this.objects.get(
+      keyOf({ ...kind, metadata: { name, ...(ns !== undefined && { namespace: ns }) } }),
+    )
+    if (!object) return status(404, 'NotFound', `${plural} "${name}" not found`)
+    if (method === 'GET') return { status: 200, body: object }
+    if (method === 'PATCH') return this.patch(object, request)
+    return this.delete(object, request.body as { readonly preconditions?: { readonly uid?: string } })
+  }
+
+  private create(object: KubeObject, kind: ApiKind, namespace: string | undefined): ApiAnswer {
+    const key = keyOf(object)
+    if (this.objects.has(key))
+      return status(409, 'AlreadyExists', `${kind.plural} "${object.metadata.name}" already exists`)
+    if (namespace !== undefined) {
+      const its = this.get('Namespace', namespace)
+      if (!its) return status(404, 'NotFound', `namespaces "${namespace}" not found`)
+      if (its.metadata.deletionTimestamp !== undefined)
+        return status(
+          403,
+          'Forbidden',
+          `unable to create new content in namespace ${namespace} because it is being terminated`,
+        )
+    }
+    return { status: 201, body: this.put(structuredClone(object) as StoredObject) }
+  }
+
+  private listed(kind: ApiKind, namespace: string | undefined, query: URLSearchParams): ApiAnswer {
+    const wanted = (query.get('labelSelector') ?? '').split(',').filter((one) => one !== '')
+    const all = this.list(kind.kind, namespace).filter(
+      ({ apiVersion, metadata: { labels = {} } }) =>
+        apiVersion === kind.apiVersion &&
+        wanted.every((one) => {
+          const [key = '', value] = one.split('=')
+          return value === undefined ? key in labels : labels[key] === value
+        }),
+    )
+    const from = Number(query.get('continue') ?? 0)
+    const to = Math.min(from + this.pageSize, all.length)
+    const items = all.slice(from, to).map(({ apiVersion: _, kind: __, ...rest }) => rest)
+    return { status: 200, body: { metadata: { continue: to < all.length ? String(to) : '' }, items } }
+  }
+
+  private patch(object: StoredObject, { body, query }: ApiRequest): ApiAnswer {
+    if (query.get('dryRun') === 'All') return { status: 200, body: object }
+    const before = JSON.stringify(object.spec)
+    merge(object, body as Record<string, unknown>)
+    if (JSON.stringify(object.spec) !== before)
+      object.metadata.generation = (object.metadata.generation ?? 0) + 1
+    return { status: 200, body: object }
+  }
+
+  private delete(
+    object: StoredObject,
+    { preconditions }: { readonly preconditions?: { readonly uid?: string } },
+  ): ApiAnswer {
+    if (preconditions?.uid !== undefined && preconditions.uid !== object.metadata.uid)
+      return status(409, 'Conflict', 'the UID in the precondition does not match')
+    this.remove(object)
+    return { status: 200, body: {} }
+  }
+
+  private inside({ metadata: { name } }: StoredObject): StoredObject[] {
+    return [...this.objects.values()].filter(({ metadata }) => metadata.namespace === name)
+  }
+}
+
+export function status(
+  code: number,
+  reason: string,
+  message: string,
+  headers?: Readonly<Record<string, string>>,
+): ApiAnswer {
+  return {
+    status: code,
+    body: { kind: 'Status', status: 'Failure', reason, message, code },
+    ...(headers && { headers }),
+  }
+}
+
+function keyOf({
+  apiVersion,
+  kind,
+  metadata: { namespace = '', name },
+}: Pick<StoredObject, 'apiVersion' | 'kind' | 'metadata'>): string {
+  return [apiVersion, kind, namespace, name].join(' ')
+}
+
+function merge(target: Record<string, unknown>, patch: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(patch)) {
+    const there = target[key]
+    if (value === null) delete target[key]
+    else if (
+      typeof value === 'object' &&
+      !Array.isArray(value) &&
+      typeof there === 'object' &&
+      there !== null
+    )
+      merge(there as Record<string, unknown>, value as Record<string, unknown>)
+    else target[key] = structuredClone(value)
+  }
+}
+
+export interface ApiServer {
+  /** Whose turn it is. */
+  api: ScriptedApi
+  readonly url: string
+  /** The text of a kubeconfig for it. */
+  readonly kubeconfig: string
+  close(): Promise<void>
+}
+
+export async function openApiServer(): Promise<ApiServer> {
+  const server: Server = createServer((request, response) => {
+    void (async () => {
+      const url = new URL(request.url ?? '', 'http://localhost')
+      const text = await textOf(request)
+      const {
+        status: code,
+        body,
+        headers,
+        isSilent,
+      } = opened.api.handle({
+        method: request.method ?? '',
+        path: url.pathname,
+        query: url.searchParams,
+        body: text === '' ? undefined : JSON.parse(text),
+      })
+      if (isSilent) return
+      response.writeHead(code, { 'content-type': 'application/json', ...headers })
+      response.end(typeof body === 'string' ? body : JSON.stringify(body))
+    })()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const opened: ApiServer = {
+    api: new ScriptedApi(),
+    url,
+    kubeconfig: JSON.stringify({
+      apiVersion: 'v1',
+      kind: 'Config',
+      'current-context': 'test',
+      contexts: [{ name: 'test', context: { cluster: 'test', user: 'test' } }],
+      // The library takes plain http for an oversight unless told otherwise.
+      clusters: [{ name: 'test', cluster: { server: url, 'insecure-skip-tls-verify': true } }],
+      users: [{ name: 'test', user: { token: 'token-of-the-cluster' } }],
+    }),
+    async close() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+  return opened
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}

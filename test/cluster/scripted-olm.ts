@@ -1,0 +1,277 @@
+// OLM as it behaves, by the script of a test: v0's catalog and olm operators, v1's two controllers, RukPak's. Each looks at the
+// objects whenever time goes on, and writes what the real one would have written by then.
+import type { ScriptedApi, ScriptedStatus, StoredObject } from './scripted-api.ts'
+
+export interface OlmV0Script {
+  /** What each InstallPlan names, one after the other. */
+  readonly plans: readonly (readonly string[])[]
+  /** CRDs that the bundles bring. */
+  readonly crds?: readonly string[]
+  readonly catalog?: (catalog: StoredObject) => ScriptedStatus
+  /** Conditions of the Subscription instead of a plan, while it waits for the one of this number. */
+  readonly resolve?: (plan: number) => readonly object[] | undefined
+  /** The status of an approved plan instead of Complete. */
+  readonly plan?: (plan: number) => ScriptedStatus | undefined
+  readonly csv?: (csv: StoredObject, now: number) => ScriptedStatus | undefined
+  readonly deployment?: (deployment: StoredObject) => ScriptedStatus | undefined
+  /** Whether it takes its finalizers off again. */
+  readonly isDeaf?: boolean
+  /** The state of the Subscription at the end. */
+  readonly state?: string
+}
+
+const olm = 'operators.coreos.com/v1alpha1'
+
+/** Stands for both operators of OLM v0. */
+export function playOlmV0(api: ScriptedApi, script: OlmV0Script): void {
+  let made = 0
+  let served = ''
+  let first = ''
+  api.controllers.push((now) => {
+    for (const group of api.list('OperatorGroup'))
+      group.status ??= { namespaces: [''], lastUpdated: api.time() }
+    for (const catalog of api.list('CatalogSource')) {
+      const address = catalog.spec?.address ?? `catalog.${catalog.metadata.namespace ?? ''}.svc:50051`
+      const content = JSON.stringify(catalog.spec)
+      const scripted = script.catalog?.(catalog)
+      if (scripted !== undefined) catalog.status = scripted
+      else if (content !== served) {
+        // It dials first, and says so.
+        catalog.status =
+          catalog.status?.connectionState?.lastObservedState === 'CONNECTING'
+            ? { connectionState: { lastObservedState: 'READY', address, lastConnect: api.time() } }
+            : { connectionState: { lastObservedState: 'CONNECTING', address, lastConnect: api.time() } }
+        if (catalog.status?.connectionState?.lastObservedState === 'READY') {
+          served = content
+          first ||= content
+        }
+      }
+    }
+    for (const asked of api.list('Subscription')) subscribe(asked)
+    for (const plan of api.list('InstallPlan')) carryOut(plan)
+    for (const csv of api.list('ClusterServiceVersion')) run(csv, now)
+  })
+
+  function subscribe(asked: StoredObject): void {
+    if (served === '') return
+    const namespace = asked.metadata.namespace ?? ''
+    const done = api.list('InstallPlan').filter(({ status }) => status?.phase === 'Complete').length
+    const isBusy = api.list('InstallPlan').length > done
+    const isExchanged = made === 0 || script.plans.length === 1 || served !== first
+    const isSettled = api.list('ClusterServiceVersion').every(({ status }) => status?.phase === 'Succeeded')
+    if (isBusy || !isSettled) return
+    const conditions = script.resolve?.(made)
+    if (conditions) {
+      asked.status = { ...asked.status, conditions }
+      return
+    }
+    const names = script.plans[made]
+    const installed = script.plans[made - 1]?.[0]
+    if (installed !== undefined)
+      asked.status = {
+        ...asked.status,
+        installedCSV: installed,
+        state: script.state ?? 'AtLatestKnown',
+        conditions: [],
+      }
+    if (!names || !isExchanged) return
+    made += 1
+    const name = `install-${made}`
+    api.put({
+      apiVersion: olm,
+      kind: 'InstallPlan',
+      metadata: { name, namespace },
+      spec: { approved: false, clusterServiceVersionNames: names },
+      status: {
+        phase: 'RequiresApproval',
+        plan: (script.crds ?? []).map((crd) => ({
+          resource: { kind: 'CustomResourceDefinition', name: crd },
+        })),
+      },
+    })
+    asked.status = {
+      ...asked.status,
+      state: 'UpgradePending',
+      currentCSV: names[0],
+      installPlanRef: { name },
+      conditions: [],
+    }
+  }
+
+  function carryOut(plan: StoredObject): void {
+    if (plan.spec?.approved !== true || plan.status?.phase === 'Complete') return
+    const number = Number(plan.metadata.name.split('-')[1]) - 1
+    const scripted = script.plan?.(number)
+    if (scripted) {
+      plan.status = scripted
+      return
+    }
+    if (plan.status?.phase === 'RequiresApproval') {
+      plan.status = { phase: 'Installing' }
+      return
+    }
+    plan.status = { phase: 'Complete' }
+    const namespace = plan.metadata.namespace ?? ''
+    for (const old of api.list('ClusterServiceVersion')) {
+      old.metadata.finalizers = []
+      api.remove(old)
+    }
+    for (const name of plan.spec.clusterServiceVersionNames ?? []) {
+      api.put({
+        apiVersion: olm,
+        kind: 'ClusterServiceVersion',
+        metadata: { name, namespace, finalizers: ['operators.coreos.com/csv-cleanup'] },
+        spec: {},
+        status: { phase: 'Pending', reason: 'RequirementsUnknown', message: 'requirements not yet checked' },
+      })
+      const owner = { 'olm.owner': name, 'olm.owner.namespace': namespace }
+      const labels = { app: name }
+      api.put({
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name, namespace, labels: owner },
+        spec: { replicas: 1, selector: { matchLabels: labels } },
+        status: {},
+      })
+      api.put({
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRole',
+        metadata: { name: `${name}-role`, labels: owner },
+      })
+      for (const crd of script.crds ?? [])
+        if (!api.get('CustomResourceDefinition', crd))
+          api.put({
+            apiVersion: 'apiextensions.k8s.io/v1',
+            kind: 'CustomResourceDefinition',
+            metadata: {
+              name: crd,
+              annotations: { 'operatorframework.io/installed-alongside-1': `${namespace}/${name}` },
+            },
+          })
+    }
+  }
+
+  function run(csv: StoredObject, now: number): void {
+    const deployment = api.get('Deployment', csv.metadata.name)
+    if (csv.metadata.deletionTimestamp !== undefined) {
+      if (script.isDeaf) return
+      csv.metadata.finalizers = []
+      if (deployment) api.remove(deployment)
+      const role = api.get('ClusterRole', `${csv.metadata.name}-role`)
+      if (role) api.remove(role)
+      return
+    }
+    if (deployment)
+      deployment.status = script.deployment?.(deployment) ?? {
+        observedGeneration: 1,
+        updatedReplicas: 1,
+        conditions: [{ type: 'Available', status: 'True' }],
+      }
+    const scripted = script.csv?.(csv, now)
+    if (scripted) csv.status = scripted
+    else if (csv.status?.phase === 'Pending')
+      csv.status = { phase: 'Installing', reason: 'InstallSucceeded', message: 'waiting' }
+    else
+      csv.status = { phase: 'Succeeded', reason: 'InstallSucceeded', message: 'install strategy completed' }
+  }
+}
+
+export interface OlmV1Script {
+  /** What each state of the selector installs. */
+  readonly installs: Readonly<Record<'base' | 'head', string>>
+  readonly catalog?: () => readonly object[]
+  readonly extension?: (extension: StoredObject) => readonly object[] | undefined
+  readonly deployment?: ScriptedStatus
+}
+
+export function playOlmV1(api: ScriptedApi, script: OlmV1Script): void {
+  api.controllers.push(() => {
+    for (const catalog of api.list('ClusterCatalog'))
+      catalog.status = {
+        conditions: script.catalog?.() ?? [
+          { type: 'Serving', status: 'True', reason: 'Available' },
+          { type: 'Progressing', status: 'True', reason: 'Succeeded' },
+        ],
+      }
+    for (const extension of api.list('ClusterExtension')) {
+      if (extension.metadata.deletionTimestamp !== undefined) continue
+      const observedGeneration = extension.metadata.generation
+      const side = extension.spec?.source?.catalog?.selector?.matchLabels?.['catalog-bot.io/catalog'] as
+        'base' | 'head'
+      const scripted = script.extension?.(extension)
+      if (scripted) {
+        extension.status = {
+          ...extension.status,
+          conditions: scripted.map((one) => ({ observedGeneration, ...one })),
+        }
+        continue
+      }
+      extension.status = {
+        install: { bundle: { name: script.installs[side] } },
+        conditions: [
+          { type: 'Installed', status: 'True', reason: 'Succeeded', observedGeneration },
+          { type: 'Progressing', status: 'True', reason: 'Succeeded', observedGeneration },
+        ],
+      }
+      const namespace = extension.spec?.namespace ?? ''
+      if (!api.get('Deployment'))
+        api.put({
+          apiVersion: 'apps/v1',
+          kind: 'Deployment',
+          metadata: {
+            name: 'operator',
+            namespace,
+            labels: {
+              'olm.operatorframework.io/owner-kind': 'ClusterExtension',
+              'olm.operatorframework.io/owner-name': extension.metadata.name,
+            },
+          },
+          spec: { replicas: 1, selector: { matchLabels: { app: 'operator' } } },
+          status: script.deployment ?? {
+            observedGeneration: 1,
+            updatedReplicas: 1,
+            conditions: [{ type: 'Available', status: 'True' }],
+          },
+        })
+    }
+  })
+}
+
+export interface RukPakScript {
+  readonly deployment?: (deployment: StoredObject) => ScriptedStatus | undefined
+  /** Whether the old bundle stays. */
+  readonly keepsOld?: boolean
+}
+
+export function playRukPak(api: ScriptedApi, script: RukPakScript = {}): void {
+  api.controllers.push(() => {
+    for (const deployment of api.list('BundleDeployment')) {
+      if (deployment.metadata.deletionTimestamp !== undefined) continue
+      const { name, generation } = deployment.metadata
+      const isFirst = deployment.apiVersion.endsWith('v1alpha1')
+      const source = isFirst ? deployment.spec?.template?.spec?.source : deployment.spec?.source
+      const digest = (source?.image?.ref ?? '').slice(-2)
+      const bundle = `${name}-${digest}`
+      if (isFirst && !api.get('Bundle', bundle))
+        api.put({
+          apiVersion: deployment.apiVersion,
+          kind: 'Bundle',
+          metadata: { name: bundle, labels: { 'core.rukpak.io/owner-name': name } },
+          spec: { source: source ?? {} },
+          status: { conditions: [{ type: 'Unpacked', status: 'True', reason: 'UnpackSuccessful' }] },
+        })
+      deployment.status = script.deployment?.(deployment) ?? {
+        observedGeneration: generation,
+        activeBundle: bundle,
+        conditions: [
+          { type: 'Unpacked', status: 'True', reason: 'UnpackSuccessful' },
+          { type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' },
+          { type: 'Installed', status: 'True', reason: 'InstallationSucceeded' },
+        ],
+      }
+      if (!script.keepsOld && deployment.status?.activeBundle === bundle)
+        for (const old of api.list('Bundle')) if (old.metadata.name !== bundle) api.remove(old)
+    }
+    for (const bundle of api.list('Bundle')) if (api.list('BundleDeployment').length === 0) api.remove(bundle)
+  })
+}

@@ -1,0 +1,104 @@
+// The check run of trials: its colour, and that nothing that others wrote gets out of its place.
+import { expect, test } from '@jest/globals'
+import { failed, type TrialOutcome } from '../../src/checks/install/trial/trial-outcome.ts'
+import type { TrialReport } from '../../src/checks/install/trial/trial-report.ts'
+import { trialCheck, type ToldTrial } from '../../src/messages/trial-check.ts'
+
+const report = (outcome: TrialOutcome, more: Partial<TrialReport> = {}): ToldTrial => ({
+  kind: 'tried',
+  report: {
+    id: 'abcdefgh',
+    target: 'OLM v0',
+    package: 'foo',
+    channel: 'stable',
+    mode: 'AllNamespaces',
+    steps: ['foo.v1', 'foo.v2'],
+    namespace: 'catalog-bot-foo-abcdefgh',
+    cluster: ['Kubernetes v1.36.2'],
+    outcome,
+    started: 0,
+    ended: 65_000,
+    events: [{ at: 2000, says: 'namespace is there' }],
+    evidence: [],
+    leftovers: [],
+    ...more,
+  },
+})
+const yes = report({ verdict: 'installs' })
+const no = report(failed('crash-loop', 'it ended'))
+const environment = report(failed('quota', 'exceeded quota'))
+const infra = report(failed('registry-failing', '503'))
+
+test('green only where everything installs, red only for what the author can mend', () => {
+  const conclusions = [
+    [yes],
+    [yes, yes],
+    [yes, no],
+    [no, infra],
+    [yes, environment],
+    [infra],
+    [yes, { kind: 'not-tried', what: 'x', why: 'y' } as const],
+    [],
+  ].map((told) => trialCheck(told).conclusion)
+  expect(conclusions).toEqual([
+    'success',
+    'success',
+    'failure',
+    'failure',
+    'neutral',
+    'neutral',
+    'neutral',
+    'neutral',
+  ])
+  expect(trialCheck([{ kind: 'waiting' }])).toMatchObject({ status: 'queued', name: 'catalog-bot / cluster' })
+})
+
+test('it says what was tried in which cluster, when what happened, and what is left', () => {
+  const { summary } = trialCheck([report({ verdict: 'installs' }, { leftovers: ['Namespace x'] })])
+  for (const words of [
+    'upgrade `foo.v1` → `foo.v2`',
+    '`Kubernetes v1.36.2`',
+    '1:05 minutes',
+    '0:02 namespace is there',
+    'Left on the cluster',
+    'Namespace x',
+  ])
+    expect(summary).toContain(words)
+})
+
+test('words of others stay words: they mention nobody, link nowhere, and end no block', () => {
+  const evil = '</details> @everyone [x](https://evil.test) ![y](z) ```\n# owned'
+  const { summary } = trialCheck([
+    report(failed('csv-failed', evil), {
+      package: evil,
+      steps: [evil],
+      events: [{ at: 1, says: evil }],
+      leftovers: [evil],
+      evidence: [{ title: evil, lines: [evil, '```', '@everyone'] }],
+    }),
+  ])
+  const [before = '', block = '', after = ''] = summary.split(/^````+$/m)
+  expect(block).toContain('@everyone')
+  for (const part of [before, after]) {
+    const bare = part.replace(/(`+)[^`](?:.*?[^`])?\1(?!`)/g, '')
+    expect(bare).not.toMatch(/@everyone|[^\\]\]\(https|^# owned/m)
+  }
+  const tags =
+    summary
+      .replace(block, '')
+      .replace(/(`+)[^`](?:.*?[^`])?\1(?!`)/g, '')
+      .match(/<\/?details>/g) ?? []
+  expect(tags.filter((tag) => tag === '<details>')).toHaveLength(tags.length / 2)
+  expect(summary.length).toBeLessThan(65_535)
+})
+
+test('a report that is too long is cut between its parts', () => {
+  const lines = Array.from({ length: 40 }, () => 'x'.repeat(500))
+  const many = Array.from({ length: 6 }, () =>
+    report(failed('csv-failed', 'x'), { evidence: [{ title: 't', lines }] }),
+  )
+  const { summary } = trialCheck(many)
+  expect(summary.length).toBeLessThan(60_100)
+  expect(summary).toContain('The rest does not fit here.')
+  expect(summary.match(/<details>/g)?.length).toBe(summary.match(/<\/details>/g)?.length)
+})
