@@ -8,13 +8,13 @@ FROM node:24-bookworm-slim
 # Debian's own fixes are wanted as they come: the base image is what pins.
 # hadolint ignore=DL3008
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends ca-certificates git \
+  && apt-get install --yes --no-install-recommends ca-certificates git tini \
   && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json app.yml ./
 COPY src ./src
-RUN mkdir /data && chown node:node /data
+RUN install --directory --owner=node --group=node /data
 # The user `node` of the base image, by number, so that a cluster can see that it is not root.
 USER 1000
 ENV NODE_ENV=production DATA_DIR=/data PORT=3000
@@ -22,4 +22,6 @@ VOLUME /data
 EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/readyz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+# What git starts may outlive git: somebody has to bury it.
+ENTRYPOINT ["tini", "--"]
 CMD ["node", "--no-warnings", "src/cli.ts", "serve"]

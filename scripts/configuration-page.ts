@@ -19,6 +19,9 @@ interface Schema {
 }
 
 const root = join(import.meta.dirname, '..')
+/** Where the site has it: for editors everywhere, and it stays there. */
+const schemaAddress = 'https://catalog-bot.github.io/catalog-bot/catalog-bot.schema.json'
+
 const schema = z.toJSONSchema(configSchema, { io: 'input' }) as Schema
 
 function* rows(at: Schema, path: string): Generator<string> {
@@ -58,7 +61,7 @@ duplicate keys, aliases and unreadable YAML close the gate for every pull reques
 
 Who may do what is a table under \`permissions\`, explained line by line in [policy.md](policy.md).
 
-For editors: \`# yaml-language-server: $schema=catalog-bot.schema.json\` ([schema](catalog-bot.schema.json)).
+For editors: \`# yaml-language-server: $schema=${schemaAddress}\` ([schema](catalog-bot.schema.json)).
 
 | key | type | default | meaning |
 |---|---|---|---|
@@ -88,7 +91,10 @@ for. With \`rebuild.webhook\` a signed request is sent. The outcome is shown on 
 
 const files = {
   'docs/configuration.md': await format(page, { parser: 'markdown', printWidth: 110 }),
-  'docs/catalog-bot.schema.json': await format(JSON.stringify(schema), { parser: 'json', printWidth: 110 }),
+  'docs/catalog-bot.schema.json': await format(JSON.stringify({ $id: schemaAddress, ...schema }), {
+    parser: 'json',
+    printWidth: 110,
+  }),
 }
 const check = process.argv.includes('--check')
 for (const [file, text] of Object.entries(files)) {

@@ -5,6 +5,7 @@ const repository = '/repos/{owner}/{repo}'
 
 export const operations: readonly string[] = [
   'GET /app',
+  'GET /apps/{app_slug}',
   'GET /app/hook/deliveries',
   'GET /app/hook/deliveries/{delivery_id}',
   'POST /app/hook/deliveries/{delivery_id}/attempts',

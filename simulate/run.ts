@@ -1,6 +1,7 @@
 // One run of a plan: the world, the bot's processes in it, and the oracles that look on. The same plan gives the same run.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { PullNumber } from '../src/change/ids.ts'
+import type { CommitSha } from '../src/change/ids.ts'
+import type { MergePermit } from '../src/gate/merge-permit.ts'
 import type { Job } from '../src/ports/jobs.ts'
 import { ForgeError } from '../src/github/forge-error.ts'
 import { GitError } from '../src/git/git-error.ts'
@@ -130,10 +131,11 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
         lag,
       }),
       merging: openMemoryMerging(server, turn, {
-        onMerging: (permit) => record(process, permit.landing.pull, permit, 'merge'),
+        onMerging: (permit) =>
+          record(process, permit, 'merge', permit.landing.commit, server.mustTip(permit.landing.baseRef)),
       }),
       repository: openMemoryRepository(server, mirror, turn, {
-        onLanding: (permit, commit) => record(process, permit.landing.pull, permit, 'push', commit),
+        onLanding: (permit, commit, on) => record(process, permit, 'push', commit, on),
       }),
       registries: {
         forOneLook: () =>
@@ -147,12 +149,13 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
 
   function record(
     process: Process,
-    pull: PullNumber,
-    permit: Parameters<typeof judgeLanding>[1]['permit'],
+    permit: MergePermit,
     by: 'push' | 'merge',
-    commit = permit.landing.commit,
+    commit: CommitSha,
+    on: CommitSha,
   ): void {
-    const landing = { process, pull, permit, by, commit, step: scheduler.step, at: scheduler.now }
+    const { pull } = permit.landing
+    const landing = { process, pull, permit, by, commit, on, step: scheduler.step, at: scheduler.now }
     observed.landings.push(landing)
     say(`   LANDS #${pull} as ${commit.slice(0, 7)} by ${by}`)
     for (const violation of judgeLanding(observed, landing)) violate(violation)

@@ -6,7 +6,7 @@ import type { Files, Signature } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
 import { followRefs } from './git/pushes.ts'
 import { accountByLogin, repoByName } from './world.ts'
-import type { Account, Pull, Repo, Role, Team, Workflow, WorkflowOutcome } from './world.ts'
+import type { Account, Pull, Repo, Role, Team, Workflow, WorkflowOutcome, Permissions } from './world.ts'
 
 export interface NewRepository {
   readonly files?: Files
@@ -100,6 +100,17 @@ export class Settings {
   /** A person's own token, for their git or client. */
   tokenFor(login: string): string {
     return this.state.credentials.personalToken(this.account(login))
+  }
+
+  /** A token of an App's for one repository, as a workflow gets one. */
+  installationTokenFor(repository: string, permissions: Permissions): string {
+    const repo = this.repository(repository)
+    const installation = [...this.state.world.installations.values()].find((it) => it.repositories.has(repo))
+    if (installation === undefined) throw new Error(`no App is installed on ${repository}`)
+    return this.state.credentials.installationToken(installation, new Set([repo]), {
+      ...permissions,
+      metadata: 'read',
+    }).token
   }
 
   /** A repository with one first commit of these files, on disk as a real bare repository. */

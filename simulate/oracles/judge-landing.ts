@@ -1,6 +1,7 @@
 // Judges a landing at the moment at which it happens, by what is true then. What a person said or changed while the landing was
 // under way, after its last look, could not be seen: it is enough that all held at some moment since that look.
 import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
+import { contains } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
 import { configIn, changedPaths, faultsOf } from '../world/truth.ts'
 import { Server, type Pull } from '../world/server.ts'
@@ -9,14 +10,13 @@ import type { Observed, ObservedLanding, Violation } from './observed.ts'
 
 export function judgeLanding(observed: Observed, landing: ObservedLanding): readonly Violation[] {
   const { server } = observed
-  const { pull: number, permit, by, commit } = landing
+  const { pull: number, permit, by, commit, on: tip } = landing
   const { objects } = server
   const found: Violation[] = []
   const violated = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${number}: ${what}` })
 
   const { baseRef, head, base: judgedBase } = permit.landing
-  const tip = server.mustTip(baseRef)
   // GitHub's own merge goes into whatever the base is: what it makes is held against what was validated afterwards (I14).
   const isRaced = by === 'merge' && tip !== judgedBase
   const base = objects.commit(tip).tree
@@ -58,10 +58,10 @@ export function judgeLanding(observed: Observed, landing: ObservedLanding): read
   return found
 }
 
-function isOn(server: Server, { by, commit, pull }: ObservedLanding): boolean {
+function isOn(server: Server, { by, commit, pull, permit }: ObservedLanding): boolean {
   return by === 'merge'
     ? server.pull(pull)?.state === 'merged'
-    : (server.branches.get('main') ?? []).some(({ value }) => value === commit)
+    : contains(server.objects, server.mustTip(permit.landing.baseRef), commit)
 }
 
 function mergedTree(server: Server, base: CommitSha, head: CommitSha): TreeSha | undefined {

@@ -18,6 +18,8 @@ export interface ObservedLanding {
   readonly permit: MergePermit
   readonly by: 'push' | 'merge'
   readonly commit: CommitSha
+  /** What it lands on: the tip of the branch, or in a train the one before it. */
+  readonly on: CommitSha
   readonly step: number
   readonly at: number
 }

@@ -97,8 +97,9 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
   async function perform(action: Action): Promise<Performed> {
     switch (action.kind) {
       case 'put-check': {
-        const { head, run } = action
-        await ask(`list the check runs of ${head.slice(0, 7)}`, () => ownChecks(head))
+        const { head, run, present } = action
+        if (present === undefined)
+          await ask(`list the check runs of ${head.slice(0, 7)}`, () => ownChecks(head))
         const text = [run.title, run.summary, ...run.annotations.map(({ message }) => message)].join('\n')
         await ask(`write the check run "${run.name}" on ${head.slice(0, 7)}`, () => {
           const { name, digest, status, conclusion } = run

@@ -3,9 +3,9 @@
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
 import { mostCarried, type CarriedCommit } from '../../src/change/carried-commits.ts'
 import type { PathChange } from '../../src/change/path-change.ts'
+import { whyNoTrain } from '../../src/gate/train.ts'
 import { isMergePermit, type MergePermit } from '../../src/gate/merge-permit.ts'
 import { temporaryBranch } from '../../src/gate/temporary-branch.ts'
-import { whyNoTrain } from '../../src/gate/train.ts'
 import { factsOfObject } from '../../src/git/carried-commits.ts'
 import { GitError } from '../../src/git/git-error.ts'
 import { mergeDate } from '../../src/git/merge.ts'
@@ -102,7 +102,7 @@ function workflowsIn(objects: Objects, tree: Parameters<Objects['tree']>[0]): st
 
 export interface RepositoryHooks {
   /** The base branch is about to be moved by a push of ours. */
-  readonly onLanding: (permit: MergePermit, commit: CommitSha) => void
+  readonly onLanding: (permit: MergePermit, commit: CommitSha, on: CommitSha) => void
 }
 
 export function openMemoryRepository(
@@ -155,29 +155,32 @@ export function openMemoryRepository(
         if (tip !== base) return { kind: 'base-moved' }
         const refusal = server.refusalOf(baseRef, commit)
         if (refusal !== undefined) return refused(refusal)
-        onLanding(permit, commit)
+        onLanding(permit, commit, tip)
         server.moveBranch(baseRef, commit, server.bot)
         return { kind: 'landed' }
       })
     },
     landTogether: (permits) => {
-      const landings = permits.map((permit) => ({ permit, commit: checked(permit, permit.landing.commit) }))
       const why = whyNoTrain(permits)
-      const [first, last] = [landings[0], landings.at(-1)]
-      if (why !== undefined || first === undefined || last === undefined)
-        throw new GitError('refused', `no landing train: ${why ?? 'there is no permit'}`)
-      const { baseRef, base } = first.permit.landing
-      return turn('push', `push ${landings.length} to ${baseRef}`, () => {
+      if (why !== undefined) throw new GitError('refused', why)
+      const commits = permits.map((permit) => checked(permit, permit.landing.commit))
+      const [first, last] = [permits[0], commits.at(-1)]
+      if (first === undefined || last === undefined) throw new GitError('refused', 'there is no permit')
+      const { baseRef, base } = first.landing
+      const cars = permits.map(({ landing }) => `#${landing.pull}`).join(', ')
+      return turn('push', `push a train of ${cars} to ${baseRef}`, () => {
         const tip = server.tip(baseRef)
-        if (tip === last.commit) return { kind: 'landed' }
+        if (tip === last) return { kind: 'landed' }
         if (tip !== base) return { kind: 'base-moved' }
-        const refusal = server.refusalOf(baseRef, last.commit)
+        const refusal = server.refusalOf(baseRef, last)
         if (refusal !== undefined) return refused(refusal)
-        // In one moment, but each on the one before it: so it can be judged by itself.
-        for (const { permit, commit } of landings) {
-          onLanding(permit, commit)
-          server.moveBranch(baseRef, commit, server.bot)
+        let on = tip
+        for (const [at, permit] of permits.entries()) {
+          const commit = commits[at] ?? last
+          onLanding(permit, commit, on)
+          on = commit
         }
+        server.moveBranch(baseRef, last, server.bot)
         return { kind: 'landed' }
       })
     },

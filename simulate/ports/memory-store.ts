@@ -7,8 +7,8 @@ import type { LandingStop, StopAuthor, StopEvent } from '../../src/gate/landing-
 import type { Job } from '../../src/ports/jobs.ts'
 import type { Intent } from '../../src/ports/landings.ts'
 import type { ParkedPull } from '../../src/ports/landing-stops.ts'
-import type { PullState, SeenPush } from '../../src/ports/pull-memory.ts'
 import type { ReadyPull } from '../../src/ports/ready-pulls.ts'
+import type { PullState, SeenPush } from '../../src/ports/pull-memory.ts'
 import type { Store } from '../../src/ports/store.ts'
 import type { VerdictRecord } from '../../src/ports/verdicts.ts'
 import type { Coverage } from '../../src/checks/ownership/ownership.ts'
@@ -188,7 +188,9 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       turn(`end landing #${pull} as ${outcome}`, () => {
         const row = tables.intents[id - 1]
         if (row?.outcome === outcome) return
-        if (row === undefined || row.outcome !== undefined)
+        // A push that was given up may have arrived after all.
+        const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
+        if (row === undefined || (row.outcome !== undefined && !isLate))
           throw new StoreError('already-settled', `intent ${id} is ${row?.outcome ?? 'unknown'}`)
         const { intent } = row
         if (outcome === 'landed' && landed(intent.repository).some((it) => it.intent.pull === intent.pull))
@@ -202,12 +204,11 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
           .map(({ intent }) => copy(intent)),
       ),
     abandonedLandings: (repository, pull) =>
-      turn(`read what was given up for #${pull}`, () =>
+      turn(`read what was given up of #${pull}`, () =>
         intents(repository)
-          .filter(({ intent, outcome }) => outcome === 'abandoned' && intent.pull === pull)
-          .map(({ intent }) => copy(intent))
+          .filter(({ intent, outcome }) => intent.pull === pull && outcome === 'abandoned')
           .toReversed()
-          .slice(0, 10),
+          .map(({ intent }) => copy(intent)),
       ),
     landingOf: (repository, pull) =>
       turn(`read the landing of #${pull}`, () =>
@@ -230,21 +231,25 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
       }),
 
     putReady: (snapshot) =>
-      turn(`put #${snapshot.pull} among those that are ready`, () => {
+      turn(`put #${snapshot.pull} among the ready`, () => {
         const key = pullKey(snapshot.repository, snapshot.pull)
         const before = tables.ready.get(key)
-        const readyAt = before?.snapshot.baseRef === snapshot.baseRef ? before.readyAt : now()
-        tables.ready.set(key, { pull: snapshot.pull, snapshot: copy(snapshot), readyAt })
+        const isThere = before?.snapshot.baseRef === snapshot.baseRef
+        tables.ready.set(key, {
+          pull: snapshot.pull,
+          snapshot: copy(snapshot),
+          readyAt: isThere ? before.readyAt : now(),
+        })
       }),
     readyPulls: (repository, branch) =>
-      turn(`read who is ready for ${branch}`, () =>
+      turn('read who is ready', () =>
         [...tables.ready.values()]
           .filter(({ snapshot }) => isIn(snapshot, repository) && snapshot.baseRef === branch)
           .toSorted((a, b) => a.readyAt - b.readyAt || a.pull - b.pull)
-          .map((ready) => copy(ready)),
+          .map(copy),
       ),
     dropReady: (repository, pulls) =>
-      turn('take pull requests from those that are ready', () => {
+      turn(`drop ${pulls.join(', ')} from the ready`, () => {
         for (const pull of pulls) tables.ready.delete(pullKey(repository, pull))
       }),
 

@@ -1,18 +1,13 @@
 // Puts the App together and runs it: HTTP edge, queue, sweep. Everything it holds open is closed by `close()`.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
-import type { RepositoryName } from '../change/snapshot.ts'
-import { openMirror, type Mirror } from '../git/mirror.ts'
-import { openCommentMemory } from '../github/comment-memory.ts'
-import { openForge } from '../github/forge.ts'
-import { openMerging } from '../github/merge-calls.ts'
 import { ForgeError } from '../github/forge-error.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
+import { traceCalls } from '../ports/tracing.ts'
 import { StoreError } from '../store/store-error.ts'
 import { openStore } from '../store/store.ts'
 import { catalogLoader } from '../examine/catalogs/catalog-loader.ts'
@@ -34,8 +29,10 @@ import { SettingsError, storeFolder, type Credentials, type Settings } from './s
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
 import { openStoreMetrics } from './store-metrics.ts'
-import type { App, JobContext } from './jobs/job-context.ts'
+import type { App } from './jobs/job-context.ts'
 import { openTurns } from './jobs/turns.ts'
+import { openWorkplaces } from './open-workplaces.ts'
+import { openTracing } from './tracing/open-tracing.ts'
 
 /**
  * Milliseconds, of those in which the App has to end: what images under way get first, and what jobs get last, once git was
@@ -110,7 +107,10 @@ export async function serve(
   const readStoreMetrics = openStoreMetrics(metrics.registry, store, clock)
   const health = openHealth(store, clock)
   const loader = catalogLoader(pool, store)
-  const looks = openLookPool(settings.budget, settings.concurrency)
+  const tracing = await openTracing(process.env, (error) =>
+    log.warn({ err: error }, 'traces could not be sent'),
+  )
+  const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
   const turns = openTurns(clock)
   const app: App<Store> = {
     settings,
@@ -124,6 +124,7 @@ export async function serve(
     metrics,
     clock,
     log,
+    tracing,
   }
   const workplaces = openWorkplaces(app, github)
 
@@ -227,7 +228,7 @@ export async function serve(
         log.warn('jobs did not end in time: the next start takes them up where they are')
         return
       }
-      await Promise.all([pool.close(), looks.close(), registries.close()])
+      await Promise.all([pool.close(), looks.close(), registries.close(), tracing.close()])
       await store.close()
     },
   }
@@ -302,55 +303,5 @@ async function requestHandler(github: GitHubApp, { deliveries, metrics, health, 
       if (!response.headersSent) response.writeHead(500)
       response.end()
     })
-  }
-}
-
-/** One mirror per repository, opened when first needed. */
-function openWorkplaces(app: App<Store>, github: GitHubApp) {
-  const mirrors = new Map<string, Promise<Mirror>>()
-  const acting = {
-    ...github,
-    comments: openCommentMemory(app.clock),
-    pause: (milliseconds: number) => app.clock.sleep(milliseconds),
-    mostComments: app.settings.budget.comments,
-  }
-
-  const folderOf = ({ owner, name }: RepositoryName) =>
-    resolve(app.settings.dataDirectory, 'mirrors', `${owner}.${name}.git`.toLowerCase())
-
-  function mirrorOf(installation: number, repository: RepositoryName): Promise<Mirror> {
-    const key = `${repository.owner}/${repository.name}`.toLowerCase()
-    const known = mirrors.get(key)
-    if (known !== undefined) return known
-    const opened = openMirror({
-      directory: folderOf(repository),
-      mostPaths: app.settings.budget.paths,
-      url: `${app.settings.gitUrl}/${repository.owner}/${repository.name}.git`,
-      repository,
-      credential: async () => ({
-        username: 'x-access-token',
-        password: await github.gitToken(installation, repository),
-      }),
-    })
-    mirrors.set(key, opened)
-    opened.catch(() => mirrors.delete(key))
-    return opened
-  }
-
-  return {
-    open: async (job: { installation: number; repository: RepositoryName }): Promise<JobContext<Store>> => {
-      const octokit = await github.octokit(job.installation)
-      return {
-        app,
-        installation: job.installation,
-        forge: openForge(octokit, job.repository, acting),
-        merging: openMerging(octokit, job.repository),
-        repository: await mirrorOf(job.installation, job.repository),
-        mirror: folderOf(job.repository),
-      }
-    },
-    close: async () => {
-      for (const mirror of mirrors.values()) await mirror.then((open) => open.close()).catch(() => undefined)
-    },
   }
 }

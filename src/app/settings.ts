@@ -23,8 +23,8 @@ const schema = z.object({
   WEBHOOK_SECRET: z.string().optional(),
   /** The secret before the last rotation: deliveries signed with it are still taken. */
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
-  GITHUB_API_URL: z.url().default('https://api.github.com'),
-  GITHUB_URL: z.url().default('https://github.com'),
+  GITHUB_API_URL: z.url().optional(),
+  GITHUB_URL: z.url().optional(),
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
   SWEEP_SECONDS: seconds.default(180),
   /** How often images are scanned, whatever the repositories' configuration says; 0: never. */
@@ -87,6 +87,8 @@ export interface Settings {
   readonly databaseUrl: string | undefined
   /** Absent when the App is not set up yet: the setup page is shown instead. */
   readonly credentials: Credentials | undefined
+  /** The App whose token is used, where there are no credentials: see sweepOnce(). */
+  readonly actsAs?: number | undefined
   readonly apiUrl: string
   readonly gitUrl: string
   readonly throttle: boolean
@@ -142,8 +144,7 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     dataDirectory: values.DATA_DIR,
     databaseUrl: values.DATABASE_URL,
     credentials: readCredentials(values),
-    apiUrl: values.GITHUB_API_URL.replace(/\/$/, ''),
-    gitUrl: values.GITHUB_URL.replace(/\/$/, ''),
+    ...addressesOf(values),
     throttle: values.GITHUB_THROTTLE === 'on',
     sweepSeconds: values.SWEEP_SECONDS,
     scanSeconds: values.SCAN_SECONDS,
@@ -203,6 +204,18 @@ function readPages(values: z.output<typeof schema>): Pick<Settings, 'pages' | 'p
 function isSafeForCookies(address: string): boolean {
   const { protocol, hostname } = new URL(address)
   return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
+}
+
+/** GitHub's two addresses. GitHub Enterprise Server has its REST below `/api/v3` of the other: one tells the other. */
+function addressesOf(values: z.output<typeof schema>): Pick<Settings, 'apiUrl' | 'gitUrl'> {
+  const api = values.GITHUB_API_URL?.replace(/\/$/, '')
+  const git = values.GITHUB_URL?.replace(/\/$/, '')
+  const below = '/api/v3'
+  const isGitHubCom = git === undefined || git === 'https://github.com'
+  return {
+    apiUrl: api ?? (isGitHubCom ? 'https://api.github.com' : `${git}${below}`),
+    gitUrl: git ?? (api?.endsWith(below) === true ? api.slice(0, -below.length) : 'https://github.com'),
+  }
 }
 
 function readCredentials(values: z.output<typeof schema>): Credentials | undefined {

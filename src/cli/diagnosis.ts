@@ -1,6 +1,7 @@
 // What `doctor` says beside the branch's rules: permissions, deliveries, clock, proxy, registries. Judges what it is given, and
 // reads nothing.
 import type { ImageAnswer } from '../checks/questions.ts'
+import { proxyFor, proxyVariables } from '../ports/proxy.ts'
 import type { TokenPermissions } from '../gate/landing-demands.ts'
 import { printable } from '../findings/printable.ts'
 
@@ -88,14 +89,29 @@ export function aboutClock(answered: string | undefined, now: number): Remark {
 
 /** Undefined where no proxy is set. */
 export function aboutProxy(environment: Readonly<Record<string, string | undefined>>): Remark | undefined {
-  const names = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY', 'all_proxy']
-  const name = names.find((one) => (environment[one] ?? '') !== '')
+  const name = proxyVariables.find((one) => (environment[one] ?? '') !== '')
   if (name === undefined) return undefined
-  // Its value may hold a password.
+  let proxy
+  try {
+    proxy = proxyFor(new URL('https://registry.example'), { [name]: environment[name] })
+  } catch (error) {
+    return {
+      about: 'proxy',
+      ok: false,
+      text: error instanceof Error ? error.message : `${name} is malformed`,
+    }
+  }
+  const registries = {
+    off: 'registries are asked directly',
+    name: 'registries are asked by name, so that the proxy must keep the bot from internal addresses',
+    address: 'registries are asked at addresses that the bot has checked',
+  } as const
+  const way = environment['REGISTRY_PROXY']
+  // The address without the user and the password that may stand in the variable.
   return {
     about: 'proxy',
     ok: undefined,
-    text: `${name} is set and not used for registries: behind a proxy, the check of addresses would be the proxy's`,
+    text: `${name} leads to ${printable(proxy?.address ?? 'no proxy')}; ${registries[way === 'off' || way === 'name' ? way : 'address']}`,
   }
 }
 

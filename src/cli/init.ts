@@ -89,7 +89,7 @@ async function printRulesets(top: string, app: number | undefined): Promise<void
 
 /** Actions by their commits: a tag can be moved to anything. */
 function workflow(): string {
-  return `# .github/workflows/catalog.yml: validates the catalogs of each pull request. It merges nothing, and needs no App.
+  return `# .github/workflows/catalog.yml: judges the catalogs of each pull request. It merges nothing, and needs no App.
 name: catalog
 on: pull_request
 permissions:
@@ -100,10 +100,14 @@ jobs:
     steps:
       - uses: actions/checkout@11bd71901bbe5b1630ceea73d27597364c9af683 # v4.2.2
         with:
+          fetch-depth: 2
           persist-credentials: false
       - uses: actions/setup-node@49933ea5288caeca8642d1e84afbd3f7d6820020 # v4.4.0
         with:
           node-version: 24
-      - run: npx --yes @catalog-bot/cli@${version()} validate
+      # Not in the checkout: an .npmrc of the pull request's would say from where.
+      - run: npm install --prefix "$RUNNER_TEMP/catalog-bot" --ignore-scripts @catalog-bot/cli@${version()}
+        working-directory: \${{ runner.temp }}
+      - run: '"$RUNNER_TEMP/catalog-bot/node_modules/.bin/catalog-bot" action'
 `
 }

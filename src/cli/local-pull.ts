@@ -2,7 +2,8 @@
 // Nothing is written into the repository: merge results go to a temporary folder that borrows its objects.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -29,6 +30,8 @@ export interface LocalPullOptions {
   readonly repo: string
   /** The default branch of the remote where it is not named. */
   readonly base?: string | undefined
+  /** What the base branch is called, where `base` is a commit. */
+  readonly baseName?: string | undefined
   readonly head: string
   /** `login` or `login:id`; without an id one is made from the login. Whoever is at the keyboard where nobody is named. */
   readonly author?: string | undefined
@@ -39,11 +42,20 @@ export interface LocalPullOptions {
 }
 
 /** Examines the local pull request. Rejects with an Error whose message says what could not be read. */
-export async function examineLocally(options: LocalPullOptions): Promise<Examination> {
+export function examineLocally(options: LocalPullOptions): Promise<Examination> {
+  return withExamination(options, (examination) => Promise.resolve(examination))
+}
+
+/** The same, for who looks further into the merge result: its objects are gone once `use` has ended. */
+export async function withExamination<T>(
+  options: LocalPullOptions,
+  use: (examination: Examination, repository: Repository) => Promise<T>,
+): Promise<T> {
   const directory = resolve(options.repo)
   await mustBeRepository(directory)
   const named = options.base
-  const branch = named === undefined ? await defaultBase(directory) : { revision: named, name: named }
+  const branch =
+    named === undefined ? await defaultBase(directory) : { revision: named, name: options.baseName ?? named }
   const author = parsePerson(options.author ?? (await defaultAuthor(directory)))
   const base = await resolveCommit(directory, branch.revision)
   const head = await resolveCommit(directory, options.head)
@@ -65,12 +77,14 @@ export async function examineLocally(options: LocalPullOptions): Promise<Examina
         })
   try {
     const { approvedBy } = options
-    return await examine(localSnapshot(author, base, head, { base: branch.name, approvedBy }), {
-      repository: borrowed.repository,
+    const { repository } = borrowed
+    const examination = await examine(localSnapshot(author, base, head, { base: branch.name, approvedBy }), {
+      repository,
       loader: catalogLoader(pool, forgetfulCache),
       ask: askWithoutGitHub(author, roleOf(options.role), registries?.forOneLook()),
       memory: forgetfulMemory,
     })
+    return await use(examination, repository)
   } finally {
     await Promise.all([borrowed.close(), pool.close(), registries?.close()])
   }
@@ -181,6 +195,10 @@ async function borrowObjects(from: string, into: string): Promise<void> {
   const directory = join(into, 'objects', 'info')
   await mkdir(directory, { recursive: true })
   await writeFile(join(directory, 'alternates'), `${resolve(from, stdout.trim())}\n`)
+  // Where the history of a clone ends: without that git looks for commits that were never fetched.
+  const { stdout: shallow } = await run('git', ['-C', from, 'rev-parse', '--git-path', 'shallow'])
+  const ends = resolve(from, shallow.trim())
+  if (existsSync(ends)) await copyFile(ends, join(into, 'shallow'))
 }
 
 export function parsePerson(text: string): Person {

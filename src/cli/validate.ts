@@ -62,11 +62,27 @@ export async function validate(named: readonly string[], options: ValidateOption
   exitWith(absent > 0 ? 2 : failed > 0 ? 1 : 0)
 }
 
+/** Directories by this project's rules, with every finding at a place as one reads it from here: for SARIF and annotations. */
+export async function judgeDirectories(
+  directories: readonly string[],
+): Promise<{ readonly passed: boolean; readonly findings: readonly Finding[] }> {
+  const options: ValidateOptions = { profile: 'full', output: 'sarif', opm: '', cache: false }
+  const reports = []
+  for (const directory of directories)
+    reports.push({ directory, report: await validateDirectory(directory, defaultRuleSet, options) })
+  return {
+    passed: reports.every(({ report }) => report.passed),
+    findings: reports.flatMap(({ directory, report: { findings } }) =>
+      findings.map((found) => fromHere(placed(found, findings), directory)),
+    ),
+  }
+}
+
 /**
  * The finding with a place: one that is about many or about all of the catalog has none, and code scanning refuses a
  * whole run for one result without. It gets that of another of its rule, or of any, or the directory.
  */
-function placed(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
+export function placed(found: Finding, all: readonly Finding[]): Finding & { at: Location } {
   const alike = () => all.find((one) => one.rule === found.rule && one.at) ?? all.find((one) => one.at)
   return { ...found, at: found.at ?? alike()?.at ?? { file: '', line: 1, column: 1 } }
 }
@@ -157,7 +173,7 @@ async function printText(report: DirectoryReport, all: boolean): Promise<void> {
   if (report.leftOut !== undefined) print(`… and ${report.leftOut} less important findings`)
 }
 
-async function sarifOptions() {
+export async function sarifOptions() {
   const { allRules } = await import('../checks/all-rules.ts')
   const { rulePages } = await import('./rule-address.ts')
   return { version: version(), rules: allRules, pages: rulePages() }

@@ -18,7 +18,8 @@ export async function advertisedRefs(
   refs: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  if (remote.protocol === 'file') return undefined
+  // Through a proxy it is git that knows the way.
+  if (remote.protocol === 'file' || remote.proxy !== undefined) return undefined
   const credential = await credentialOf(remote)
   try {
     const response = await fetch(`${remote.url}/git-upload-pack`, {

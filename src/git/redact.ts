@@ -1,10 +1,11 @@
 // Takes secrets out of text that git or a server wrote, before it becomes part of an error.
 import type { Credential } from './remote.ts'
 
-/** Replaces the credential in every form it travels in, and the user part of any address. */
-export function redact(text: string, credential?: Credential): string {
+/** Replaces the credentials in every form they travel in, and the user part of any address. */
+export function redact(text: string, ...credentials: readonly (Credential | undefined)[]): string {
   let clean = text
-  if (credential) {
+  for (const credential of credentials) {
+    if (credential === undefined) continue
     const { username, password } = credential
     const forms = [
       password,

@@ -1,5 +1,6 @@
 // Where a mirror fetches from and pushes to: the address, checked once, and the credential, asked for anew each time.
 // The address never holds a credential.
+import { proxyFor, type Proxy } from '../ports/proxy.ts'
 import { GitError } from './git-error.ts'
 
 export interface Credential {
@@ -12,6 +13,8 @@ export interface Remote {
   /** The only protocol git may speak while it talks to this remote. */
   readonly protocol: 'https' | 'http' | 'file'
   readonly credential: () => Promise<Credential | undefined>
+  /** The operator's proxy on the way there. */
+  readonly proxy?: Proxy | undefined
 }
 
 /**
@@ -19,7 +22,11 @@ export interface Remote {
  * (sandbox and tests). Throws GitError `refused` for every other protocol (ssh, git, ext, scp-like), for a user or
  * password in it, for a query, and for characters that need no place there.
  */
-export function openRemote(url: string, credential: () => Promise<Credential | undefined>): Remote {
+export function openRemote(
+  url: string,
+  credential: () => Promise<Credential | undefined>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Remote {
   // Printable ASCII only: what git, curl and URL would take apart differently is not let in at all.
   if (!/^[a-z]+:\/\/[\x21-\x7e]+$/.test(url) || /["'\\<>^`{|}]/.test(url))
     throw new GitError('refused', 'the repository address is malformed')
@@ -35,7 +42,7 @@ export function openRemote(url: string, credential: () => Promise<Credential | u
     throw new GitError('refused', 'the repository address has a query or a fragment')
   switch (parsed.protocol) {
     case 'https:':
-      return { url, protocol: 'https', credential }
+      return { url, protocol: 'https', credential, proxy: proxyTo(parsed, environment) }
     case 'http:':
       if (isLoopback(parsed.hostname)) return { url, protocol: 'http', credential }
       throw new GitError('refused', 'unencrypted http is for this machine alone')
@@ -44,6 +51,16 @@ export function openRemote(url: string, credential: () => Promise<Credential | u
       throw new GitError('refused', 'a file address has no host')
     default:
       throw new GitError('refused', `the protocol ${parsed.protocol} is not spoken`)
+  }
+}
+
+function proxyTo(url: URL, environment: Parameters<typeof proxyFor>[1]): Proxy | undefined {
+  try {
+    return proxyFor(url, environment)
+  } catch (cause) {
+    throw new GitError('refused', cause instanceof Error ? cause.message : 'the proxy is malformed', {
+      cause,
+    })
   }
 }
 

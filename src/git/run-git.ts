@@ -1,13 +1,14 @@
 // Runs one git command: without a shell, in the closed environment, with a time limit and an output limit.
 // A credential reaches git through an inherited pipe that the credential helper below reads: it is never in an
 // argument, an address, an environment variable or a file. (`http.extraHeader` would need the environment, which
-// every child and every process of the same user can read for as long as the command runs.)
+// every child and every process of the same user can read for as long as the command runs.) So does a proxy's password.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { classify } from './classify.ts'
 import { gitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
 import { plain, redact } from './redact.ts'
 import { credentialOf, type Credential, type Remote } from './remote.ts'
+import { waySettings } from './way-settings.ts'
 
 export interface GitCall {
   /** The command and its arguments: fixed words, checked ids and checked refs. */
@@ -44,15 +45,6 @@ const stderrLimit = 64 * 1024
 const grace = 2000
 
 /**
- * The helper git asks for a credential: answers `get` with what lies in pipe 3, once. The empty value before it
- * switches off every other helper.
- */
-const credentialHelper: readonly (readonly [string, string])[] = [
-  ['credential.helper', ''],
-  ['credential.helper', '!f() { test "$1" != get || cat <&3; }; f'],
-]
-
-/**
  * Resolves with the output when git ends with an exit code that is an answer.
  * Rejects with a GitError otherwise: `timeout`, `too-large`, `aborted`, `unsupported` (no git), or what classify.ts
  * makes of its words.
@@ -64,7 +56,7 @@ export async function runGit(call: GitCall): Promise<GitOutput> {
   const { code, signal, stdout, stderr, stopped } = await new Promise<Ended>((resolve, reject) => {
     start(call, credential, resolve, reject)
   })
-  const words = redact(stderr, credential)
+  const words = redact(stderr, credential, call.remote?.proxy?.credential)
   switch (stopped) {
     case 'timeout':
       throw new GitError('timeout', `${command}: no end after ${call.timeout} ms`)
@@ -97,11 +89,12 @@ function start(
   reject: (error: GitError) => void,
 ): void {
   const environment = {
-    ...gitEnvironment(call.remote?.protocol ?? 'none', credential ? credentialHelper : []),
+    ...gitEnvironment(call.remote?.protocol ?? 'none', waySettings(call.remote, credential !== undefined)),
     ...(call.directory === undefined ? {} : { GIT_DIR: call.directory }),
     ...call.environment,
   }
   const { staysInGroup = false, records = Infinity } = call
+  const forProxy = call.remote?.proxy?.credential
   const send = (signal: NodeJS.Signals) => {
     if (staysInGroup) child.kill(signal)
     else signalGroup(child.pid, signal)
@@ -115,7 +108,7 @@ function start(
     child = spawn('git', call.args, {
       cwd: call.directory ?? '/',
       env: environment,
-      stdio: ['pipe', 'pipe', 'pipe', credential ? 'pipe' : 'ignore'],
+      stdio: ['pipe', 'pipe', 'pipe', credential ? 'pipe' : 'ignore', forProxy ? 'pipe' : 'ignore'],
       // A group of its own, so that stopping it stops its transport helpers too.
       detached: !staysInGroup,
     })
@@ -160,11 +153,14 @@ function start(
   // git may end without reading what it was given (EPIPE); its exit code says why.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(call.input ?? '')
-  const pipe = child.stdio[3]
-  if (credential && pipe && 'end' in pipe) {
-    pipe.on('error', () => undefined)
-    pipe.end(`username=${credential.username}\npassword=${credential.password}\n`)
-  }
+  for (const [pipe, given] of [
+    [child.stdio[3], credential],
+    [child.stdio[4], forProxy],
+  ] as const)
+    if (given && pipe && 'end' in pipe) {
+      pipe.on('error', () => undefined)
+      pipe.end(`username=${given.username}\npassword=${given.password}\n`)
+    }
 
   child.once('error', (cause: NodeJS.ErrnoException) => {
     settle()

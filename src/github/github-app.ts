@@ -94,9 +94,9 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     // Ours come last: Probot brings its own settings for all of these.
     ...given,
     userAgent: 'catalog-bot',
-    // Three more tries for reads, after 0.1, 0.4 and 0.9 s: a look has some forty calls, and one that fails takes it back to
-    // its start. What fails longer is taken again by the queue, which waits better.
-    retry: { retries: 3, retryAfterBaseValue: 100 },
+    // Five more tries for reads, within two seconds: a look has some forty calls, and one that fails takes it back to its
+    // start. What fails longer is taken again by the queue, which waits better.
+    retry: { retries: 5, retryAfterBaseValue: 40 },
     request: { ...(given.request as object | undefined), ...plainAnswers },
     throttle:
       options.throttle === false

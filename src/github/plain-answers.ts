@@ -1,6 +1,8 @@
 // How GitHub's answers are read: by JSON.parse, in one go. Octokit's own reading calls a function for each value of an answer,
 // to make large integers exact, and takes ten times as long in the process that answers deliveries. GitHub's ids are far
 // below 2^53; an id that is not is refused where it is taken for one (change/ids.ts).
+import { githubFetch } from './github-fetch.ts'
+
 const isJson = (type: string | null): boolean => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
 
 /**
@@ -10,7 +12,7 @@ const isJson = (type: string | null): boolean => /^application\/(?:[\w.+-]+\+)?j
 export const plainAnswers = {
   parseSuccessResponseBody: false,
   fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
-    const answer = await fetch(input, init)
+    const answer = await githubFetch(input, init)
     if (answer.status >= 300 || answer.status === 204 || answer.status === 205) return answer
     const { status, url, headers } = answer
     const text = await answer.text()

@@ -29,6 +29,32 @@ export function codeInCell(text: string, limit = 120): string {
   return code(text.replaceAll('|', '¦'), limit)
 }
 
+/**
+ * One line of a workflow's log in which the runner finds no command, whatever the text is: it looks for `::` where a line
+ * begins, and for `##[` anywhere (https://github.com/actions/runner, ActionCommand).
+ */
+export function logLine(text: string): string {
+  return `| ${withoutOldCommands(oneLine(text, 2000))}`
+}
+
+/** The message of a workflow command. Several lines stay several. */
+export function commandMessage(text: string): string {
+  const lines = text.split('\n').map((line) => withoutOldCommands(oneLine(line, 2000)))
+  return escapedData(lines.join('\n'))
+}
+
+/** A value of a workflow command's property: a path, a title. */
+export function commandProperty(text: string): string {
+  return escapedData(withoutOldCommands(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}
+
+const withoutOldCommands = (text: string): string => text.replaceAll('##[', '##\u2060[')
+
+/** As the runner's own toolkit does it; a percent sign first, or what stands for one would become one. */
+function escapedData(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
 /** Text in a sentence: every character that Markdown, HTML or GitHub's own linking could take for more is made plain. */
 export function plain(text: string, limit = 600): string {
   return oneLine(text, limit)

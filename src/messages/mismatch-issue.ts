@@ -20,9 +20,12 @@ export interface ToldMismatch {
 export type ToldRevert =
   { readonly kind: 'offered'; readonly pull: PullNumber } | { readonly kind: 'none'; readonly why: string }
 
+/** How every such issue begins, whichever commit it is about. */
+export const mismatchBeginning = '<!-- catalog-bot:audit '
+
 /** One issue a landing: the hidden first line names its commit. */
 export function mismatchMarker({ commit }: Pick<ToldMismatch, 'commit'>): string {
-  return `<!-- catalog-bot:audit ${commit} -->`
+  return `${mismatchBeginning}${commit} -->`
 }
 
 /** Title and body. Text of others in them is escaped. */

@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCredentials } from './auth/credential-files.ts'
+import { proxyFor } from '../ports/proxy.ts'
 import { loopbackRegistries, type EgressOptions } from './transport/egress-policy.ts'
 import type { RegistryOptions } from './open-registry.ts'
 import { egressOf, readRegistriesConf } from './registries-conf.ts'
@@ -14,7 +15,7 @@ export type RegistryAccess = Required<
 
 /**
  * Reads `PULL_SECRETS` and the credential files, `REGISTRIES_CONF`, `INTERNAL_REGISTRIES`, `ONLY_REGISTRIES`,
- * `SHOWN_REGISTRIES` and `REGISTRY_CERTIFICATES`. `insecure`: hosts on this machine to ask by plain http. Rejects with an error that names the
+ * `SHOWN_REGISTRIES`, `REGISTRY_CERTIFICATES`, `HTTPS_PROXY`, `NO_PROXY` and `REGISTRY_PROXY`. `insecure`: hosts on this machine to ask by plain http. Rejects with an error that names the
  * variable or file when one cannot be used: to go on without it would blame authors for what is not theirs.
  */
 export async function readRegistryAccess(
@@ -46,6 +47,7 @@ export async function readRegistryWays(
     internal,
     ...(only.length > 0 && { onlyHosts: only }),
     ...(certificates && { certificates: await readCertificates(certificates) }),
+    ...proxyOf(environment),
   }
   return {
     egress,
@@ -53,6 +55,28 @@ export async function readRegistryWays(
     closedHosts: [...Object.keys(mirrors.internal), ...Object.keys(inside)].map((host) => host.toLowerCase()),
     shown: list(environment['SHOWN_REGISTRIES']),
   }
+}
+
+const ways = ['address', 'name', 'off'] as const
+
+/** `HTTPS_PROXY` and `NO_PROXY` say which proxy, `REGISTRY_PROXY` how it is used for registries. */
+function proxyOf(environment: Readonly<Record<string, string | undefined>>): Pick<EgressOptions, 'proxy'> {
+  const said = environment['REGISTRY_PROXY'] || 'address'
+  const by = ways.find((way) => way === said)
+  if (by === undefined)
+    throw new RegistryError('malformed', `REGISTRY_PROXY must be one of ${ways.join(', ')}`)
+  if (by === 'off') return {}
+  try {
+    // Now, and not at the first registry: a proxy that cannot be used stops the start.
+    proxyFor(new URL('https://registry.example'), environment)
+  } catch (cause) {
+    throw new RegistryError(
+      'malformed',
+      cause instanceof Error ? cause.message : 'the proxy cannot be used',
+      { cause },
+    )
+  }
+  return { proxy: { by, to: (url) => proxyFor(url, environment) } }
 }
 
 /** `registry.internal=10.0.0.5/32`, comma-separated; a host may come more than once. */

@@ -21,6 +21,19 @@ describe('the settings', () => {
     })
     expect(readSettings({ ...good, SCAN_SECONDS: '0' }).scanSeconds).toBe(0)
   })
+  test.each([
+    [{}, 'https://api.github.com', 'https://github.com'],
+    [{ GITHUB_URL: 'https://github.com/' }, 'https://api.github.com', 'https://github.com'],
+    [{ GITHUB_URL: 'https://ghe.example/' }, 'https://ghe.example/api/v3', 'https://ghe.example'],
+    [{ GITHUB_API_URL: 'https://ghe.example/api/v3/' }, 'https://ghe.example/api/v3', 'https://ghe.example'],
+    [
+      { GITHUB_API_URL: 'https://a.example', GITHUB_URL: 'https://g.example' },
+      'https://a.example',
+      'https://g.example',
+    ],
+  ])('%j: one address of an Enterprise Server tells the other', (given, apiUrl, gitUrl) => {
+    expect(readSettings({ ...good, ...given })).toMatchObject({ apiUrl, gitUrl })
+  })
   test('have no credentials on a first start', () => {
     expect(readSettings({}).credentials).toBeUndefined()
     expect(readSettings({ APP_ID: '', PRIVATE_KEY: '' }).credentials).toBeUndefined()

@@ -100,7 +100,7 @@ describe('doctor', () => {
     expect(aboutClock(undefined, now).ok).toBeUndefined()
   })
 
-  test('names a proxy without what it is', () => {
+  test('names a proxy without its password', () => {
     expect(aboutProxy({})).toBeUndefined()
     expect(aboutProxy({ https_proxy: 'http://user:secret@proxy' })?.text).not.toContain('secret')
   })

@@ -2,6 +2,7 @@
 // counted. How landings survive crashes and races is told by the stories.
 import { expect, test } from '@jest/globals'
 import { commitSha, pullNumber, treeSha, userId } from '../../src/change/ids.ts'
+import type { LandingStop } from '../../src/gate/landing-stop.ts'
 import { mint } from '../../src/gate/merge-permit.ts'
 import { landPull } from '../../src/landing/land-pull.ts'
 import type { Examined, LandOptions } from '../../src/landing/landing-options.ts'
@@ -37,8 +38,18 @@ const carried = (met: readonly OpenPull[]): NonNullable<Examined['carried']> => 
   met: met.map((open) => ({ open, by: 'commits' })),
 })
 
+interface Past {
+  /** The head with which it has landed. */
+  readonly before?: typeof head
+  readonly stops?: readonly LandingStop[]
+}
+
 /** Lands a pull request that was judged while `judged` were open; right before the push it is `now`. */
-async function land(judged: readonly OpenPull[], now: readonly OpenPull[], before?: typeof head) {
+async function land(
+  judged: readonly OpenPull[],
+  now: readonly OpenPull[],
+  { before, stops = [] }: Past = {},
+) {
   let pushes = 0
   const options = {
     leaseSeconds: 60,
@@ -61,7 +72,7 @@ async function land(judged: readonly OpenPull[], now: readonly OpenPull[], befor
       releaseLease: async () => undefined,
       renewLease: async () => true,
       openLandings: async () => [],
-      landingStops: async () => [],
+      landingStops: async () => stops,
       landingOf: async () => before && { ...landing, head: before },
       beginLanding: async () => ({ ...landing, id: 1, fence: 1 }),
       endLanding: async () => undefined,
@@ -103,6 +114,12 @@ test('a comment on the pull request that would be closed changes nothing', async
 })
 
 test('one whose present head has landed is told so, and one of which an earlier head has lands no more', async () => {
-  expect(await land([], [], head)).toEqual({ kind: 'landed', pushes: 0 })
-  expect(await land([], [], earlier)).toEqual({ kind: 'refused', pushes: 0 })
+  expect(await land([], [], { before: head })).toEqual({ kind: 'landed', pushes: 0 })
+  expect(await land([], [], { before: earlier })).toEqual({ kind: 'refused', pushes: 0 })
+})
+
+test('what was stopped since it was judged lands no more', async () => {
+  const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
+  expect(await land([], [], { stops: [stop] })).toEqual(again)
+  expect(await land([], [], { stops: [{ ...stop, branch: 'another' }] })).toEqual(landed)
 })

@@ -125,7 +125,16 @@ describe('what lands is judged by what is true of the world', () => {
       hadTwins: false,
     }
     const { step, now: at } = time
-    const landing = { process, pull: number, permit, by: 'push' as const, commit, step, at }
+    const landing = {
+      process,
+      pull: number,
+      permit,
+      by: 'push' as const,
+      commit,
+      on: server.mustTip(main),
+      step,
+      at,
+    }
     return judgeLanding(observed, landing).map(({ invariant }) => invariant)
   }
 

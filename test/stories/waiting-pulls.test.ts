@@ -118,13 +118,18 @@ describe('with three of ten requests to GitHub failing', () => {
     )
     try {
       const pull = await open('good update')
-      await until('it is merged', () => pull.merged !== null, 60, world.log)
+      await until('it is merged', () => pull.merged !== null, 120, world.log)
       const ours = () => pull.comments.filter(({ body }) => body.startsWith('<!-- catalog-bot'))
-      await until('its comment says so', () => ours().some(({ body }) => /merged/i.test(body)), 60, world.log)
+      await until(
+        'its comment says so',
+        () => ours().some(({ body }) => /merged/i.test(body)),
+        120,
+        world.log,
+      )
       expect(ours()).toHaveLength(1)
       expect(failed).toBeGreaterThan(5)
     } finally {
       take()
     }
-  }, 150_000)
+  }, 300_000)
 })

@@ -21,6 +21,11 @@ export function appRoutes(state: GitHubState): Route[] {
   const { world, credentials, webhooks } = state
   return [
     route('GET /app', 'app', (call) => ok(appView(world, appOf(call)))),
+    route('GET /apps/{app_slug}', 'anyone', (call) => {
+      const found = [...world.apps.values()].find(({ slug }) => slug === call.params['app_slug'])
+      if (found === undefined) throw notFound()
+      return ok(appView(world, found))
+    }),
     route('GET /app/installations', 'app', (call) =>
       page(call, installationsOf(call), (items) => items.map((it) => installationView(world, it))),
     ),

@@ -7,9 +7,9 @@ import { mutationFields } from '../graphql/mutations.ts'
 import { parseQuery } from '../graphql/parse-query.ts'
 import { repositoryFields } from '../graphql/repository-fields.ts'
 import type { GitHubState } from '../github-state.ts'
-import { notFound, ok, route } from '../http/route.ts'
+import { Refusal, notFound, ok, route } from '../http/route.ts'
 import type { Call, Route } from '../http/route.ts'
-import { maySee } from '../http/auth.ts'
+import { maySee, nameOf } from '../http/auth.ts'
 import { repoByName } from '../world.ts'
 
 export function graphqlRoutes(state: GitHubState): Route[] {
@@ -30,7 +30,12 @@ export function graphqlRoutes(state: GitHubState): Route[] {
       return repositoryFields(state, caller, repo)
     }
     const node = ({ id }: Record<string, unknown>): object => commentFields(state.world, caller, id)
-    return await answerQuery({ repository, node }, operation.fields)
+    const viewer = (): object => {
+      if (caller.kind === 'anonymous' || caller.kind === 'app')
+        throw new Refusal(401, 'Requires authentication')
+      return { login: nameOf(caller) }
+    }
+    return await answerQuery({ repository, node, viewer }, operation.fields)
   }
   return [route('POST /graphql', {}, async (call) => ok(await answer(call)))]
 }

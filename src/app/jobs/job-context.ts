@@ -11,6 +11,7 @@ import type { Trials } from '../trials/open-trials.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Registries } from '../../examine/registries.ts'
 import type { Settings } from '../settings.ts'
+import type { Tracing } from '../../ports/tracing.ts'
 import type { Turns } from './turns.ts'
 
 /** `Ports`: what is used of the store, which has them all; nothing, where it is not said. */
@@ -26,6 +27,8 @@ export interface App<Ports = unknown> {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly log: Logger
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing
 }
 
 export interface JobContext<Ports = unknown> {

@@ -17,7 +17,8 @@ export async function planLanding(landing: Landing, place: JobContext<Cache>): P
   const { rules, permissions } = known
   const { config } = await readConfig(repository, await repository.treeOf(landing.base))
   if (rules.mergeQueue) await noteQueue(forge.repository, landing.baseRef, true, app.store)
-  const branch = landingInputOf(config, { rules, permissions, app: app.settings.credentials?.appId ?? 0 })
+  const { credentials, actsAs = credentials?.appId ?? 0 } = app.settings
+  const branch = landingInputOf(config, { rules, permissions, app: actsAs })
   const changes = await repository.diff(await repository.treeOf(landing.base), landing.tree)
   const plan = chooseLandingMethod({
     ...branch,

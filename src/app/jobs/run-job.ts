@@ -5,6 +5,7 @@ import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
+import { noTracing, type SpanAttributes } from '../../ports/tracing.ts'
 import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
@@ -38,9 +39,12 @@ export async function runJob(
   { app, openJobContext, isInstalled, onDone }: JobRunner,
 ): Promise<void> {
   const started = performance.now()
-  const log = app.log.child({ trace: randomUUID(), ...job })
+  const id = randomUUID()
+  const log = app.log.child({ trace: id, ...job })
   try {
-    await perform(job, await openJobContext(job))
+    await (app.tracing ?? noTracing).span(`job ${job.kind}`, attributesOf(job, id), async () =>
+      perform(job, await openJobContext(job)),
+    )
     onDone(job, 'done', performance.now() - started)
     log.info({ milliseconds: Math.round(performance.now() - started) }, 'done')
   } catch (error) {
@@ -60,6 +64,16 @@ export async function runJob(
       'GitHub, git or a registry did not answer; the job will be retried',
     )
     await app.store.enqueue(job, world.again)
+  }
+}
+
+/** `catalog_bot.trace` is what the log calls `trace`. */
+function attributesOf(job: Job, id: string): SpanAttributes {
+  return {
+    'catalog_bot.trace': id,
+    'catalog_bot.repository': `${job.repository.owner}/${job.repository.name}`,
+    ...('pull' in job && { 'catalog_bot.pull': job.pull }),
+    ...('branch' in job && { 'catalog_bot.branch': job.branch }),
   }
 }
 

@@ -1,6 +1,7 @@
 // Gives orders to processes that hold the credentials for pushing. The App's own process has only the name of the
 // operator's list: it reads neither that nor a credential.
 import { extname } from 'node:path'
+import { proxyVariables } from '../../ports/proxy.ts'
 import { WorkerFault } from '../../workers/worker-fault.ts'
 import { openWorkerPool } from '../../workers/worker-pool.ts'
 import type { IntendAnswer, Intending, PublishAnswer, PublishOrder } from './publish-order.ts'
@@ -28,6 +29,10 @@ const handedOn = [
   'SSL_CERT_FILE',
   'SSL_CERT_DIR',
   'NODE_EXTRA_CA_CERTS',
+  'REGISTRY_PROXY',
+  ...proxyVariables,
+  'no_proxy',
+  'NO_PROXY',
 ] as const
 
 /** What the publishing process alone may have, and keeps from whatever it starts. */

@@ -3,7 +3,8 @@ import { Argument, type Command } from 'commander'
 import type { DemoOptions } from '../demo.ts'
 import { explain } from '../help.ts'
 import type { LandingsOptions } from '../landings.ts'
-import { repositoryOption } from '../options.ts'
+import type { OnceCommandOptions } from '../once.ts'
+import { outputs, repositoryOption } from '../options.ts'
 
 export function addAppCommands(program: Command): void {
   const landings = program
@@ -30,6 +31,23 @@ Exit code: 0; 1 if there was nothing to resume; 2 if the command could not run.`
     .description('run the GitHub App')
     .action(async () => (await import('../serve.ts')).serve())
   explain(serve, ['serve'], 'Its settings come from the environment: docs/operating.md.')
+  const once = program
+    .command('once')
+    .description('look at every open pull request of one repository, merge what passes, and end')
+    .addOption(repositoryOption().makeOptionMandatory())
+    .option('--data <folder>', 'what it remembers from run to run (default: nothing is remembered)')
+    .option('--token-variable <name>', 'the environment variable that holds the token', 'GITHUB_TOKEN')
+    .addOption(outputs('text', 'json'))
+    .action(async (options: OnceCommandOptions) => (await import('../once.ts')).once(options))
+  explain(
+    once,
+    ['once --repository acme/catalog', 'once --repository acme/catalog --data .catalog-bot -o json'],
+    `For a workflow that runs now and then, instead of a server: docs/once.md has one to copy. The token must be an App's, such as
+the GITHUB_TOKEN of a workflow: GitHub lets nobody else write check runs. It publishes no images, scans none, and hears of
+nothing between two runs. Without --data, what people command in comments (/freeze, /hold, /approve) counts for one run alone.
+Exit code: 0 if every pull request has its answer; 1 if something is left for the next run, or merging is stopped; 2 if the
+command could not run.`,
+  )
   const demo = program
     .command('demo')
     .description('run the bot against a simulated GitHub and registry, with good and bad pull requests')

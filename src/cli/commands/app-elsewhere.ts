@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 
 export function addAppCommandsElsewhere(program: Command): void {
-  for (const name of ['landings', 'serve', 'demo'])
+  for (const name of ['landings', 'serve', 'once', 'demo'])
     program
       .command(name, { hidden: true })
       .helpOption(false)

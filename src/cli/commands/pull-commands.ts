@@ -1,5 +1,6 @@
 // The commands for a pull request that exists only as commits of a local repository.
 import { Option, type Command } from 'commander'
+import type { ActionOptions } from '../action.ts'
 import type { CheckOptions } from '../check.ts'
 import type { DiffOptions } from '../diff.ts'
 import { explain } from '../help.ts'
@@ -7,6 +8,7 @@ import type { LocalPullOptions } from '../local-pull.ts'
 import { insecureRegistry, list, outputs, role } from '../options.ts'
 
 export function addPullCommands(program: Command): void {
+  addAction(program)
   explain(
     addPull(
       program
@@ -41,6 +43,26 @@ export function addPullCommands(program: Command): void {
     `The head is compared once it is merged into the base. svg and mermaid draw the channels that change: new parts are green,
 removed parts are red. markdown ends with the mermaid picture. Exit code: 0, also if nothing changes; 2 if the command could
 not run.`,
+  )
+}
+
+function addAction(program: Command): void {
+  explain(
+    program
+      .command('action')
+      .description('judge in a GitHub workflow: annotations, a summary of the job, SARIF')
+      .option('--sarif <file>', 'write the findings as SARIF')
+      .addOption(
+        new Option('--fail-on <what>', 'when the step fails').choices(['errors', 'never']).default('errors'),
+      )
+      .option('--offline', 'contact no registry (the images check stays unknown)')
+      .action(async (options: ActionOptions) => (await import('../action.ts')).action(options)),
+    ['action', 'action --sarif catalog-bot.sarif --fail-on never'],
+    `It reads what the runner says about the event. On "pull_request" it decides as "check" does; on "push", "merge_group",
+"schedule" and "workflow_dispatch" it validates every catalog. It needs no token and no secret, and refuses events that bring
+them together with what a stranger wrote, such as "pull_request_target". The checkout must hold the merge commit and its
+parents: fetch-depth 2. docs/action.md has a workflow to copy. Exit code: 0 if nothing is wrong, or people must still agree;
+1 if the author must change something; 2 if the command could not run.`,
   )
 }
 

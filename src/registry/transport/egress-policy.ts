@@ -2,6 +2,7 @@
 // reference chooses a host, and that host chooses realms and redirects, so every hop is asked here, and every
 // address again when the connection is made. Decides; connects to nothing.
 import ipaddr from 'ipaddr.js'
+import type { Proxy } from '../../ports/proxy.ts'
 import { RegistryError } from '../registry-error.ts'
 import { canonicalHostname, isGlobalUnicast, isInternalName, type Address } from './public-host.ts'
 
@@ -20,6 +21,18 @@ export interface EgressOptions {
   readonly tokenHosts?: Readonly<Record<string, readonly string[]>>
   /** PEM certificates to trust besides the system's, by host. */
   readonly certificates?: Readonly<Record<string, string>>
+  /** The operator's proxy. */
+  readonly proxy?: ProxyWay
+}
+
+export interface ProxyWay {
+  /** Undefined: there directly. */
+  readonly to: (url: URL) => Proxy | undefined
+  /**
+   * `address`: a name is resolved here, every address is checked as without a proxy, and the proxy is told a checked one.
+   * `name`: the proxy resolves it, and keeps us from addresses that are not public: the operator says that it does.
+   */
+  readonly by: 'address' | 'name'
 }
 
 export interface EgressPolicy {
@@ -37,6 +50,8 @@ export interface EgressPolicy {
   /** True when credentials for `host` may be sent to the token service at `realm`. */
   mayShareCredentials(host: string, realm: URL): boolean
   certificateOf(hostname: string): string | undefined
+  /** How an https origin is reached, where not directly. */
+  proxyTo(hostname: string, port: number): { readonly proxy: Proxy; readonly by: ProxyWay['by'] } | undefined
 }
 
 const defaultPorts = [443, 80, 5000, 5001, 8443]
@@ -142,6 +157,12 @@ export function egressPolicy(options: EgressOptions = {}): EgressPolicy {
       )
     },
     certificateOf: (hostname) => options.certificates?.[lower(hostname)],
+    proxyTo(hostname, port) {
+      const { proxy: way } = options
+      const url = new URL(`https://${hostname.includes(':') ? `[${hostname}]` : hostname}:${port}`)
+      const proxy = way?.to(url)
+      return way && proxy && { proxy, by: way.by }
+    },
   }
 }
 

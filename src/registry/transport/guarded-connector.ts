@@ -2,10 +2,11 @@
 // and the socket goes to a checked address: a name that resolves differently a moment later gains nothing, and
 // literal addresses, for which a `lookup` hook is never called, are checked the same way.
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
-import { createSecureContext, rootCertificates } from 'node:tls'
+import { isIP, type Socket } from 'node:net'
+import { createSecureContext, getCACertificates } from 'node:tls'
 import { buildConnector } from 'undici'
 import type { EgressPolicy } from './egress-policy.ts'
+import { openTunnel } from './proxy-tunnel.ts'
 import { canonicalHostname } from './public-host.ts'
 import { RegistryError } from '../registry-error.ts'
 
@@ -35,7 +36,7 @@ export function guardedConnector(
         // One for all connections: reading the root certificates again for each costs milliseconds.
         secureContext: createSecureContext({
           minVersion: 'TLSv1.2',
-          ...(certificate !== undefined && { ca: [...rootCertificates, certificate] }),
+          ...(certificate !== undefined && { ca: [...getCACertificates('default'), certificate] }),
         }),
       })
       connectors.set(key, connector)
@@ -46,8 +47,11 @@ export function guardedConnector(
   async function connect(target: buildConnector.Options): Promise<Parameters<buildConnector.Callback>> {
     const hostname = canonicalHostname(target.hostname)
     const port = Number(target.port || (target.protocol === 'https:' ? 443 : 80))
-    const addresses = isIP(hostname) ? [hostname] : await resolveName(hostname, resolve)
-    policy.checkAddresses(hostname, port, addresses)
+    const way = target.protocol === 'https:' ? policy.proxyTo(hostname, port) : undefined
+    // The policy has seen the name itself already; its addresses are the proxy's to know.
+    const isNamed = way?.by === 'name' && !isIP(hostname)
+    const addresses = isNamed || isIP(hostname) ? [hostname] : await resolveName(hostname, resolve)
+    if (!isNamed) policy.checkAddresses(hostname, port, addresses)
     let failure: Error = new RegistryError('dns', `${hostname} has no address`)
     for (const address of addresses) {
       const { servername: _, ...rest } = target
@@ -57,10 +61,20 @@ export function guardedConnector(
         // The certificate must be the name's, not the address's.
         ...(target.protocol === 'https:' && !isIP(hostname) && { servername: hostname }),
       }
+      let tunnel: Socket | undefined
+      try {
+        tunnel = way && (await openTunnel(way.proxy, { host: address, port }, options.connectTimeout))
+      } catch (error) {
+        failure = error as Error
+        continue
+      }
       const [error, socket] = await new Promise<Parameters<buildConnector.Callback>>((done) =>
-        connectorFor(hostname)(vetted, (...result) => done(result)),
+        connectorFor(hostname)({ ...vetted, ...(tunnel && { httpSocket: tunnel }) }, (...result) =>
+          done(result),
+        ),
       )
       if (socket) return [null, socket]
+      tunnel?.destroy()
       failure = error ?? failure
     }
     return [failure, null]

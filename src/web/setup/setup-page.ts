@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
+import { githubFetch } from '../../github/github-fetch.ts'
 import { escapeHtml } from '../escape-html.ts'
 import { sendPage, type HtmlPage } from '../html-page.ts'
 import { isWord } from './one-time-word.ts'
@@ -120,7 +121,7 @@ const proto = ({ headers }: IncomingMessage): string =>
 /** Exchanges the code that GitHub sent along for the App's key and secrets. */
 async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
   if (!/^[\w-]{1,200}$/.test(code)) throw new TypeError('The code in the address is not one of GitHub.')
-  const reply = await fetch(`${apiUrl}/app-manifests/${code}/conversions`, {
+  const reply = await githubFetch(`${apiUrl}/app-manifests/${code}/conversions`, {
     method: 'POST',
     headers: { accept: 'application/vnd.github+json', 'user-agent': 'catalog-bot' },
     redirect: 'error',

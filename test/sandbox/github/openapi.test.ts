@@ -268,6 +268,7 @@ test('every operation answers as the document says', async () => {
   // The last things.
   await rest.pulls.merge({ ...request, sha })
   await rest.pulls.checkIfMerged(request)
+  await rest.apps.getBySlug({ app_slug: it.app.slug })
   await rest.apps.revokeInstallationAccessToken()
   await expect(rest.repos.get(name)).rejects.toMatchObject({ status: 401 })
 

@@ -1,0 +1,90 @@
+// Works off what one sweep brings, and nothing that is due later: the queue of a process that ends. Jobs are coalesced as the
+// store coalesces them, and no two with one key run at once.
+import type { Clock } from '../../ports/clock.ts'
+import type { Job, Jobs } from '../../ports/jobs.ts'
+import { jobKey } from '../../store/jobs.ts'
+
+export interface DrainOptions {
+  readonly clock: Clock
+  readonly concurrency: number
+  /** Rejects with what is our own failure; the job is not taken again in this run. */
+  readonly handler: (job: Job) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+/** What a run leaves to the next one. */
+export interface Drained {
+  /** What was due too late, or came back too often. */
+  readonly left: readonly Job[]
+  readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
+}
+
+export interface OnceQueue extends Jobs {
+  /** Resolves when nothing is left that is due soon. */
+  drain(options: DrainOptions): Promise<Drained>
+}
+
+/** Milliseconds: another landing is over by then, and GitHub has computed what it said it would. */
+const patience = 10_000
+/** A job that asks for itself again and again is one for the next run. */
+const mostRuns = 10
+
+interface Waiting {
+  readonly job: Job
+  readonly due: number
+}
+
+export function openOnceQueue(clock: Clock): OnceQueue {
+  const waiting = new Map<string, Waiting>()
+  let wake = (): void => undefined
+  return {
+    enqueue(job, afterSeconds = 0) {
+      const key = jobKey(job)
+      const due = Math.min(clock.now() + afterSeconds * 1000, waiting.get(key)?.due ?? Infinity)
+      waiting.set(key, { job, due })
+      wake()
+      return Promise.resolve()
+    },
+    async drain({ concurrency, handler, signal }) {
+      const running = new Map<string, Promise<void>>()
+      const runs = new Map<string, number>()
+      const failed: { job: Job; error: unknown }[] = []
+      const failedKeys = new Set<string>()
+      const isForNow = ([key, { due }]: [string, Waiting]) =>
+        (runs.get(key) ?? 0) < mostRuns && !failedKeys.has(key) && due <= clock.now() + patience
+      const start = (key: string, job: Job) => {
+        waiting.delete(key)
+        runs.set(key, (runs.get(key) ?? 0) + 1)
+        const run = handler(job).catch((error: unknown) => {
+          failed.push({ job, error })
+          failedKeys.add(key)
+        })
+        running.set(
+          key,
+          run.finally(() => {
+            running.delete(key)
+            wake()
+          }),
+        )
+      }
+      for (;;) {
+        const due = signal.aborted ? [] : [...waiting].filter(isForNow).sort(([, a], [, b]) => a.due - b.due)
+        const next = due.find(([key, one]) => one.due <= clock.now() && !running.has(key))
+        if (next !== undefined && running.size < concurrency) {
+          start(next[0], next[1].job)
+          continue
+        }
+        if (due.length === 0 && running.size === 0) break
+        const called = new Promise<void>((resolve) => (wake = resolve))
+        const pause = new AbortController()
+        const soonest = due.find(([key]) => !running.has(key))?.[1].due ?? Infinity
+        const hasRoom = soonest < Infinity && running.size < concurrency
+        await (hasRoom
+          ? Promise.race([called, clock.sleep(Math.max(0, soonest - clock.now()), pause.signal)])
+          : called)
+        pause.abort()
+      }
+      return { left: [...waiting.values()].map(({ job }) => job), failed }
+    },
+  }
+}

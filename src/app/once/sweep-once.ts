@@ -1,0 +1,196 @@
+// One sweep of one repository with one token, then the end: for who runs no server. It decides and merges by the same jobs as
+// the App. It publishes nothing, scans no images, and what it remembers is gone with its folder (docs/once.md).
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import type { PullNumber } from '../../change/ids.ts'
+import type { RepositoryName } from '../../change/snapshot.ts'
+import { catalogLoader } from '../../examine/catalogs/catalog-loader.ts'
+import { openReaderPool } from '../../examine/catalogs/reader-pool.ts'
+import { openLookPool } from '../../examine/looks/look-pool.ts'
+import { openRegistries } from '../../examine/registries.ts'
+import { systemClock } from '../../examine/system-clock.ts'
+import { openForge } from '../../github/forge.ts'
+import { openTokenClient, type TokenClient } from '../../github/token-client.ts'
+import { mismatchBeginning } from '../../messages/mismatch-issue.ts'
+import type { Job } from '../../ports/jobs.ts'
+import type { Store } from '../../ports/store.ts'
+import { traceCalls } from '../../ports/tracing.ts'
+import { openStore } from '../../store/store.ts'
+import type { App } from '../jobs/job-context.ts'
+import { runJob } from '../jobs/run-job.ts'
+import { openTurns } from '../jobs/turns.ts'
+import { openMetrics } from '../metrics.ts'
+import { openWorkplaces } from '../open-workplaces.ts'
+import { openTracing } from '../tracing/open-tracing.ts'
+import { openPublishing } from '../publishing/open-publishing.ts'
+import { openTrials } from '../trials/open-trials.ts'
+import { storeFolder, type Settings } from '../settings.ts'
+import { openOnceQueue } from './drain-jobs.ts'
+
+export interface OnceOptions {
+  readonly repository: RepositoryName
+  readonly token: string
+  readonly settings: Settings
+  /** Where it remembers; absent: nowhere, and the next run knows nothing of this one. */
+  readonly folder?: string | undefined
+  /** All but what may become a credential of somebody else's process. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly log: Logger
+  readonly signal: AbortSignal
+}
+
+/** What became of one pull request. */
+export interface SweptPull {
+  readonly pull: PullNumber
+  readonly outcome: 'merged' | 'merge' | 'wait' | 'blocked' | 'unknown'
+  /** Sentences without a full stop; text of others is in them. */
+  readonly reasons: readonly string[]
+}
+
+export interface Swept {
+  readonly pulls: readonly SweptPull[]
+  /** Where nothing is merged, and why. */
+  readonly stops: readonly { readonly branch: string | undefined; readonly reason: string }[]
+  /** What GitHub or git left for the next run: nobody has looked there yet. */
+  readonly left: readonly Job[]
+  readonly failed: readonly { readonly job: Job; readonly error: unknown }[]
+}
+
+/** Rejects with a ForgeError when GitHub does not take the token, and with a StoreError when the folder cannot be used. */
+export async function sweepOnce(options: OnceOptions): Promise<Swept> {
+  const { settings, token } = options
+  const client = await openTokenClient({
+    token,
+    apiUrl: settings.apiUrl,
+    throttle: settings.throttle,
+    clock: systemClock,
+    warn: (why) => options.log.warn(why),
+  })
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'catalog-bot-once-')))
+  try {
+    return await sweepIn(folder, client, options)
+  } finally {
+    if (options.folder === undefined) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** Kinds of jobs that need a server, or what only a server has. */
+const notHere: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan'])
+
+async function sweepIn(folder: string, client: TokenClient, options: OnceOptions): Promise<Swept> {
+  const { repository, environment, log, signal } = options
+  const clock = systemClock
+  const settings: Settings = { ...options.settings, dataDirectory: folder, actsAs: client.appId }
+  const kept = await openStore({
+    ...(options.folder !== undefined && { dataDirectory: storeFolder(folder) }),
+    clock,
+    problem: (error) => log.error({ err: error }, 'the store failed'),
+  })
+  // In the order in which it is closed: whatever is open when something fails, or the process would not end.
+  const closing: (() => unknown)[] = [() => kept.close()]
+  try {
+    const queue = openOnceQueue(clock)
+    const seen = new Map<PullNumber, SweptPull>()
+    const store: Store = {
+      ...kept,
+      enqueue: (job, afterSeconds) =>
+        notHere.has(job.kind) ? Promise.resolve() : queue.enqueue(job, afterSeconds),
+      recordVerdict: async (record) => {
+        const { verdict } = record.report as { verdict: { reasons: readonly { text: string }[] } }
+        seen.set(record.pull, {
+          pull: record.pull,
+          outcome: record.verdict as SweptPull['outcome'],
+          reasons: verdict.reasons.map(({ text }) => text),
+        })
+        await kept.recordVerdict(record)
+      },
+      endLanding: async (intent, outcome, commit) => {
+        await kept.endLanding(intent, outcome, commit)
+        if (outcome === 'landed') seen.set(intent.pull, { pull: intent.pull, outcome: 'merged', reasons: [] })
+      },
+    }
+    const pool = openReaderPool()
+    closing.unshift(() => pool.close())
+    const registries = await openRegistries({
+      clock,
+      store,
+      environment,
+      insecure: settings.insecureRegistries,
+    })
+    closing.unshift(() => registries.close())
+    const tracing = await openTracing(environment, (error) =>
+      log.warn({ err: error }, 'traces could not be sent'),
+    )
+    closing.unshift(() => tracing.close())
+    const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
+    closing.unshift(() => looks.close())
+    const turns = openTurns(clock)
+    const publishing = openPublishing({})
+    closing.unshift(() => publishing.close())
+    // A run of a workflow is over before a trial on a cluster is.
+    const trials = openTrials({})
+    closing.unshift(() => trials.close())
+    const app: App<Store> = {
+      settings,
+      store,
+      registries,
+      publishing,
+      trials,
+      loader: catalogLoader(pool, store),
+      looks,
+      turns,
+      metrics: openMetrics(),
+      clock,
+      log,
+      tracing,
+    }
+    const workplaces = openWorkplaces(app, client)
+    closing.unshift(
+      () => turns.close(),
+      () => workplaces.close(),
+    )
+    if (options.folder === undefined) await stopForOpenIssue(repository, client, store)
+    await queue.enqueue({ kind: 'sweep', installation: 0, repository })
+    const { left, failed } = await queue.drain({
+      clock,
+      concurrency: settings.concurrency,
+      signal,
+      handler: (job) =>
+        runJob(job, {
+          app,
+          openJobContext: workplaces.open,
+          isInstalled: () => Promise.resolve(true),
+          onDone: () => undefined,
+        }),
+    })
+    const stops = await store.landingStops(repository)
+    return {
+      pulls: [...seen.values()].sort((a, b) => a.pull - b.pull),
+      stops: stops.map(({ branch, reason }) => ({ branch, reason })),
+      // What has its answer may be looked at again by the next sweep, which finds it by itself; so may a rebuild.
+      left: left.filter((job) => job.kind === 'sweep' || (job.kind === 'pull' && !seen.has(job.pull))),
+      failed,
+    }
+  } finally {
+    for (const close of closing) await close()
+  }
+}
+
+/** A branch that does not hold what was checked stays stopped, although nobody remembers: its issue is open. */
+async function stopForOpenIssue(
+  repository: RepositoryName,
+  client: TokenClient,
+  store: Store,
+): Promise<void> {
+  const forge = openForge(await client.octokit(0), repository, client)
+  const issue = await forge.ownIssue(mismatchBeginning)
+  if (issue?.state !== 'open') return
+  await store.stopLandings({
+    repository,
+    kind: 'audit',
+    reason: `issue ${issue.number} tells of a merge that went wrong, and is open`,
+    by: { kind: 'bot' },
+  })
+}

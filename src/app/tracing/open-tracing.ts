@@ -1,0 +1,16 @@
+// Traces, where the operator names a collector; else nothing of OpenTelemetry is loaded.
+import { noTracing, type Tracing } from '../../ports/tracing.ts'
+
+/** Rejects when the collector's settings cannot be used. */
+export async function openTracing(
+  environment: Readonly<Record<string, string | undefined>>,
+  problem: (error: unknown) => void,
+): Promise<Tracing> {
+  const {
+    OTEL_EXPORTER_OTLP_ENDPOINT: all,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces,
+    OTEL_SDK_DISABLED: off,
+  } = environment
+  if (!(all || traces) || off?.toLowerCase() === 'true') return noTracing
+  return (await import('./otel-tracing.ts')).openOtelTracing(environment, problem)
+}

@@ -1,0 +1,91 @@
+// `once`: one sweep of one repository with a token from the environment, then the end. Exit code 0: every pull request has its
+// answer; 1: something is left, or merging is stopped; 2: it could not run. The token is no argument and reaches no other process.
+import pino from 'pino'
+import { sweepOnce, type Swept, type SweptPull } from '../app/once/sweep-once.ts'
+import { readSettings } from '../app/settings.ts'
+import { printable } from '../findings/printable.ts'
+import { exitWith, print, printJson, say } from './output.ts'
+import { parseRepository } from './parse-repository.ts'
+
+export interface OnceCommandOptions {
+  readonly repository: string
+  readonly data?: string
+  readonly tokenVariable: string
+  readonly output: 'text' | 'json'
+}
+
+export async function once(options: OnceCommandOptions): Promise<void> {
+  const repository = parseRepository(options.repository)
+  const token = takeToken(options.tokenVariable)
+  const environment = { ...process.env }
+  const settings = readSettings({
+    LOG_LEVEL: 'warn',
+    // A workflow on GitHub Enterprise Server is told its address by these; GITHUB_API_URL has the name that is ours, too.
+    GITHUB_URL: environment['GITHUB_SERVER_URL'],
+    ...environment,
+    // Whatever the App is told beside its token is not for this.
+    APP_ID: undefined,
+    PRIVATE_KEY: undefined,
+    PRIVATE_KEY_PATH: undefined,
+  })
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, stop)
+  const swept = await sweepOnce({
+    repository,
+    token,
+    settings,
+    folder: options.data,
+    environment,
+    log: pino({ level: settings.logLevel }, pino.destination(2)),
+    signal: stopping.signal,
+  })
+  if (options.output === 'json') printJson(asJson(swept))
+  else tell(swept)
+  exitWith(isDone(swept) ? 0 : 1)
+}
+
+/** From here on nothing that is started inherits it. */
+function takeToken(variable: string): string {
+  const token = process.env[variable]
+  delete process.env[variable]
+  if (token === undefined || token === '') throw new Error(`there is no token in ${variable}`)
+  return token
+}
+
+const isDone = ({ left, failed, stops, pulls }: Swept): boolean =>
+  left.length === 0 &&
+  failed.length === 0 &&
+  stops.length === 0 &&
+  pulls.every(({ outcome }) => outcome !== 'unknown')
+
+function asJson({ pulls, stops, left, failed }: Swept): unknown {
+  return { pulls, stops, left, failed: failed.map(({ job }) => job) }
+}
+
+const words: Readonly<Record<SweptPull['outcome'], string>> = {
+  merged: 'merged',
+  merge: 'ready to merge',
+  wait: 'waits',
+  blocked: 'blocked',
+  unknown: 'not decided',
+}
+
+function tell({ pulls, stops, left, failed }: Swept): void {
+  if (pulls.length === 0) print('No pull request was looked at.')
+  for (const { pull, outcome, reasons } of pulls) {
+    const why = reasons.length === 0 ? '' : `: ${reasons.map((reason) => printable(reason)).join('; ')}`
+    print(`#${pull} ${words[outcome]}${why}`)
+  }
+  for (const { branch, reason } of stops)
+    print(
+      `Merging is stopped on ${branch === undefined ? 'every branch' : printable(branch)}: ${printable(reason)}`,
+    )
+  for (const { job } of failed) say(`Failed: ${nameOf(job)}. The log above says why.`)
+  for (const job of left) say(`Left for the next run: ${nameOf(job)}`)
+}
+
+function nameOf(job: Swept['left'][number]): string {
+  if ('pull' in job) return `pull request ${job.pull}`
+  return 'branch' in job ? `${job.kind} ${printable(job.branch)}` : job.kind
+}

@@ -1,0 +1,94 @@
+// One token of an App's as a client, for who runs no App: what a workflow is given as GITHUB_TOKEN, or made of an App's own key.
+// A person's token is refused: GitHub lets Apps alone write check runs, and what a person wrote cannot be told from what the
+// bot wrote.
+import { Octokit as RestOctokit } from '@octokit/rest'
+import { z } from 'zod'
+import type { Clock } from '../ports/clock.ts'
+import { sendApiVersion } from './api-version.ts'
+import { ForgeError, toForgeError } from './forge-error.ts'
+import type { GitHubApp, Octokit } from './github-app.ts'
+import { plainAnswers } from './plain-answers.ts'
+import { openRateLimits } from './rate-limits.ts'
+
+export interface TokenClientOptions {
+  readonly token: string
+  /** REST root without a slash at the end. */
+  readonly apiUrl: string
+  /** False only where the other side is ours: GitHub asks clients to write at most once a second. */
+  readonly throttle: boolean
+  readonly clock: Clock
+  readonly warn: (why: string) => void
+}
+
+/** All that works on one repository needs of the App. */
+export type TokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
+
+/** Milliseconds between two requests that change something. */
+const writePause = 1000
+
+const viewerAnswer = z.object({ viewer: z.object({ login: z.string() }) })
+const appAnswer = z.object({ id: z.number().int().positive() })
+const appLogin = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
+
+/** Asks GitHub whose token it is. Rejects with a ForgeError: `unauthorized`, or `rejected` for a token that is no App's. */
+export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
+  const { token, apiUrl, clock, warn } = options
+  const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+  const octokit = new (RestOctokit.plugin(sendApiVersion(warn)))({
+    auth: token,
+    baseUrl: apiUrl,
+    userAgent: 'catalog-bot',
+    log: quiet,
+    request: { ...plainAnswers },
+  })
+  if (options.throttle) slowDownWrites(octokit, clock)
+  // What the floor uses of an Octokit (REST, GraphQL, pages, hooks) is the same code in both.
+  const client = octokit as unknown as Octokit
+  openRateLimits(clock).watch(client, 0)
+  const { login, slug } = await whose(octokit)
+  const id = await idOf(octokit, slug)
+  return {
+    appId: id,
+    login: () => Promise.resolve(login),
+    octokit: () => Promise.resolve(client),
+    gitToken: () => Promise.resolve(token),
+  }
+}
+
+async function whose(octokit: RestOctokit): Promise<{ readonly login: string; readonly slug: string }> {
+  let login: string
+  try {
+    ;({ login } = viewerAnswer.parse(await octokit.graphql('query { viewer { login } }')).viewer)
+  } catch (error) {
+    throw toForgeError(error, 'ask whose the token is')
+  }
+  const slug = appLogin.exec(login)?.groups?.['slug']
+  if (slug === undefined)
+    throw new ForgeError(
+      'rejected',
+      `the token is that of ${login}, who is no App: GitHub lets only Apps write check runs. Use the GITHUB_TOKEN of a workflow, or a token made with an App's key`,
+    )
+  return { login, slug }
+}
+
+async function idOf(octokit: RestOctokit, slug: string): Promise<number> {
+  try {
+    const { data } = await octokit.request('GET /apps/{app_slug}', { app_slug: slug })
+    return appAnswer.parse(data).id
+  } catch (error) {
+    throw toForgeError(error, `read the id of the App ${slug}`)
+  }
+}
+
+/** One after the other, with a pause after each. */
+function slowDownWrites(octokit: RestOctokit, clock: Clock): void {
+  let last: Promise<void> = Promise.resolve()
+  octokit.hook.before('request', async ({ method, url }) => {
+    if (method === 'GET' || method === 'HEAD' || url === '/graphql') return
+    const turn = last
+    last = turn.then(() => clock.sleep(writePause))
+    await turn
+  })
+}
+
+const ignore = () => undefined

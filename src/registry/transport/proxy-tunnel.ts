@@ -1,0 +1,68 @@
+// A tunnel through the operator's proxy: CONNECT to one address, and a socket on which TLS begins. What the far end says is not
+// read here; what the proxy says is read in bounded pieces.
+import { connect as connectPlain, isIPv6, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import type { Proxy } from '../../ports/proxy.ts'
+import { RegistryError } from '../registry-error.ts'
+
+/** A proxy's answer to CONNECT is a few lines. */
+const mostHead = 16 * 1024
+
+/** Rejects with a RegistryError, or the socket's own error: `timeout`, or `network` when the proxy refuses. */
+export async function openTunnel(
+  proxy: Proxy,
+  target: { readonly host: string; readonly port: number },
+  milliseconds: number,
+): Promise<Socket> {
+  const { hostname, port, isTls } = proxy
+  const socket = isTls
+    ? connectTls({ host: hostname, port, servername: hostname })
+    : connectPlain(port, hostname)
+  try {
+    return await new Promise<Socket>((resolve, reject) => {
+      const timer = setTimeout(
+        () => reject(new RegistryError('timeout', 'the proxy does not answer in time')),
+        milliseconds,
+      )
+      socket.once('error', reject)
+      socket.once('close', () => reject(new RegistryError('network', 'the proxy closed the connection')))
+      socket.once(isTls ? 'secureConnect' : 'connect', () => socket.write(connectRequest(proxy, target)))
+      let head = Buffer.alloc(0)
+      const read = (piece: Buffer) => {
+        head = Buffer.concat([head, piece])
+        const end = head.indexOf('\r\n\r\n')
+        if (end < 0 && head.length <= mostHead) return
+        socket.off('data', read)
+        socket.pause()
+        clearTimeout(timer)
+        const status =
+          end < 0 ? undefined : /^HTTP\/1\.[01] (?<status>\d{3})\b/.exec(head.toString('latin1'))?.groups
+        if (status?.['status'] !== '200')
+          return reject(
+            new RegistryError('network', `the proxy refuses (${status?.['status'] ?? 'no answer of HTTP'})`),
+          )
+        // A server of TLS speaks second: what is here already is nobody's.
+        if (head.length > end + 4)
+          return reject(new RegistryError('network', 'the proxy says more than it should'))
+        socket.removeAllListeners('error').removeAllListeners('close')
+        resolve(socket)
+      }
+      socket.on('data', read)
+      socket.once('close', () => clearTimeout(timer))
+    })
+  } catch (error) {
+    socket.on('error', () => undefined)
+    socket.destroy()
+    throw error
+  }
+}
+
+function connectRequest({ credential }: Proxy, { host, port }: { host: string; port: number }): string {
+  const authority = `${isIPv6(host) ? `[${host}]` : host}:${port}`
+  const { username, password } = credential ?? {}
+  const authorization =
+    credential === undefined
+      ? ''
+      : `Proxy-Authorization: Basic ${Buffer.from(`${username}:${password}`).toString('base64')}\r\n`
+  return `CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n${authorization}\r\n`
+}

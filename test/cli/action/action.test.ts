@@ -1,0 +1,301 @@
+// action.yml, run as a runner does it: its `run` steps, with the variables that they name, on a prepared event. The package that
+// it installs is made here, and runs the sources.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parse } from 'yaml'
+import { keptCompiled } from '../../kept-compiled.ts'
+
+const root = join(import.meta.dirname, '../../..')
+
+interface Action {
+  readonly inputs: Readonly<Record<string, { readonly default: string }>>
+  readonly outputs: Readonly<Record<string, { readonly value: string }>>
+  readonly runs: {
+    readonly steps: readonly {
+      readonly uses?: string
+      readonly run?: string
+      readonly shell?: string
+      readonly env?: Readonly<Record<string, string>>
+      readonly 'working-directory'?: string
+    }[]
+  }
+}
+const definition = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as Action
+
+let directory: string
+let packed: string
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'action-'))
+  packed = packSources()
+  mkdirSync(join(directory, 'catalog'))
+  git('catalog', 'init', '--quiet', '--initial-branch=main')
+  write('catalogs/v4.20/tern/catalog.yaml', fbc('1.0.0'))
+  write('operators/tern/ci.yaml', 'reviewers: [terry]\n')
+  commit('base')
+}, 60_000)
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+/** `@catalog-bot/cli` as npm would bring it, by name and command. */
+function packSources(): string {
+  const folder = join(directory, 'package')
+  mkdirSync(folder)
+  const bin = { 'catalog-bot': 'run.cjs' }
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: '@catalog-bot/cli', version: '0.1.0', bin }),
+  )
+  writeFileSync(
+    join(folder, 'run.cjs'),
+    `#!/usr/bin/env node
+const ran = require('node:child_process').spawnSync(${JSON.stringify(process.execPath)}, ['--no-warnings', ${JSON.stringify(join(root, 'bin/catalog-bot.cjs'))}, ...process.argv.slice(2)], { stdio: 'inherit' })
+process.exit(ran.status)
+`,
+  )
+  const archive = join(directory, 'package.tgz')
+  execFileSync('tar', ['-czf', archive, '-C', directory, 'package'])
+  return archive
+}
+
+/** A package with these versions, each replacing the one before. */
+function fbc(...versions: readonly string[]): string {
+  const entries = versions.map((version, index) => ({
+    name: `tern.v${version}`,
+    ...(index > 0 && { replaces: `tern.v${versions[index - 1]}` }),
+  }))
+  return [
+    { schema: 'olm.package', name: 'tern', defaultChannel: 'stable' },
+    { schema: 'olm.channel', package: 'tern', name: 'stable', entries },
+    ...versions.map((version) => ({
+      schema: 'olm.bundle',
+      package: 'tern',
+      name: `tern.v${version}`,
+      image: `quay.example/tern@sha256:${'0'.repeat(64)}`,
+      properties: [{ type: 'olm.package', value: { packageName: 'tern', version } }],
+    })),
+  ]
+    .map((blob) => `---\n${JSON.stringify(blob)}\n`)
+    .join('')
+}
+
+const identity = ['-c', 'user.name=Terry', '-c', 'user.email=terry@example.com']
+
+function git(where: string, ...args: readonly string[]): string {
+  return execFileSync('git', ['-C', join(directory, where), ...identity, ...args], {
+    encoding: 'utf8',
+  }).trim()
+}
+
+function write(path: string, text: string): void {
+  const file = join(directory, 'catalog', path)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, text)
+}
+
+function commit(message: string): string {
+  git('catalog', 'add', '--all')
+  git('catalog', 'commit', '--quiet', '--message', message)
+  return git('catalog', 'rev-parse', 'HEAD')
+}
+
+/** GitHub's merge of a pull request that branched off before main moved on, and its number. */
+function openPull(number: number, files: Readonly<Record<string, string>>, title = 'work'): string {
+  git('catalog', 'checkout', '--quiet', '--detach', 'main')
+  for (const [path, text] of Object.entries(files)) write(path, text)
+  const head = commit(title)
+  git('catalog', 'checkout', '--quiet', 'main')
+  write('README.md', `${number}\n`)
+  commit('main moves on')
+  git('catalog', 'checkout', '--quiet', '--detach', 'main')
+  git('catalog', 'merge', '--quiet', '--no-ff', '--message', title, head)
+  git('catalog', 'update-ref', `refs/pull/${number}/merge`, 'HEAD')
+  git('catalog', 'checkout', '--quiet', 'main')
+  return head
+}
+
+/** As actions/checkout does it. */
+function checkOut(number: number, depth: number): string {
+  const place = join(directory, `work-${number}`)
+  rmSync(place, { recursive: true, force: true })
+  mkdirSync(place)
+  git(`work-${number}`, 'init', '--quiet')
+  git(`work-${number}`, 'remote', 'add', 'origin', `file://${join(directory, 'catalog')}`)
+  const cut = depth === 0 ? [] : [`--depth=${depth}`]
+  git(`work-${number}`, 'fetch', '--quiet', '--no-tags', ...cut, 'origin', `refs/pull/${number}/merge`)
+  git(`work-${number}`, 'checkout', '--quiet', '--detach', 'FETCH_HEAD')
+  return place
+}
+
+interface Ran {
+  readonly code: number | null
+  readonly log: string
+  readonly summary: string
+  readonly outputs: Readonly<Record<string, string>>
+  readonly sarif: { readonly runs: readonly { readonly results: readonly unknown[] }[] } | undefined
+}
+
+/** Runs what action.yml says, with these inputs, on this event.  */
+function runAction(
+  event: { readonly name: string; readonly payload: unknown; readonly workspace: string },
+  inputs: Readonly<Record<string, string>> = {},
+): Ran {
+  const temporary = mkdtempSync(join(directory, 'runner-'))
+  const files = { GITHUB_OUTPUT: 'output', GITHUB_STEP_SUMMARY: 'summary', GITHUB_EVENT_PATH: 'event.json' }
+  const runner = {
+    PATH: process.env['PATH'],
+    HOME: temporary,
+    RUNNER_TEMP: temporary,
+    CATALOG_BOT_CACHE: keptCompiled,
+    GITHUB_EVENT_NAME: event.name,
+    GITHUB_REPOSITORY: 'coast/operators',
+    GITHUB_SERVER_URL: 'https://github.com',
+    GITHUB_WORKSPACE: event.workspace,
+    ...Object.fromEntries(Object.entries(files).map(([name, file]) => [name, join(temporary, file)])),
+  }
+  writeFileSync(join(temporary, 'event.json'), JSON.stringify(event.payload))
+  for (const file of ['output', 'summary']) writeFileSync(join(temporary, file), '')
+  const chosen: Record<string, string> = { package: packed, offline: 'true', ...inputs }
+  const filled = (text: string) =>
+    text.replace(/\$\{\{ (?<what>[\w.-]+) \}\}/g, (_all, what: string) => {
+      if (what === 'runner.temp') return temporary
+      if (what === 'github.workspace') return event.workspace
+      const name = /^inputs\.(?<name>[\w-]+)$/.exec(what)?.groups?.['name'] ?? ''
+      return chosen[name] ?? definition.inputs[name]?.default ?? `no ${what}`
+    })
+  let log = ''
+  let code: number | null = 0
+  for (const step of definition.runs.steps) {
+    if (step.run === undefined || code !== 0) continue
+    if (step.run.startsWith('npm ')) installOnce(temporary)
+    const script = join(temporary, 'step.sh')
+    writeFileSync(script, step.run)
+    const env = Object.fromEntries(
+      Object.entries(step.env ?? {}).map(([name, value]) => [name, filled(value)]),
+    )
+    const ran = spawnSync('bash', ['--noprofile', '--norc', '-eo', 'pipefail', script], {
+      cwd: filled(step['working-directory'] ?? '.'),
+      env: { ...runner, ...env },
+      encoding: 'utf8',
+    })
+    log += ran.stdout + ran.stderr
+    code = ran.status
+    if (step.run.startsWith('npm ')) keepInstalled(temporary)
+  }
+  const read = (file: string) => readFileSync(join(temporary, file), 'utf8')
+  const sarif = join(temporary, 'catalog-bot.sarif')
+  return {
+    code,
+    log,
+    summary: read('summary'),
+    outputs: Object.fromEntries(
+      read('output')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line): [string, string] => [
+          line.slice(0, line.indexOf('=')),
+          line.slice(line.indexOf('=') + 1),
+        ]),
+    ),
+    sarif: existsSync(sarif) ? (JSON.parse(readFileSync(sarif, 'utf8')) as Ran['sarif']) : undefined,
+  }
+}
+
+/** npm finds what it installed the first time, and has nothing to do. */
+let installed: string | undefined
+function installOnce(temporary: string): void {
+  if (installed !== undefined)
+    cpSync(installed, join(temporary, 'catalog-bot'), { recursive: true, verbatimSymlinks: true })
+}
+function keepInstalled(temporary: string): void {
+  installed ??= join(temporary, 'catalog-bot')
+}
+
+function eventOf(number: number, head: string, login = 'terry'): { name: string; payload: unknown } {
+  const fork = login === 'terry' ? 'coast/operators' : `${login}/operators`
+  return {
+    name: 'pull_request',
+    payload: {
+      pull_request: {
+        number,
+        title: 'x\n::error::x',
+        user: { login, id: 7 },
+        head: { sha: head, ref: '$(touch hacked)', repo: { full_name: fork } },
+        base: { ref: 'main' },
+      },
+    },
+  }
+}
+
+describe('action.yml', () => {
+  test('pins what it uses, installs its own version, and puts nothing of the caller into a script', () => {
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+    expect(definition.inputs['package']?.default).toBe(`@catalog-bot/cli@${version}`)
+    for (const { uses, run, shell } of definition.runs.steps) {
+      if (uses !== undefined) expect(uses).toMatch(/@[0-9a-f]{40}$/)
+      if (run !== undefined)
+        expect({ shell, script: run }).toEqual({ shell: 'bash', script: expect.not.stringContaining('${{') })
+    }
+    expect(JSON.stringify(definition)).not.toMatch(/secrets\.|github\.token|GITHUB_TOKEN/)
+  })
+
+  test("judges a fork's pull request from a checkout two commits deep", () => {
+    const head = openPull(1, {
+      'catalogs/v4.20/tern/catalog.yaml': fbc('1.0.0').replace('"stable"}', '"none"}'),
+    })
+    const ran = runAction({ ...eventOf(1, head, 'mallory'), workspace: checkOut(1, 2) })
+    expect(ran.code).toBe(1)
+    expect(ran.outputs).toMatchObject({
+      verdict: 'blocked',
+      sarif: expect.stringContaining('catalog-bot.sarif'),
+    })
+    expect(Number(ran.outputs['errors'])).toBeGreaterThan(0)
+    expect(ran.log).toMatch(/^::error file=catalogs\/v4\.20\/tern\/catalog\.yaml,line=\d+/m)
+    expect(ran.summary).toMatch(/^### /)
+    expect(ran.sarif?.runs[0]?.results.length).toBeGreaterThan(0)
+    expect(existsSync(join(directory, 'work-1', 'hacked'))).toBe(false)
+  }, 60_000)
+
+  test('a good change of the owner passes, also with the whole history; where nothing is decided it does not fail', () => {
+    const head = openPull(2, { 'catalogs/v4.20/tern/catalog.yaml': fbc('1.0.0', '1.1.0') })
+    const ran = runAction({ ...eventOf(2, head), workspace: checkOut(2, 0) })
+    expect(ran).toMatchObject({ code: 0, outputs: { errors: '0' } })
+    // Offline nobody knows of the new image.
+    expect(ran.outputs['verdict']).toBe('unknown')
+  }, 60_000)
+
+  test('names with commands in them command nothing', () => {
+    const bad = 'catalogs/v4.20/tern/x\n::add-mask::e\n##[set-output name=verdict]merge.yaml'
+    const head = openPull(3, { [bad]: '{"schema": "olm.package\\n::stop-commands::x"' }, 'x\n\n::error::x')
+    const ran = runAction({ ...eventOf(3, head, 'mallory'), workspace: checkOut(3, 2) })
+    const foreign = ran.log
+      .split(/\r?\n/)
+      .filter((line) => /^\s*::/.test(line) && !/^::(?:error|warning|notice) /.test(line))
+    expect(foreign).toEqual([])
+    expect(ran.log).not.toContain('##[')
+    expect(Object.keys(ran.outputs).sort()).toEqual(['errors', 'sarif', 'verdict', 'warnings'])
+  }, 60_000)
+
+  test('refuses what brings secrets, and a checkout that is not the merge, with a sentence', () => {
+    const head = openPull(4, { 'NOTES.md': 'x\n' })
+    const { payload } = eventOf(4, head)
+    const target = runAction({ name: 'pull_request_target', payload, workspace: checkOut(4, 2) })
+    expect(target).toMatchObject({
+      code: 2,
+      outputs: {},
+      log: expect.stringContaining('pull_request_target'),
+    })
+    const shallow = runAction({ ...eventOf(4, head), workspace: checkOut(4, 1) })
+    expect(shallow).toMatchObject({ code: 2, outputs: {}, log: expect.stringContaining('fetch-depth: 2') })
+  }, 60_000)
+
+  test('validates every catalog where no pull request is', () => {
+    const ran = runAction({ name: 'push', payload: {}, workspace: join(directory, 'catalog') })
+    expect(ran).toMatchObject({
+      code: 0,
+      outputs: { verdict: 'passed' },
+      summary: expect.stringContaining('1 catalog: passed'),
+    })
+  }, 60_000)
+})

@@ -1,0 +1,54 @@
+// Which events the action runs on, and what it takes from them.
+import { describe, expect, test } from '@jest/globals'
+import { runForEvent } from '../../../src/cli/action/run-for-event.ts'
+
+const head = 'a'.repeat(40)
+const payload = {
+  pull_request: {
+    number: 7,
+    user: { login: 'mallory', id: 66 },
+    head: { sha: head },
+    base: { ref: 'main' },
+  },
+}
+
+describe('the events of a workflow', () => {
+  test('a pull request is decided on, as the event names it', () => {
+    expect(runForEvent('pull_request', payload)).toEqual({
+      kind: 'check',
+      pull: 7,
+      author: 'mallory:66',
+      baseRef: 'main',
+      head,
+    })
+  })
+
+  test.each(['push', 'merge_group', 'schedule', 'workflow_dispatch'])('%s validates all', (event) => {
+    expect(runForEvent(event, {})).toEqual({ kind: 'validate' })
+  })
+
+  test.each([
+    'pull_request_target',
+    'workflow_run',
+    'issue_comment',
+    'pull_request_review',
+    'repository_dispatch',
+    'Pull_Request',
+    '',
+    undefined,
+  ])('%s is refused, whatever it says', (event) => {
+    expect(runForEvent(event, payload)).toMatchObject({ kind: 'refused' })
+  })
+
+  test.each([
+    ['no pull request', {}],
+    ['an author who could be an option', { user: { login: '--upload-pack=x', id: 1 } }],
+    ['an author of two parts', { user: { login: 'a:1', id: 1 } }],
+    ['a head that is no commit', { head: { sha: '--all' } }],
+    ['a head with a line behind it', { head: { sha: `${head}\n--all` } }],
+  ])('a payload with %s is refused', (_what, changed) => {
+    const pull = { ...payload.pull_request, ...changed }
+    const given = Object.keys(changed).length === 0 ? {} : { pull_request: pull }
+    expect(runForEvent('pull_request', given)).toMatchObject({ kind: 'refused' })
+  })
+})

@@ -1,0 +1,246 @@
+// The Helm chart: what its values may be, and that what it makes of them is what a Kubernetes API server knows. Where helm is not,
+// what it once made is looked at (test/deploy/rendered), and that the chart is the one of which it was made.
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { Ajv } from 'ajv'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse, parseAllDocuments } from 'yaml'
+import { fitInto } from '../../src/bundle/kubernetes/fit.ts'
+import { typeOfKind, type WrittenType } from '../../src/bundle/kubernetes/schemas.ts'
+import { readTree } from '../../src/go/read-tree.ts'
+import { missingProgram } from '../left-out.ts'
+
+const root = join(import.meta.dirname, '../..')
+const chart = join(root, 'deploy', 'chart')
+const rendered = join(import.meta.dirname, 'rendered')
+const text = (...path: readonly string[]) => readFileSync(join(...path), 'utf8')
+
+/** Settings that show every part of the chart, and the least that it takes. */
+const cases = {
+  least: { credentials: { existingSecret: 'app' } },
+  full: {
+    credentials: { existingSecret: 'app' },
+    database: { existingSecret: 'postgres' },
+    replicas: 2,
+    settings: { SWEEP_SECONDS: 60, GITHUB_URL: 'https://github.company.example' },
+    pullSecrets: ['quay'],
+    imagePullSecrets: [{ name: 'registry' }],
+    certificates: { existingConfigMap: 'company' },
+    publishing: { existingSecret: 'targets' },
+    persistence: { storageClass: 'fast' },
+    ingress: { enabled: true, host: 'bot.example', className: 'nginx', tlsSecret: 'bot-tls' },
+    networkPolicy: {
+      enabled: true,
+      from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }],
+      egress: [
+        {
+          to: [{ podSelector: { matchLabels: { app: 'postgres' } } }],
+          ports: [{ port: 5432, protocol: 'TCP' }],
+        },
+      ],
+    },
+    serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+    topologySpreadConstraints: [
+      { maxSkew: 1, topologyKey: 'kubernetes.io/hostname', whenUnsatisfiable: 'ScheduleAnyway' },
+    ],
+    priorityClassName: 'high',
+  },
+  memory: {
+    credentials: { existingSecret: 'app' },
+    persistence: { enabled: false },
+    serviceAccount: { existing: 'mine' },
+  },
+} as const
+type Case = keyof typeof cases
+
+/** What the chart is made of: another digest, and what is kept here is of another chart. */
+const digest = createHash('sha256')
+for (const path of readdirSync(chart, { recursive: true, encoding: 'utf8' }).sort())
+  if (statSync(join(chart, path)).isFile()) digest.update(`${path}\n${text(chart, path)}\n`)
+digest.update(JSON.stringify(cases))
+const made = `# Made by helm of the chart ${digest.digest('hex').slice(0, 16)}: UPDATE=1 npm test -- test/deploy, with helm on the PATH.\n`
+
+const renderedBy = (name: Case): string =>
+  execFileSync(
+    'helm',
+    ['template', 'coast', chart, '--kube-version', '1.35.0', '--namespace', 'bots', '--values', '-'],
+    {
+      input: JSON.stringify(cases[name]),
+      encoding: 'utf8',
+    },
+  )
+
+interface Resource {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> }
+  readonly spec?: Readonly<Record<string, unknown>>
+}
+
+/** https://prometheus-operator.dev/docs/api-reference/api/: as much as is used. */
+const serviceMonitor: WrittenType = {
+  fields: {
+    'apiVersion*': ':string',
+    'kind*': ':string',
+    'metadata*': 'meta.v1.ObjectMeta',
+    'spec*': {
+      fields: {
+        'selector*': 'meta.v1.LabelSelector',
+        'endpoints*': [{ fields: { port: ':string', path: ':string', interval: ':string' } }],
+      },
+    },
+  },
+}
+
+describe('the values', () => {
+  const ajv = new Ajv({ allErrors: true, strict: false })
+  const isValid = ajv.compile(JSON.parse(text(chart, 'values.schema.json')) as object)
+  const defaults = parse(text(chart, 'values.yaml')) as Record<string, Record<string, unknown>>
+  /** As helm joins them: objects are merged, everything else is replaced. */
+  const withDefaults = (given: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(
+      [...new Set([...Object.keys(defaults), ...Object.keys(given)])].map((key) => {
+        const [before, after] = [defaults[key], given[key]]
+        const isMap = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
+        return [key, isMap(before) && isMap(after) ? { ...before, ...(after as object) } : (after ?? before)]
+      }),
+    )
+
+  test.each(Object.entries(cases))('of the case %s are taken', (_name, given) => {
+    expect({ ok: isValid(withDefaults(given)), errors: isValid.errors }).toEqual({ ok: true, errors: null })
+  })
+
+  const credentials = { existingSecret: 'app' }
+  test.each([
+    ['no credentials', {}],
+    ['a misspelt value', { credentials, replicaCount: 2 }],
+    ['a misspelt value below another', { credentials, ingress: { enable: true } }],
+    ['two replicas without a database', { credentials, replicas: 2 }],
+    ['an ingress without a host', { credentials, ingress: { enabled: true } }],
+    ['a secret among the settings', { credentials, settings: { WEBHOOK_SECRET: 'in the clear' } }],
+    ['what the chart sets itself', { credentials, settings: { DATA_DIR: '/elsewhere' } }],
+    ['a volume that several share', { credentials, persistence: { accessModes: ['ReadWriteMany'] } }],
+  ])('%s are refused', (_what, given) => {
+    expect(isValid(withDefaults(given))).toBe(false)
+  })
+
+  test('each has its schema, and the other way round', () => {
+    const { properties } = JSON.parse(text(chart, 'values.schema.json')) as { properties: object }
+    expect(
+      Object.keys(properties)
+        .filter((name) => name !== 'global')
+        .sort(),
+    ).toEqual(Object.keys(defaults).sort())
+  })
+
+  test('the version is the project’s', () => {
+    const { version } = JSON.parse(text(root, 'package.json')) as { version: string }
+    expect(parse(text(chart, 'Chart.yaml'))).toMatchObject({ version, appVersion: version })
+  })
+})
+
+const names = Object.keys(cases) as Case[]
+const resources = new Map<Case, readonly Resource[]>()
+beforeAll(() => {
+  const isHere = missingProgram('helm') === undefined
+  for (const name of names) {
+    const file = join(rendered, `${name}.yaml`)
+    if (isHere && process.env['UPDATE'] === '1') writeFileSync(file, `${made}${renderedBy(name)}`)
+    const kept = existsSync(file) ? text(file) : ''
+    if (isHere) expect(`${made}${renderedBy(name)}`).toBe(kept)
+    resources.set(
+      name,
+      parseAllDocuments(kept).map((document) => document.toJS() as Resource),
+    )
+  }
+}, 60_000)
+
+describe.each(names)('what the chart makes of the case %s', (name) => {
+  const all = () => resources.get(name) ?? []
+  const one = (kind: string) => all().find((resource) => resource.kind === kind)
+
+  test('was made of this chart', () => {
+    expect(text(rendered, `${name}.yaml`).startsWith(made)).toBe(true)
+  })
+
+  test('fits into Kubernetes’ schemas', () => {
+    expect(all().length).toBeGreaterThan(2)
+    for (const resource of all()) {
+      const { apiVersion, kind } = resource
+      const type = kind === 'ServiceMonitor' ? serviceMonitor : typeOfKind(apiVersion, kind)
+      const tree = readTree(Buffer.from(JSON.stringify(resource)))
+      if (type === undefined || tree === undefined) throw new Error(`${apiVersion} ${kind} has no schema`)
+      expect({ kind, misfits: fitInto(type, tree.value).misfits }).toEqual({ kind, misfits: [] })
+    }
+  })
+
+  test('runs without rights: not as root, with nothing to write to but its volumes, and without a token', () => {
+    const set = one('StatefulSet')
+    if (set === undefined) throw new Error('there is no StatefulSet')
+    const { spec } = (set.spec as unknown as { template: { spec: PodSpec } }).template
+    const [container] = spec.containers
+    expect(spec).toMatchObject({
+      automountServiceAccountToken: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+    })
+    expect(container).toMatchObject({
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+      livenessProbe: { httpGet: { path: '/livez' } },
+      readinessProbe: { httpGet: { path: '/readyz' } },
+    })
+    const secret =
+      container?.env.filter(({ name: variable }) => /SECRET|KEY|DATABASE_URL/.test(variable)) ?? []
+    expect(
+      secret.filter(
+        ({ valueFrom, name: variable }) => valueFrom === undefined && variable !== 'PULL_SECRETS',
+      ),
+    ).toEqual([])
+    const volumes = new Set([...(spec.volumes ?? []).map((volume) => volume.name), 'data'])
+    expect(container?.volumeMounts.filter((mount) => !volumes.has(mount.name))).toEqual([])
+    const stop = Number(container?.env.find(({ name: variable }) => variable === 'STOP_SECONDS')?.value)
+    expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(stop)
+  })
+})
+
+interface PodSpec {
+  readonly containers: readonly {
+    readonly env: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: object }[]
+    readonly volumeMounts: readonly { readonly name: string }[]
+  }[]
+  readonly volumes?: readonly { readonly name: string }[]
+  readonly terminationGracePeriodSeconds: number
+}
+
+describe('all of it together', () => {
+  const kinds = (name: Case) => (resources.get(name) ?? []).map(({ kind }) => kind).sort()
+
+  test('what is switched on is there, and nothing else', () => {
+    expect(kinds('least')).toEqual(['Service', 'Service', 'ServiceAccount', 'StatefulSet'])
+    expect(kinds('memory')).toEqual(['Service', 'Service', 'StatefulSet'])
+    expect(kinds('full')).toEqual(
+      ['Ingress', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service', 'ServiceAccount', 'ServiceMonitor', 'StatefulSet'], // prettier-ignore
+    )
+  })
+
+  test('only deliveries are let in from outside', () => {
+    const ingress = resources.get('full')?.find(({ kind }) => kind === 'Ingress')?.spec
+    expect(JSON.stringify(ingress)).toContain('"path":"/api/github/webhooks","pathType":"Exact"')
+  })
+})
+
+test('the compose file runs the bot without rights, and has no secret in it', () => {
+  const compose = parse(text(root, 'deploy', 'compose.yaml')) as {
+    services: { bot: { environment: Record<string, string>; stop_grace_period: string } }
+  }
+  const { bot } = compose.services
+  expect(bot).toMatchObject({ read_only: true, cap_drop: ['ALL'], restart: 'unless-stopped' })
+  for (const [name, value] of Object.entries(bot.environment))
+    if (name !== 'STOP_SECONDS') expect(value).toMatch(/\$\{[A-Z_]+:\?\}/)
+  expect(parseInt(bot.stop_grace_period, 10)).toBeGreaterThan(Number(bot.environment['STOP_SECONDS']))
+})

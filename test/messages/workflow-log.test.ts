@@ -1,0 +1,70 @@
+// What a runner reads: none of it may be a command but our own, whatever a file, a title or a registry says.
+import { describe, expect, test } from '@jest/globals'
+import type { Finding } from '../../src/findings/finding.ts'
+import { logLine } from '../../src/messages/escape.ts'
+import { workflowLog } from '../../src/messages/workflow-log.ts'
+
+const hostile = [
+  'x\n::set-output name=verdict::merge',
+  'x\r\n::add-mask::e',
+  '::stop-commands::x',
+  '  ::error::x',
+  'x ##[add-mask]e',
+  '##[set-env name=NODE_OPTIONS]--require=/x',
+  '\u2028::warning::x',
+  '%0A::debug::x',
+  'a:b,c::d',
+] as const
+
+function finding(text: string, at = true): Finding {
+  return {
+    rule: 'two-heads',
+    severity: 'error',
+    what: text,
+    why: text,
+    fix: text,
+    ...(at && { at: { file: text, line: 1, column: 2 } }),
+  }
+}
+
+/** What the runner (actions/runner, ActionCommand.cs) would take for a command in one line of output. */
+function commandsIn(line: string): string[] {
+  const second = /^\s*::(?<name>[^\s:]+)(?: [^\n\r]*?)?::/.exec(line)?.groups?.['name']
+  if (second !== undefined) return [second]
+  return [...line.matchAll(/##\[(?<name>[^\] ]+)/g)].map((match) => match.groups?.['name'] ?? '')
+}
+
+describe('the log of a workflow', () => {
+  test.each(hostile)('%j is no command, in an annotation and out of it', (text) => {
+    for (const [all, expected] of [
+      [[finding(text)], ['error']],
+      [[finding(text, false)], []],
+    ] as const) {
+      const written = workflowLog(all).join('\n')
+      expect(written.split(/\r\n|[\n\r]/).flatMap(commandsIn)).toEqual(expected)
+      expect(written).not.toContain('##[')
+    }
+    expect(
+      logLine(text)
+        .split(/[\n\r]/)
+        .flatMap(commandsIn),
+    ).toEqual([])
+  })
+
+  test('a path keeps its name: what the runner unescapes is what git has', () => {
+    const [line = ''] = workflowLog([finding('a:b,c%0A\nd')])
+    const file = /file=(?<file>[^,]*),/.exec(line)?.groups?.['file'] ?? ''
+    expect(decodeURIComponent(file)).toBe('a:b,c%0A\nd')
+  })
+
+  test('shows ten of a severity on their lines, and the rest below, errors first', () => {
+    const errors = Array.from({ length: 12 }, (_, index) => finding(`f${String(index).padStart(2, '0')}`))
+    const lines = workflowLog([{ ...finding('w'), severity: 'warning' }, ...errors])
+    expect(lines.map((line) => line.slice(0, 7))).toEqual([
+      ...Array<string>(10).fill('::error'),
+      '| error',
+      '| error',
+      '::warni',
+    ])
+  })
+})

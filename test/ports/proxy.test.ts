@@ -1,0 +1,67 @@
+// Which addresses are behind the operator's proxy, and which proxy that is.
+import { describe, expect, test } from '@jest/globals'
+import { proxyFor } from '../../src/ports/proxy.ts'
+
+const HTTPS_PROXY = 'http://proxy.example:3128'
+const to = (url: string, environment: Record<string, string>) => proxyFor(new URL(url), environment)
+
+describe('a proxy', () => {
+  test.each([
+    ['nothing is set', {}, 'https://github.com/', undefined],
+    ['the address is https', { HTTPS_PROXY }, 'https://github.com/', HTTPS_PROXY],
+    ['the address is plain http', { HTTPS_PROXY }, 'http://registry.example/', undefined],
+    ['it is this machine', { HTTPS_PROXY }, 'https://127.0.0.1:8443/', undefined],
+    ['it is this machine by name', { HTTPS_PROXY }, 'https://localhost/', undefined],
+    [
+      'it is set for all',
+      { ALL_PROXY: 'proxy.example:8080' },
+      'https://quay.io/',
+      'http://proxy.example:8080',
+    ],
+    ['lower case goes first', { HTTPS_PROXY, https_proxy: 'http://b' }, 'https://quay.io/', 'http://b:80'],
+    ['it speaks TLS', { HTTPS_PROXY: 'https://b' }, 'https://quay.io/', 'https://b:443'],
+    ['an empty value sets nothing', { https_proxy: '', HTTPS_PROXY }, 'https://quay.io/', HTTPS_PROXY],
+  ])('where %s', (_what, environment, url, address) => {
+    expect(to(url, environment)?.address).toBe(address)
+  })
+
+  test.each([
+    ['*', 'https://github.com/', false],
+    ['github.com', 'https://github.com/', false],
+    ['GitHub.com ,quay.io', 'https://github.com./', false],
+    ['github.com', 'https://api.github.com/', false],
+    ['.github.com', 'https://api.github.com/', false],
+    ['*.github.com', 'https://api.github.com/', false],
+    ['hub.com', 'https://github.com/', true],
+    ['github.com:8443', 'https://github.com/', true],
+    ['github.com:443', 'https://github.com/', false],
+    ['10.0.0.1', 'https://10.0.0.1/', false],
+    ['[2001:db8::1]:443', 'https://[2001:db8::1]/', false],
+    ['', 'https://github.com/', true],
+    [' , ', 'https://github.com/', true],
+  ])('NO_PROXY %j and %s', (NO_PROXY, url, isBehind) => {
+    expect(to(url, { HTTPS_PROXY, NO_PROXY }) !== undefined).toBe(isBehind)
+  })
+
+  test('has its credential apart from its address', () => {
+    expect(to('https://quay.io/', { HTTPS_PROXY: 'http://me:p%40ss%3A@proxy.example:3128' })).toEqual({
+      address: HTTPS_PROXY,
+      hostname: 'proxy.example',
+      port: 3128,
+      isTls: false,
+      credential: { username: 'me', password: 'p@ss:' },
+    })
+  })
+
+  test.each([
+    'socks5://secret@proxy',
+    'http://',
+    'http://a:secret@b c',
+    'http://u:%0asecret@b',
+    'http://u:secret%@b',
+    "http://secret';x",
+  ])('%j is none, and no word of it is said', (text) => {
+    expect(() => to('https://quay.io/', { HTTPS_PROXY: text })).toThrow(/^HTTPS_PROXY is not the address/)
+    expect(() => to('https://quay.io/', { HTTPS_PROXY: text })).not.toThrow(/secret/)
+  })
+})

@@ -1,0 +1,110 @@
+// Registries behind the operator's proxy: which addresses are asked for, and that the egress policy holds there, too.
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { proxyFor } from '../../../src/ports/proxy.ts'
+import { readRegistryAccess } from '../../../src/registry/registry-access.ts'
+import { openTransport, type Transport } from '../../../src/registry/transport/transport.ts'
+import {
+  makeAuthority,
+  startConnectProxy,
+  startTlsFront,
+  type ConnectProxy,
+  type TestServer,
+} from '../../connect-proxy.ts'
+
+const host = 'registry.example'
+const password = 'p@ss:word'
+const open: Transport[] = []
+let directory: string
+let certificate: string
+let front: TestServer
+let proxy: ConnectProxy
+const inner = createServer((request, response) => void response.end(`hello ${request.url}`))
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'proxy-'))
+  const authority = makeAuthority(directory)
+  certificate = readFileSync(authority.file, 'utf8')
+  await new Promise<void>((resolve) => inner.listen(0, '127.0.0.1', resolve))
+  front = await startTlsFront(authority.keyOf(host), (inner.address() as AddressInfo).port)
+  proxy = await startConnectProxy(
+    { [`${host}:443`]: front.port, '203.0.114.7:443': front.port },
+    `me:${password}`,
+  )
+})
+afterEach(async () => {
+  proxy.asked.length = 0
+  for (const one of open.splice(0)) await one.close()
+})
+afterAll(async () => {
+  await Promise.all([front.close(), proxy.close()])
+  inner.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+function ask(
+  url: string,
+  by: 'address' | 'name',
+  addresses: readonly string[],
+  credential = `me:${encodeURIComponent(password)}`,
+) {
+  const environment = { HTTPS_PROXY: `http://${credential}@127.0.0.1:${proxy.port}` }
+  const transport = openTransport({
+    egress: { certificates: { [host]: certificate }, proxy: { by, to: (to) => proxyFor(to, environment) } },
+    resolve: () => Promise.resolve(addresses),
+  })
+  open.push(transport)
+  return transport
+    .exchange({ method: 'GET', url: new URL(url), headers: {}, bodyLimit: 100, redirects: 0 })
+    .then(({ body }) => Buffer.from(body).toString())
+}
+
+describe('behind a proxy', () => {
+  test('a checked address is asked for, and its certificate is the name’s', async () => {
+    expect(await ask(`https://${host}/v2/`, 'address', ['203.0.114.7'])).toBe('hello /v2/')
+    expect(proxy.asked).toEqual(['203.0.114.7:443'])
+  })
+
+  test('the name is asked for where the operator says that the proxy looks after addresses', async () => {
+    expect(await ask(`https://${host}/v2/`, 'name', ['10.0.0.1'])).toBe('hello /v2/')
+    expect(proxy.asked).toEqual([`${host}:443`])
+  })
+
+  test.each([
+    ['a name at an internal address', `https://${host}/`, 'address', ['10.0.0.1']],
+    [
+      'a name with one internal address among others',
+      `https://${host}/`,
+      'address',
+      ['203.0.114.7', '169.254.169.254'],
+    ],
+    ['an internal address', 'https://10.0.0.1/', 'name', []],
+    ['the metadata service', 'https://169.254.169.254/', 'name', []],
+    ['an internal name', 'https://registry.corp/', 'name', []],
+    ['a port that no registry has', `https://${host}:22/`, 'name', []],
+    ['plain http', `http://${host}/`, 'name', []],
+  ] as const)('%s is refused before the proxy hears of it', async (_what, url, by, addresses) => {
+    await expect(ask(url, by, addresses)).rejects.toMatchObject({ code: 'blocked' })
+    expect(proxy.asked).toEqual([])
+  })
+
+  test('what the proxy refuses is the world’s bad news, without its password', async () => {
+    const wrong = ask(`https://${host}/`, 'name', [], 'me:wrong')
+    await expect(wrong).rejects.toMatchObject({ code: 'network', message: expect.stringContaining('407') })
+    await expect(ask('https://other.example/', 'name', [])).rejects.toThrow('the proxy refuses (403)')
+  })
+
+  test('the operator’s words are read at the start', async () => {
+    const HTTPS_PROXY = 'http://proxy.example:3128'
+    const read = async (more: Record<string, string>) =>
+      (await readRegistryAccess({ HTTPS_PROXY, ...more })).egress?.proxy
+    expect((await read({}))?.by).toBe('address')
+    expect((await read({ REGISTRY_PROXY: 'name' }))?.by).toBe('name')
+    expect(await read({ REGISTRY_PROXY: 'off' })).toBeUndefined()
+    await expect(read({ REGISTRY_PROXY: 'no' })).rejects.toThrow('REGISTRY_PROXY')
+    await expect(read({ HTTPS_PROXY: 'socks5://secret@x' })).rejects.toThrow(/^HTTPS_PROXY is not/)
+  })
+})
