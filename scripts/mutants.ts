@@ -29,6 +29,8 @@ const images = 'src/checks/images'
 const bundles = 'test/checks/images/opened-bundles.test.ts'
 const carried = 'test/checks/commits/what-a-push-carries.test.ts'
 const installs = 'test/checks/install/simulate-install.test.ts'
+const maySeeTest = 'test/app/pages/may-see.test.ts'
+const pagesTest = 'test/app/pages/pages.test.ts'
 const installCheck = 'test/checks/install/install-check.test.ts'
 const trials = 'src/checks/install/trial'
 const onCluster = 'test/cluster/run-trial.test.ts'
@@ -2877,6 +2879,120 @@ export const mutants: readonly Mutant[] = [
     bug: 'let a kubeconfig start programs',
     edits: [{ file: 'src/cluster/kubeconfig.ts', search: '!allowsPrograms && ', replace: 'false && ' }],
     test: [onCluster, 'starts programs'],
+  },
+  {
+    number: 521,
+    bug: 'show a private repository to everybody',
+    edits: [
+      {
+        file: 'src/app/pages/may-see.ts',
+        search: 'listed?.isPublic === true &&',
+        replace: 'listed !== undefined &&',
+      },
+    ],
+    test: [maySeeTest, ''],
+  },
+  {
+    number: 522,
+    bug: 'believe for ever that a repository is public',
+    edits: [
+      {
+        file: 'src/app/pages/may-see.ts',
+        search: 'now - listed.listedAt <= publicFor',
+        replace: 'publicFor > 0',
+      },
+    ],
+    test: [maySeeTest, 'was public an hour ago'],
+  },
+  {
+    number: 523,
+    bug: 'take a repository for public unless GitHub says that it is internal',
+    edits: [
+      {
+        file: 'src/github/github-app.ts',
+        search: "isPrivate === false && visibility === 'public'",
+        replace: "visibility !== 'internal'",
+      },
+    ],
+    test: ['test/github/installed-repositories.test.ts', ''],
+  },
+  {
+    number: 524,
+    bug: 'put text of others into a page as markup',
+    edits: [
+      {
+        file: 'src/web/html.ts',
+        search: 'escapeHtml(oneLine(part, longestText))',
+        replace: 'oneLine(part, longestText)',
+      },
+    ],
+    test: ['test/web/html.test.ts', 'is shown as it is'],
+  },
+  {
+    number: 525,
+    bug: 'send whoever signs in wherever the address says',
+    edits: [
+      {
+        file: 'src/web/sign-in/local-path.ts',
+        search: "if (address === undefined) return '/'",
+        replace: 'if (address === undefined) return wanted',
+      },
+    ],
+    test: ['test/web/pages/addresses.test.ts', 'whoever signs in'],
+  },
+  {
+    number: 526,
+    bug: 'finish a sign-in that another browser began',
+    edits: [
+      {
+        file: 'src/app/pages/sign-in.ts',
+        search: "!isSame(query.get('state') ?? '', begun.state) || ",
+        replace: '',
+      },
+    ],
+    test: ['test/app/pages/sign-in.test.ts', 'GitHub is not even asked'],
+  },
+  {
+    number: 527,
+    bug: 'take any answer of GitHub for the right to read',
+    edits: [
+      {
+        file: 'src/github/person-client.ts',
+        search: "if (!reply.ok) return 'no'",
+        replace: "if (!reply.ok) return 'yes'",
+      },
+    ],
+    test: [pagesTest, 'what they cannot read on GitHub'],
+  },
+  {
+    number: 528,
+    bug: 'show strangers the page that was made for one person',
+    edits: [
+      {
+        file: 'src/app/pages/open-pages.ts',
+        search: 'const isShared = who === undefined',
+        replace: "const isShared = asked.page !== 'sign-in'",
+      },
+    ],
+    test: [pagesTest, 'reads what they can read on GitHub'],
+  },
+  {
+    number: 529,
+    bug: 'let anybody who is signed in resume a branch',
+    edits: [
+      {
+        file: 'src/app/pages/resume.ts',
+        search: "if (holds === 'no') return",
+        replace: "if (holds === 'unknown') return",
+      },
+    ],
+    test: ['test/app/pages/resume.test.ts', ''],
+  },
+  {
+    number: 530,
+    bug: "take a form of another site's page",
+    edits: [{ file: 'src/app/pages/open-pages.ts', search: ' || origin !== publicUrl', replace: '' }],
+    test: [pagesTest, 'resumes a branch where they may'],
   },
   {
     number: 531,

@@ -10,7 +10,7 @@ export interface BotWorld {
   readonly github: GitHub
   readonly registry: Registry
   /** Installs the App in a repository (`owner/name`). Returns what a bot needs in its environment to serve it. */
-  readonly installBot: (repository: string) => Readonly<Record<string, string>>
+  readonly installBot: (repository: string, ...more: readonly string[]) => Readonly<Record<string, string>>
   readonly stop: () => Promise<void>
 }
 
@@ -55,11 +55,11 @@ export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> 
   return {
     github,
     registry,
-    installBot(repository) {
+    installBot(repository, ...more) {
       const webhookSecret = randomBytes(24).toString('hex')
       const privateKey = newPrivateKey()
       const bot = { slug: 'catalog-bot', privateKey, webhookSecret, events, permissions }
-      const { app } = github.installApp(bot, [repository])
+      const { app } = github.installApp(bot, [repository, ...more])
       return {
         APP_ID: String(app.id),
         PRIVATE_KEY: privateKey,

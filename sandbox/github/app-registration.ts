@@ -170,6 +170,7 @@ function acceptedCode(
     slug: slugOf(name),
     ...(owner && { owner }),
     webhookTarget: hook?.url ?? null,
+    callbackUrls: (manifest['callback_urls'] ?? []) as string[],
     events: (manifest['default_events'] ?? []) as string[],
     permissions: (manifest['default_permissions'] ?? {}) as Permissions,
   })

@@ -17,6 +17,8 @@ export interface NewApp {
   readonly webhookSecret: string | null
   readonly events: readonly string[]
   readonly permissions: Permissions
+  /** Where people who sign in with it may be sent back to. */
+  readonly callbackUrls?: readonly string[]
   /** Where this app's webhooks go, unless to the sandbox's common target; null: nowhere. */
   readonly webhookTarget?: string | null
   /** Someone who has no other apps, unless said. */
@@ -55,6 +57,8 @@ export class AppSettings extends RuleSettings {
       owner,
       bot,
       privateKey,
+      clientSecret: randomBytes(20).toString('hex'),
+      callbackUrls: given.callbackUrls ?? [],
       webhookSecret,
       webhookTarget: given.webhookTarget,
       events,

@@ -12,6 +12,7 @@ import { handleGit, isGitRequest } from './git/git-http.ts'
 import { GitHubState } from './github-state.ts'
 import { registrationPage, type BrowsedGitHub } from './app-registration.ts'
 import { pageAt } from './pages.ts'
+import { signInPages } from './sign-in-pages.ts'
 import { People } from './people.ts'
 import { Router } from './http/router.ts'
 import type { Exchange, RequestRecord } from './http/router.ts'
@@ -171,6 +172,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
     return true
   }
+  const signIn = signInPages(world, credentials)
   // For browsers, once the server's address is known.
   const browsed: { at?: BrowsedGitHub } = {}
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -180,6 +182,7 @@ export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
     if (url.pathname === '/api/graphql') url.pathname = '/graphql'
     if (isGitRequest(url.pathname)) await handleGit({ state, faults, record }, request, response, url)
     else if (page(request, response, url.pathname)) return
+    else if (await signIn.answer(request, response, url)) return
     else if (browsed.at !== undefined && (await registrationPage(browsed.at, request, response, url))) return
     else await router.handle(request, response, url)
   }

@@ -319,6 +319,10 @@ export interface App {
   readonly bot: Account
   /** PEM: its public half verifies the app's JWTs. */
   readonly privateKey: string
+  /** Of its OAuth client, for people who sign in with it. */
+  readonly clientSecret: string
+  /** Where people may be sent back to. */
+  callbackUrls: readonly string[]
   /** Null for an app without a hook. */
   readonly webhookSecret: string | null
   /** Where its webhooks go; undefined: to the sandbox's common target; null: nowhere. */

@@ -42,7 +42,13 @@ const nobodyTries: Trials = {
 const credentials = { appId, privateKey: 'none', webhookSecret: 'none' }
 
 export const simulatedSettings: Settings = {
-  ...readSettings({ DATA_DIR: 'data', SCAN_SECONDS: '0', SWEEP_SECONDS: '600', LEASE_SECONDS: '60' }),
+  ...readSettings({
+    PAGES: 'off',
+    DATA_DIR: 'data',
+    SCAN_SECONDS: '0',
+    SWEEP_SECONDS: '600',
+    LEASE_SECONDS: '60',
+  }),
   credentials,
 }
 

@@ -16,6 +16,7 @@ import { jobKey } from '../../src/store/jobs.ts'
 import { storableText } from '../../src/store/storable-text.ts'
 import { StoreError } from '../../src/store/store-error.ts'
 import type { Process } from '../scheduler.ts'
+import { noPageRecords } from './no-page-records.ts'
 
 export type EndedAs = 'landed' | 'abandoned' | 'mismatch'
 
@@ -471,6 +472,8 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
             until: now() + seconds * 1000,
           })
       }),
+    ...noPageRecords,
+    waitingJobs: () => Promise.resolve([]),
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   }

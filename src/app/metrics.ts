@@ -3,6 +3,9 @@ import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom
 
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
+/** A minute to four weeks: people are waited for. */
+const longDurations = [60, 300, 900, 3600, 4 * 3600, 24 * 3600, 3 * 86_400, 7 * 86_400, 28 * 86_400]
+
 export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -32,6 +35,30 @@ export function openMetrics() {
     lastSweep: new Gauge({
       name: 'catalog_bot_last_sweep_timestamp_seconds',
       help: 'When all repositories were last listed',
+      registers,
+    }),
+    verdicts: new Counter({
+      name: 'catalog_bot_verdicts_total',
+      help: 'Looks at pull requests, by what came of them',
+      labelNames: ['kind'],
+      registers,
+    }),
+    openedToMerged: new Histogram({
+      name: 'catalog_bot_opened_to_merged_seconds',
+      help: 'From the opening of a pull request to its merge by the bot',
+      buckets: longDurations,
+      registers,
+    }),
+    remaining: new Gauge({
+      name: 'catalog_bot_github_remaining_requests',
+      help: "What is left of an installation's limit at GitHub, as GitHub last said",
+      labelNames: ['installation', 'resource'],
+      registers,
+    }),
+    limit: new Gauge({
+      name: 'catalog_bot_github_request_limit',
+      help: "An installation's limit at GitHub",
+      labelNames: ['installation', 'resource'],
       registers,
     }),
     published: new Counter({

@@ -18,6 +18,8 @@ import { openLookPool } from '../examine/looks/look-pool.ts'
 import { openHealth, type HealthReport } from './health.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { openMetrics } from './metrics.ts'
+import { openPages } from './pages/open-pages.ts'
+import { openResume } from './pages/resume.ts'
 import { openPublishing, takePublishEnvironment } from './publishing/open-publishing.ts'
 import { openTrials, takeTrialEnvironment } from './trials/open-trials.ts'
 import { openReaderPool } from '../examine/catalogs/reader-pool.ts'
@@ -26,6 +28,7 @@ import { runJob } from './jobs/run-job.ts'
 import { SettingsError, storeFolder, type Credentials, type Settings } from './settings.ts'
 import { startSweeper } from './jobs/sweep.ts'
 import { systemClock } from '../examine/system-clock.ts'
+import { openStoreMetrics } from './store-metrics.ts'
 import type { App } from './jobs/job-context.ts'
 import { openTurns } from './jobs/turns.ts'
 import { openWorkplaces } from './open-workplaces.ts'
@@ -62,7 +65,12 @@ export async function serve(
   log: Logger,
   { clock = systemClock, page }: ServeOptions = {},
 ): Promise<RunningApp> {
+  const metrics = openMetrics()
   const github = openGitHubApp({
+    onRemaining: ({ installation, resource, remaining, limit }) => {
+      metrics.remaining.set({ installation, resource }, remaining)
+      metrics.limit.set({ installation, resource }, limit)
+    },
     ...credentials,
     apiUrl: settings.apiUrl,
     throttle: settings.throttle,
@@ -73,6 +81,9 @@ export async function serve(
   // Before any other process is started: none of them inherits it.
   const publishEnvironment = takePublishEnvironment(process.env)
   const trialEnvironment = takeTrialEnvironment(process.env)
+  // A database that is far away, large or someone else's still can take its time: who waits is told for what.
+  const opening = performance.now()
+  log.info({ database: settings.databaseUrl === undefined ? 'embedded' : 'server' }, 'opening the store')
   const store = await openStore({
     ...(settings.databaseUrl !== undefined && { databaseUrl: settings.databaseUrl }),
     dataDirectory: storeFolder(settings.dataDirectory),
@@ -83,6 +94,7 @@ export async function serve(
       if (!job || error instanceof StoreError) log.error({ err: error, job }, 'the store failed')
     },
   })
+  log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
   const pool = openReaderPool()
   const registries = await openRegistries({
     clock,
@@ -92,7 +104,7 @@ export async function serve(
   })
   const publishing = openPublishing(publishEnvironment)
   const trials = openTrials(trialEnvironment)
-  const metrics = openMetrics()
+  const readStoreMetrics = openStoreMetrics(metrics.registry, store, clock)
   const health = openHealth(store, clock)
   const loader = catalogLoader(pool, store)
   const tracing = await openTracing(process.env, (error) =>
@@ -128,9 +140,28 @@ export async function serve(
         onAccepted: (outcome, event, milliseconds) =>
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
       }),
-      metrics: () => metrics.registry.metrics(),
+      metrics: async () => {
+        await readStoreMetrics()
+        return metrics.registry.metrics()
+      },
       health: () => health.report(),
-      page: page?.(github),
+      pages: [
+        ...(page === undefined ? [] : [page(github)]),
+        ...optional(
+          openPages({
+            settings,
+            store,
+            clock,
+            log,
+            resume: openResume({
+              store,
+              open: workplaces.open,
+              onResumed: ({ listed: { repository }, kind, branch, by: { login } }) =>
+                log.info({ repository, branch, kind, login }, 'a maintainer resumed merging on a page'),
+            }),
+          }),
+        ),
+      ],
       log,
     }),
   )
@@ -203,6 +234,10 @@ export async function serve(
   }
 }
 
+function optional<T>(value: T | undefined): readonly T[] {
+  return value === undefined ? [] : [value]
+}
+
 async function checkCredentials(github: GitHubApp, log: Logger): Promise<void> {
   try {
     await github.login()
@@ -219,7 +254,7 @@ interface Edge {
   readonly deliveries: (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
   readonly metrics: () => Promise<string>
   readonly health: () => Promise<HealthReport>
-  readonly page: Page | undefined
+  readonly pages: readonly Page[]
   readonly log: Logger
 }
 
@@ -227,11 +262,11 @@ interface Edge {
  * Probot's middleware inside our own server. Ours comes first in it: a delivery is stored before it is answered and
  * never reaches Probot's handlers, which would run it in memory.
  */
-async function requestHandler(github: GitHubApp, { deliveries, metrics, health, page, log }: Edge) {
+async function requestHandler(github: GitHubApp, { deliveries, metrics, health, pages, log }: Edge) {
   const middleware = await createNodeMiddleware(
     (_probot, { addHandler }) => {
       addHandler(deliveries)
-      if (page !== undefined) addHandler(page)
+      for (const page of pages) addHandler(page)
       addHandler(async (request, response) => {
         if (request.method !== 'GET' && request.method !== 'HEAD') return false
         const answer = (text: string, type = 'text/plain; charset=utf-8', status = 200) => {

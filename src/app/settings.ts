@@ -44,6 +44,16 @@ const schema = z.object({
   MAX_COMMENTS: count.default(usualBudget.comments),
   MAX_CHECK_SECONDS: count.default(usualBudget.time / 1000),
   MAX_CHECK_MEGABYTES: count.min(256).default(usualBudget.memory),
+  /** Who sees the status pages. Of a private repository only who may read it on GitHub sees anything, whatever this says. */
+  PAGES: z.enum(['off', 'public', 'signed-in']).default('public'),
+  /** Where people reach this bot: reports link there, and GitHub sends them back there. */
+  PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** The App's own OAuth client, for signing in. */
+  CLIENT_ID: z
+    .string()
+    .regex(/^[\w.-]+$/)
+    .optional(),
+  CLIENT_SECRET: z.string().min(1).optional(),
   /** Where the rules' pages can be read; findings link to `<RULES_URL>/<rule>.md`. */
   RULES_URL: z.url().optional(),
   /** An opm of the operator's, that serves the catalogs of a change too. */
@@ -58,6 +68,14 @@ export interface Credentials {
   readonly privateKey: string
   readonly webhookSecret: string
   readonly previousWebhookSecret?: string
+}
+
+export type PagesSetting = 'off' | 'public' | 'signed-in'
+
+/** The OAuth client of the App. */
+export interface SignInClient {
+  readonly clientId: string
+  readonly clientSecret: string
 }
 
 export interface Settings {
@@ -86,6 +104,11 @@ export interface Settings {
   readonly leaseSeconds: number
   /** From the signal to the end of the process, however long git, GitHub and registries take. */
   readonly stopSeconds: number
+  readonly pages: PagesSetting
+  /** Where people reach the bot, without a slash at its end. */
+  readonly publicUrl: string | undefined
+  /** Absent: nobody can sign in. */
+  readonly signIn: SignInClient | undefined
   readonly rulesUrl: string | undefined
   readonly opm: string | undefined
   readonly logLevel: string
@@ -140,13 +163,47 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     },
     leaseSeconds: values.LEASE_SECONDS,
     stopSeconds: values.STOP_SECONDS,
-    rulesUrl: values.RULES_URL?.replace(/\/$/, ''),
+    ...readPages(values),
+    rulesUrl: values.RULES_URL?.replace(/\/$/, '') ?? ownRules(values),
     opm: values.OPM_PATH,
     logLevel: values.LOG_LEVEL,
     insecureRegistries: values.INSECURE_REGISTRIES.split(',')
       .map((host) => host.trim())
       .filter((host) => host !== ''),
   }
+}
+
+/** The bot's own pages have the rules, too. */
+function ownRules({ PAGES, PUBLIC_URL }: z.output<typeof schema>): string | undefined {
+  return PAGES === 'off' || PUBLIC_URL === undefined ? undefined : `${PUBLIC_URL.replace(/\/+$/, '')}/rules`
+}
+
+/** Throws a SettingsError where people could not sign in, or could not do so safely, though the settings say they can. */
+function readPages(values: z.output<typeof schema>): Pick<Settings, 'pages' | 'publicUrl' | 'signIn'> {
+  const { PAGES: pages, PUBLIC_URL: address, CLIENT_ID: clientId, CLIENT_SECRET: clientSecret } = values
+  const publicUrl = address?.replace(/\/+$/, '')
+  if (publicUrl !== undefined && new URL(publicUrl).origin !== publicUrl)
+    throw new SettingsError('PUBLIC_URL must be an address without a path, such as https://bot.example.com')
+  if (pages === 'off') return { pages, publicUrl, signIn: undefined }
+  if ((clientId === undefined) !== (clientSecret === undefined))
+    throw new SettingsError(
+      'CLIENT_ID and CLIENT_SECRET belong together: set both, or neither, as in the App settings',
+    )
+  const signIn =
+    clientId === undefined || clientSecret === undefined || publicUrl === undefined
+      ? undefined
+      : { clientId, clientSecret }
+  if (pages === 'signed-in' && signIn === undefined)
+    throw new SettingsError('PAGES=signed-in needs PUBLIC_URL, CLIENT_ID and CLIENT_SECRET')
+  if (signIn !== undefined && publicUrl !== undefined && !isSafeForCookies(publicUrl))
+    throw new SettingsError('PUBLIC_URL must begin with https:// where people can sign in')
+  return { pages, publicUrl, signIn }
+}
+
+/** What is signed in travels with every request: in the clear on this machine alone. */
+function isSafeForCookies(address: string): boolean {
+  const { protocol, hostname } = new URL(address)
+  return protocol === 'https:' || ['localhost', '127.0.0.1', '[::1]'].includes(hostname)
 }
 
 /** GitHub's two addresses. GitHub Enterprise Server has its REST below `/api/v3` of the other: one tells the other. */

@@ -1,8 +1,12 @@
 // `catalog-bot serve`: reads the settings, shows the setup page where there are no credentials yet, and serves.
+import { join } from 'node:path'
 import pino from 'pino'
 import { serve, type RunningApp } from './serve.ts'
 import { readSettings } from './settings.ts'
 import { readKeptCredentials, setUp } from './setup/set-up.ts'
+import { versionIn } from './version.ts'
+
+const packageFolder = join(import.meta.dirname, '..', '..')
 
 /** Fields that must never reach a log, wherever they stand. */
 const secret = [
@@ -28,6 +32,22 @@ export async function start({ environment, say }: StartOptions): Promise<{ close
   const kept = readKeptCredentials(environment.DATA_DIR ?? 'data')
   const settings = readSettings({ ...kept, ...environment })
   const log = pino({ level: settings.logLevel, redact: { paths: secret, censor: '[secret]' } })
+  log.info(
+    {
+      version: versionIn(packageFolder),
+      node: process.version,
+      data: settings.databaseUrl === undefined ? settings.dataDirectory : 'a Postgres server',
+      github: settings.gitUrl,
+      pages: settings.pages,
+      address: settings.publicUrl,
+      credentials: settings.credentials === undefined ? 'none yet' : 'there',
+    },
+    'starting',
+  )
+  if (settings.pages !== 'off' && settings.publicUrl !== undefined && settings.signIn === undefined)
+    log.warn(
+      'nobody can sign in (CLIENT_ID, CLIENT_SECRET): the pages of private repositories are shown to nobody',
+    )
   const serving = (app: RunningApp) =>
     say(
       `catalog-bot listens at ${app.address} and checks all open pull requests every ${settings.sweepSeconds} s.`,

@@ -21,6 +21,8 @@ export interface Snapshot {
   readonly state: 'open' | 'closed' | 'merged'
   readonly draft: boolean
   readonly title: string
+  /** ISO 8601, for display. Absent: nobody said. */
+  readonly openedAt?: string
   /** Null when the account was deleted ("ghost"). */
   readonly author: Person | null
   readonly head: CommitSha

@@ -20,6 +20,8 @@ export type StopAuthor =
     }
   /** An account of the machine on which the command line ran. */
   | { readonly kind: 'command-line'; readonly user: string }
+  /** Somebody who is signed in on the status pages. */
+  | { readonly kind: 'page'; readonly login: string; readonly user: UserId }
   | { readonly kind: 'bot' }
 
 /** What a stop is about: no branch means every branch of the repository. */
@@ -99,6 +101,8 @@ export function sayAuthor(by: StopAuthor): string {
       return `@${by.login}`
     case 'command-line':
       return `${by.user} (command line)`
+    case 'page':
+      return `@${by.login} (status page)`
     case 'bot':
       return 'the bot'
   }

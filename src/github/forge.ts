@@ -98,6 +98,7 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
       ...target,
       name: run.name,
       external_id: run.digest,
+      ...(run.detailsUrl !== undefined && { details_url: run.detailsUrl }),
       ...(run.conclusion === undefined
         ? { status: run.status as 'queued' | 'in_progress' }
         : { status: 'completed' as const, conclusion: run.conclusion }),

@@ -9,7 +9,7 @@ import type { Clock } from '../ports/clock.ts'
 import { sendApiVersion } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
 import { plainAnswers } from './plain-answers.ts'
-import { openRateLimits } from './rate-limits.ts'
+import { openRateLimits, type RemainingRequests } from './rate-limits.ts'
 
 export type Octokit = ProbotOctokit
 
@@ -26,11 +26,15 @@ export interface GitHubAppOptions {
   readonly throttle?: boolean | undefined
   readonly clock: Clock
   readonly log: Logger
+  /** Hears what GitHub says is left of an installation's hour. */
+  readonly onRemaining?: (left: RemainingRequests) => void
 }
 
 export interface InstalledRepository {
   readonly installation: number
   readonly repository: RepositoryName
+  /** GitHub says that anybody may read it. Absent: it does not say so. */
+  readonly isPublic?: boolean
 }
 
 export interface GitHubApp {
@@ -67,7 +71,11 @@ async function repositoriesOf(
   })
   return repositories
     .filter(({ archived }) => !archived)
-    .map(({ owner, name }) => ({ installation, repository: { owner: owner.login, name } }))
+    .map(({ owner, name, private: isPrivate, visibility = 'public' }) => ({
+      installation,
+      repository: { owner: owner.login, name },
+      isPublic: isPrivate === false && visibility === 'public',
+    }))
 }
 
 export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
@@ -103,7 +111,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
-  const limits = openRateLimits(options.clock)
+  const limits = openRateLimits(options.clock, options.onRemaining)
   let account: string | undefined
   const gitTokens = new Map<string, { token: string; until: number }>()
   return {

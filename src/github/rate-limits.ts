@@ -9,7 +9,19 @@ export interface RateLimits {
   watch(octokit: Octokit, installation: number): void
 }
 
-export function openRateLimits(clock: Clock): RateLimits {
+/** What GitHub says of one of an installation's limits, with any answer. */
+export interface RemainingRequests {
+  readonly installation: number
+  /** `core`, `graphql`, `search`. */
+  readonly resource: string
+  readonly remaining: number
+  readonly limit: number
+}
+
+export function openRateLimits(
+  clock: Clock,
+  onRemaining: (left: RemainingRequests) => void = () => undefined,
+): RateLimits {
   const until = new Map<number, number>()
   return {
     watch(octokit, installation) {
@@ -19,6 +31,12 @@ export function openRateLimits(clock: Clock): RateLimits {
         throw new ForgeError('rate-limited', "GitHub's rate limit holds for this installation", {
           retryAfter: Math.ceil(left / 1000),
         })
+      })
+      octokit.hook.after('request', ({ headers }) => {
+        const remaining = Number(headers['x-ratelimit-remaining'] ?? Number.NaN)
+        const limit = Number(headers['x-ratelimit-limit'] ?? Number.NaN)
+        if (Number.isFinite(remaining) && Number.isFinite(limit))
+          onRemaining({ installation, resource: resourceOf(headers), remaining, limit })
       })
       octokit.hook.error('request', (error) => {
         const failure = toForgeError(error, 'ask')
@@ -31,4 +49,11 @@ export function openRateLimits(clock: Clock): RateLimits {
       })
     },
   }
+}
+
+const resources = ['core', 'graphql', 'search'] as const
+
+/** One of a few words, whatever is sent. */
+function resourceOf(headers: Readonly<Record<string, unknown>>): string {
+  return resources.find((known) => known === headers['x-ratelimit-resource']) ?? 'core'
 }

@@ -66,6 +66,7 @@ export async function readSnapshot(
         state: after.merged ? 'merged' : after.state === 'open' ? 'open' : 'closed',
         draft: after.draft === true,
         title: after.title,
+        openedAt: after.created_at,
         author: toPerson(after.user),
         head: commitSha(after.head.sha),
         baseRef: after.base.ref,

@@ -187,11 +187,12 @@ function commandsOf({ commandLines = [] }: ReportOptions): readonly string[] {
 }
 
 /** What the words above hold for: an approval by command binds to it. The base's tip moves too often to be named. */
-function foot(verdict: Verdict, { change, page }: ReportOptions): string {
+function foot(verdict: Verdict, { change, page, statusPage }: ReportOptions): string {
   const parts = [
     `checked ${linkedCommit(verdict.head, page)} for ${code(verdict.baseRef)}`,
     ...(change === undefined ? [] : [`change ${code(change.slice(0, 12))}`]),
     ...(page === undefined ? [] : [`[all details](${checksLink(page)})`]),
+    ...(statusPage === undefined ? [] : [`[history](${statusPage})`]),
     `locally: ${code('npx @catalog-bot/cli check')}`,
     code('/help'),
   ]

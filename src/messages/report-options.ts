@@ -12,6 +12,8 @@ export interface PlacedReport {
   /** Where the findings' lines stand on GitHub. Absent: where they stand in the result. */
   readonly lines?: readonly TracedLine[] | undefined
   readonly fixes?: readonly ToldFix[] | undefined
+  /** Address of the bot's own page on the pull request. Absent: there is none that people can reach. */
+  readonly statusPage?: string | undefined
 }
 
 export interface ReportOptions extends PlacedReport {

@@ -25,7 +25,10 @@ export interface Report {
 /** Check runs, comment and suggestions for a verdict. Every text of others in them is escaped. */
 export function composeReport(verdict: Verdict, options: ReportOptions): Report {
   return {
-    checks: checkIds.map((id) => reportCheck(id, verdict, options)),
+    checks: checkIds.map((id) => ({
+      ...reportCheck(id, verdict, options),
+      ...(options.statusPage !== undefined && { detailsUrl: options.statusPage }),
+    })),
     comment: composeComment(verdict, options),
     commentIs: commentIs(verdict, options),
     ...(options.suggestions === true && { suggestions: suggestionsOf(verdict, options) }),

@@ -27,4 +27,6 @@ export interface ReportedCheck {
   readonly title: string
   readonly summary: string
   readonly annotations: readonly ReportedAnnotation[]
+  /** Where all about it is told. Absent: the App's own page, as GitHub has it. */
+  readonly detailsUrl?: string
 }

@@ -57,6 +57,19 @@ export interface Jobs {
   enqueue(job: Job, afterSeconds?: number): Promise<void>
 }
 
+/** Jobs of one kind that could run now, or run. */
+export interface WaitingJobs {
+  readonly kind: Job['kind']
+  readonly waiting: number
+  readonly running: number
+  /** How long the oldest of those that wait could have run already. */
+  readonly oldestSeconds: number
+}
+
+export interface QueueLength {
+  waitingJobs(): Promise<readonly WaitingJobs[]>
+}
+
 export interface Work {
   /**
    * Works off jobs until `stop()`: one job at a time per key (repository and pull, or repository and branch), at most

@@ -2,10 +2,11 @@
 // file that it uses. GitHub and git are the truth about repositories; the store is the truth about what we owe and did.
 import type { Cache } from './cache.ts'
 import type { Deliveries } from './deliveries.ts'
-import type { Jobs, Work } from './jobs.ts'
+import type { Jobs, QueueLength, Work } from './jobs.ts'
 import type { LandingStops } from './landing-stops.ts'
 import type { Landings } from './landings.ts'
 import type { Leases } from './leases.ts'
+import type { PageRecords } from './page-records.ts'
 import type { PullMemory } from './pull-memory.ts'
 import type { ReadyPulls } from './ready-pulls.ts'
 import type { State } from './state.ts'
@@ -21,12 +22,14 @@ export interface Store
   extends
     Deliveries,
     Jobs,
+    QueueLength,
     Work,
     Leases,
     Landings,
     LandingStops,
     ReadyPulls,
     Required<PullMemory>,
+    PageRecords,
     Verdicts,
     State,
     Cache {

@@ -11,7 +11,7 @@
 //
 // Enqueueing and settling hold a lock on the key: the rule "one waiting row" holds between them at every moment.
 import { PgBoss } from 'pg-boss'
-import type { Job } from '../ports/jobs.ts'
+import type { Job, WaitingJobs } from '../ports/jobs.ts'
 import { jobsInside, type Database, type Transaction } from './database.ts'
 import { fairPriority } from './fair-priority.ts'
 import { repositoryKey } from './landings.ts'
@@ -42,6 +42,8 @@ export interface Jobs {
   touch(taken: readonly Taken[]): Promise<void>
   /** Jobs whose process was silent for so long wait again, at once. The answer is how many. */
   recover(silentSeconds: number): Promise<number>
+  /** What could run now and does not, or runs, by kind. */
+  waiting(): Promise<readonly WaitingJobs[]>
   stop(): Promise<void>
 }
 
@@ -193,6 +195,17 @@ export async function openJobs(database: Database, problem: (error: unknown) => 
         })
       return silent.length
     },
+
+    waiting: () =>
+      database.query<WaitingJobs>(
+        `SELECT data->>'kind' AS kind, count(*) FILTER (WHERE state <> 'active')::integer AS waiting,
+           count(*) FILTER (WHERE state = 'active')::integer AS running,
+           coalesce(extract(epoch FROM max(clock_timestamp() - start_after) FILTER (WHERE state <> 'active')), 0)::float8
+             AS "oldestSeconds"
+         FROM ${table} WHERE name = '${queue}' AND (state = 'active'
+           OR (state IN ('created', 'retry') AND start_after <= clock_timestamp()))
+         GROUP BY data->>'kind' ORDER BY 1`,
+      ),
 
     stop: () => boss.stop({ graceful: false, close: false }),
   }

@@ -250,6 +250,87 @@ const steps: readonly string[] = [
   );
   CREATE INDEX ready_pull_of_branch ON ${schema}.ready_pull (repository, branch, ready_at);
   `,
+  `
+  -- For people who look: nothing decides by these. Texts are JSON where a comment says so, for the reason told above.
+  CREATE TABLE ${schema}.listed_repository (
+    repository text PRIMARY KEY,
+    owner_as_written text NOT NULL,
+    name_as_written text NOT NULL,
+    installation double precision NOT NULL,
+    is_public boolean NOT NULL,
+    listed_at double precision NOT NULL
+  );
+  CREATE TABLE ${schema}.pull_seen (
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    state text NOT NULL CHECK (state IN ('open', 'closed', 'merged')),
+    verdict text NOT NULL,
+    opened_at double precision NOT NULL,
+    since double precision NOT NULL,
+    looked_at double precision NOT NULL,
+    ended_at double precision,
+    head text NOT NULL,
+    base_ref text NOT NULL,
+    -- JSON: the rest of it.
+    shown text NOT NULL,
+    PRIMARY KEY (repository, pull)
+  );
+  CREATE INDEX pull_seen_open ON ${schema}.pull_seen (repository, pull) WHERE state = 'open';
+  CREATE INDEX pull_seen_ended_at ON ${schema}.pull_seen (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE TABLE ${schema}.verdict_change (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    repository text NOT NULL,
+    pull integer NOT NULL,
+    at double precision NOT NULL,
+    head text NOT NULL,
+    base text NOT NULL,
+    config text NOT NULL,
+    base_ref text NOT NULL,
+    verdict text NOT NULL,
+    -- JSON: reasons, and a line on each check.
+    shown text NOT NULL
+  );
+  CREATE INDEX verdict_change_of_pull ON ${schema}.verdict_change (repository, pull, id);
+  CREATE INDEX verdict_change_at ON ${schema}.verdict_change (at);
+  CREATE TABLE ${schema}.rule_met (
+    repository text NOT NULL,
+    day integer NOT NULL,
+    rule text NOT NULL,
+    pull integer NOT NULL,
+    severity text NOT NULL,
+    owner text NOT NULL,
+    PRIMARY KEY (repository, day, rule, pull)
+  );
+  CREATE INDEX rule_met_day ON ${schema}.rule_met (day);
+  CREATE TABLE ${schema}.recorded_catalog (
+    repository text NOT NULL,
+    branch text NOT NULL,
+    key text NOT NULL,
+    -- JSON.
+    catalog text NOT NULL,
+    PRIMARY KEY (repository, key)
+  );
+  CREATE TABLE ${schema}.recorded_package (
+    repository text NOT NULL,
+    catalog text NOT NULL,
+    name text NOT NULL,
+    bundles integer NOT NULL,
+    stranded integer NOT NULL,
+    -- JSON: a line for lists, and all of it.
+    summary text NOT NULL,
+    package text NOT NULL,
+    PRIMARY KEY (repository, catalog, name)
+  );
+  CREATE TABLE ${schema}.seen_image (
+    repository text NOT NULL,
+    reference text NOT NULL,
+    digest text,
+    seen_at double precision NOT NULL,
+    PRIMARY KEY (repository, reference)
+  );
+  CREATE INDEX seen_image_seen_at ON ${schema}.seen_image (seen_at);
+  CREATE INDEX intent_landed ON ${schema}.intent (repository, id) WHERE outcome = 'landed';
+  `,
 ]
 
 /**

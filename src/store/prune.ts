@@ -11,6 +11,14 @@ const keepParkedDays = 30
 const keepReadyDays = 30
 /** Verdicts are for people who ask why; after a quarter nobody does. */
 const keepVerdictsDays = 90
+/** Except of what was merged: "why did this get in?" is asked for as long as users have it. */
+const keepMergedDays = 730
+/** Images that no scan has seen for so long are named by nobody any more. */
+const keepImagesDays = 180
+
+/** Milliseconds since the epoch, so many days ago. */
+const before = (days: string) =>
+  `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
 
 export async function prune(database: Database): Promise<void> {
   await database.query(`DELETE FROM ${schema}.cache WHERE expires_at <= clock_timestamp()`)
@@ -18,10 +26,26 @@ export async function prune(database: Database): Promise<void> {
     `DELETE FROM ${schema}.delivery WHERE received_at < clock_timestamp() - $1::float8 * interval '1 day'`,
     [keepDeliveriesDays],
   )
+  for (const [table, at] of [
+    ['verdict', 'decided_at'],
+    ['verdict_change', 'at'],
+  ] as const)
+    await database.query(
+      `DELETE FROM ${schema}.${table} AS old WHERE ${at} < ${before('$1')} AND (${at} < ${before('$2')} OR NOT EXISTS (
+         SELECT 1 FROM ${schema}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
+           AND outcome = 'landed' AND landing->>'head' = old.head))`,
+      [keepVerdictsDays, keepMergedDays],
+    )
   await database.query(
-    `DELETE FROM ${schema}.verdict WHERE decided_at < 1000 * extract(epoch FROM clock_timestamp() - $1::float8 * interval '1 day')`,
+    `DELETE FROM ${schema}.pull_seen WHERE ended_at < ${before('$1')}
+       AND (state <> 'merged' OR ended_at < ${before('$2')})`,
+    [keepVerdictsDays, keepMergedDays],
+  )
+  await database.query(
+    `DELETE FROM ${schema}.rule_met WHERE day < floor(extract(epoch FROM clock_timestamp()) / 86400) - $1::float8`,
     [keepVerdictsDays],
   )
+  await database.query(`DELETE FROM ${schema}.seen_image WHERE seen_at < ${before('$1')}`, [keepImagesDays])
   await database.query(
     `DELETE FROM ${schema}.parked_pull WHERE parked_at < clock_timestamp() - $1::float8 * interval '1 day'`,
     [keepParkedDays],

@@ -12,6 +12,7 @@ import { openLandingStops } from './landing-stops.ts'
 import { openLandings } from './landings.ts'
 import { giveBackLeases, openLeases } from './leases.ts'
 import { migrate, schema } from './migrations.ts'
+import { openPageRecords } from './page-records.ts'
 import { prune } from './prune.ts'
 import { openPullMemory, rememberPush } from './pull-memory.ts'
 import { openReadyPulls } from './ready-pulls.ts'
@@ -94,6 +95,7 @@ async function build(
     ...openCache(database),
     ...openVerdicts(database),
     ...openPullMemory(database),
+    ...openPageRecords(database),
 
     accept: async ({ guid, event, body }, wanted, push) => {
       const packed = await pack(body, { level: 1 })
@@ -128,6 +130,8 @@ async function build(
         },
       }
     },
+
+    waitingJobs: () => jobs.waiting(),
 
     ping: async () => {
       await database.query('SELECT 1')

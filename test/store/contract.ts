@@ -13,6 +13,7 @@ import type { Store } from '../../src/ports/store.ts'
 import { jobKey } from '../../src/store/jobs.ts'
 import { openStore } from '../../src/store/store.ts'
 import { landingStopsContract } from './landing-stops-contract.ts'
+import { pageRecordsContract } from './page-records-contract.ts'
 import { cacheOf, clock, delivery, pullJob, repository, stateOf, until } from './sample-records.ts'
 
 export interface Setting {
@@ -491,6 +492,7 @@ export function storeContract(title: string, setting: Setting): void {
     })
 
     landingStopsContract(() => store)
+    pageRecordsContract(() => store)
     const anyJson = new Map<string, unknown>([
       ['a', { deep: [1, 'ü', null, true] }],
       ['nul \0 and \ud800', 'value \0 \ud800 \u2028'],

@@ -1,9 +1,11 @@
-// What lay in the cache of an older program and must survive is state afterwards, under the names and keys of today.
+// What an older program left in the cache and must survive is state afterwards, under the names and keys of today; and what
+// goes with time.
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readScan } from '../../src/app/jobs/scan-state.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openEmbedded } from '../../src/store/embedded-database.ts'
 import { migrate, schema } from '../../src/store/migrations.ts'
+import { prune } from '../../src/store/prune.ts'
 import { openState } from '../../src/store/state.ts'
 
 const repository = { owner: 'Coast', name: 'Operators' }
@@ -60,4 +62,57 @@ test('what may be lost stays where it can be used, and goes within a month', asy
   )
   expect(rows).toEqual([{ space: 'facts 4' }, { space: 'image-answers 2' }])
   expect(await database.query(`SELECT count(*)::int AS rows FROM ${schema}.cache`)).toEqual([{ rows: 2 }])
+})
+
+test('of old verdicts those stay with which something was merged, for two years', async () => {
+  const day = 24 * 3600_000
+  const now = Date.now()
+  const [old, ancient] = [now - 100 * day, now - 800 * day]
+  const head = (pull: number) => String(pull).padStart(40, '0')
+  const rows = [
+    [1, now],
+    [2, old],
+    [3, old],
+    [4, ancient],
+  ] as const
+  for (const [pull, at] of rows) {
+    await database.query(
+      `INSERT INTO ${schema}.verdict (repository, pull, head, base, config, owner_as_written, name_as_written, verdict, report, decided_at)
+       VALUES ('a/b', $1, $2, '', '', 'a', 'b', 'merge', 'null', $3::float8)`,
+      [pull, head(pull), at],
+    )
+    await database.query(
+      `INSERT INTO ${schema}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+       VALUES ('a/b', $1, $3::float8, $2, '', '', 'main', 'merge', '{}')`,
+      [pull, head(pull), at],
+    )
+    // All but the second were merged.
+    await database.query(
+      `INSERT INTO ${schema}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
+       VALUES ('a/b', $1, $4, 'merge', 0, 0, 0, $3::float8, $2, 'main', '{}')`,
+      [pull, head(pull), at, pull === 2 ? 'closed' : 'merged'],
+    )
+    if (pull !== 2)
+      await database.query(
+        `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing, outcome)
+         VALUES ('x', 1, 'a/b', $1, jsonb_build_object('head', $2::text), 'landed')`,
+        [pull, head(pull)],
+      )
+  }
+  await database.query(
+    `INSERT INTO ${schema}.rule_met (repository, day, rule, pull, severity, owner)
+     VALUES ('a/b', $1, 'x', 1, 'error', ''), ('a/b', $2, 'x', 1, 'error', '')`,
+    [Math.floor(now / day), Math.floor(old / day)],
+  )
+  await database.query(
+    `INSERT INTO ${schema}.seen_image (repository, reference, seen_at) VALUES ('a/b', 'x', $1::float8), ('a/b', 'y', $2::float8)`,
+    [now, ancient],
+  )
+  await prune(database)
+  for (const table of ['verdict', 'verdict_change', 'pull_seen']) {
+    const kept = await database.query(`SELECT pull FROM ${schema}.${table} ORDER BY pull`)
+    expect([table, kept]).toEqual([table, [{ pull: 1 }, { pull: 3 }]])
+  }
+  expect(await database.query(`SELECT rule FROM ${schema}.rule_met`)).toHaveLength(1)
+  expect(await database.query(`SELECT reference FROM ${schema}.seen_image`)).toEqual([{ reference: 'x' }])
 })

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { outcomeOf, type Told } from '../../sandbox/demo/outcome.ts'
 import { stories } from '../../sandbox/demo/stories.ts'
 import { newPrivateKey } from '../../sandbox/github/settings.ts'
+import { faultsOf, metricsIn, queriesOf } from '../deploy/queries.ts'
 import { openStoryWorld, startStoryBot, until, type StoryWorld } from './world.ts'
 
 describe('the bot in operation', () => {
@@ -13,7 +14,7 @@ describe('the bot in operation', () => {
   }
   beforeAll(async () => {
     world = await openStoryWorld({ sweepSeconds: 300 })
-    await world.start({ STOP_SECONDS: '2' })
+    await world.start({ STOP_SECONDS: '2', PUBLIC_URL: 'https://bot.example.com' })
   }, 120_000)
   afterAll(() => world.close())
 
@@ -32,8 +33,67 @@ describe('the bot in operation', () => {
       60,
       world.log,
     )
-    expect((await get('/metrics')).text).toMatch(/^catalog_bot_landings_total\{outcome="landed"\} 1$/m)
+    // The branch has moved before that is settled and told.
+    await until(
+      'the merge is counted',
+      async () => /^catalog_bot_landings_total\{outcome="landed"\} [1-9]/m.test((await get('/metrics')).text),
+      30,
+      world.log,
+    )
+    const toldPull = () =>
+      world.coast.github.repository('coast/operators').pulls.get(told[0]?.pull.number ?? 0)
+    await until(
+      'the merge is told',
+      () => toldPull()?.comments.some(({ body }) => /Merged as/.test(body)) ?? false,
+      30,
+      world.log,
+    )
+    const { number } = told[0]?.pull ?? { number: 0 }
+    const page = `/r/coast/operators/pull/${number}`
+    const comment = told[0]?.pull.comments.find(({ body }) => body.includes('https://bot.example.com'))
+    expect(comment?.body).toContain(`https://bot.example.com${page}`)
+    const [run] = told[0] === undefined ? [] : world.coast.github.checkRuns(told[0].pull)
+    expect(run?.detailsUrl).toBe(`https://bot.example.com${page}`)
+    const { status, text } = await get(page)
+    expect([status, /Why it was merged/.test(text)]).toEqual([200, true])
+    expect(text).toContain('<code>1.2.0</code> added to channel')
   }, 90_000)
+
+  test('shows the catalogs that it merged into, with their owners', async () => {
+    const path = '/r/coast/operators/catalog/v4.20/lighthouse'
+    await until(
+      'the new version is recorded',
+      async () => (await get(path)).text.includes('lighthouse.v1.2.0'),
+      60,
+      world.log,
+    )
+    expect((await get(`${path}.json`)).text).toMatch(/"owners":\[[^\]]*"alice"/)
+  }, 90_000)
+
+  test('says in its metrics all that the alert rules and the dashboard ask for', async () => {
+    const metrics = metricsIn((await get('/metrics')).text)
+    // What is well has no value, and so no labels: these are what test/app/store-metrics.test.ts and scans show.
+    const well = [
+      ['catalog_bot_stopped_branches', ['repository', 'kind']],
+      ['catalog_bot_open_pulls', ['repository', 'verdict']],
+      ['catalog_bot_unpublished_images', ['repository']],
+      ['catalog_bot_scan_missing_references', ['repository']],
+    ] as const
+    for (const [name] of well) expect([...metrics.keys()]).toContain(name)
+    const known = new Map([...metrics, ...well.map(([name, labels]) => [name, new Set(labels)] as const)])
+    const faults = queriesOf().flatMap(({ where, query }) =>
+      faultsOf(query, known).map((fault) => `${where}: ${fault}`),
+    )
+    expect(faults).toEqual([])
+  }, 60_000)
+
+  test('tells what it starts with before the store is open', () => {
+    const at = (words: string) => world.log.findIndex((line) => line.includes(words))
+    expect(at('"starting"')).toBeGreaterThanOrEqual(0)
+    expect(at('"opening the store"')).toBeGreaterThan(at('"starting"'))
+    expect(at('"the store is open"')).toBeGreaterThan(at('"opening the store"'))
+    expect(world.log.join('\n')).not.toContain('BEGIN')
+  })
 
   test('does not start with a key that is not the one of the App, and says so', async () => {
     await expect(

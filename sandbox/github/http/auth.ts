@@ -60,6 +60,16 @@ export class Credentials {
     return token
   }
 
+  /** A token by which an App acts for somebody who signed in with it: eight hours. */
+  signedInToken(account: Account): string {
+    return this.#issue('ghu_', { kind: 'user', account }, this.#world.now() + 8 * 3_600_000)
+  }
+
+  /** False: there was none. */
+  endToken(token: string): boolean {
+    return this.#tokens.delete(token)
+  }
+
   /** Ends the token that this very caller came with. */
   revoke(caller: Caller): void {
     for (const [token, known] of this.#tokens) if (known.caller === caller) this.#tokens.delete(token)

@@ -1,5 +1,4 @@
 // REST routes of the app itself and of accounts: installations, tokens, deliveries, users, teams, the rate limit.
-import { randomBytes } from 'node:crypto'
 import { narrowed } from '../http/auth.ts'
 import type { GitHubState } from '../github-state.ts'
 import { Refusal, created, idParam, invalid, noContent, notFound, ok, page, route } from '../http/route.ts'
@@ -55,7 +54,7 @@ export function appRoutes(state: GitHubState): Route[] {
       const app = make()
       return created({
         ...appView(world, app),
-        client_secret: randomBytes(20).toString('hex'),
+        client_secret: app.clientSecret,
         webhook_secret: app.webhookSecret,
         pem: app.privateKey,
       })

@@ -18,9 +18,11 @@ import { keepLook } from './keep-look.ts'
 import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
 import { dropTrials, wishTrial } from './trial/wish-trial.ts'
+import { recordEnd, recordLook } from './record-look.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
 import { recordOf, settleOptions, showLook } from './show-look.ts'
+import { statusPage } from './status-page.ts'
 import type { Forge, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 import type { Turn } from './turns.ts'
@@ -58,6 +60,8 @@ async function examineInTurn(
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
     await store.recordVerdict(recordOf(examination, place.app.clock.now()))
+    await recordLook(examination, place)
+    place.app.metrics.verdicts.inc({ kind: verdict.kind })
     crashPoint('verdict-recorded')
     if (!(await answerCommands(examination, place))) continue
     await turn.giveWay()
@@ -106,7 +110,10 @@ async function look(
       await turn.giveWay()
     },
   })
-  if (snapshot === null) return undefined
+  if (snapshot === null) {
+    await recordEnd({ repository: forge.repository, pull }, 'closed', place)
+    return undefined
+  }
   if (snapshot.state !== 'open') return seeClosed(snapshot, place)
   if (!(await isServed(snapshot.baseRef, place))) {
     // It may have been for another branch when a landing of it was begun.
@@ -141,7 +148,13 @@ async function look(
   const examination = await lookAtPull(fetched, place, hints, { onAnswer })
   const examined = Math.round(performance.now() - started)
   app.log.info(
-    { pull, repository: forge.repository, examined, verdict: examination.verdict.kind },
+    {
+      pull,
+      repository: forge.repository,
+      examined,
+      verdict: examination.verdict.kind,
+      page: statusPage(app.settings, forge.repository, pull),
+    },
     'examined',
   )
   return examination
@@ -195,6 +208,7 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   for (const intent of open) await settle(intent, settleOptions(place))
   if (snapshot.state === 'merged') await findLate(snapshot, place)
   const landing = await reportMerged(snapshot.pull, place)
+  await recordEnd(snapshot, snapshot.state === 'merged' || landing !== undefined ? 'merged' : 'closed', place)
   if (landing === undefined) return
   crashPoint('landing-reported')
   await app.store.enqueue({

@@ -11,6 +11,7 @@ import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
 import { publishReport, type Compose } from './publish-report.ts'
 import { toldPulls } from './publish/publication-state.ts'
+import { statusPage } from './status-page.ts'
 
 /** What the store keeps of a verdict: enough to say it again, word for word. */
 export interface StoredReport extends Told {
@@ -37,7 +38,15 @@ export async function reportMerged(
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull }
   const { rulesUrl } = app.settings
   const compose: Compose = (runs) =>
-    composeReport(verdict, { ...told, page, runs, rulesUrl, landed: landing.commit, published })
+    composeReport(verdict, {
+      ...told,
+      page,
+      runs,
+      rulesUrl,
+      statusPage: statusPage(app.settings, forge.repository, pull),
+      landed: landing.commit,
+      published,
+    })
   await publishReport(forge, compose, pull, landing.head)
   return landing
 }

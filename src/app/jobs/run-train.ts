@@ -21,6 +21,7 @@ import { lookAtPull, type Seen } from './look-at-pull.ts'
 import { planLanding } from './plan-landing.ts'
 import { withDigest } from './publish-report.ts'
 import { noteQueue } from './queued-branches.ts'
+import { recordLook } from './record-look.ts'
 import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
 import { composed, recordOf, settleOptions } from './show-look.ts'
 import { rememberBranch } from './watch-branch.ts'
@@ -153,6 +154,7 @@ async function judge(snapshot: Snapshot, place: Place): Promise<Member | undefin
   if (permit === undefined || seen.commands.length > 0) return undefined
   // What people are told of a merge is read from here, also by whoever comes after a crash.
   await app.store.recordVerdict(recordOf(seen, app.clock.now()))
+  await recordLook(seen, place)
   const planned = await planLanding(permit.landing, place)
   const checks = composed(seen, place).checks.map(withDigest)
   return { examined: seen, permit, seen, planned, checks }

@@ -7,6 +7,7 @@ import type { Config } from '../../config/config.ts'
 import type { MissingReference } from '../../messages/missing-images-issue.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Lease, Leases } from '../../ports/leases.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
 import type { State } from '../../ports/state.ts'
 import { interleaveHosts } from '../../registry/scan-images.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
@@ -40,7 +41,10 @@ const budget = { references: 50_000, hosts: 200 }
 /** A round that is not through after this long ends as it is: what was not asked is not known. */
 const longestPass = 12 * 3600 * 1000
 
-export async function scanRepository(job: ScanJob, place: JobContext<Jobs & Leases & State>): Promise<void> {
+export async function scanRepository(
+  job: ScanJob,
+  place: JobContext<Jobs & Leases & State & PageRecords>,
+): Promise<void> {
   const { store, settings } = place.app
   const lease = await store.acquireLease(leaseName, settings.leaseSeconds)
   if (lease === undefined) return store.enqueue(job, busySeconds)
@@ -66,7 +70,7 @@ export async function isScanDue(
 async function goOn(
   state: ScanState,
   lease: Lease,
-  place: JobContext<Leases & State>,
+  place: JobContext<Leases & State & PageRecords>,
 ): Promise<number | undefined> {
   const { app, forge } = place
   const { repository } = forge

@@ -13,6 +13,7 @@ import { eachOf } from '../../examine/gather-answers.ts'
 import type { Asked, HostState, ScanState, ScanPass } from './scan-state.ts'
 import { readPart, writeParts } from './scan-state.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
+import type { PageRecords, SeenImage } from '../../ports/page-records.ts'
 import { defineState, type State } from '../../ports/state.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -52,7 +53,7 @@ export async function scanSlice(
   state: ScanState,
   pass: ScanPass,
   apart: number,
-  place: JobContext<State>,
+  place: JobContext<State & PageRecords>,
 ): Promise<{ readonly state: ScanState; readonly again: number | undefined }> {
   const { app, forge } = place
   const { clock, store } = app
@@ -60,6 +61,7 @@ export async function scanSlice(
   const hosts = new Map(Object.entries(pass.hosts))
   const started = clock.now()
   const later: Asked[] = []
+  const seen: SeenImage[] = []
   const untouched: Asked[] = []
   let settled = 0
   let asked = 0
@@ -76,8 +78,9 @@ export async function scanSlice(
     if (standing.until > clock.now()) return void later.push(one)
     if (clock.now() - started >= sliceMilliseconds) return void untouched.push(one)
     asked += 1
-    const { result, retryAfter } = await lookAt(one.reference, calling.signal, place)
+    const { result, retryAfter, digest } = await lookAt(one.reference, calling.signal, place)
     if (result.kind !== 'unknown') settled += 1
+    if (digest !== undefined) seen.push({ reference: one.reference, digest, seenAt: clock.now() })
     if (retryAfter === undefined) hosts.set(host, reachable)
     else {
       const { until, failures } = hosts.get(host) ?? reachable
@@ -95,6 +98,7 @@ export async function scanSlice(
   })
   ended.abort()
   await alarm
+  if (seen.length > 0) await store.recordSeenImages(forge.repository, seen)
 
   const parts = new Map<number, readonly Asked[]>()
   if (untouched.length > 0) parts.set(pass.next, untouched)
@@ -119,22 +123,23 @@ export async function scanSlice(
 const pauseSeconds = 1
 const reachable: HostState = { until: 0, failures: 0 }
 
-/** `retryAfter`, seconds: the registry gave no answer at all. */
+/** `retryAfter`, seconds: the registry gave no answer at all. `digest`: the image is there. */
 async function lookAt(
   reference: string,
   signal: AbortSignal,
   { app, forge }: JobContext<State>,
-): Promise<{ result: LookResult; retryAfter?: number }> {
+): Promise<{ result: LookResult; retryAfter?: number; digest?: string }> {
   const answer = await ask(reference)
   const result = lookResultOf(answer)
   if (answer.kind === 'unknown') return { result, retryAfter: answer.retryAfter }
   const pinned = result.kind === 'well' ? pinnedTag(reference) : undefined
-  if (pinned === undefined) return { result }
+  const found = answer.kind === 'ok' ? { digest: answer.digest } : {}
+  if (pinned === undefined) return { result, ...found }
   const stoodForIt = (await app.store.readState(tagsOfDigests, forge.repository, reference)) === true
   const tagged = await ask(pinned.reference)
   if (tagged.kind === 'ok' && tagged.digest === pinned.digest)
     await app.store.writeState(tagsOfDigests, forge.repository, new Map([[reference, true]]))
-  return { result: lookResultOfTag(pinned, tagged, stoodForIt) }
+  return { result: lookResultOfTag(pinned, tagged, stoodForIt), ...found }
 
   async function ask(text: string): Promise<ImageAnswer> {
     const said = await app.registries.lookAgain(text, signal)

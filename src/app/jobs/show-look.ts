@@ -14,6 +14,7 @@ import type { Seen } from './look-at-pull.ts'
 import { toldPulls } from './publish/publication-state.ts'
 import { publishReport, type Compose } from './publish-report.ts'
 import type { StoredReport } from './report-merged.ts'
+import { statusPage } from './status-page.ts'
 import type { JobContext } from './job-context.ts'
 
 export function recordOf({ snapshot, verdict, configDigest, told }: Seen, decidedAt: number): VerdictRecord {
@@ -37,7 +38,13 @@ export function composed(
   more: Pick<ReportOptions, 'runs' | 'landed' | 'published' | 'meanwhile'> = {},
 ): Report {
   const page = { web: app.settings.gitUrl, repository: forge.repository, pull: snapshot.pull }
-  return composeReport(verdict, { ...told, page, rulesUrl: app.settings.rulesUrl, ...more })
+  return composeReport(verdict, {
+    ...told,
+    page,
+    rulesUrl: app.settings.rulesUrl,
+    statusPage: statusPage(app.settings, forge.repository, snapshot.pull),
+    ...more,
+  })
 }
 
 export function settleOptions(place: JobContext<Store>): SettleOptions {

@@ -6,6 +6,7 @@ import { eachOf } from '../../examine/gather-answers.ts'
 import { defineCache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { OpenPull } from '../../ports/forge.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
 import type { ReadyPulls } from '../../ports/ready-pulls.ts'
 import type { Store } from '../../ports/store.ts'
 import type { InstalledRepository } from '../../github/github-app.ts'
@@ -48,6 +49,11 @@ export async function sweepRepository(
     await app.store.enqueue({ kind: 'pull', ...about, pull })
   if (await isScanDue(job.repository, app)) await app.store.enqueue({ kind: 'scan', ...about })
   const pulls = await forge.openPulls()
+  await app.store.retainOpenPulls(
+    job.repository,
+    pulls.map(({ pull }) => pull),
+    app.clock.now(),
+  )
   const tips = new Map<string, CommitSha | undefined>()
   for (const branch of new Set(pulls.map(({ baseRef }) => baseRef))) {
     await repository.fetch(branch)
@@ -147,7 +153,7 @@ function stateOfStops(stops: readonly LandingStop[], branch: string, now: number
 
 export interface SweeperOptions {
   readonly installed: () => Promise<readonly InstalledRepository[]>
-  readonly app: App<Jobs>
+  readonly app: App<Jobs & PageRecords>
 }
 
 /** Sweeps all repositories at once and then every `sweepSeconds`, until stopped. A failure waits for the next round. */
@@ -157,6 +163,10 @@ export function startSweeper({ installed, app }: SweeperOptions): { stop(): Prom
     while (!ending.signal.aborted) {
       try {
         const repositories = await installed()
+        const listedAt = app.clock.now()
+        await app.store.listRepositories(
+          repositories.map(({ isPublic = false, ...one }) => ({ ...one, isPublic, listedAt })),
+        )
         for (const { installation, repository } of repositories)
           await app.store.enqueue({ kind: 'sweep', installation, repository })
         app.log.debug({ repositories: repositories.length }, 'sweep')

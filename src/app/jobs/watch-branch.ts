@@ -11,7 +11,9 @@ import { rebuildCheck, type RebuildState } from '../../messages/rebuild-check.ts
 import type { Action } from '../../ports/forge.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Landings } from '../../ports/landings.ts'
+import type { Cache } from '../../ports/cache.ts'
 import type { Leases } from '../../ports/leases.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
 import { defineState, type State } from '../../ports/state.ts'
 import { crashPoint } from '../../landing/crash-point.ts'
 import { putChecks } from '../../landing/put-checks.ts'
@@ -22,6 +24,7 @@ import { stepWebhook } from './rebuild-webhook.ts'
 import { judgePush, reportPush } from './judge-push.ts'
 import { withDigest } from './publish-report.ts'
 import { isServed } from './is-served.ts'
+import { recordCatalogs } from './record-catalogs.ts'
 import type { JobContext } from './job-context.ts'
 
 /** Seconds between two looks at a rebuild that runs; its webhook usually comes first. */
@@ -72,8 +75,13 @@ type Remembering = JobContext<State>
 
 export async function watchBranch(
   job: BranchJob,
-  place: JobContext<Jobs & Leases & State & Landings>,
+  place: JobContext<Jobs & Leases & State & Landings & Cache & PageRecords>,
 ): Promise<void> {
+  await watch(job, place)
+  await recordCatalogs(job.branch, place)
+}
+
+async function watch(job: BranchJob, place: JobContext<Jobs & Leases & State & Landings>): Promise<void> {
   const { app, repository } = place
   const name = `${leaseName(job.repository, job.branch)} rebuild`
   const lease = await app.store.acquireLease(name, app.settings.leaseSeconds)

@@ -107,6 +107,7 @@ function keepCredentials(app: CreatedApp, dataDirectory: string): string {
     APP_ID: String(app.id),
     PRIVATE_KEY: app.pem.replaceAll('\n', '\\n'),
     WEBHOOK_SECRET: app.webhookSecret,
+    ...(app.client && { CLIENT_ID: app.client.id, CLIENT_SECRET: app.client.secret }),
   }
   writeFileSync(
     file,

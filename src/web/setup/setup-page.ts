@@ -32,6 +32,8 @@ export interface CreatedApp {
   readonly slug: string
   readonly pem: string
   readonly webhookSecret: string
+  /** Of its OAuth client; absent where GitHub says none. */
+  readonly client?: { readonly id: string; readonly secret: string }
   readonly url: string
 }
 
@@ -41,6 +43,11 @@ const conversion = z.object({
   pem: z.string().includes('-----BEGIN'),
   // Null for an App without a hook.
   webhook_secret: z.string().min(1).nullish(),
+  client_id: z
+    .string()
+    .regex(/^[\w.-]+$/)
+    .nullish(),
+  client_secret: z.string().regex(/^\w+$/).nullish(),
   html_url: z.url(),
 })
 
@@ -129,6 +136,7 @@ async function convert(code: string, apiUrl: string): Promise<CreatedApp> {
     id: app.id,
     slug: app.slug,
     pem: app.pem,
+    ...(app.client_id && app.client_secret && { client: { id: app.client_id, secret: app.client_secret } }),
     // Without a hook GitHub makes none. The bot wants one all the same: nobody may deliver to it unsigned.
     webhookSecret: app.webhook_secret ?? randomBytes(32).toString('hex'),
     url: app.html_url,

@@ -79,9 +79,16 @@ export function manifestFor(
     redirect_url: redirectUrl,
     ...(address === undefined
       ? { default_events: [] }
-      : { hook_attributes: { url: hookOf(address), active: true }, default_events: events }),
+      : {
+          hook_attributes: { url: hookOf(address), active: true },
+          default_events: events,
+          callback_urls: [backOf(address)],
+        }),
   }
 }
+
+/** Where people come back to who sign in on the status pages: see app/pages/sign-in.ts. */
+const backOf = (address: string): string => `${address}/sign-in/back`
 
 export const hookOf = (address: string): string => `${address}/api/github/webhooks`
 

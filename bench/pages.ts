@@ -1,0 +1,118 @@
+// How long the page of a queue with 500 open pull requests takes, beside a handler that sends as many bytes and does nothing
+// else, in the same run. The page is asked for by somebody new each time, so that nothing made before is sent again.
+// usage: node bench/pages.ts [--pulls 500] [--runs 30]   exit 1 where half of the pages took more than 100 ms
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import pino from 'pino'
+import { openPages } from '../src/app/pages/open-pages.ts'
+import { readSettings } from '../src/app/settings.ts'
+import { commitSha, pullNumber } from '../src/change/ids.ts'
+import { systemClock } from '../src/examine/system-clock.ts'
+import { openStore } from '../src/store/store.ts'
+
+const { values } = parseArgs({
+  options: { pulls: { type: 'string', default: '500' }, runs: { type: 'string', default: '30' } },
+})
+const [pulls, runs] = [Number(values.pulls), Number(values.runs)]
+/** Milliseconds. */
+const allowed = 100
+
+const directory = mkdtempSync(join(tmpdir(), 'bench-pages-'))
+const store = await openStore({ dataDirectory: directory, clock: systemClock })
+const repository = { owner: 'coast', name: 'operators' }
+const now = Date.now()
+await store.listRepositories([{ repository, installation: 1, isPublic: true, listedAt: now }])
+const kinds = ['merge', 'wait', 'blocked', 'unknown'] as const
+for (let pull = 1; pull <= pulls; pull++)
+  await store.recordLook({
+    repository,
+    pull: pullNumber(pull),
+    title: `package-${pull} 1.${pull}.0: a title as people write them`,
+    author: `author-${pull % 40}`,
+    draft: false,
+    head: commitSha(pull.toString(16).padStart(40, '0')),
+    base: commitSha('b'.repeat(40)),
+    baseRef: 'main',
+    config: 'default',
+    openedAt: now - pull * 60_000,
+    verdict: kinds[pull % kinds.length] ?? 'wait',
+    reasons: [
+      {
+        code: 'approval',
+        text: `an owner of package-${pull} must approve`,
+        who: ['alice', 'bob', 'coast/owners'],
+      },
+      { code: 'findings', text: 'validation found 2 errors' },
+    ],
+    checks: ['ownership: waiting for approval', 'validation: 2 errors', 'images: passed', 'install: passed'],
+    approvals: [],
+    findings: [],
+    at: now - pull * 1000,
+  })
+
+// A clock that goes on a minute with each page: what was made for others is too old, and nobody asks too often.
+let turns = 0
+const clock = { ...systemClock, now: () => now + turns * 1000 * 60 }
+const pages = openPages({
+  settings: readSettings({ SWEEP_SECONDS: '86400' }),
+  store,
+  clock,
+  log: pino({ level: 'silent' }),
+})
+if (pages === undefined) throw new Error('there are no pages')
+const queue = createServer((request, response) => void pages(request, response))
+const page = '/r/coast/operators'
+const first = await measured(queue, page, 1)
+const body = Buffer.alloc(first.bytes, 'x')
+const plain = createServer((_request, response) => void response.end(body))
+const bare = await measured(plain, '/', runs)
+const made = await measured(queue, page, runs)
+const json = await measured(queue, `${page}.json`, runs)
+await store.close()
+rmSync(directory, { recursive: true, force: true })
+
+const say = (
+  name: string,
+  { times, bytes, processor }: { times: readonly number[]; bytes: number; processor: number },
+) =>
+  console.log(
+    `${name.padEnd(22)} ${at(times, 0.5).toFixed(1).padStart(7)} ms half, ${at(times, 0.95).toFixed(1).padStart(7)} ms 95 %, ${processor.toFixed(1).padStart(6)} ms of a processor, ${(bytes / 1024).toFixed(0)} KiB`,
+  )
+console.log(`${pulls} open pull requests, ${runs} times each`)
+say('the first page', first)
+say('the page', made)
+say('the same as JSON', json)
+say('as many bytes, no more', bare)
+if (at(made.times, 0.5) > allowed) {
+  console.error(`half of the pages took more than ${allowed} ms`)
+  process.exitCode = 1
+}
+
+async function measured(server: typeof queue, path: string, count: number) {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const times: number[] = []
+  let bytes = 0
+  const before = process.cpuUsage()
+  for (let run = 0; run < count; run++) {
+    turns += 1
+    const started = performance.now()
+    const reply = await fetch(`http://127.0.0.1:${port}${path}`)
+    const text = await reply.text()
+    times.push(performance.now() - started)
+    if (!reply.ok) throw new Error(`${path}: ${reply.status} ${text.slice(0, 200)}`)
+    bytes = Buffer.byteLength(text)
+  }
+  const { user, system } = process.cpuUsage(before)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  return { times, bytes, processor: (user + system) / 1000 / count }
+}
+
+function at(times: readonly number[], part: number): number {
+  return times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0
+}

@@ -1,0 +1,126 @@
+// GitHub's pages and addresses for signing in with an App: who comes here says by a button who they are. Refuses what GitHub
+// refuses: a place to go back to that the App does not have, a code that was used, is old, or is another's, a verifier that
+// does not fit its challenge.
+import { createHash, randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Credentials } from './http/auth.ts'
+import { escape, layout } from './pages.ts'
+import { accountByLogin } from './world.ts'
+import type { Account, App, World } from './world.ts'
+
+export interface SignInPages {
+  /** Answers these addresses; false for every other. */
+  answer(request: IncomingMessage, response: ServerResponse, url: URL): Promise<boolean>
+}
+
+interface Code {
+  readonly app: App
+  readonly account: Account
+  readonly back: string
+  readonly challenge: string | undefined
+  readonly until: number
+}
+
+/** GitHub's: ten minutes. */
+const codeMilliseconds = 600_000
+
+export const clientIdOf = (app: App): string => `Iv1.${app.id}`
+
+export function signInPages(world: World, credentials: Credentials): SignInPages {
+  const codes = new Map<string, Code>()
+  const appOf = (clientId: string | null) =>
+    [...world.apps.values()].find((it) => clientIdOf(it) === clientId)
+  const html = (response: ServerResponse, status: number, title: string, body: string): true => {
+    response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(layout(title, body))
+    return true
+  }
+  const json = (response: ServerResponse, status: number, body: unknown): true => {
+    response
+      .writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+      .end(body === undefined ? '' : JSON.stringify(body))
+    return true
+  }
+
+  function authorize(request: IncomingMessage, response: ServerResponse, url: URL): true {
+    const asked = url.searchParams
+    const app = appOf(asked.get('client_id'))
+    const back = asked.get('redirect_uri') ?? app?.callbackUrls[0] ?? ''
+    if (app === undefined) return html(response, 404, 'Page not found', '')
+    if (!app.callbackUrls.includes(back))
+      return html(response, 400, 'Be careful!', 'The redirect_uri is not associated with this application.')
+    const challenge = asked.get('code_challenge') ?? undefined
+    if (challenge !== undefined && asked.get('code_challenge_method') !== 'S256')
+      return html(response, 400, 'Be careful!', 'The code challenge method must be S256.')
+    if (request.method === 'POST') {
+      const account = accountByLogin(world, asked.get('as') ?? '')
+      if (account === undefined || account.type !== 'User') return html(response, 404, 'Page not found', '')
+      const code = randomBytes(10).toString('hex')
+      codes.set(code, { app, account, back, challenge, until: world.now() + codeMilliseconds })
+      const to = new URL(back)
+      to.searchParams.set('code', code)
+      to.searchParams.set('state', asked.get('state') ?? '')
+      response.writeHead(302, { location: to.href }).end()
+      return true
+    }
+    const people = [...world.accounts.values()].filter((it) => it.type === 'User' && !it.deleted)
+    const buttons = people.map((it) => {
+      const action = new URL(url)
+      action.searchParams.set('as', it.login)
+      return `<form method="post" action="${escape(`${action.pathname}${action.search}`)}"><button>Authorize as ${escape(it.login)}</button></form>`
+    })
+    return html(response, 200, `Authorize ${app.slug}`, buttons.join(''))
+  }
+
+  async function exchange(request: IncomingMessage, response: ServerResponse): Promise<true> {
+    const given = new URLSearchParams(await textOf(request))
+    const app = appOf(given.get('client_id'))
+    if (app === undefined || given.get('client_secret') !== app.clientSecret)
+      return json(response, 200, { error: 'incorrect_client_credentials' })
+    const name = given.get('code') ?? ''
+    const code = codes.get(name)
+    codes.delete(name)
+    if (code === undefined || code.app !== app || code.until <= world.now())
+      return json(response, 200, { error: 'bad_verification_code' })
+    if (given.get('redirect_uri') !== code.back)
+      return json(response, 200, { error: 'redirect_uri_mismatch' })
+    const made = createHash('sha256')
+      .update(given.get('code_verifier') ?? '')
+      .digest('base64url')
+    if (code.challenge !== undefined && code.challenge !== made)
+      return json(response, 200, { error: 'bad_verification_code' })
+    return json(response, 200, {
+      access_token: credentials.signedInToken(code.account),
+      expires_in: 28_800,
+      token_type: 'bearer',
+      scope: '',
+    })
+  }
+
+  async function revoke(request: IncomingMessage, response: ServerResponse, url: URL): Promise<true> {
+    const app = appOf(decodeURIComponent(url.pathname.split('/')[2] ?? ''))
+    const [id, secret] = Buffer.from((request.headers.authorization ?? '').replace(/^basic /i, ''), 'base64')
+      .toString()
+      .split(':')
+    if (app === undefined || id !== clientIdOf(app) || secret !== app.clientSecret)
+      return json(response, 401, { message: 'Requires authentication' })
+    const { access_token: token } = JSON.parse(await textOf(request)) as { access_token?: string }
+    return json(response, credentials.endToken(token ?? '') ? 204 : 422, undefined)
+  }
+
+  return {
+    async answer(request, response, url) {
+      if (url.pathname === '/login/oauth/authorize') return authorize(request, response, url)
+      if (url.pathname === '/login/oauth/access_token' && request.method === 'POST')
+        return exchange(request, response)
+      if (/^\/applications\/[^/]+\/token$/.test(url.pathname) && request.method === 'DELETE')
+        return revoke(request, response, url)
+      return false
+    },
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  return Buffer.concat(parts).toString('utf8')
+}

@@ -1,0 +1,135 @@
+// Records what a branch's catalogs hold for those who look at pages: once for each state of a catalog, so that no page ever
+// asks git or reads a catalog. Reads a served branch's tip only; nothing that decides looks at what is recorded.
+import { createHash } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import type { CommitSha } from '../../change/ids.ts'
+import { catalogOf, isBelow, type CatalogRoot } from '../../change/layout/layout.ts'
+import { classifyPath } from '../../change/layout/classify-path.ts'
+import {
+  catalogKeys,
+  recordPackages,
+  type RecordedCatalog,
+  type RecordedPackage,
+} from '../../change/recorded-package.ts'
+import { ownerFilesOf, principalName, readAuthority } from '../../checks/ownership/ownership.ts'
+import type { Config } from '../../config/config.ts'
+import { readText } from '../../examine/catalogs/catalog-loader.ts'
+import { findLayout } from '../../examine/find-layout.ts'
+import { readConfig } from '../../examine/read-config.ts'
+import { isGitError } from '../../git/git-error.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { PageRecords } from '../../ports/page-records.ts'
+import { isServed } from './is-served.ts'
+import type { JobContext } from './job-context.ts'
+
+/** The tip whose catalogs were recorded last. Forgotten, they are compared again. */
+const recordedTips = defineCache<string>('recorded catalogs', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
+const rememberedSeconds = 7 * 24 * 3600
+
+/** More catalogs, and more packages of one, are not for reading. */
+const mostCatalogs = 100
+const mostPackages = 5000
+
+/** What cannot be read is logged, and recorded with a later tip: pages are no reason for a job to fail. */
+export async function recordCatalogs(branch: string, place: JobContext<Cache & PageRecords>): Promise<void> {
+  const { app, forge, repository } = place
+  if (app.settings.pages === 'off') return
+  const tip = await repository.tip(branch)
+  if (tip === undefined || !(await isServed(branch, place))) return
+  const key = `${forge.repository.owner}/${forge.repository.name} ${branch}`.toLowerCase()
+  if ((await app.store.getCached(recordedTips, [key])).get(key) === tip) return
+  try {
+    await record(branch, tip, place)
+  } catch (error) {
+    if (!isGitError(error)) throw error
+    app.log.warn({ err: error, repository: forge.repository, branch }, 'the catalogs were not recorded')
+    return
+  }
+  await app.store.putCached(recordedTips, new Map([[key, tip]]), rememberedSeconds)
+}
+
+async function record(branch: string, tip: CommitSha, place: JobContext<PageRecords>): Promise<void> {
+  const { app, forge, repository } = place
+  const tree = await repository.treeOf(tip)
+  const { config } = await readConfig(repository, tree)
+  const entries = await repository.list(tree)
+  const layout = await findLayout(repository, entries, config.catalogs)
+  const roots = layout.catalogs.slice(0, mostCatalogs)
+  const keys = catalogKeys(roots)
+  const before = new Map((await app.store.catalogRows(forge.repository)).map((row) => [row.key, row]))
+  const owners = await readOwners(config, layout, entries, place)
+  const recorded: { catalog: RecordedCatalog; packages?: readonly RecordedPackage[] | undefined }[] = []
+  for (const [at, { root, version }] of roots.entries()) {
+    const content = createHash('sha256').update(`${owners.digest}\n`)
+    for (const { path, oid } of entries) if (isBelow(path, root)) content.update(`${path} ${oid}\n`)
+    const catalog: RecordedCatalog = {
+      key: keys[at] ?? root,
+      root,
+      branch,
+      commit: tip,
+      ...(version !== undefined && { version }),
+      content: content.digest('hex'),
+      recordedAt: app.clock.now(),
+    }
+    const known = before.get(catalog.key)
+    const isKnown = known?.branch === branch && known.content === catalog.content
+    recorded.push({ catalog, packages: isKnown ? undefined : await packagesOf(root) })
+  }
+  await app.store.recordCatalogs(forge.repository, branch, recorded)
+
+  async function packagesOf(root: CatalogRoot['root']): Promise<readonly RecordedPackage[]> {
+    const catalog = await app.loader.load(repository, tree, root)
+    const packages: RecordedPackage[] = []
+    if (catalog === undefined) return packages
+    for (const one of recordPackages(catalog, (name, file) => owners.of(name, file))) {
+      packages.push(one)
+      if (packages.length >= mostPackages) break
+      // A large catalog takes a while: deliveries are answered in between.
+      await turn()
+    }
+    return packages
+  }
+}
+
+async function readOwners(
+  config: Config,
+  layout: Parameters<typeof catalogOf>[1],
+  entries: readonly {
+    readonly path: string
+    readonly oid: Parameters<typeof readText>[1]
+    readonly mode: string
+  }[],
+  { repository }: JobContext,
+) {
+  const directoryOf = (path: string): string => {
+    const role = classifyPath(path, layout)
+    return ('directory' in role ? role.directory : undefined) ?? ''
+  }
+  const spots = entries.flatMap(({ path }) => {
+    const directory = catalogOf(path, layout) === undefined ? '' : directoryOf(path)
+    return directory === '' ? [] : [{ path, directory, package: directory }]
+  })
+  const paths = entries.map(({ path }) => path)
+  const needed = new Set(ownerFilesOf(paths, spots))
+  const texts = new Map<string, string>()
+  const digest = createHash('sha256').update(JSON.stringify(config.owners))
+  for (const { path, oid, mode } of entries)
+    if (needed.has(path) && mode.startsWith('100')) {
+      texts.set(path, await readText(repository, oid))
+      digest.update(`${path} ${oid}\n`)
+    }
+  const existing = new Set(paths)
+  const authority = readAuthority(
+    { has: (path) => existing.has(path), text: (path) => texts.get(path) },
+    config,
+  )
+  return {
+    digest: digest.digest('hex'),
+    of: (name: string, path: string): readonly string[] => [
+      ...new Set(authority.ownersOf(path, directoryOf(path), name).map(principalName)),
+    ],
+  }
+}

@@ -1,0 +1,66 @@
+// How a page is answered: headers that let nothing in but itself, and no bytes where the browser has them already.
+import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Form } from '../../web/pages/addresses.ts'
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly form: Form
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>
+}
+
+const types: Readonly<Record<Form, string>> = {
+  html: 'text/html; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  atom: 'application/atom+xml; charset=utf-8',
+  svg: 'image/svg+xml; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+}
+
+/** No script, no frame, nothing from elsewhere; forms go here alone. */
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** `cache`: as the header of that name says it. */
+export function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body, form, headers = {} }: Answer,
+  cache: string,
+): void {
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+  const all = {
+    'content-type': types[form],
+    'cache-control': cache,
+    vary: 'Accept, Cookie',
+    'content-security-policy': policy,
+    // Not `no-referrer`: with that, browsers do not say of our own forms where they come from.
+    'referrer-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'cross-origin-resource-policy': form === 'svg' ? 'cross-origin' : 'same-origin',
+    'cross-origin-opener-policy': 'same-origin',
+    ...(status === 200 && cache !== 'no-store' && { etag: tag }),
+    ...(headers as Record<string, string | string[]>),
+  }
+  const isKnown = status === 200 && cache !== 'no-store' && knows(request.headers['if-none-match'], tag)
+  if (isKnown) return void response.writeHead(304, all).end()
+  const bytes = Buffer.from(body)
+  response.writeHead(status, { ...all, 'content-length': bytes.length })
+  if (request.method === 'HEAD') response.end()
+  else response.end(bytes)
+}
+
+function knows(given: string | undefined, tag: string): boolean {
+  return given?.split(',').some((one) => one.trim().replace(/^W\//, '') === tag) === true
+}
+
+/** What a browser would rather have; JSON only for who names it before HTML. */
+export function wantedForm(accept: string | undefined): 'html' | 'json' {
+  for (const one of (accept ?? '').split(',')) {
+    const type = one.split(';')[0]?.trim().toLowerCase()
+    if (type === 'application/json') return 'json'
+    if (type === 'text/html' || type === 'application/xhtml+xml' || type === '*/*') return 'html'
+  }
+  return 'html'
+}

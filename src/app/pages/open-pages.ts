@@ -1,0 +1,242 @@
+// The status pages' door: who asks, what for, and whether they may see it. A page reads the store, a few pages at a time;
+// strangers get what was made for the last one for some seconds. Nothing here decides about pull requests.
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Logger } from 'pino'
+import { LruMap } from '../../examine/catalogs/lru-map.ts'
+import { openPersonClient } from '../../github/person-client.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { ListedRepository } from '../../ports/page-records.ts'
+import type { Store } from '../../ports/store.ts'
+import { readAddress, type Asked, type Form } from '../../web/pages/addresses.ts'
+import { renderStatusPage, type Setting } from '../../web/pages/frame.ts'
+import { noticePage, noticeStatus, type Notice } from '../../web/pages/notice-page.ts'
+import type { Settings } from '../settings.ts'
+import { sendAnswer, wantedForm, type Answer } from './answer.ts'
+import { keyOf } from './read-queue.ts'
+import { openReadable } from './readable.ts'
+import { clientOf, openGate, openRequestBudget } from './request-budget.ts'
+import type { Resume } from './resume.ts'
+import { readRuleText } from './rule-text.ts'
+import { show } from './show.ts'
+import { openSignIn, type Session } from './sign-in.ts'
+import { isSame } from './sign-in.ts'
+
+/** Pages a minute from one address, and questions a minute to GitHub for one person. */
+const perMinute = { pages: 120, questions: 90 } as const
+/** Pages that read the store at once, and that may wait for that. */
+const [atOnce, waiting] = [3, 60]
+/** Milliseconds for which strangers get a page that was made for another stranger, and how much is kept. */
+const [madeFor, mostMade] = [5_000, 32 * 1024 * 1024]
+/** Milliseconds for which the list of repositories is not read again. */
+const listedFor = 5_000
+/** GitHub's word that a repository is public holds for an hour, or for three sweeps where those are rarer. */
+const publicAtLeast = 3600_000
+const mostBody = 10_000
+
+export interface PagesOptions {
+  readonly settings: Settings
+  readonly store: Store
+  readonly clock: Clock
+  readonly log: Logger
+  /** Ends a stop for somebody who may. Absent: nobody can here. */
+  readonly resume?: Resume | undefined
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>
+
+/** Undefined where the operator wants none. */
+export function openPages({ settings, store, clock, log, resume }: PagesOptions): Handler | undefined {
+  const { pages, publicUrl, signIn: client, gitUrl, apiUrl } = settings
+  if (pages === 'off') return undefined
+  const now = () => clock.now()
+  const person = client && openPersonClient({ ...client, apiUrl, webUrl: gitUrl })
+  const signIn =
+    client === undefined || person === undefined || publicUrl === undefined
+      ? undefined
+      : openSignIn({ client: person, clientSecret: client.clientSecret, publicUrl, now })
+  const budget = openRequestBudget(perMinute.pages, now)
+  const readable = openReadable({
+    pages,
+    client: person,
+    budget: openRequestBudget(perMinute.questions, now),
+    publicFor: Math.max(publicAtLeast, 3000 * settings.sweepSeconds),
+    now,
+  })
+  const gate = openGate(atOnce, waiting)
+  const made = new LruMap<string, { readonly answer: Answer; readonly until: number }>(
+    mostMade,
+    ({ answer }) => answer.body.length + 500,
+  )
+  let listed: { readonly all: readonly ListedRepository[]; readonly until: number } | undefined
+  const repositories = async () => {
+    if (listed === undefined || listed.until <= now())
+      listed = { all: await store.listedRepositories(), until: now() + listedFor }
+    return listed.all
+  }
+
+  return async (request, response) => {
+    const { pathname: path, searchParams: query } = new URL(request.url ?? '/', 'http://localhost')
+    const address = readAddress(path)
+    if (address === undefined) return false
+    const { asked } = address
+    const form = address.form ?? wantedForm(request.headers.accept)
+    const who = signIn?.whoIs(request)
+    const setting: Setting = { path, now: now(), login: who?.login, canSignIn: signIn !== undefined }
+    const isShared = who === undefined
+    const send = (answer: Answer, cache = isShared ? 'public, max-age=10' : 'private, no-cache') =>
+      sendAnswer(request, response, answer, answer.status === 200 ? cache : 'no-store')
+    const notice = (kind: Notice, more?: string, headers: Answer['headers'] = {}) => {
+      const status = noticeStatus[kind]
+      const again = status === 429 || status === 503 ? { 'retry-after': '30' } : {}
+      const body =
+        form === 'json'
+          ? `${JSON.stringify({ error: kind })}\n`
+          : renderStatusPage(noticePage(kind, { ...setting, path: pathOf(asked, path) }, more), setting)
+      send({ status, form: form === 'json' ? 'json' : 'html', body, headers: { ...again, ...headers } })
+      return true
+    }
+    if (asked.page === 'style') {
+      const answer = await show({ asked, form, query, setting, repositories: [] }, showing(request))
+      if (answer)
+        send(answer, query.has('v') ? 'public, max-age=31536000, immutable' : 'public, max-age=3600')
+      return true
+    }
+    if (!budget.take(clientOf(request))) return notice('too-many')
+    if (request.method === 'POST') return await act(asked, who, request, send, notice)
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      send({ status: 405, form: 'html', body: '', headers: { allow: 'GET, HEAD' } })
+      return true
+    }
+    if (asked.page === 'sign-in' || asked.page === 'signed-in') {
+      if (signIn === undefined || request.method === 'HEAD') return notice('not-found')
+      const way =
+        asked.page === 'sign-in' ? signIn.begin(query.get('to')) : await signIn.finish(request, query)
+      if (way === undefined)
+        return notice(
+          'refused',
+          'GitHub did not sign you in, or it took too long. Begin again on the first page.',
+        )
+      send({ status: 303, form: 'html', body: '', headers: { location: way.to, 'set-cookie': way.cookies } })
+      return true
+    }
+    if (asked.page === 'sign-out' || asked.page === 'resume') return notice('not-found')
+
+    const key = `${form} ${path} ${query.get('before') ?? ''}`
+    const before = isShared ? made.get(key) : undefined
+    if (before !== undefined && before.until > now()) {
+      send(before.answer)
+      return true
+    }
+    try {
+      const answer = await gate(() => answerTo(asked, form, query, who, setting, request))
+      if (answer === undefined) return notice('busy')
+      if (typeof answer === 'string') {
+        if (answer === 'ended') return notice('sign-in', undefined, { 'set-cookie': signIn?.gone ?? [] })
+        return notice(answer)
+      }
+      if (isShared) made.set(key, { answer, until: now() + madeFor })
+      send(answer)
+    } catch (error) {
+      const trace = randomUUID()
+      log.error({ err: error, trace, page: asked.page }, 'a page could not be made')
+      return notice('broken', trace)
+    }
+    return true
+  }
+
+  function showing({ headers }: IncomingMessage) {
+    return {
+      store,
+      webUrl: gitUrl,
+      origin: publicUrl ?? `http://${/^[\w.:[\]-]+$/.exec(headers.host ?? '')?.[0] ?? 'localhost'}`,
+      ruleText: readRuleText,
+    }
+  }
+
+  async function answerTo(
+    asked: Asked,
+    form: Form,
+    query: URLSearchParams,
+    who: Session | undefined,
+    setting: Setting,
+    request: IncomingMessage,
+  ): Promise<Answer | Notice | 'ended'> {
+    const all = await repositories()
+    if (!('repository' in asked)) {
+      if (pages === 'signed-in' && who === undefined && asked.page !== 'rule' && asked.page !== 'rules')
+        return 'sign-in'
+      const isOfAll = asked.page === 'home' || asked.page === 'overview' || asked.page === 'merged'
+      const mine = isOfAll ? await readable.among(who, all) : []
+      return (
+        (await show({ asked, form, query, setting, repositories: mine }, showing(request))) ?? 'not-found'
+      )
+    }
+    const found = all.find(({ repository }) => keyOf(repository) === keyOf(asked.repository))
+    // A badge is seen on pages of others: it is never of what only somebody may see.
+    const access = await readable.may(asked.page === 'badge' ? undefined : who, asked.repository, found)
+    if (access === 'silent') return 'github-silent'
+    if (access === 'too-many' || access === 'ended') return access
+    if (access === 'no' || found === undefined) return 'not-found'
+    const word = resume === undefined ? undefined : who?.word
+    return (
+      (await show({ asked, form, query, setting, repositories: [found], word }, showing(request))) ??
+      'not-found'
+    )
+  }
+
+  /** What a form does: sign out, or resume. Only of whoever is signed in, and only from a page of ours. */
+  async function act(
+    asked: Asked,
+    who: Session | undefined,
+    request: IncomingMessage,
+    send: (answer: Answer) => void,
+    notice: (kind: Notice, more?: string, headers?: Answer['headers']) => boolean,
+  ): Promise<boolean> {
+    if (asked.page !== 'sign-out' && asked.page !== 'resume') return notice('not-found')
+    const { origin } = request.headers
+    if (signIn === undefined || who === undefined || origin !== publicUrl) return notice('refused')
+    if (asked.page === 'sign-out') {
+      await signIn.end(who)
+      return notice('signed-out', undefined, { 'set-cookie': signIn.gone })
+    }
+    const fields = await readForm(request)
+    if (resume === undefined || fields === undefined || !isSame(fields.get('word') ?? '', who.word))
+      return notice('refused')
+    const found = (await repositories()).find(
+      ({ repository }) => keyOf(repository) === keyOf(asked.repository),
+    )
+    if (found === undefined || (await readable.may(who, asked.repository, found)) !== 'yes')
+      return notice('not-found')
+    const kind = fields.get('kind')
+    if (kind !== 'frozen' && kind !== 'audit' && kind !== 'refused') return notice('refused')
+    const branch = fields.get('branch') ?? ''
+    const why = await resume({
+      listed: found,
+      kind,
+      ...(branch !== '' && { branch }),
+      by: { id: who.id, login: who.login },
+    })
+    if (why !== undefined) return notice('refused', why)
+    send({ status: 303, form: 'html', body: '', headers: { location: pathOf(asked, '/') } })
+    return true
+  }
+}
+
+/** The page that a notice leads back to. */
+function pathOf(asked: Asked, path: string): string {
+  if (asked.page === 'resume')
+    return `/r/${encodeURIComponent(asked.repository.owner)}/${encodeURIComponent(asked.repository.name)}`
+  return ['sign-in', 'signed-in', 'sign-out'].includes(asked.page) ? '/' : path
+}
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > mostBody) return undefined
+    chunks.push(chunk)
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))
+}

@@ -1,0 +1,91 @@
+// Which repositories somebody may see: what may-see.ts says and, of private ones, what GitHub answers to this very person's
+// token. The answer is remembered for minutes; no answer is no.
+import type { PersonClient } from '../../github/person-client.ts'
+import type { RepositoryName } from '../../change/snapshot.ts'
+import { LruMap } from '../../examine/catalogs/lru-map.ts'
+import type { ListedRepository } from '../../ports/page-records.ts'
+import type { PagesSetting } from '../settings.ts'
+import { maySee } from './may-see.ts'
+import type { RequestBudget } from './request-budget.ts'
+import type { Session } from './sign-in.ts'
+
+/** Milliseconds. Whoever loses the right to read loses the page this much later. */
+const remembered = { yes: 5 * 60_000, no: 60_000 } as const
+const mostRemembered = 10_000
+/** Private repositories that a list asks about: each costs a request of this person's limit. */
+const mostAsked = 60
+const askedAtOnce = 6
+
+export type Access = 'yes' | 'no' | 'silent' | 'ended' | 'too-many'
+
+export interface Readable {
+  may(
+    who: Session | undefined,
+    repository: RepositoryName,
+    listed: ListedRepository | undefined,
+  ): Promise<Access>
+  /** Those of a list that somebody may see. */
+  among(who: Session | undefined, listed: readonly ListedRepository[]): Promise<readonly ListedRepository[]>
+}
+
+export interface ReadableOptions {
+  readonly pages: PagesSetting
+  /** Absent: nobody can sign in. */
+  readonly client: PersonClient | undefined
+  readonly budget: RequestBudget
+  readonly publicFor: number
+  readonly now: () => number
+}
+
+export function openReadable({ pages, client, budget, publicFor, now }: ReadableOptions): Readable {
+  const known = new LruMap<string, { readonly may: 'yes' | 'no'; readonly until: number }>(
+    mostRemembered,
+    () => 1,
+  )
+  const asking = new Map<string, Promise<Access>>()
+
+  async function ask(who: Session, repository: RepositoryName): Promise<Access> {
+    if (client === undefined) return 'no'
+    const key = `${who.id} ${repository.owner}/${repository.name}`.toLowerCase()
+    const before = known.get(key)
+    if (before !== undefined && before.until > now()) return before.may
+    const underWay = asking.get(key)
+    if (underWay !== undefined) return underWay
+    if (!budget.take(`questions of ${who.id}`)) return 'too-many'
+    const asked = client.mayRead(who.token, repository).then((may): Access => {
+      if (may === 'yes' || may === 'no') known.set(key, { may, until: now() + remembered[may] })
+      return may
+    })
+    asking.set(key, asked)
+    return asked.finally(() => asking.delete(key))
+  }
+
+  async function may(
+    who: Session | undefined,
+    repository: RepositoryName,
+    listed: ListedRepository | undefined,
+  ): Promise<Access> {
+    const sight = maySee({ pages, listed, isSignedIn: who !== undefined, now: now(), publicFor })
+    if (sight !== 'ask' || who === undefined) return sight === 'yes' ? 'yes' : 'no'
+    const answer = await ask(who, repository)
+    return answer === 'yes' && listed === undefined ? 'no' : answer
+  }
+
+  return {
+    may,
+    async among(who, listed) {
+      const seen: ListedRepository[] = []
+      let asked = 0
+      const left = listed.values()
+      const walk = async () => {
+        for (const one of left) {
+          const sight = maySee({ pages, listed: one, isSignedIn: who !== undefined, now: now(), publicFor })
+          if (sight === 'no' || (sight === 'ask' && ++asked > mostAsked)) continue
+          if ((await may(who, one.repository, one)) === 'yes') seen.push(one)
+        }
+      }
+      await Promise.all(Array.from({ length: askedAtOnce }, walk))
+      return listed.filter((one) => seen.includes(one))
+    },
+  }
+}

@@ -1,0 +1,128 @@
+// Which model and which page belong to what was asked for. Reads the store alone; who may see it was decided before.
+import { allRules } from '../../checks/all-rules.ts'
+import type { ListedRepository } from '../../ports/page-records.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Asked, Form } from '../../web/pages/addresses.ts'
+import { badge } from '../../web/pages/badge.ts'
+import { catalogPage, catalogsPage, packagePage } from '../../web/pages/catalog-pages.ts'
+import { renderStatusPage, styleSheet, type Setting, type StatusPage } from '../../web/pages/frame.ts'
+import { homePage } from '../../web/pages/home-page.ts'
+import { mergedFeed, mergedPage, type MergedModel } from '../../web/pages/merged-page.ts'
+import { overviewPage, repositoryOverviewPage } from '../../web/pages/overview-page.ts'
+import { pullPage } from '../../web/pages/pull-page.ts'
+import { queuePage } from '../../web/pages/queue-page.ts'
+import { rulePage, rulesPage } from '../../web/pages/rule-pages.ts'
+import type { Answer } from './answer.ts'
+import { readCatalog, readOverview, readPackage, readRepositoryOverview } from './read-catalogs.ts'
+import { readPull } from './read-pull.ts'
+import { readBadge, readHome, readMerged, readQueue } from './read-queue.ts'
+
+export interface Showing {
+  readonly store: Store
+  readonly webUrl: string
+  /** Where people reach the bot. Absent: what the request says. */
+  readonly origin: string
+  /** Markdown of a rule's page, where it was brought along. */
+  readonly ruleText: (id: string) => string | undefined
+}
+
+export interface ShowOrder {
+  readonly asked: Asked
+  readonly form: Form
+  readonly query: URLSearchParams
+  readonly setting: Setting
+  /** The repository that was asked for; for pages of all, those that may be seen. */
+  readonly repositories: readonly ListedRepository[]
+  /** What the forms of whoever is signed in send along. */
+  readonly word?: string | undefined
+}
+
+/** Undefined where there is no such thing. */
+export async function show(
+  order: ShowOrder,
+  { store, webUrl, origin, ruleText }: Showing,
+): Promise<Answer | undefined> {
+  const { asked, form, query, setting, repositories, word } = order
+  const page = <Model>(
+    model: Model | undefined,
+    renderPage: (model: Model, setting: Setting) => StatusPage,
+  ): Answer | undefined => {
+    if (model === undefined) return undefined
+    if (form === 'json') return { status: 200, form, body: `${JSON.stringify(model)}\n` }
+    return { status: 200, form: 'html', body: renderStatusPage(renderPage(model, setting), setting) }
+  }
+  const [only] = repositories
+  const ofOne = async (its: (one: ListedRepository) => Promise<Answer | undefined>) =>
+    only === undefined ? undefined : its(only)
+  switch (asked.page) {
+    case 'style':
+      return { status: 200, form: 'css', body: styleSheet }
+    case 'home':
+      return page(await readHome(store, repositories), homePage)
+    case 'overview':
+      return page(await readOverview(store, repositories), overviewPage)
+    case 'rules':
+      return page({ rules: allRules.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map(ruleLine) }, rulesPage)
+    case 'rule': {
+      const rule = allRules.find(({ id }) => id === asked.id)
+      const text = ruleText(asked.id)
+      return page(
+        rule && { ...ruleLine(rule), since: rule.since, ...(text !== undefined && { page: text }) },
+        rulePage,
+      )
+    }
+    case 'merged':
+    case 'repository-merged': {
+      const of = asked.page === 'merged' ? undefined : only?.repository
+      const model = await readMerged(store, repositories, of, beforeOf(query))
+      return form === 'atom' ? feed(model) : page(model, mergedPage)
+    }
+    case 'repository':
+      return ofOne(async (one) =>
+        page(await readQueue(store, one, webUrl), (model, its) => queuePage(model, its, word)),
+      )
+    case 'pull':
+      return ofOne(async ({ repository }) =>
+        page(await readPull(store, repository, asked.pull, webUrl), pullPage),
+      )
+    case 'repository-overview':
+      return ofOne(async ({ repository }) =>
+        page(await readRepositoryOverview(store, repository, setting.now), repositoryOverviewPage),
+      )
+    case 'catalogs':
+      return ofOne(async ({ repository }) =>
+        page({ repository, catalogs: await store.catalogRows(repository) }, catalogsPage),
+      )
+    case 'catalog':
+      return ofOne(async ({ repository }) =>
+        page(await readCatalog(store, repository, asked.catalog), catalogPage),
+      )
+    case 'package':
+      return ofOne(async ({ repository }) =>
+        page(await readPackage(store, repository, asked.catalog, asked.package), packagePage),
+      )
+    case 'badge':
+      return ofOne(async (one) => ({ status: 200, form: 'svg', body: badge(await readBadge(store, one)) }))
+    case 'sign-in':
+    case 'signed-in':
+    case 'sign-out':
+    case 'resume':
+      return undefined
+  }
+
+  function feed(model: MergedModel): Answer {
+    return { status: 200, form: 'atom', body: mergedFeed(model, origin, setting.now) }
+  }
+}
+
+const ruleLine = ({ id, check, severity, title }: (typeof allRules)[number]) => ({
+  id,
+  check,
+  severity,
+  title,
+})
+
+function beforeOf(query: URLSearchParams): number | undefined {
+  const text = query.get('before') ?? ''
+  return /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}

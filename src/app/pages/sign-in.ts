@@ -1,0 +1,103 @@
+// Signing in with GitHub: the App's OAuth with state and PKCE. What is needed in between, and the token after, lie sealed in
+// cookies of the browser and nowhere else: nothing of a person is in the store, and nothing outlives an hour.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import type { PersonClient, SignedInPerson } from '../../github/person-client.ts'
+import { cookieHeader, readCookie } from '../../web/sign-in/cookies.ts'
+import { localPath } from '../../web/sign-in/local-path.ts'
+import { openSeal } from '../../web/sign-in/sealed.ts'
+
+/** Seconds that somebody has on GitHub's page, and that a session lasts. */
+const [wayThere, session] = [600, 3600]
+const cookies = { way: 'catalog-bot-way', session: 'catalog-bot-session' } as const
+
+const way = z.object({ state: z.string(), verifier: z.string(), to: z.string(), until: z.number() })
+const signedIn = z.object({
+  id: z.number(),
+  login: z.string(),
+  token: z.string(),
+  /** Goes into this person's forms: who sends it has read a page of theirs. */
+  word: z.string(),
+  until: z.number(),
+})
+
+export interface Session extends SignedInPerson {
+  readonly word: string
+}
+
+export interface Redirect {
+  readonly to: string
+  readonly cookies: readonly string[]
+}
+
+export interface SignIn {
+  /** Who sent this request. Undefined: a stranger. */
+  whoIs(request: IncomingMessage): Session | undefined
+  begin(wanted: string | null): Redirect
+  /** Undefined where this browser did not begin it, or GitHub does not take the code. */
+  finish(request: IncomingMessage, query: URLSearchParams): Promise<Redirect | undefined>
+  /** The cookies that end a session. */
+  readonly gone: readonly string[]
+  end(session: Session): Promise<void>
+}
+
+export interface SignInOptions {
+  readonly client: PersonClient
+  readonly clientSecret: string
+  /** Where people reach the bot. */
+  readonly publicUrl: string
+  readonly now: () => number
+}
+
+export function openSignIn({ client, clientSecret, publicUrl, now }: SignInOptions): SignIn {
+  const isSecure = publicUrl.startsWith('https:')
+  const ways = openSeal(clientSecret, 'way to GitHub')
+  const sessions = openSeal(clientSecret, 'session')
+  const back = `${publicUrl}/sign-in/back`
+  const set = (name: string, value: string, seconds: number) =>
+    cookieHeader({ name, value, seconds, isSecure })
+  return {
+    whoIs({ headers }) {
+      const known = signedIn.safeParse(
+        sessions.open(readCookie(headers, cookies.session, isSecure) ?? ''),
+      ).data
+      return known !== undefined && known.until > now() ? known : undefined
+    },
+    begin(wanted) {
+      const state = randomBytes(32).toString('base64url')
+      const verifier = randomBytes(32).toString('base64url')
+      const challenge = createHash('sha256').update(verifier).digest('base64url')
+      const sealed = ways.seal({ state, verifier, to: localPath(wanted), until: now() + wayThere * 1000 })
+      return {
+        to: client.authorizeUrl({ state, challenge, back }),
+        cookies: [set(cookies.way, sealed, wayThere)],
+      }
+    },
+    async finish({ headers }, query) {
+      const begun = way.safeParse(ways.open(readCookie(headers, cookies.way, isSecure) ?? '')).data
+      const code = query.get('code') ?? ''
+      if (begun === undefined || begun.until <= now()) return undefined
+      if (!isSame(query.get('state') ?? '', begun.state) || !/^[\w-]{1,200}$/.test(code)) return undefined
+      const person = await client.exchange({ code, verifier: begun.verifier, back })
+      if (person === undefined) return undefined
+      const word = randomBytes(16).toString('base64url')
+      const sealed = sessions.seal({ ...person, word, until: now() + session * 1000 })
+      return {
+        to: localPath(begun.to),
+        cookies: [set(cookies.session, sealed, session), set(cookies.way, '', 0)],
+      }
+    },
+    gone: [set(cookies.session, '', 0)],
+    end: ({ token }) => client.revoke(token),
+  }
+}
+
+/** Compared in constant time. */
+export function isSame(given: string, expected: string): boolean {
+  const [one, other] = [given, expected].map((text) => createHash('sha256').update(text).digest()) as [
+    Buffer,
+    Buffer,
+  ]
+  return timingSafeEqual(one, other)
+}

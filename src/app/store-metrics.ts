@@ -1,0 +1,92 @@
+// What the operator can measure of what lies in the store: read when somebody asks, at most every few seconds. A store that
+// does not answer takes no other number along.
+import { Gauge } from 'prom-client'
+import type { Registry } from 'prom-client'
+import type { Clock } from '../ports/clock.ts'
+import type { QueueLength } from '../ports/jobs.ts'
+import type { LandingStops } from '../ports/landing-stops.ts'
+import type { PageRecords } from '../ports/page-records.ts'
+import { stopsInForce } from '../gate/landing-stop.ts'
+import { isDoneWithin } from './is-done-within.ts'
+
+/** Milliseconds: a scrape that comes sooner gets the same numbers. */
+const readAgain = 5_000
+/** Milliseconds that the store gets: Prometheus gives up after ten seconds. */
+const patience = 2_000
+
+const jobKinds = ['pull', 'branch', 'sweep', 'group', 'train', 'publish', 'preview', 'trial', 'scan'] as const
+const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
+const stopKinds = ['frozen', 'audit', 'refused'] as const
+
+type Measured = QueueLength & LandingStops & Pick<PageRecords, 'countOpenPulls'>
+
+/** Adds the gauges. The answer renews them. */
+export function openStoreMetrics(registry: Registry, store: Measured, clock: Clock): () => Promise<void> {
+  const registers = [registry]
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge<Label>({ name, help, labelNames, registers })
+  const waiting = gauge('catalog_bot_queue_jobs', 'Jobs that could run now', ['kind', 'state'])
+  const oldest = gauge(
+    'catalog_bot_queue_oldest_seconds',
+    'How long the oldest job has waited for its turn',
+    ['kind'],
+  )
+  const open = gauge('catalog_bot_open_pulls', 'Open pull requests by their last verdict', [
+    'repository',
+    'verdict',
+  ])
+  const stopped = gauge('catalog_bot_stopped_branches', 'Stops of merging that are in force, by kind', [
+    'repository',
+    'kind',
+  ])
+  const failed = gauge('catalog_bot_store_unread', '1 while the store does not answer, and these are old', [])
+  failed.set(0)
+
+  async function read(): Promise<void> {
+    const [jobs, pulls, stops] = await Promise.all([
+      store.waitingJobs(),
+      store.countOpenPulls(),
+      store.landingStops(),
+    ])
+    // Zero is said, too: an alert compares with it.
+    for (const kind of jobKinds) {
+      const found = jobs.find((one) => one.kind === kind)
+      waiting.set({ kind, state: 'waiting' }, found?.waiting ?? 0)
+      waiting.set({ kind, state: 'running' }, found?.running ?? 0)
+      oldest.set({ kind }, found?.oldestSeconds ?? 0)
+    }
+    open.reset()
+    for (const repository of new Set(pulls.map((one) => one.repository)))
+      for (const verdict of verdictKinds)
+        open.set(
+          { repository, verdict },
+          pulls.find((one) => one.repository === repository && one.verdict === verdict)?.pulls ?? 0,
+        )
+    stopped.reset()
+    const named = Map.groupBy(stops, ({ repository: { owner, name } }) => `${owner}/${name}`.toLowerCase())
+    for (const [repository, its] of named)
+      for (const kind of stopKinds) {
+        const places = its.filter((stop) => stop.kind === kind)
+        const inForce = places.filter(
+          (stop) => stopsInForce([stop], stop.branch ?? '', clock.now()).length > 0,
+        )
+        stopped.set({ repository, kind }, inForce.length)
+      }
+  }
+
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+  return async () => {
+    if (clock.now() - readAt < readAgain) return
+    reading ??= read()
+      .then(() => {
+        failed.set(0)
+        readAt = clock.now()
+      })
+      .catch(() => failed.set(1))
+      .finally(() => {
+        reading = undefined
+      })
+    if (!(await isDoneWithin(reading, patience, clock))) failed.set(1)
+  }
+}

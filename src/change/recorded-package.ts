@@ -1,0 +1,253 @@
+// What is kept of a package of a catalog for people who look: versions, channels, images, owners, what is deprecated. Made
+// once for each state of the catalog, so that a page reads one row. Plain data, as JSON.
+import type { PackageGraph } from '../catalog/graph/package-graph.ts'
+import { packageGraphs } from '../catalog/graph/package-graph.ts'
+import { reachingHead } from '../catalog/graph/upgrade-paths.ts'
+import { compareVersions, parseVersion } from '../catalog/versions/version.ts'
+import type { BundleBlob, Catalog, CsvMetadata } from '../catalog/facts/catalog.ts'
+import { textField } from '../go/json/json-fields.ts'
+
+export interface RecordedCatalog {
+  /** What stands in addresses: unique in the repository, without a slash. */
+  readonly key: string
+  readonly root: string
+  readonly branch: string
+  readonly commit: string
+  /** Platform version, where the layout says one. */
+  readonly version?: string
+  /** Stands for everything that its packages were made of: equal, they are what they were. */
+  readonly content: string
+  /** Milliseconds since the epoch. */
+  readonly recordedAt: number
+}
+
+export interface RecordedBundle {
+  readonly name: string
+  readonly version: string
+  readonly image: string
+  /** Channels that have it as an entry. */
+  readonly channels: readonly string[]
+  readonly deprecated?: string
+  readonly minKubeVersion?: string
+  readonly installModes?: readonly string[]
+  /** Installed, it cannot reach the head of any of its channels. */
+  readonly isStranded?: true
+}
+
+export interface RecordedImage {
+  readonly reference: string
+  /** Bundles that name it: as their own image, or among those that they run. */
+  readonly bundles: readonly string[]
+}
+
+export interface RecordedChannel {
+  readonly name: string
+  readonly entries: number
+  readonly heads: readonly string[]
+  readonly isDefault: boolean
+  readonly deprecated?: string
+}
+
+export interface RecordedPackage {
+  readonly name: string
+  readonly displayName?: string
+  readonly description: string
+  readonly defaultChannel: string
+  readonly deprecated?: string
+  readonly owners: readonly string[]
+  readonly channels: readonly RecordedChannel[]
+  /** Newest first. */
+  readonly bundles: readonly RecordedBundle[]
+  readonly images: readonly RecordedImage[]
+  /** Drawn when it is looked at. Absent: it has more edges than a picture shows. */
+  readonly graph?: PackageGraph
+}
+
+/** A package in a list. */
+export interface PackageSummary {
+  readonly name: string
+  readonly displayName?: string
+  readonly defaultChannel: string
+  /** Of the default channel; of all, where that has none. */
+  readonly heads: readonly string[]
+  readonly versions: number
+  readonly newest?: string
+  readonly owners: readonly string[]
+  readonly deprecated?: string
+  /** Names of bundles. */
+  readonly stranded: readonly string[]
+}
+
+const mostStranded = 50
+const mostHeads = 5
+
+export function summarisePackage(of: RecordedPackage): PackageSummary {
+  const { name, displayName, defaultChannel, channels, bundles, owners, deprecated } = of
+  const [newest] = bundles
+  const chosen = channels.filter(({ isDefault }) => isDefault)
+  const heads = (chosen.length > 0 ? chosen : channels).flatMap((channel) => channel.heads)
+  return {
+    name,
+    ...(displayName !== undefined && { displayName }),
+    defaultChannel,
+    heads: [...new Set(heads)].slice(0, mostHeads),
+    versions: bundles.length,
+    ...(newest !== undefined && newest.version !== '' && { newest: newest.version }),
+    owners,
+    ...(deprecated !== undefined && { deprecated }),
+    stranded: bundles
+      .filter(({ isStranded }) => isStranded)
+      .map((bundle) => bundle.name)
+      .slice(0, mostStranded),
+  }
+}
+
+/** More is cut: a page is for reading. */
+const mostBundles = 500
+const mostImages = 2000
+const mostEdges = 3000
+const longestText = 2000
+
+/** Every package that a catalog declares or has channels or bundles of, by name, one at a time: there may be many. */
+export function* recordPackages(
+  catalog: Catalog,
+  ownersOf: (packageName: string, file: string) => readonly string[],
+): Generator<RecordedPackage> {
+  const bundles = Map.groupBy(catalog.bundles, ({ package: of }) => of)
+  const blobs = new Map(catalog.packages.map((blob) => [blob.name, blob]))
+  const channels = Map.groupBy(catalog.channels, ({ package: of }) => of)
+  const graphs = new Map(packageGraphs(catalog).map((graph) => [graph.name, graph]))
+  const deprecations = deprecatedIn(catalog)
+  const names = [...new Set([...blobs.keys(), ...channels.keys(), ...bundles.keys()])]
+    .filter((name) => name !== '')
+    .sort()
+  for (const name of names) {
+    const blob = blobs.get(name)
+    const its = channels.get(name) ?? []
+    const graph = graphs.get(name)
+    const deprecatedAs = (schema: string, object: string) => deprecations.get(`${name}\n${schema}\n${object}`)
+    const own = newestFirst(bundles.get(name) ?? []).slice(0, mostBundles)
+    const versions = new Map(own.map(({ bundle, parsed }) => [bundle.name, parsed]))
+    const reaching = new Set(
+      its.flatMap(({ entries }) => [
+        ...reachingHead(
+          entries,
+          entries.map((entry) => {
+            const version = versions.get(entry.name)
+            return { name: entry.name, ...(version?.ok === true && { version: version.value }) }
+          }),
+        ),
+      ]),
+    )
+    const recorded = own.map(({ bundle, version }) => {
+      const metadata = metadataOf(bundle)
+      const inChannels = its.filter(({ entries }) => entries.some((entry) => entry.name === bundle.name))
+      const deprecated = deprecatedAs('olm.bundle', bundle.name)
+      return {
+        name: bundle.name,
+        version,
+        image: cut(bundle.image),
+        channels: inChannels.map((channel) => channel.name),
+        ...(deprecated !== undefined && { deprecated: cut(deprecated) }),
+        ...(metadata && metadata.minKubeVersion !== '' && { minKubeVersion: cut(metadata.minKubeVersion) }),
+        ...(metadata && {
+          installModes: metadata.installModes
+            .filter(({ supported }) => supported)
+            .map(({ type }) => cut(type)),
+        }),
+        ...(inChannels.length > 0 && !reaching.has(bundle.name) && { isStranded: true as const }),
+      }
+    })
+    const newest = own[0] && metadataOf(own[0].bundle)
+    const deprecated = deprecatedAs('olm.package', '')
+    const edges = graph?.channels.reduce(
+      (sum, channel) => sum + channel.edges.length + channel.nodes.length,
+      0,
+    )
+    yield {
+      name,
+      ...(newest && newest.displayName !== '' && { displayName: cut(newest.displayName) }),
+      description: cut(blob?.description ?? ''),
+      defaultChannel: blob?.defaultChannel ?? '',
+      ...(deprecated !== undefined && { deprecated: cut(deprecated) }),
+      owners: ownersOf(name, (blob ?? its[0] ?? own[0]?.bundle)?.place.file ?? ''),
+      channels: (graph?.channels ?? []).map((channel) => {
+        const reason = deprecatedAs('olm.channel', channel.name)
+        return {
+          name: channel.name,
+          entries: channel.nodes.filter(({ isEntry }) => isEntry).length,
+          heads: channel.heads,
+          isDefault: channel.isDefault,
+          ...(reason !== undefined && { deprecated: cut(reason) }),
+        }
+      }),
+      bundles: recorded,
+      images: imagesOf(own.map(({ bundle }) => bundle)),
+      ...(graph && edges !== undefined && edges <= mostEdges && { graph }),
+    }
+  }
+}
+
+function deprecatedIn(catalog: Catalog): ReadonlyMap<string, string> {
+  return new Map(
+    catalog.deprecations.flatMap((blob) =>
+      blob.entries.map(
+        ({ schema, name, message }) => [`${blob.package}\n${schema}\n${name}`, message] as const,
+      ),
+    ),
+  )
+}
+
+function newestFirst(bundles: readonly BundleBlob[]) {
+  return bundles
+    .map((bundle) => {
+      const version = bundle.properties
+        .filter(({ type }) => type === 'olm.package')
+        .map(({ value }) => textField(value, 'version'))
+        .join('')
+      return { bundle, version: cut(version), parsed: parseVersion(version) }
+    })
+    .sort((a, b) =>
+      a.parsed.ok && b.parsed.ok
+        ? compareVersions(b.parsed.value, a.parsed.value)
+        : Number(b.parsed.ok) - Number(a.parsed.ok),
+    )
+}
+
+/** Its shape is `CsvMetadata` wherever it decoded: see Property. */
+function metadataOf({ properties }: BundleBlob): CsvMetadata | undefined {
+  const found = properties.find(({ type, error }) => type === 'olm.csv.metadata' && error === undefined)
+  return found?.value as CsvMetadata | undefined
+}
+
+function imagesOf(bundles: readonly BundleBlob[]): readonly RecordedImage[] {
+  const images = new Map<string, Set<string>>()
+  for (const { name, image, relatedImages } of bundles)
+    for (const reference of [image, ...relatedImages.map((related) => related.image)]) {
+      if (reference === '') continue
+      const known = images.get(reference)
+      if (known) known.add(name)
+      else if (images.size < mostImages) images.set(reference, new Set([name]))
+    }
+  return [...images].map(([reference, names]) => ({ reference, bundles: [...names] }))
+}
+
+function cut(text: string): string {
+  return text.length <= longestText ? text : `${text.slice(0, longestText - 1).toWellFormed()}…`
+}
+
+/** What catalogs are called in addresses: the version where that is unique, else the folder, else the whole path. */
+export function catalogKeys(catalogs: readonly { readonly root: string; readonly version?: string }[]) {
+  const last = (root: string) => root.split('/').at(-1) ?? ''
+  const whole = (root: string) => (root === '' ? 'catalog' : root.replaceAll('/', '~'))
+  const ways = [
+    ({ root }: { root: string }) => last(root),
+    ({ version, root }: { root: string; version?: string }) =>
+      version === undefined ? whole(root) : `v${version}`,
+  ]
+  for (const way of ways) {
+    const keys = catalogs.map(way)
+    if (new Set(keys).size === keys.length && keys.every((key) => key !== '')) return keys
+  }
+  return catalogs.map(({ root }) => whole(root))
+}

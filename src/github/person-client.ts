@@ -1,0 +1,118 @@
+// GitHub as one person: the App's OAuth for whoever signs in, and the one question that is asked with their token: whether
+// they can read a repository. A token is handed on to nobody else and stands in no message.
+import { z } from 'zod'
+import type { RepositoryName } from '../change/snapshot.ts'
+
+export interface PersonClientOptions {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly apiUrl: string
+  /** Where people are sent to agree. */
+  readonly webUrl: string
+}
+
+export interface SignedInPerson {
+  readonly id: number
+  readonly login: string
+  readonly token: string
+}
+
+/** `silent`: GitHub did not say. `ended`: the token is none any more. */
+export type Readable = 'yes' | 'no' | 'silent' | 'ended'
+
+export interface PersonClient {
+  /** Where a browser goes to sign in. `challenge`: of PKCE, S256. */
+  authorizeUrl(asked: { state: string; challenge: string; back: string }): string
+  /** Exchanges a code. Undefined where GitHub does not take it, or does not answer. */
+  exchange(given: { code: string; verifier: string; back: string }): Promise<SignedInPerson | undefined>
+  mayRead(token: string, repository: RepositoryName): Promise<Readable>
+  /** Ends a token, where GitHub can be reached. */
+  revoke(token: string): Promise<void>
+}
+
+const grant = z.object({ access_token: z.string().min(1).max(1000), token_type: z.string() })
+const account = z.object({ id: z.number().int().positive(), login: z.string().min(1) })
+const found = z.object({ name: z.string(), owner: z.object({ login: z.string() }) })
+
+/** Milliseconds: somebody waits for a page. */
+const patience = 8_000
+
+export function openPersonClient({
+  clientId,
+  clientSecret,
+  apiUrl,
+  webUrl,
+}: PersonClientOptions): PersonClient {
+  const ask = async (url: string, init: RequestInit): Promise<Response | undefined> =>
+    fetch(url, { ...init, redirect: 'error', signal: AbortSignal.timeout(patience) }).catch(() => undefined)
+  const headers = (token: string) => ({
+    accept: 'application/vnd.github+json',
+    authorization: `Bearer ${token}`,
+    'user-agent': 'catalog-bot',
+  })
+  return {
+    authorizeUrl({ state, challenge, back }) {
+      const url = new URL(`${webUrl}/login/oauth/authorize`)
+      url.search = new URLSearchParams({
+        client_id: clientId,
+        redirect_uri: back,
+        state,
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+      }).toString()
+      return url.href
+    },
+    async exchange({ code, verifier, back }) {
+      const reply = await ask(`${webUrl}/login/oauth/access_token`, {
+        method: 'POST',
+        headers: { accept: 'application/json', 'user-agent': 'catalog-bot' },
+        body: new URLSearchParams({
+          client_id: clientId,
+          client_secret: clientSecret,
+          code,
+          redirect_uri: back,
+          code_verifier: verifier,
+        }),
+      })
+      // GitHub says 200 also where it refuses.
+      const given =
+        reply?.ok === true ? grant.safeParse(await reply.json().catch(() => undefined)).data : undefined
+      if (given === undefined) return undefined
+      const asked = await ask(`${apiUrl}/user`, { headers: headers(given.access_token) })
+      const person =
+        asked?.ok === true ? account.safeParse(await asked.json().catch(() => undefined)).data : undefined
+      return person && { ...person, token: given.access_token }
+    },
+    async mayRead(token, { owner, name }) {
+      const path = `${encodeURIComponent(owner)}/${encodeURIComponent(name)}`
+      const reply = await ask(`${apiUrl}/repos/${path}`, { headers: headers(token) })
+      if (reply === undefined) return 'silent'
+      if (reply.status === 401) return 'ended'
+      // A limit that is reached says 403 as well.
+      if (reply.status === 429 || reply.headers.get('x-ratelimit-remaining') === '0' || reply.status >= 500)
+        return reply.ok ? sameAs(await reply.json().catch(() => undefined)) : 'silent'
+      if (!reply.ok) return 'no'
+      return sameAs(await reply.json().catch(() => undefined))
+
+      /** A name that was given up may lead elsewhere: only the repository of this name counts. */
+      function sameAs(body: unknown): Readable {
+        const its = found.safeParse(body).data
+        const is = `${its?.owner.login}/${its?.name}`.toLowerCase()
+        return is === `${owner}/${name}`.toLowerCase() ? 'yes' : 'no'
+      }
+    },
+    async revoke(token) {
+      const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+      await ask(`${apiUrl}/applications/${encodeURIComponent(clientId)}/token`, {
+        method: 'DELETE',
+        headers: {
+          accept: 'application/vnd.github+json',
+          authorization: `Basic ${basic}`,
+          'content-type': 'application/json',
+          'user-agent': 'catalog-bot',
+        },
+        body: JSON.stringify({ access_token: token }),
+      })
+    },
+  }
+}

@@ -1,0 +1,277 @@
+// What is kept for people who look, in tables. Written by whoever has read it anyway; nothing here is decided by.
+import { commitSha, pullNumber } from '../change/ids.ts'
+import type { VerdictKind } from '../gate/verdict.ts'
+import type {
+  ListedRepository,
+  MergedPull,
+  PageRecords,
+  PullLook,
+  PullRow,
+  RuleDay,
+  VerdictChange,
+} from '../ports/page-records.ts'
+import type { Database } from './database.ts'
+import { repositoryKey } from './landings.ts'
+import { schema } from './migrations.ts'
+import { openRecordedCatalogs } from './recorded-catalogs.ts'
+
+type Shown = Pick<PullLook, 'title' | 'author' | 'draft' | 'reasons' | 'checks' | 'approvals'>
+
+interface PullSeen {
+  readonly pull: number
+  readonly state: PullRow['state']
+  readonly verdict: VerdictKind
+  readonly opened_at: number
+  readonly since: number
+  readonly looked_at: number
+  readonly ended_at: number | null
+  readonly head: string
+  readonly base_ref: string
+  readonly shown: string
+}
+
+interface MergedRow {
+  readonly id: number
+  readonly pull: number
+  readonly landing: Pick<MergedPull, 'repository' | 'baseRef' | 'head' | 'base' | 'commit'>
+  readonly begun_at: number
+  readonly merged_at: number
+  readonly shown: string | null
+}
+
+const day = 24 * 3600_000
+const pullColumns = 'pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown'
+const mergedColumns = `intent.id, intent.pull, landing, (extract(epoch FROM begun_at) * 1000)::double precision AS begun_at,
+  (extract(epoch FROM intent.ended_at) * 1000)::double precision AS merged_at, seen.shown`
+const mergedFrom = `${schema}.intent LEFT JOIN ${schema}.pull_seen AS seen
+  ON seen.repository = intent.repository AND seen.pull = intent.pull`
+
+export function openPageRecords(database: Database): PageRecords {
+  return {
+    ...openRecordedCatalogs(database),
+
+    listRepositories: (repositories) =>
+      database.transaction(async (sql) => {
+        const rows = repositories.map(({ repository, installation, isPublic, listedAt }) => ({
+          repository: repositoryKey(repository),
+          ...repository,
+          installation,
+          isPublic,
+          listedAt,
+        }))
+        await sql.query(
+          `DELETE FROM ${schema}.listed_repository
+           WHERE repository NOT IN (SELECT row->>'repository' FROM json_array_elements($1::json) AS row)`,
+          [JSON.stringify(rows)],
+        )
+        await sql.query(
+          `INSERT INTO ${schema}.listed_repository
+             (repository, owner_as_written, name_as_written, installation, is_public, listed_at)
+           SELECT DISTINCT ON (row->>'repository') row->>'repository', row->>'owner', row->>'name',
+             (row->>'installation')::float8, (row->>'isPublic')::boolean, (row->>'listedAt')::float8
+           FROM json_array_elements($1::json) AS row
+           ON CONFLICT (repository) DO UPDATE SET owner_as_written = excluded.owner_as_written,
+             name_as_written = excluded.name_as_written, installation = excluded.installation,
+             is_public = excluded.is_public, listed_at = excluded.listed_at`,
+          [JSON.stringify(rows)],
+        )
+      }),
+
+    listedRepositories: async () => {
+      const rows = await database.query<{
+        owner: string
+        name: string
+        installation: number
+        is_public: boolean
+        listed_at: number
+      }>(
+        `SELECT owner_as_written AS owner, name_as_written AS name, installation, is_public, listed_at
+         FROM ${schema}.listed_repository ORDER BY repository`,
+      )
+      return rows.map(({ owner, name, installation, is_public, listed_at }): ListedRepository => ({
+        repository: { owner, name },
+        installation,
+        isPublic: is_public,
+        listedAt: listed_at,
+      }))
+    },
+
+    recordLook: (look) =>
+      database.transaction(async (sql) => {
+        const { repository, pull, verdict, head, base, baseRef, config, at, reasons, checks } = look
+        const key = repositoryKey(repository)
+        const told = JSON.stringify({ reasons, checks })
+        // One look at a pull request at a time: the queue sees to that.
+        const [last] = await sql.query<{ verdict: string; head: string; base_ref: string; shown: string }>(
+          `SELECT verdict, head, base_ref, shown FROM ${schema}.verdict_change
+           WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT 1`,
+          [key, pull],
+        )
+        const isNews =
+          last?.verdict !== verdict || last.head !== head || last.base_ref !== baseRef || last.shown !== told
+        if (isNews)
+          await sql.query(
+            `INSERT INTO ${schema}.verdict_change (repository, pull, at, head, base, config, base_ref, verdict, shown)
+             VALUES ($1, $2, $3::float8, $4, $5, $6, $7, $8, $9)`,
+            [key, pull, at, head, base, config, baseRef, verdict, told],
+          )
+        await sql.query(
+          `INSERT INTO ${schema}.pull_seen
+             (repository, pull, state, verdict, opened_at, since, looked_at, head, base_ref, shown)
+           VALUES ($1, $2, 'open', $3, $4::float8, $5::float8, $5::float8, $6, $7, $8)
+           ON CONFLICT (repository, pull) DO UPDATE SET state = 'open', ended_at = NULL,
+             since = CASE WHEN pull_seen.verdict = excluded.verdict AND pull_seen.state = 'open'
+               THEN pull_seen.since ELSE excluded.since END,
+             opened_at = least(pull_seen.opened_at, excluded.opened_at),
+             verdict = excluded.verdict, looked_at = excluded.looked_at, head = excluded.head,
+             base_ref = excluded.base_ref, shown = excluded.shown`,
+          [key, pull, verdict, look.openedAt ?? at, at, head, baseRef, JSON.stringify(shownOf(look))],
+        )
+        if (look.findings.length > 0)
+          await sql.query(
+            `INSERT INTO ${schema}.rule_met (repository, day, rule, pull, severity, owner)
+             SELECT $1, $2, row->>'rule', $3, row->>'severity', $4 FROM json_array_elements($5::json) AS row
+             ON CONFLICT DO NOTHING`,
+            [key, Math.floor(at / day), pull, look.author ?? '', JSON.stringify(look.findings)],
+          )
+      }),
+
+    recordEnd: async (repository, pull, state, at) => {
+      const [row] = await database.query<{ opened_at: number }>(
+        `UPDATE ${schema}.pull_seen SET state = $3, ended_at = $4::float8
+         WHERE repository = $1 AND pull = $2 AND (state = 'open' OR ($3 = 'merged' AND state = 'closed'))
+         RETURNING opened_at`,
+        [repositoryKey(repository), pull, state, at],
+      )
+      return row?.opened_at
+    },
+
+    retainOpenPulls: async (repository, open, at) => {
+      await database.query(
+        `UPDATE ${schema}.pull_seen SET state = 'closed', ended_at = $3::float8
+         WHERE repository = $1 AND state = 'open' AND NOT (pull = ANY($2::integer[]))`,
+        [repositoryKey(repository), open, at],
+      )
+    },
+
+    openPullRows: async (repository, most) => {
+      const rows = await database.query<PullSeen>(
+        `SELECT ${pullColumns} FROM ${schema}.pull_seen WHERE repository = $1 AND state = 'open' ORDER BY pull LIMIT $2`,
+        [repositoryKey(repository), most],
+      )
+      return rows.map(toPullRow)
+    },
+
+    pullRow: async (repository, pull) => {
+      const [row] = await database.query<PullSeen>(
+        `SELECT ${pullColumns} FROM ${schema}.pull_seen WHERE repository = $1 AND pull = $2`,
+        [repositoryKey(repository), pull],
+      )
+      return row && toPullRow(row)
+    },
+
+    verdictChanges: async (repository, pull, most) => {
+      const rows = await database.query<{
+        at: number
+        head: string
+        base: string
+        config: string
+        base_ref: string
+        verdict: VerdictKind
+        shown: string
+      }>(
+        `SELECT at, head, base, config, base_ref, verdict, shown FROM ${schema}.verdict_change
+         WHERE repository = $1 AND pull = $2 ORDER BY id DESC LIMIT $3`,
+        [repositoryKey(repository), pull, most],
+      )
+      return rows.map(({ at, head, base, config, base_ref, verdict, shown }) => ({
+        at,
+        head: commitSha(head),
+        base: commitSha(base),
+        config,
+        baseRef: base_ref,
+        verdict,
+        ...(JSON.parse(shown) as Pick<VerdictChange, 'reasons' | 'checks'>),
+      }))
+    },
+
+    verdictReport: async (repository, pull, of) => {
+      const [row] = await database.query<{ report: string; decided_at: number }>(
+        `SELECT report, decided_at FROM ${schema}.verdict WHERE repository = $1 AND pull = $2
+           AND ($3::text IS NULL OR (head = $3 AND base = $4 AND config = $5))
+         ORDER BY decided_at DESC LIMIT 1`,
+        [repositoryKey(repository), pull, of?.head ?? null, of?.base ?? null, of?.config ?? null],
+      )
+      return row && { report: JSON.parse(row.report) as unknown, decidedAt: row.decided_at }
+    },
+
+    countOpenPulls: () =>
+      database.query<{ repository: string; verdict: VerdictKind; pulls: number }>(
+        `SELECT repository, verdict, count(*)::integer AS pulls FROM ${schema}.pull_seen
+         WHERE state = 'open' GROUP BY repository, verdict ORDER BY repository, verdict`,
+      ),
+
+    mergedPulls: async (repositories, most, before) => {
+      const rows = await database.query<MergedRow>(
+        `SELECT ${mergedColumns} FROM ${mergedFrom}
+         WHERE intent.repository = ANY($1::text[]) AND outcome = 'landed' AND ($3::integer IS NULL OR intent.id < $3)
+         ORDER BY intent.id DESC LIMIT $2`,
+        [repositories.map(repositoryKey), most, before ?? null],
+      )
+      return rows.map(toMerged)
+    },
+
+    mergedPull: async (repository, pull) => {
+      const [row] = await database.query<MergedRow>(
+        `SELECT ${mergedColumns} FROM ${mergedFrom}
+         WHERE intent.repository = $1 AND intent.pull = $2 AND outcome = 'landed'`,
+        [repositoryKey(repository), pull],
+      )
+      return row && toMerged(row)
+    },
+
+    ruleDays: (repository, sinceDay) =>
+      database.query<RuleDay>(
+        `SELECT day, rule, max(severity) AS severity, owner, count(*)::integer AS pulls FROM ${schema}.rule_met
+         WHERE repository = $1 AND day >= $2 GROUP BY day, rule, owner ORDER BY day DESC, rule, owner LIMIT 5000`,
+        [repositoryKey(repository), sinceDay],
+      ),
+  }
+}
+
+function shownOf({ title, author, draft, reasons, checks, approvals }: PullLook): Shown {
+  return { title, draft, reasons, checks, approvals, ...(author !== undefined && { author }) }
+}
+
+function toPullRow(row: PullSeen): PullRow {
+  return {
+    ...(JSON.parse(row.shown) as Shown),
+    pull: pullNumber(row.pull),
+    state: row.state,
+    verdict: row.verdict,
+    head: commitSha(row.head),
+    baseRef: row.base_ref,
+    openedAt: row.opened_at,
+    since: row.since,
+    lookedAt: row.looked_at,
+    ...(row.ended_at !== null && { endedAt: row.ended_at }),
+  }
+}
+
+function toMerged({ id, pull, landing, begun_at, merged_at, shown }: MergedRow): MergedPull {
+  const { title = '', author } = shown === null ? ({} as Partial<Shown>) : (JSON.parse(shown) as Shown)
+  const { repository, baseRef, head, base, commit } = landing
+  return {
+    id,
+    repository,
+    pull: pullNumber(pull),
+    title,
+    ...(author !== undefined && { author }),
+    baseRef,
+    head,
+    base,
+    commit,
+    begunAt: begun_at,
+    mergedAt: merged_at,
+  }
+}

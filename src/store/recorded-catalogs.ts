@@ -1,0 +1,186 @@
+// What catalogs hold, and when their images were last seen, in tables: a page reads a row for each package it shows.
+import {
+  summarisePackage,
+  type PackageSummary,
+  type RecordedCatalog,
+  type RecordedPackage,
+} from '../change/recorded-package.ts'
+import type { PageRecords } from '../ports/page-records.ts'
+import type { Database } from './database.ts'
+import { repositoryKey } from './landings.ts'
+import { schema } from './migrations.ts'
+import { storedKey } from './stored-values.ts'
+
+type RecordedCatalogs = Pick<
+  PageRecords,
+  | 'recordCatalogs'
+  | 'catalogRows'
+  | 'packageSummaries'
+  | 'strandedPackages'
+  | 'recordedPackage'
+  | 'recordSeenImages'
+  | 'seenImages'
+>
+
+/** Characters of one statement's packages. */
+const batch = 1_000_000
+
+export function openRecordedCatalogs(database: Database): RecordedCatalogs {
+  return {
+    recordCatalogs: (repository, branch, catalogs) =>
+      database.transaction(async (sql) => {
+        const key = repositoryKey(repository)
+        await sql.lock(`catalogs ${key}`)
+        const kept = catalogs.map(({ catalog }) => catalog.key)
+        // Another branch's catalog of the same name keeps its place: the default branch is recorded first.
+        const others = await sql.query<{ key: string }>(
+          `SELECT key FROM ${schema}.recorded_catalog WHERE repository = $1 AND branch <> $2`,
+          [key, branch],
+        )
+        const taken = new Set(others.map((row) => row.key))
+        await sql.query(
+          `DELETE FROM ${schema}.recorded_package AS package USING ${schema}.recorded_catalog AS catalog
+           WHERE catalog.repository = $1 AND catalog.branch = $2 AND package.repository = $1
+             AND package.catalog = catalog.key AND NOT (catalog.key = ANY($3::text[]))`,
+          [key, branch, kept],
+        )
+        await sql.query(
+          `DELETE FROM ${schema}.recorded_catalog WHERE repository = $1 AND branch = $2 AND NOT (key = ANY($3::text[]))`,
+          [key, branch, kept],
+        )
+        for (const { catalog, packages } of catalogs) {
+          if (taken.has(catalog.key)) continue
+          await sql.query(
+            `INSERT INTO ${schema}.recorded_catalog (repository, branch, key, catalog) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (repository, key) DO UPDATE SET catalog = excluded.catalog`,
+            [key, branch, catalog.key, JSON.stringify(catalog)],
+          )
+          if (packages === undefined) continue
+          await sql.query(
+            `DELETE FROM ${schema}.recorded_package
+             WHERE repository = $1 AND catalog = $2 AND NOT (name = ANY($3::text[]))`,
+            [key, catalog.key, packages.map(({ name }) => storedKey(name))],
+          )
+          for (const part of inBatches(packages))
+            await sql.query(
+              `INSERT INTO ${schema}.recorded_package (repository, catalog, name, bundles, stranded, summary, package)
+               SELECT $1, $2, row->>'name', (row->>'bundles')::integer, (row->>'stranded')::integer,
+                 row->>'summary', row->>'package'
+               FROM json_array_elements($3::json) AS row
+               ON CONFLICT (repository, catalog, name) DO UPDATE SET bundles = excluded.bundles,
+                 stranded = excluded.stranded, summary = excluded.summary, package = excluded.package
+               WHERE recorded_package.package <> excluded.package`,
+              [key, catalog.key, JSON.stringify(part)],
+            )
+        }
+      }),
+
+    catalogRows: async (repository) => {
+      const rows = await database.query<{
+        catalog: string
+        packages: number
+        bundles: number
+        stranded: number
+      }>(
+        `SELECT catalog.catalog, count(package.name)::integer AS packages,
+           coalesce(sum(package.bundles), 0)::integer AS bundles, coalesce(sum(package.stranded), 0)::integer AS stranded
+         FROM ${schema}.recorded_catalog AS catalog LEFT JOIN ${schema}.recorded_package AS package
+           ON package.repository = catalog.repository AND package.catalog = catalog.key
+         WHERE catalog.repository = $1 GROUP BY catalog.key, catalog.catalog ORDER BY catalog.key`,
+        [repositoryKey(repository)],
+      )
+      return rows.map(({ catalog, ...counts }) => ({
+        ...(JSON.parse(catalog) as RecordedCatalog),
+        ...counts,
+      }))
+    },
+
+    packageSummaries: async (repository, catalog) => {
+      const rows = await database.query<{ summary: string }>(
+        `SELECT summary FROM ${schema}.recorded_package WHERE repository = $1 AND catalog = $2 ORDER BY name`,
+        [repositoryKey(repository), catalog],
+      )
+      return rows.map((row) => JSON.parse(row.summary) as PackageSummary)
+    },
+
+    strandedPackages: async (repository) => {
+      const rows = await database.query<{ catalog: string; summary: string }>(
+        `SELECT catalog, summary FROM ${schema}.recorded_package
+         WHERE repository = $1 AND stranded > 0 ORDER BY name, catalog LIMIT 500`,
+        [repositoryKey(repository)],
+      )
+      return rows.map((row) => ({
+        catalog: row.catalog,
+        package: JSON.parse(row.summary) as PackageSummary,
+      }))
+    },
+
+    recordedPackage: async (repository, catalog, name) => {
+      const [row] = await database.query<{ package: string }>(
+        `SELECT package FROM ${schema}.recorded_package WHERE repository = $1 AND catalog = $2 AND name = $3`,
+        [repositoryKey(repository), catalog, storedKey(name)],
+      )
+      return row && (JSON.parse(row.package) as RecordedPackage)
+    },
+
+    recordSeenImages: async (repository, images) => {
+      const latest = new Map(images.map((image) => [storedKey(image.reference), image]))
+      const rows = [...latest]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, image]) => ({ ...image, reference: key }))
+      await database.query(
+        `INSERT INTO ${schema}.seen_image (repository, reference, digest, seen_at)
+         SELECT $1, row->>'reference', row->>'digest', (row->>'seenAt')::float8
+         FROM json_array_elements($2::json) AS row
+         ON CONFLICT (repository, reference) DO UPDATE SET digest = excluded.digest, seen_at = excluded.seen_at`,
+        [repositoryKey(repository), JSON.stringify(rows)],
+      )
+    },
+
+    seenImages: async (repository, references) => {
+      const asked = new Map(references.map((reference) => [storedKey(reference), reference]))
+      const rows = await database.query<{ reference: string; digest: string | null; seen_at: number }>(
+        `SELECT reference, digest, seen_at FROM ${schema}.seen_image
+         WHERE repository = $1 AND reference IN (SELECT json_array_elements_text($2::json))`,
+        [repositoryKey(repository), JSON.stringify([...asked.keys()])],
+      )
+      return new Map(
+        rows.map(({ reference: key, digest, seen_at }) => {
+          const reference = asked.get(key) ?? key
+          return [reference, { reference, ...(digest !== null && { digest }), seenAt: seen_at }]
+        }),
+      )
+    },
+  }
+}
+
+interface PackedPackage {
+  readonly name: string
+  readonly bundles: number
+  readonly stranded: number
+  /** JSON, as the next. */
+  readonly summary: string
+  readonly package: string
+}
+
+/** Names come from strangers' files, of any characters and any length: see stored-values.ts. */
+function* inBatches(packages: readonly RecordedPackage[]): Generator<readonly PackedPackage[]> {
+  let part: PackedPackage[] = []
+  let length = 0
+  for (const one of packages) {
+    const packed = JSON.stringify(one)
+    part.push({
+      name: storedKey(one.name),
+      bundles: one.bundles.length,
+      stranded: one.bundles.filter(({ isStranded }) => isStranded).length,
+      summary: JSON.stringify(summarisePackage(one)),
+      package: packed,
+    })
+    length += packed.length
+    if (length < batch) continue
+    yield part
+    part = []
+    length = 0
+  }
+  if (part.length > 0) yield part
+}

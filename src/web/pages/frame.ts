@@ -1,0 +1,116 @@
+// What every status page has in common: its frame, the way to it, who is signed in, and one style sheet of its own. No script.
+import { createHash } from 'node:crypto'
+import { markup, nothing, render, type Html } from '../html.ts'
+import { homeAddress, signInAddress } from './addresses.ts'
+import { clockTime } from './words.ts'
+
+export interface Crumb {
+  readonly words: string
+  readonly to: string
+}
+
+export interface StatusPage {
+  readonly title: string
+  readonly crumbs: readonly Crumb[]
+  readonly body: Html
+  /** Whether the same is there as JSON. */
+  readonly hasJson?: boolean
+  readonly feed?: string
+}
+
+export interface Setting {
+  /** The path of this page, as it was asked for. */
+  readonly path: string
+  readonly now: number
+  /** Who looks. Absent: a stranger. */
+  readonly login?: string | undefined
+  readonly canSignIn: boolean
+}
+
+const style = `:root{color-scheme:light dark;--text:#1f2328;--faint:#59636e;--back:#fff;--soft:#f6f8fa;--line:#d1d9e0;--link:#0550ae;--good:#116329;--calm:#59636e;--bad:#a40e26;--unsure:#7d4e00;--button:#1a7f37}
+@media (prefers-color-scheme:dark){:root{--text:#e6edf3;--faint:#9ea7b3;--back:#0d1117;--soft:#161b22;--line:#3d444d;--link:#6cb6ff;--good:#56d364;--calm:#9ea7b3;--bad:#ff8a80;--unsure:#e3b341;--button:#1a7f37}}
+*{box-sizing:border-box}html{-webkit-text-size-adjust:100%}
+body{font:16px/1.5 system-ui,sans-serif;margin:0;color:var(--text);background:var(--back);overflow-wrap:break-word}
+header,main,footer{max-width:72rem;margin:0 auto;padding:0 1rem}
+header{display:flex;flex-wrap:wrap;gap:.25rem 1rem;align-items:center;justify-content:space-between;padding-top:.75rem;padding-bottom:.75rem;border-bottom:1px solid var(--line)}
+header form{margin:0}nav ol{list-style:none;display:flex;flex-wrap:wrap;gap:.25rem;margin:0;padding:0}nav li+li::before{content:"/";color:var(--faint);padding:0 .4rem}
+main{padding-top:1rem;padding-bottom:2rem}footer{border-top:1px solid var(--line);padding-top:.75rem;padding-bottom:2rem;color:var(--faint);font-size:.875rem}
+h1{font-size:1.6rem;line-height:1.25;margin:.5rem 0 1rem}h2{font-size:1.2rem;line-height:1.3;margin:2rem 0 .5rem}h3{font-size:1rem;margin:1.25rem 0 .25rem}
+a{color:var(--link)}a:focus-visible,button:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:3px solid var(--link);outline-offset:2px}
+.scroll{overflow-x:auto;margin:0 0 1rem}table{border-collapse:collapse;width:100%}caption{text-align:left;color:var(--faint);padding-bottom:.25rem}
+th,td{text-align:left;padding:.45rem .9rem .45rem 0;vertical-align:top;border-bottom:1px solid var(--line)}thead th{font-weight:600;white-space:nowrap;border-bottom-width:2px}tbody th{font-weight:400;min-width:13rem}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
+.state{white-space:nowrap;font-weight:600}.good{color:var(--good)}.calm{color:var(--calm)}.bad{color:var(--bad)}.unsure{color:var(--unsure)}
+.when{white-space:nowrap}.clock,.faint{color:var(--faint);font-size:.875rem}.clock{white-space:nowrap}
+code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:.875rem;background:var(--soft);border-radius:4px}code{padding:.1rem .3rem;overflow-wrap:anywhere}pre{padding:.75rem;overflow-x:auto;border:1px solid var(--line)}pre code{padding:0;background:none}
+.note{border:1px solid var(--line);border-left:4px solid var(--calm);border-radius:4px;padding:.6rem .9rem;margin:0 0 1rem;background:var(--soft)}.note.bad{border-left-color:var(--bad);color:inherit}.note.good{border-left-color:var(--good);color:inherit}.note p{margin:.2rem 0}
+ul.plain{list-style:none;margin:0;padding:0}ul.facts{padding-left:1.2rem}dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0 0 1rem}dt{color:var(--faint)}dd{margin:0}
+.links{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;padding:0;margin:0 0 1rem;list-style:none}
+button{font:inherit;padding:.35rem .8rem;border-radius:6px;border:1px solid var(--button);background:var(--button);color:#fff;cursor:pointer}button.quiet{background:none;border-color:var(--line);color:var(--link)}
+figure{margin:0 0 1rem}figure svg{display:block;border:1px solid var(--line);border-radius:6px}.skip{position:absolute;left:-999rem}.skip:focus{left:1rem;top:.5rem;background:var(--back);padding:.5rem}
+@media (max-width:40rem){dl{grid-template-columns:1fr}dt{margin-top:.4rem}h1{font-size:1.35rem}.clock{white-space:normal}}
+@media print{header form,footer{display:none}}`
+
+/** The style sheet, and the address that changes with it. */
+export const styleSheet = style
+const styleAddress = `/pages.css?v=${createHash('sha256').update(style).digest('hex').slice(0, 12)}`
+
+export function renderStatusPage(
+  { title, crumbs, body, hasJson, feed }: StatusPage,
+  setting: Setting,
+): string {
+  const { path, now } = setting
+  const jsonPath = path === homeAddress ? '/home.json' : `${path}.json`
+  return `<!doctype html>\n${render(
+    markup`<html lang="en"><head><meta charset="utf-8" /><meta name="viewport" content="width=device-width, initial-scale=1" /><title>${title} · catalog-bot</title><link rel="stylesheet" href="${styleAddress}" /> ${
+      feed !== undefined &&
+      markup`<link rel="alternate" type="application/atom+xml" title="Merged pull requests" href="${feed}"/>`
+    }</head>
+<body><a class="skip" href="#content">Skip to the content</a>
+<header><nav aria-label="Where you are"><ol>${[{ words: 'catalog-bot', to: homeAddress }, ...crumbs].map(
+      ({ words, to }) =>
+        markup`<li>${to === path ? markup`<a href="${to}" aria-current="page">${words}</a>` : markup`<a href="${to}">${words}</a>`}</li>`,
+    )}</ol></nav>${signedIn(setting)}</header>
+<main id="content"><h1>${title}</h1>${body}</main>
+<footer><p>As of ${clockTime(now)}. Reload the page for the newest state.${hasJson === true && markup` <a href="${jsonPath}">The same as JSON</a>`}${feed !== undefined && markup` · <a href="${feed}">Feed (Atom)</a>`}</p></footer></body></html>`,
+  )}\n`
+}
+
+function signedIn({ login, canSignIn, path }: Setting): Html {
+  if (login !== undefined)
+    return markup`<form method="post" action="/sign-out"><span class="faint">signed in as ${login}</span> <button class="quiet">Sign out</button></form>`
+  return canSignIn ? markup`<a href="${signInAddress(path)}">Sign in with GitHub</a>` : nothing
+}
+
+/** A table with headings for screen readers; a sentence where there is nothing to show. Wide ones scroll by themselves. */
+export function table(
+  {
+    label,
+    columns,
+    empty,
+  }: {
+    readonly label: string
+    /** Beginning with `#`: numbers. */
+    readonly columns: readonly string[]
+    readonly empty: string
+  },
+  rows: readonly (readonly (Html | string | number)[])[],
+): Html {
+  if (rows.length === 0) return markup`<p class="faint">${empty}</p>`
+  const isNumber = columns.map((column) => column.startsWith('#'))
+  return markup`<div class="scroll" role="region" aria-label="${label}" tabindex="0"><table>
+<thead><tr>${columns.map((column, at) =>
+    isNumber[at] === true
+      ? markup`<th scope="col" class="number">${column.slice(1)}</th>`
+      : markup`<th scope="col">${column}</th>`,
+  )}</tr></thead><tbody>${rows.map(
+    (cells) =>
+      markup`<tr>${cells.map((cell, at) =>
+        at === 0
+          ? markup`<th scope="row">${cell}</th>`
+          : isNumber[at] === true
+            ? markup`<td class="number">${cell}</td>`
+            : markup`<td>${cell}</td>`,
+      )}</tr>`,
+  )}</tbody></table></div>`
+}

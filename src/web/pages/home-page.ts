@@ -1,0 +1,62 @@
+// `/`: the repositories that whoever looks may read, and how each stands.
+import type { RepositoryName } from '../../change/snapshot.ts'
+import type { VerdictKind } from '../../gate/verdict.ts'
+import { markup, nothing } from '../html.ts'
+import { mergedAddress, repositoryAddress, ruleAddress, signInAddress } from './addresses.ts'
+import { table, type Setting, type StatusPage } from './frame.ts'
+import { count, state, time } from './words.ts'
+
+export interface HomeModel {
+  readonly repositories: readonly {
+    readonly repository: RepositoryName
+    readonly isPublic: boolean
+    readonly open: Readonly<Partial<Record<VerdictKind, number>>>
+    readonly stops: number
+    readonly lastMerge?: { readonly pull: number; readonly at: number }
+  }[]
+}
+
+export function homePage({ repositories }: HomeModel, { now, login, canSignIn }: Setting): StatusPage {
+  const all = (open: Readonly<Partial<Record<VerdictKind, number>>>) =>
+    Object.values(open).reduce((sum, number) => sum + number, 0)
+  const hidden =
+    login === undefined && canSignIn
+      ? markup`<p class="faint">Private repositories are shown to people who can read them on GitHub. <a href="${signInAddress('/')}">Sign in</a> to see yours.</p>`
+      : nothing
+  return {
+    title: 'Catalog repositories',
+    crumbs: [],
+    hasJson: true,
+    body: markup`<ul class="links"><li><a href="${mergedAddress()}">Merged pull requests</a></li><li><a href="/overview">Overview</a></li><li><a href="${ruleAddress()}">Rules</a></li></ul>${table(
+      {
+        label: 'Repositories',
+        columns: [
+          'Repository',
+          'State',
+          '#Open',
+          '#Ready',
+          '#Wait for people',
+          '#Blocked',
+          '#Wait for answers',
+          'Last merge',
+        ],
+        empty:
+          'There is no repository to show. The bot lists those on which its App is installed, a few minutes after the installation.',
+      },
+      repositories.map(({ repository, isPublic, open, stops, lastMerge }) => [
+        markup`<a href="${repositoryAddress(repository)}">${repository.owner}/${repository.name}</a>${!isPublic && markup` <span class="faint">private</span>`}`,
+        stops > 0
+          ? markup`${state('stopped')} <span class="faint">${count(stops, 'stop')}</span>`
+          : markup`merges`,
+        all(open),
+        open.merge ?? 0,
+        open.wait ?? 0,
+        open.blocked ?? 0,
+        open.unknown ?? 0,
+        lastMerge === undefined
+          ? markup`<span class="faint">none yet</span>`
+          : markup`<a href="${repositoryAddress(repository)}/pull/${lastMerge.pull}">#${lastMerge.pull}</a> ${time(lastMerge.at, now)}`,
+      ]),
+    )} ${hidden}`,
+  }
+}

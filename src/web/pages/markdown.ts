@@ -1,0 +1,110 @@
+// As much Markdown as docs/rules is written in: headings, paragraphs, lists, tables, code, emphasis, links. For our own pages
+// alone; whatever else a line holds is shown as text.
+import { markup, preformatted, type Html } from '../html.ts'
+
+/** `home`: where links to other rules' pages (`two-heads.md`) lead. */
+export function renderMarkdown(text: string, home: string): Html {
+  const lines = text.replace(/^<!--.*-->$/gm, '').split('\n')
+  const blocks: Html[] = []
+  for (let at = 0; at < lines.length;) {
+    const line = lines[at] ?? ''
+    const heading = /^(?<marks>#{1,4}) (?<words>.*)$/.exec(line)?.groups
+    if (line.startsWith('```')) {
+      const end = lines.indexOf('```', at + 1)
+      const last = end < 0 ? lines.length : end
+      blocks.push(
+        markup`<pre tabindex="0"><code>${preformatted(`${lines.slice(at + 1, last).join('\n')}\n`)}</code></pre>`,
+      )
+      at = last + 1
+    } else if (heading) {
+      const words = inline(heading['words'] ?? '', home)
+      blocks.push(
+        (heading['marks'] ?? '').length <= 2
+          ? markup`
+<h2>${words}</h2>`
+          : markup`<h3>${words}</h3>`,
+      )
+      at += 1
+    } else if (/^(?:[-*]|\d+\.) /.test(line)) {
+      const items: string[] = []
+      for (; at < lines.length && (lines[at] ?? '') !== ''; at++) {
+        const item = /^(?:[-*]|\d+\.) (?<words>.*)$/.exec(lines[at] ?? '')?.groups?.['words']
+        if (item === undefined) items.push(`${items.pop() ?? ''} ${(lines[at] ?? '').trim()}`)
+        else items.push(item)
+      }
+      blocks.push(markup`<ul>${items.map((item) => markup`<li>${inline(item, home)}</li>`)}</ul>`)
+    } else if (line.startsWith('|')) {
+      const rows: string[][] = []
+      for (; (lines[at] ?? '').startsWith('|'); at++)
+        rows.push(
+          (lines[at] ?? '')
+            .slice(1, -1)
+            .split('|')
+            .map((cell) => cell.trim()),
+        )
+      const [head = [], , ...body] = rows
+      blocks.push(
+        markup`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+<thead><tr>${head.map((cell) => markup`<th scope="col">${inline(cell, home)}</th>`)}</tr></thead><tbody>${body.map(
+          (row) => markup`<tr>${row.map((cell) => markup`<td>${inline(cell, home)}</td>`)}</tr>`,
+        )}</tbody></table></div>`,
+      )
+    } else if (line.trim() === '') at += 1
+    else {
+      const from = at
+      while (
+        at < lines.length &&
+        (lines[at] ?? '').trim() !== '' &&
+        !/^(?:```|#{1,4} |\|)/.test(lines[at] ?? '')
+      )
+        at++
+      blocks.push(markup`<p>${inline(lines.slice(from, Math.max(at, from + 1)).join(' '), home)}</p>`)
+      at = Math.max(at, from + 1)
+    }
+  }
+  return markup`${blocks}`
+}
+
+const token =
+  /`(?<code>[^`]+)`|\*\*(?<strong>[^*]+)\*\*|\*(?<em>[^*]+)\*|\[(?<words>[^\]]+)\]\((?<to>[^)\s]+)\)/g
+
+function inline(text: string, home: string): Html {
+  const parts: Html[] = []
+  let last = 0
+  for (const match of text.matchAll(token)) {
+    parts.push(markup`${text.slice(last, match.index)}`)
+    last = match.index + match[0].length
+    const { code, strong, em, words, to } = match.groups ?? {}
+    if (code !== undefined) parts.push(markup`<code>${code}</code>`)
+    else if (strong !== undefined) parts.push(markup`<strong>${strong}</strong>`)
+    else if (em !== undefined) parts.push(markup`<em>${em}</em>`)
+    else parts.push(link(words ?? '', to ?? '', home))
+  }
+  parts.push(markup`${text.slice(last)}`)
+  return markup`${parts}`
+}
+
+function link(words: string, to: string, home: string): Html {
+  const rule = /^(?:\.\/)?(?<id>[a-z\d.-]+)\.md$/.exec(to)?.groups?.['id']
+  if (rule !== undefined) return markup`<a href="${home}/${rule}">${words}</a>`
+  return /^https:\/\//.test(to) ? markup`<a href="${to}">${words}</a>` : markup`${words}`
+}
+
+const mark =
+  /\\(?<plain>[!-/:-@[-`{-~])|(?<fence>`+) ?(?<code>.*?) ?\k<fence>(?!`)|\*\*|\[(?<words>[^\]]*)\]\([^)]*\)|&(?<entity>amp|lt|gt);/g
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' }
+
+/** A line of Markdown that messages/ made, as it is read: without its marks, code as code. No link and no markup comes of it. */
+export function plainLine(line: string): Html {
+  const text = line.replace(/^\s*(?:[-*] )?/, '').replaceAll('\u2060', '')
+  const parts: Html[] = []
+  let last = 0
+  for (const match of text.matchAll(mark)) {
+    parts.push(markup`${text.slice(last, match.index)}`)
+    last = match.index + match[0].length
+    const { plain, code, words, entity } = match.groups ?? {}
+    if (code !== undefined) parts.push(markup`<code>${code}</code>`)
+    else parts.push(markup`${plain ?? words ?? (entity === undefined ? '' : entities[entity])}`)
+  }
+  return markup`${parts}${text.slice(last)}`
+}

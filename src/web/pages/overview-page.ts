@@ -1,0 +1,136 @@
+// `/overview` and `/r/O/R/overview`: what is not well although nothing is open: missing images, stranded versions, and which
+// rules warn whom, week by week.
+import type { RepositoryName } from '../../change/snapshot.ts'
+import type { Severity } from '../../findings/finding.ts'
+import { markup } from '../html.ts'
+import { catalogAddress, overviewAddress, repositoryAddress, ruleAddress } from './addresses.ts'
+import { table, type Setting, type StatusPage } from './frame.ts'
+import { count, time } from './words.ts'
+
+export interface OverviewModel {
+  readonly repositories: readonly {
+    readonly repository: RepositoryName
+    readonly missing: number
+    readonly stranded: number
+    readonly scannedAt?: number
+  }[]
+}
+
+export interface RepositoryOverviewModel {
+  readonly repository: RepositoryName
+  readonly scan: { readonly at?: number; readonly unknown?: number }
+  readonly missing: readonly {
+    readonly reference: string
+    readonly kind: string
+    readonly reason: string
+    readonly since: number
+  }[]
+  readonly stranded: readonly {
+    readonly catalog: string
+    readonly package: string
+    readonly bundles: readonly string[]
+  }[]
+  /** Of the last weeks, the newest first. */
+  readonly weeks: readonly { readonly from: string }[]
+  readonly rules: readonly {
+    readonly rule: string
+    readonly severity: Severity
+    readonly pulls: readonly number[]
+  }[]
+  readonly owners: readonly {
+    readonly owner: string
+    readonly pulls: readonly number[]
+    readonly rules: readonly string[]
+  }[]
+}
+
+export function overviewPage({ repositories }: OverviewModel, { now }: Setting): StatusPage {
+  return {
+    title: 'Overview',
+    crumbs: [{ words: 'overview', to: '/overview' }],
+    hasJson: true,
+    body: table(
+      {
+        label: 'Repositories',
+        columns: ['Repository', '#Missing images', '#Stranded versions', 'Last scan'],
+        empty: 'There is no repository to show.',
+      },
+      repositories.map(({ repository, missing, stranded, scannedAt }) => [
+        markup`<a href="${overviewAddress(repository)}">${repository.owner}/${repository.name}</a>`,
+        missing,
+        stranded,
+        scannedAt === undefined ? markup`<span class="faint">none yet</span>` : time(scannedAt, now),
+      ]),
+    ),
+  }
+}
+
+export function repositoryOverviewPage(model: RepositoryOverviewModel, { now }: Setting): StatusPage {
+  const { repository, scan, missing, stranded, weeks, rules, owners } = model
+  const named = `${repository.owner}/${repository.name}`
+  const weekColumns = weeks.map(({ from }) => `#from ${from}`)
+  return {
+    title: `Overview of ${named}`,
+    crumbs: [
+      { words: named, to: repositoryAddress(repository) },
+      { words: 'overview', to: overviewAddress(repository) },
+    ],
+    hasJson: true,
+    body: markup`
+<h2>Missing images</h2><p class="faint">${
+      scan.at === undefined
+        ? 'No scan has ended yet.'
+        : markup`The last scan ended ${time(scan.at, now)}. ${scan.unknown !== undefined && scan.unknown > 0 && `Of ${count(scan.unknown, 'image')} it learned nothing definite.`}`
+    }</p>${table(
+      {
+        label: 'Missing images',
+        columns: ['Image', 'What', 'Why', 'Since'],
+        empty: 'No image is missing.',
+      },
+      missing.map(({ reference, kind, reason, since }) => [
+        markup`<code>${reference}</code>`,
+        kind,
+        reason,
+        time(since, now),
+      ]),
+    )}
+<h2>Stranded versions</h2><p class="faint">Whoever has one of these installed gets no update any more: no upgrade leads to the head of a channel.</p>${table(
+      {
+        label: 'Stranded versions',
+        columns: ['Package', 'Catalog', 'Versions'],
+        empty: 'No version is stranded.',
+      },
+      stranded.map(({ catalog, package: name, bundles }) => [
+        markup`<a href="${catalogAddress(repository, catalog, name)}">${name}</a>`,
+        markup`<a href="${catalogAddress(repository, catalog)}">${catalog}</a>`,
+        bundles.length > 10
+          ? `${bundles.slice(0, 10).join(', ')} and ${bundles.length - 10} more`
+          : bundles.join(', '),
+      ]),
+    )}
+<h2>Findings by rule</h2><p class="faint">How many pull requests met a rule, week by week.</p>${table(
+      {
+        label: 'Findings by rule',
+        columns: ['Rule', 'Severity', ...weekColumns],
+        empty: 'No rule has found anything.',
+      },
+      rules.map(({ rule, severity, pulls }) => [
+        markup`<a href="${ruleAddress(rule)}">${rule}</a>`,
+        markup`<span class="${severity === 'error' ? 'bad' : 'unsure'}">${severity}</span>`,
+        ...pulls,
+      ]),
+    )}
+<h2>Findings by author</h2>${table(
+      {
+        label: 'Findings by author',
+        columns: ['Author', ...weekColumns, 'Rules'],
+        empty: 'Nobody was told anything.',
+      },
+      owners.map(({ owner, pulls, rules: met }) => [
+        owner === '' ? 'deleted accounts' : owner,
+        ...pulls,
+        met.join(', '),
+      ]),
+    )}`,
+  }
+}

@@ -1,0 +1,161 @@
+// `/r/O/R`: every open pull request, how it stands, since when and for whom it waits; what is being merged; what is stopped.
+import type { RepositoryName } from '../../change/snapshot.ts'
+import type { StopKind } from '../../gate/landing-stop.ts'
+import type { ShownReason } from '../../ports/page-records.ts'
+import { markup, nothing, type Html } from '../html.ts'
+import {
+  catalogsAddress,
+  mergedAddress,
+  overviewAddress,
+  pullAddress,
+  repositoryAddress,
+} from './addresses.ts'
+import { table, type Setting, type StatusPage } from './frame.ts'
+import { count, sentence, state, stateWord, time, type ShownState } from './words.ts'
+
+export interface QueuedPull {
+  readonly pull: number
+  readonly title: string
+  readonly author?: string
+  readonly baseRef: string
+  readonly draft: boolean
+  readonly state: ShownState
+  readonly since: number
+  readonly openedAt: number
+  readonly lookedAt: number
+  readonly reasons: readonly ShownReason[]
+  /** Whose turn it is. */
+  readonly who: readonly string[]
+  /** The pull request that is merged before it. */
+  readonly behind?: number
+}
+
+export interface ShownStop {
+  readonly branch?: string
+  readonly kind: StopKind
+  readonly since: number
+  readonly by: string
+  readonly reason: string
+  readonly pull?: number
+  readonly tryAgainAt?: number
+  /** The comment that ends it. */
+  readonly command: string
+}
+
+export interface QueueModel {
+  readonly repository: RepositoryName
+  readonly isPublic: boolean
+  /** GitHub's page of it. */
+  readonly url: string
+  readonly pulls: readonly QueuedPull[]
+  /** Whether there are more. */
+  readonly isCut: boolean
+  readonly merging: readonly {
+    readonly pull: number
+    readonly baseRef: string
+    readonly since?: number
+    readonly how: string
+  }[]
+  readonly stops: readonly ShownStop[]
+  readonly events: readonly {
+    readonly at: number
+    readonly step: 'stopped' | 'resumed'
+    readonly kind: StopKind
+    readonly branch?: string
+    readonly by: string
+    readonly reason: string
+  }[]
+}
+
+/** `resumeWord`: of who may end a stop here, what their form sends along. */
+export function queuePage(model: QueueModel, setting: Setting, resumeWord?: string): StatusPage {
+  const { repository, pulls, merging, stops, events, isCut } = model
+  const { now } = setting
+  const link = (pull: number): Html => markup`<a href="${pullAddress(repository, pull)}">#${pull}</a>`
+  const named = `${repository.owner}/${repository.name}`
+  const counts = Object.entries(Object.groupBy(pulls, (pull) => pull.state))
+    .map(([shown, its]) => `${its.length} ${stateWord(shown as ShownState)}`)
+    .join(', ')
+  return {
+    title: named,
+    crumbs: [{ words: named, to: repositoryAddress(repository) }],
+    hasJson: true,
+    body: markup`<ul class="links"><li><a href="${catalogsAddress(repository)}">Catalogs</a></li><li><a href="${overviewAddress(repository)}">Overview</a></li><li><a href="${mergedAddress(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${stops.map((stop) => stopNote(stop, model, now, resumeWord))}
+<h2>Merging now</h2>${
+      merging.length === 0
+        ? markup`<p class="faint">Nothing is being merged.</p>`
+        : markup`<ul class="plain">${merging.map(
+            ({ pull, baseRef, since, how }) =>
+              markup`<li>${state('merging')} ${link(pull)} into <code>${baseRef}</code>, ${how}${since !== undefined && markup`, begun ${time(since, now)}`}</li>`,
+          )}</ul>`
+    }
+<h2>Open pull requests</h2><p>${pulls.length === 0 ? nothing : markup`${count(pulls.length, 'pull request')}: ${counts}.`}${isCut && ' There are more; these are the oldest.'}</p>${table(
+      {
+        label: 'Open pull requests',
+        columns: ['Pull request', 'State', 'Since', 'Why', 'Next', 'Opened'],
+        empty: 'No pull request is open, or the bot has looked at none yet.',
+      },
+      pulls.map((pull) => [
+        markup`${link(pull.pull)} ${pull.title}<br /><span class="faint">${pull.author ?? 'a deleted account'} into ${pull.baseRef}${pull.draft && ', draft'}</span>`,
+        state(pull.state),
+        time(pull.since, now),
+        why(pull),
+        pull.behind !== undefined
+          ? markup`after ${link(pull.behind)}`
+          : pull.who.length > 0
+            ? markup`${pull.who.join(', ')}`
+            : markup`<span class="faint">${turnOf(pull.state)}</span>`,
+        time(pull.openedAt, now),
+      ]),
+    )} ${
+      events.length === 0
+        ? nothing
+        : markup`
+<h2>Stops so far</h2>${table(
+            { label: 'Stops so far', columns: ['When', 'What', 'Branch', 'By', 'Why'], empty: '' },
+            events.map(({ at, step, kind, branch, by, reason }) => [
+              time(at, now),
+              markup`${step}${kind !== 'frozen' && ` (${kind})`}`,
+              branch ?? 'every branch',
+              by,
+              reason === '' ? markup`<span class="faint">no reason given</span>` : reason,
+            ]),
+          )}`
+    }`,
+  }
+}
+
+function why({ reasons }: QueuedPull): Html {
+  const [first, ...more] = reasons
+  if (first === undefined) return markup`<span class="faint">all checks passed</span>`
+  return markup`${sentence(first.text)}${more.length > 0 && markup` <span class="faint">and ${count(more.length, 'more reason')}</span>`}`
+}
+
+function turnOf(shown: ShownState): string {
+  if (shown === 'blocked') return 'the author'
+  return shown === 'wait' ? 'people' : 'the bot'
+}
+
+function stopNote(
+  stop: ShownStop,
+  { repository }: QueueModel,
+  now: number,
+  resumeWord: string | undefined,
+): Html {
+  const { branch, kind, since, by, reason, command, tryAgainAt, pull } = stop
+  const where = branch === undefined ? 'in this repository' : markup`on <code>${branch}</code>`
+  const what = {
+    frozen: markup`Merging is stopped ${where} by ${by}`,
+    audit: markup`Merging is stopped ${where}, because the branch does not hold what was checked`,
+    refused: markup`GitHub refuses merges ${where}`,
+  }[kind]
+  const button =
+    resumeWord === undefined
+      ? nothing
+      : markup`<form method="post" action="${repositoryAddress(repository)}/resume"> <input type="hidden" name="word" value="${resumeWord}" /><input type="hidden" name="kind" value="${kind}"/><input type="hidden" name="branch" value="${branch ?? ''}" /><p><button>${kind === 'refused' ? 'Try again now' : 'Resume merging'}</button> <span class="faint">for maintainers; the bot asks GitHub whether you are one</span></p></form>`
+  return markup`<div class="note bad"><p><strong><span class="bad" aria-hidden="true">■</span> ${what}</strong> since ${time(since, now)}.${pull !== undefined && markup` It began with <a href="${pullAddress(repository, pull)}">#${pull}</a>.`}</p>${reason !== '' && markup`<p>Why: ${sentence(reason)}</p>`}<p>${
+    kind === 'refused'
+      ? markup`The bot tries again by itself${tryAgainAt !== undefined && markup`: ${time(tryAgainAt, now)}`}, and when the settings of the branch change.`
+      : markup`A maintainer resumes it with the comment <code>${command}</code> on ${branch === undefined ? 'any pull request here' : 'a pull request into this branch'}.`
+  }</p>${button}</div>`
+}

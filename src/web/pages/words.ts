@@ -1,0 +1,86 @@
+// Times, states and names as every page shows them.
+import type { VerdictKind } from '../../gate/verdict.ts'
+import { isoTime } from '../../findings/iso-time.ts'
+import { markup, type Html } from '../html.ts'
+
+/** `2026-11-22 10:00 UTC`. */
+export const clockTime = (milliseconds: number): string =>
+  `${isoTime(milliseconds).slice(0, 16).replace('T', ' ')} UTC`
+
+const steps: readonly (readonly [seconds: number, one: string, more: string])[] = [
+  [86_400, 'day', 'days'],
+  [3600, 'hour', 'hours'],
+  [60, 'minute', 'minutes'],
+]
+
+/** `3 hours`, `less than a minute`. */
+export function duration(milliseconds: number): string {
+  const seconds = Math.max(0, milliseconds) / 1000
+  for (const [length, one, more] of steps)
+    if (seconds >= length) {
+      const count = Math.floor(seconds / length)
+      return `${count} ${count === 1 ? one : more}`
+    }
+  return 'less than a minute'
+}
+
+function ago(at: number, now: number): string {
+  return at > now + 60_000 ? `in ${duration(at - now)}` : `${duration(now - at)} ago`
+}
+
+/** Both: how long ago, and when. */
+export function time(at: number, now: number): Html {
+  return markup`<time datetime="${isoTime(at)}"><span class="when">${ago(at, now)}</span> <span class="clock">${clockTime(at)}</span></time>`
+}
+
+interface StateWords {
+  readonly word: string
+  /** Never told by colour alone. */
+  readonly sign: string
+  readonly tone: 'good' | 'calm' | 'bad' | 'unsure'
+}
+
+const verdicts: Readonly<Record<VerdictKind, StateWords>> = {
+  merge: { word: 'ready to merge', sign: '✓', tone: 'good' },
+  wait: { word: 'waits for people', sign: '⏳', tone: 'calm' },
+  blocked: { word: 'blocked', sign: '✗', tone: 'bad' },
+  unknown: { word: 'waits for answers', sign: '?', tone: 'unsure' },
+}
+
+const others = {
+  merging: { word: 'merging now', sign: '↻', tone: 'good' },
+  behind: { word: 'in the queue', sign: '≡', tone: 'good' },
+  merged: { word: 'merged', sign: '✓', tone: 'good' },
+  closed: { word: 'closed', sign: '–', tone: 'calm' },
+  stopped: { word: 'stopped', sign: '■', tone: 'bad' },
+} as const satisfies Readonly<Record<string, StateWords>>
+
+export type ShownState = VerdictKind | keyof typeof others
+
+export function state(shown: ShownState): Html {
+  const { word, sign, tone } = wordsOf(shown)
+  return markup`<span class="state ${tone}"><span aria-hidden="true">${sign}</span> ${word}</span>`
+}
+
+export const stateWord = (shown: ShownState): string => wordsOf(shown).word
+
+function wordsOf(shown: ShownState): StateWords {
+  return shown in others ? others[shown as keyof typeof others] : verdicts[shown as VerdictKind]
+}
+
+/** Made once: to make one for each number takes longer than a page. */
+const numbers = new Intl.NumberFormat('en')
+
+export const count = (number: number, one: string, more = `${one}s`): string =>
+  `${numbers.format(number)} ${number === 1 ? one : more}`
+
+export function short(commit: string): string {
+  return commit.slice(0, 12)
+}
+
+/** A sentence of a clause. */
+export function sentence(clause: string): string {
+  const text = clause.trim()
+  if (text === '') return ''
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`
+}

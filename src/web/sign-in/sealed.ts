@@ -1,0 +1,44 @@
+// What a browser keeps for us and must neither read nor change: AES-256-GCM under a key that is made of the App's client
+// secret, so that every instance opens what another sealed. What is sealed for one purpose is nothing for another.
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+
+export interface Seal {
+  seal(value: unknown): string
+  /** Undefined of whatever was not sealed here, for this purpose, with this secret. */
+  open(sealed: string): unknown
+}
+
+const algorithm = 'aes-256-gcm'
+const [nonceLength, tagLength] = [12, 16]
+/** Cookies have 4096 characters at most. */
+const longest = 4096
+
+export function openSeal(secret: string, purpose: string): Seal {
+  const key = Buffer.from(hkdfSync('sha256', secret, 'catalog-bot', purpose, 32))
+  return {
+    seal(value) {
+      const nonce = randomBytes(nonceLength)
+      const cipher = createCipheriv(algorithm, key, nonce)
+      const text = Buffer.concat([cipher.update(JSON.stringify(value), 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64url')
+    },
+    open(sealed) {
+      if (sealed.length > longest || !/^[\w-]+$/.test(sealed)) return undefined
+      const bytes = Buffer.from(sealed, 'base64url')
+      if (bytes.length <= nonceLength + tagLength) return undefined
+      try {
+        const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceLength), {
+          authTagLength: tagLength,
+        })
+        decipher.setAuthTag(bytes.subarray(nonceLength, nonceLength + tagLength))
+        const text = Buffer.concat([
+          decipher.update(bytes.subarray(nonceLength + tagLength)),
+          decipher.final(),
+        ])
+        return JSON.parse(text.toString('utf8')) as unknown
+      } catch {
+        return undefined
+      }
+    },
+  }
+}

@@ -1,0 +1,398 @@
+// The status pages as people and programs see them: who may read what, what is escaped, how they look to whoever needs help
+// to read, and signing in with GitHub. One store, one GitHub, one browser for all of it.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Browser, Page } from 'playwright-core'
+import { hasBrowser, openBrowser } from '../../browser.ts'
+import { leaveOut } from '../../left-out.ts'
+import {
+  furnishPages,
+  hostile,
+  listRepositories,
+  minute,
+  open,
+  secret,
+  secretWords,
+} from './furnish-pages.ts'
+import { openPagesWorld, type PagesWorld } from './pages-world.ts'
+
+const withBrowser = hasBrowser ? test : test.skip
+if (!hasBrowser) leaveOut('chromium')
+
+let world: PagesWorld
+let browser: Browser | undefined
+beforeAll(async () => {
+  world = await openPagesWorld()
+  for (const login of ['ann', 'eve']) world.github.createUser(login)
+  world.github.createOrganization('coast', ['ann'])
+  for (const [{ name }, isPrivate] of [
+    [open, false],
+    [secret, true],
+  ] as const)
+    await world.github.createRepository('coast', name, { private: isPrivate })
+  await furnishPages(world.store)
+  if (hasBrowser) browser = await openBrowser()
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  await world?.close()
+})
+
+/** Time never goes back; GitHub says again where the App is installed. */
+async function later(minutes: number): Promise<void> {
+  world.time.now += minutes * minute
+  await listRepositories(world.store, world.time.now)
+}
+// Whoever looks at so many pages waits a moment now and then.
+beforeEach(() => later(1))
+
+const get = (path: string, init: RequestInit = {}, address = world.address) =>
+  fetch(`${address}${path}`, { redirect: 'manual', ...init })
+const textOf = async (path: string, init?: RequestInit) => (await get(path, init)).text()
+const json = async (path: string): Promise<unknown> =>
+  (await get(path, { headers: { accept: 'application/json' } })).json()
+
+const ofOne = '/r/coast/operators'
+const all = [
+  '/',
+  '/overview',
+  '/merged',
+  '/rules',
+  '/rules/several-heads',
+  ofOne,
+  `${ofOne}/pull/11`,
+  `${ofOne}/pull/15`,
+  `${ofOne}/overview`,
+  `${ofOne}/merged`,
+  `${ofOne}/catalog`,
+  `${ofOne}/catalog/v4.20`,
+  `${ofOne}/catalog/v4.20/lighthouse`,
+] as const
+
+describe('a stranger', () => {
+  test.each(all)('reads %s, and the same as JSON', async (path) => {
+    const reply = await get(path)
+    expect([reply.status, reply.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    expect(reply.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'/)
+    const page = await reply.text()
+    expect(page).not.toMatch(/<script|<img|onerror="|style="|\u202E/)
+    const ending = path === '/' ? '/home.json' : `${path}.json`
+    expect(page).toContain(`href="${ending}"`)
+    expect(await (await get(ending)).text()).toBe(
+      await (await get(path, { headers: { accept: 'application/json' } })).text(),
+    )
+  })
+
+  test('sees who waits for whom, what is merged now, and what is stopped', async () => {
+    expect(await json(ofOne)).toMatchObject({
+      merging: [{ pull: 12, how: 'by the bot' }],
+      stops: [{ branch: 'release-4.20', by: '@harbormaster', command: '/thaw' }],
+      pulls: [
+        { pull: 12, state: 'merging' },
+        { pull: 13, state: 'behind', behind: 12 },
+        { pull: 14, state: 'wait', who: ['bob', 'coast/tidepool-owners'] },
+        { pull: 15, state: 'blocked', title: hostile },
+        { pull: 16, state: 'unknown' },
+      ],
+    })
+  })
+
+  test('learns why a pull request was merged', async () => {
+    const page = (await textOf(`${ofOne}/pull/11`)).replaceAll(/<[^>]+>/g, '')
+    for (const words of [
+      'All that was required had passed: ownership: passed (1 file, 1 package); validation: passed (1 catalog)',
+      'Approved by alice',
+      'Images: published',
+      'registry.example/coast/catalog:v4.20 is published',
+      'An owner of lighthouse must approve.',
+    ])
+      expect(page).toContain(words)
+    expect(await json(`${ofOne}/pull/11`)).toMatchObject({
+      state: 'merged',
+      history: [{ verdict: 'merge' }, { verdict: 'wait' }],
+      commands: [{ command: 'approve', login: 'alice', outcome: 'done' }],
+      changeLines: [expect.stringContaining('lighthouse')],
+    })
+  })
+
+  test('sees a package with its images, when they were seen, and what is missing', async () => {
+    const { packages } = (await json(`${ofOne}/catalog/v4.20`)) as {
+      packages: { name: string; owners: string[] }[]
+    }
+    expect(packages.map(({ name }) => name)).toContain('lighthouse')
+    const shown = (await Promise.all(packages.map(({ name }) => json(`${ofOne}/catalog/v4.20/${name}`)))) as {
+      images: { digest?: string; seenAt?: number; missing?: string }[]
+    }[]
+    const images = shown.flatMap((one) => one.images)
+    expect(images.filter(({ digest }) => digest?.startsWith('sha256:abab'))).toHaveLength(1)
+    expect(images.filter(({ missing }) => missing?.includes('404'))).toHaveLength(1)
+    expect(await textOf(`${ofOne}/catalog/v4.20/lighthouse`)).toMatch(/<svg role="img"[\s\S]*lighthouse/)
+  })
+
+  test('gets a feed of what was merged, and a badge', async () => {
+    const feed = await get('/merged.atom')
+    expect(feed.headers.get('content-type')).toContain('application/atom+xml')
+    expect(await feed.text()).toContain(`<id>${world.address}${ofOne}/pull/11</id>`)
+    const badge = await get('/badge/coast/operators.svg')
+    expect(badge.headers.get('content-type')).toContain('image/svg+xml')
+    expect(await badge.text()).toContain('merging is stopped')
+  })
+
+  test('gets no bytes again that it has, and none for HEAD', async () => {
+    const first = await get(ofOne)
+    const again = await get(ofOne, { headers: { 'if-none-match': first.headers.get('etag') ?? '' } })
+    expect(again.status).toBe(304)
+    const head = await get(ofOne, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
+      200,
+      first.headers.get('content-length'),
+      '',
+    ])
+    expect((await get(ofOne, { method: 'PUT' })).status).toBe(405)
+  })
+
+  test('finds nothing of a private repository, and cannot tell it from none', async () => {
+    for (const path of ['', '/pull/3', '/overview', '/merged', '/merged.atom', '/catalog', '.json']) {
+      const [one, other] = await Promise.all(
+        ['secret-operators', 'no-such-repository'].map((name) => get(`/r/coast/${name}${path}`)),
+      )
+      expect([one?.status, other?.status]).toEqual([404, 404])
+      expect((await one?.text())?.replaceAll('secret-operators', 'no-such-repository')).toBe(
+        await other?.text(),
+      )
+    }
+    expect((await get('/badge/coast/secret-operators.svg')).status).toBe(404)
+    for (const path of ['/', '/home.json', '/overview.json', '/merged.json'])
+      expect(await textOf(path)).not.toMatch(new RegExp(`${secretWords}|secret-operators`))
+  })
+
+  test('finds nothing where GitHub has not said for long that a repository is public', async () => {
+    world.time.now += 61 * minute
+    expect((await get(ofOne)).status).toBe(404)
+    expect(await textOf('/home.json')).not.toContain('operators')
+  })
+
+  test.each([
+    '//evil.example',
+    '/\\evil.example',
+    'https://evil.example/',
+    '/sign-in?to=/r/a/b',
+    '/r/coast/operators?x=//evil.example',
+    'javascript:alert(1)',
+  ])('is never sent elsewhere by %s', async (to) => {
+    const reply = await get(`/sign-in?to=${encodeURIComponent(to)}`)
+    const target = new URL(reply.headers.get('location') ?? '')
+    expect(target.origin).toBe(world.github.url)
+    expect(target.searchParams.get('redirect_uri')).toBe(`${world.address}/sign-in/back`)
+    expect(target.searchParams.get('code_challenge_method')).toBe('S256')
+    expect(target.href).not.toContain('evil')
+    expect(reply.headers.get('set-cookie')).toMatch(/HttpOnly; SameSite=Lax/)
+  })
+
+  test('cannot come back from GitHub with a state that is not of this browser', async () => {
+    const [mine, theirs] = await Promise.all([get('/sign-in'), get('/sign-in')])
+    const state = new URL(theirs?.headers.get('location') ?? '').searchParams.get('state') ?? ''
+    const cookie = mine?.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const reply = await get(`/sign-in/back?code=abc&state=${state}`, { headers: { cookie } })
+    expect([reply.status, reply.headers.get('set-cookie')]).toEqual([403, null])
+  })
+
+  test('is turned away who asks for too many pages, and nobody else is', async () => {
+    const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+    const replies = await Promise.all(
+      Array.from({ length: 125 }, () => get('/rules/no-icon', from('203.0.113.9'))),
+    )
+    const refused = replies.filter(({ status }) => status === 429)
+    expect(refused.length).toBeGreaterThan(0)
+    expect(refused[0]?.headers.get('retry-after')).toBe('30')
+    expect((await get('/rules/no-icon', from('203.0.113.10'))).status).toBe(200)
+    for (const reply of replies) await reply.body?.cancel()
+  })
+})
+
+describe('the settings', () => {
+  test('PAGES=off has no page, PAGES=signed-in none for strangers', async () => {
+    const off = await world.serve({ PAGES: 'off' })
+    expect((await get(ofOne, {}, off)).status).toBe(404)
+    const client = {
+      CLIENT_ID: 'Iv1.1',
+      CLIENT_SECRET: 'x'.repeat(20),
+      PUBLIC_URL: 'https://bot.example.com',
+    }
+    const signedIn = await world.serve({ PAGES: 'signed-in', ...client })
+    for (const path of ['/', ofOne, '/merged.atom', '/badge/coast/operators.svg'])
+      expect((await get(path, {}, signedIn)).status).toBeGreaterThanOrEqual(400)
+    expect((await get('/rules/no-icon', {}, signedIn)).status).toBe(200)
+    const cookie = (await get('/sign-in', {}, signedIn)).headers.get('set-cookie') ?? ''
+    expect(cookie).toMatch(/^__Host-.*; Secure$/)
+  })
+  test('without a client nobody can sign in, and public repositories are there', async () => {
+    const plain = await world.serve({})
+    expect((await get('/sign-in', {}, plain)).status).toBe(404)
+    expect((await get(ofOne, {}, plain)).status).toBe(200)
+    expect((await get('/r/coast/secret-operators', {}, plain)).status).toBe(404)
+  })
+})
+
+/** Signs in as GitHub's page lets them; the answer is a cookie. */
+async function signIn(login: string, to = '/'): Promise<{ cookie: string; location: string }> {
+  const begun = await get(`/sign-in?to=${encodeURIComponent(to)}`)
+  const agreed = await fetch(`${begun.headers.get('location') ?? ''}&as=${login}`, {
+    method: 'POST',
+    redirect: 'manual',
+  })
+  const back = new URL(agreed.headers.get('location') ?? '')
+  const cookie = begun.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const done = await get(`${back.pathname}${back.search}`, { headers: { cookie } })
+  const [session = ''] = done.headers.getSetCookie()
+  return { cookie: session.split(';')[0] ?? '', location: done.headers.get('location') ?? '' }
+}
+
+describe('whoever signs in', () => {
+  test('reads what they can read on GitHub, and goes back to where they were', async () => {
+    const ann = await signIn('ann', '/r/coast/secret-operators/pull/3')
+    expect(ann.location).toBe('/r/coast/secret-operators/pull/3')
+    const page = await get(ann.location, { headers: { cookie: ann.cookie } })
+    expect([page.status, page.headers.get('cache-control')]).toEqual([200, 'private, no-cache'])
+    expect(await page.text()).toContain(secretWords)
+    expect(await textOf('/home.json', { headers: { cookie: ann.cookie } })).toContain('secret-operators')
+    // GitHub's answer is remembered: the next pages ask nothing.
+    const before = world.github.requests.length
+    await textOf('/r/coast/secret-operators', { headers: { cookie: ann.cookie } })
+    expect(world.github.requests.length).toBe(before)
+    // What was made for one person is shown to nobody else.
+    expect((await get(ann.location)).status).toBe(404)
+  })
+
+  test('finds nothing of what they cannot read on GitHub, as if it were not there', async () => {
+    const { cookie } = await signIn('eve')
+    const [one, other] = await Promise.all(
+      ['secret-operators', 'no-such-repository'].map((name) =>
+        get(`/r/coast/${name}`, { headers: { cookie } }),
+      ),
+    )
+    expect([one?.status, other?.status]).toEqual([404, 404])
+    expect((await one?.text())?.replaceAll('secret-operators', 'no-such-repository')).toBe(
+      await other?.text(),
+    )
+    expect(await textOf('/home.json', { headers: { cookie } })).not.toContain('secret')
+  })
+
+  test('loses it within minutes of losing the right, and at once when GitHub does not answer', async () => {
+    await later(10)
+    const { cookie } = await signIn('ann')
+    const path = '/r/coast/secret-operators'
+    expect((await get(path, { headers: { cookie } })).status).toBe(200)
+    const release = world.github.fail('GET /repos/{owner}/{repo}', { status: 502 }, 10)
+    await later(6)
+    expect((await get(path, { headers: { cookie } })).status).toBe(503)
+    release()
+    world.github.fail('GET /repos/{owner}/{repo}', { status: 404 }, 1)
+    expect((await get(path, { headers: { cookie } })).status).toBe(404)
+    await later(61)
+    // The session is over: a stranger again.
+    expect(await textOf('/', { headers: { cookie } })).not.toContain('signed in as')
+  })
+
+  test('has a cookie that nobody can read or change, and no token anywhere else', async () => {
+    const { cookie } = await signIn('ann')
+    const [name = '', value = ''] = cookie.split('=')
+    expect(Buffer.from(value, 'base64url').toString('latin1')).not.toContain('ghu_')
+    for (const at of [0, 20, value.length - 1]) {
+      const changed = `${value.slice(0, at)}${value[at] === 'A' ? 'B' : 'A'}${value.slice(at + 1)}`
+      expect(
+        (await get('/r/coast/secret-operators', { headers: { cookie: `${name}=${changed}` } })).status,
+      ).toBe(404)
+    }
+    expect(world.log.join('\n')).not.toContain('ghu_')
+  })
+
+  test('resumes a branch where they may, from a page of ours alone', async () => {
+    const { cookie } = await signIn('ann')
+    const page = await textOf(ofOne, { headers: { cookie } })
+    const word = /name="word" value="(?<word>[^"]+)"/.exec(page)?.groups?.['word'] ?? ''
+    const post = (fields: Record<string, string>, origin = world.address, by = cookie) =>
+      get(`${ofOne}/resume`, {
+        method: 'POST',
+        headers: { cookie: by, origin },
+        body: new URLSearchParams({ kind: 'frozen', branch: 'release-4.20', word, ...fields }),
+      })
+    expect((await post({}, 'https://evil.example')).status).toBe(403)
+    expect((await post({ word: 'guessed' })).status).toBe(403)
+    expect((await post({}, world.address, '')).status).toBe(403)
+    expect(world.resumed).toEqual([])
+    expect((await post({})).status).toBe(303)
+    expect(world.resumed).toMatchObject([{ branch: 'release-4.20', kind: 'frozen', by: { login: 'ann' } }])
+    expect(await textOf(ofOne)).not.toContain('name="word"')
+  })
+
+  test('signs out, and the token ends', async () => {
+    const { cookie } = await signIn('ann')
+    const gone = await get('/sign-out', { method: 'POST', headers: { cookie, origin: world.address } })
+    expect(gone.headers.get('set-cookie')).toContain('Max-Age=0')
+    await later(6)
+    // A cookie that was kept opens nothing any more.
+    expect((await get('/r/coast/secret-operators', { headers: { cookie } })).status).toBe(401)
+  })
+})
+
+describe('in a browser', () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+  const looks = [
+    { colorScheme: 'light', width: 1280 },
+    { colorScheme: 'dark', width: 360 },
+  ] as const
+
+  async function faults(page: Page): Promise<unknown> {
+    // The pages' policy lets no script in: this one comes past it.
+    await page.evaluate(axe)
+    return page.evaluate(async () => {
+      const run = (
+        globalThis as unknown as {
+          axe: {
+            run: () => Promise<{
+              violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[]
+            }>
+          }
+        }
+      ).axe.run
+      const { violations } = await run()
+      return violations.map(({ id, nodes }) => [id, nodes[0]?.html, nodes[0]?.failureSummary])
+    })
+  }
+
+  for (const { colorScheme, width } of looks)
+    withBrowser(`every page can be read by everybody, ${colorScheme}, ${width} pixels wide`, async () => {
+      if (browser === undefined) return
+      const context = await browser.newContext({ colorScheme, viewport: { width, height: 800 } })
+      try {
+        const page = await context.newPage()
+        const broken: string[] = []
+        page.on('console', (message) => void (message.type() === 'error' && broken.push(message.text())))
+        for (const path of [...all, '/r/coast/nothing-here']) {
+          await page.goto(`${world.address}${path}`)
+          expect([path, await faults(page)]).toEqual([path, []])
+          // Wide tables scroll by themselves; the page never does.
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        }
+        expect(broken.filter((text) => !text.includes('404'))).toEqual([])
+      } finally {
+        await context.close()
+      }
+    })
+
+  withBrowser('signing in goes by GitHub and back, and out again', async () => {
+    const page = await browser?.newPage()
+    if (page === undefined) return
+    await page.goto(`${world.address}/r/coast/secret-operators`)
+    await page.getByRole('link', { name: 'Sign in with GitHub' }).first().click()
+    await page.getByRole('button', { name: 'Authorize as ann' }).click()
+    expect(page.url()).toBe(`${world.address}/r/coast/secret-operators`)
+    expect(await page.locator('main').innerText()).toContain(secretWords)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.goto(`${world.address}/r/coast/secret-operators`)
+    expect(await page.locator('main').innerText()).not.toContain(secretWords)
+    await page.close()
+  })
+})

@@ -1,0 +1,83 @@
+// Who may end a stop on a page: whoever may by /thaw, and nobody when GitHub does not say.
+import { expect, test } from '@jest/globals'
+import { openResume } from '../../../src/app/pages/resume.ts'
+import type { ForgeQuestion } from '../../../src/ports/forge.ts'
+import type { ResumeOrder } from '../../../src/ports/landing-stops.ts'
+
+const repository = { owner: 'coast', name: 'operators' }
+const listed = { repository, installation: 1, isPublic: true, listedAt: 0 }
+
+async function press(
+  config: string,
+  answers: (question: ForgeQuestion) => object,
+  files: Record<string, string> = {},
+) {
+  const ended: ResumeOrder[] = []
+  const done: string[] = []
+  const all: Record<string, string> = { '.github/catalog-bot.yml': config, ...files }
+  const entries = Object.keys(all).map((path) => ({ path, oid: path, mode: '100644' }))
+  const resume = openResume({
+    store: {
+      firstSeenAccounts: () => Promise.resolve(new Map()),
+      resumeLandings: (order: ResumeOrder) => {
+        ended.push(order)
+        return Promise.resolve([{}])
+      },
+      enqueue: ({ kind }: { kind: string }) => Promise.resolve(void done.push(kind)),
+    } as never,
+    open: () =>
+      Promise.resolve({
+        forge: {
+          repository,
+          defaultBranch: () => Promise.resolve('main'),
+          answer: (question: ForgeQuestion) => Promise.resolve(answers(question)),
+        },
+        repository: {
+          fetch: () => Promise.resolve(),
+          tip: () => Promise.resolve('c'.repeat(40)),
+          treeOf: () => Promise.resolve('t'.repeat(40)),
+          entry: (_tree: string, path: string) =>
+            Promise.resolve(entries.find((entry) => entry.path === path)),
+          list: () => Promise.resolve(entries),
+          read: (oid: string) => Promise.resolve(Buffer.from(all[oid] ?? '')),
+        },
+      } as never),
+    onResumed: () => void done.push('told'),
+  })
+  const why = await resume({ listed, kind: 'frozen', branch: 'main', by: { id: 7, login: 'Ann' } })
+  return { why, ended, done }
+}
+
+const roleOf = (role: string) => (question: ForgeQuestion) =>
+  question.kind === 'role' ? { kind: 'role', role } : { kind: 'unknown', reason: 'x', retryAfter: 1 }
+const byRole = 'owners:\n  maintainerRoles: [admin, maintain]\n'
+
+test('a maintainer by role ends it, by name, and everything is looked at again', async () => {
+  const { why, ended, done } = await press(byRole, roleOf('maintain'))
+  expect(why).toBeUndefined()
+  expect(ended).toMatchObject([
+    { repository, branch: 'main', kinds: ['frozen'], by: { kind: 'page', login: 'Ann', user: 7 } },
+  ])
+  expect(done).toEqual(['told', 'sweep'])
+})
+
+test.each([
+  ['somebody who may only write', byRole, roleOf('write')],
+  ['an admin where roles give no right', 'owners:\n  maintainerRoles: []\n', roleOf('admin')],
+  ['anybody when GitHub does not say', byRole, () => ({ kind: 'unknown', reason: 'silent', retryAfter: 1 })],
+  ['anybody when the configuration cannot be read', 'owners: [', roleOf('admin')],
+])('not %s', async (_name, config, answers) => {
+  const { why, ended, done } = await press(config, answers)
+  expect(why).toMatch(/maintainer/)
+  expect([ended, done]).toEqual([[], []])
+})
+
+test('a listed login counts for the account that has it, and for no other', async () => {
+  const config = 'owners:\n  maintainers: [ann]\n  maintainerRoles: []\n'
+  const account = (id: number) => (question: ForgeQuestion) =>
+    question.kind === 'user'
+      ? { kind: 'person', person: { id, login: 'ann', kind: 'user' } }
+      : { kind: 'role', role: 'none' }
+  expect((await press(config, account(7))).ended).toHaveLength(1)
+  expect((await press(config, account(8))).ended).toHaveLength(0)
+})

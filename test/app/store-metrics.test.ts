@@ -1,0 +1,59 @@
+// What the store's gauges say, also while the store is silent.
+import { expect, test } from '@jest/globals'
+import { Registry } from 'prom-client'
+import { openStoreMetrics } from '../../src/app/store-metrics.ts'
+import type { LandingStop } from '../../src/gate/landing-stop.ts'
+import { clock } from '../store/sample-records.ts'
+
+const repository = { owner: 'Coast', name: 'Operators' }
+const stop = (kind: LandingStop['kind'], more: Partial<LandingStop> = {}): LandingStop => ({
+  repository,
+  branch: 'main',
+  kind,
+  reason: '',
+  by: { kind: 'bot' },
+  since: 1,
+  times: 1,
+  ...more,
+})
+
+const world = { isSilent: false, now: 1_000_000 }
+const store = {
+  waitingJobs: () =>
+    world.isSilent
+      ? Promise.reject(new Error('gone'))
+      : Promise.resolve([{ kind: 'pull' as const, waiting: 3, running: 2, oldestSeconds: 40 }]),
+  countOpenPulls: () =>
+    Promise.resolve([{ repository: 'coast/operators', verdict: 'wait' as const, pulls: 4 }]),
+  landingStops: () =>
+    Promise.resolve([
+      stop('frozen'),
+      stop('audit', { branch: undefined }),
+      // Its time is over: one merge is tried, and nobody is stopped.
+      stop('refused', { tryAgainAt: 999_999 }),
+    ]),
+}
+
+test('the queue, open pull requests and stops in force are told, and zero is, too', async () => {
+  const registry = new Registry()
+  const read = openStoreMetrics(registry, store as never, { ...clock, now: () => world.now })
+  await read()
+  const text = await registry.metrics()
+  for (const line of [
+    'catalog_bot_queue_jobs{kind="pull",state="waiting"} 3',
+    'catalog_bot_queue_jobs{kind="pull",state="running"} 2',
+    'catalog_bot_queue_jobs{kind="scan",state="waiting"} 0',
+    'catalog_bot_queue_oldest_seconds{kind="pull"} 40',
+    'catalog_bot_open_pulls{repository="coast/operators",verdict="wait"} 4',
+    'catalog_bot_open_pulls{repository="coast/operators",verdict="merge"} 0',
+    'catalog_bot_stopped_branches{repository="coast/operators",kind="frozen"} 1',
+    'catalog_bot_stopped_branches{repository="coast/operators",kind="audit"} 1',
+    'catalog_bot_stopped_branches{repository="coast/operators",kind="refused"} 0',
+    'catalog_bot_store_unread 0',
+  ])
+    expect(text).toContain(line)
+  world.isSilent = true
+  world.now += 10_000
+  await read()
+  expect(await registry.metrics()).toContain('catalog_bot_store_unread 1')
+})

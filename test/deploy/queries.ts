@@ -1,0 +1,71 @@
+// What the alert rules and the dashboard ask of Prometheus, held against what the bot says at /metrics: every metric and
+// every label by which something is chosen or summed must be there.
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+
+const folder = 'deploy/monitoring'
+
+/** Every query of the files in deploy/monitoring, with where it stands. */
+export function queriesOf(): { readonly where: string; readonly query: string }[] {
+  const alerts = parse(readFileSync(`${folder}/alerts.yaml`, 'utf8')) as {
+    groups: { rules: { alert: string; expr: string }[] }[]
+  }
+  const dashboard = JSON.parse(readFileSync(`${folder}/dashboard.json`, 'utf8')) as {
+    panels: { title: string; targets: { expr: string; legendFormat: string }[] }[]
+    templating: { list: { name: string; type: string; query: string }[] }
+  }
+  return [
+    ...alerts.groups.flatMap(({ rules }) => rules.map(({ alert, expr }) => ({ where: alert, query: expr }))),
+    ...dashboard.panels.flatMap(({ title, targets }) =>
+      targets.map(({ expr, legendFormat }) => ({
+        where: title,
+        // What a legend names has to be a label of what is asked for.
+        query: `${expr} by (${[...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label).join(', ')})`,
+      })),
+    ),
+    ...dashboard.templating.list
+      .filter(({ type }) => type === 'query')
+      .map(({ name, query }) => ({
+        where: name,
+        query: query.replace(/^label_values\((.*), (\w+)\)$/, '$1 by ($2)'),
+      })),
+  ]
+}
+
+/** Metrics with the names of their labels, of the text that Prometheus reads. A metric without a value has no labels. */
+export function metricsIn(text: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const found = new Map<string, Set<string>>()
+  for (const line of text.split('\n')) {
+    const type = /^# TYPE (?<name>\w+) (?<type>\w+)$/.exec(line)?.groups
+    if (type)
+      for (const ending of endings(type['type'] ?? '')) found.set(`${type['name']}${ending}`, new Set())
+    const value = /^(?<name>\w+)(?:\{(?<labels>.*)\})? \S+$/.exec(line)?.groups
+    if (value === undefined) continue
+    const labels = found.get(value['name'] ?? '')
+    for (const [, label = ''] of (value['labels'] ?? '').matchAll(/(\w+)="/g)) labels?.add(label)
+  }
+  return found
+}
+
+const endings = (type: string): readonly string[] =>
+  type === 'histogram' ? ['_bucket', '_count', '_sum'] : ['']
+
+/** What of a query is not in the metrics, a sentence each. */
+export function faultsOf(query: string, metrics: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const faults: string[] = []
+  const names = [...query.matchAll(/\b(?:catalog_bot|process)_\w+/g)].map(([name]) => name)
+  if (names.length === 0) faults.push(`"${query}" asks for no metric`)
+  const labels = new Set<string>()
+  for (const name of names) {
+    const known = metrics.get(name)
+    if (known === undefined) faults.push(`there is no metric ${name}`)
+    for (const label of known ?? []) labels.add(label)
+    const chosen = new RegExp(`${name}\\{([^}]*)\\}`).exec(query)?.[1] ?? ''
+    for (const [, label = ''] of chosen.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g))
+      if (known !== undefined && !known.has(label)) faults.push(`${name} has no label ${label}`)
+  }
+  for (const [, list = ''] of query.matchAll(/\bby \(([^)]*)\)/g))
+    for (const label of list.split(',').map((one) => one.trim()))
+      if (label !== '' && !labels.has(label)) faults.push(`nothing in "${query}" has a label ${label}`)
+  return faults
+}

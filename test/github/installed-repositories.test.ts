@@ -1,0 +1,63 @@
+// What GitHub says of where the App is installed: public is only what it calls public.
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pino from 'pino'
+import { startGitHub, type GitHub } from '../../sandbox/github/github.ts'
+import { newPrivateKey } from '../../sandbox/github/settings.ts'
+import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
+import type { RemainingRequests } from '../../src/github/rate-limits.ts'
+import { clock } from '../store/sample-records.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'installed-'))
+const left: RemainingRequests[] = []
+let github: GitHub
+let app: GitHubApp
+beforeAll(async () => {
+  github = await startGitHub({ directory })
+  github.createOrganization('coast', [])
+  await github.createRepository('coast', 'open')
+  await github.createRepository('coast', 'hidden', { private: true })
+  const privateKey = newPrivateKey()
+  const given = {
+    slug: 'bot',
+    privateKey,
+    webhookSecret: 'secret',
+    events: [],
+    permissions: { contents: 'read' },
+  } as const
+  const { app: registered } = github.installApp(given, ['coast/open', 'coast/hidden'])
+  app = openGitHubApp({
+    appId: registered.id,
+    privateKey,
+    webhookSecret: 'secret',
+    apiUrl: github.url,
+    throttle: false,
+    clock,
+    log: pino({ level: 'silent' }),
+    onRemaining: (said) => left.push(said),
+  })
+})
+afterAll(async () => {
+  await github.stop()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+test('a repository is public when GitHub says that it is', async () => {
+  const all = await app.installedRepositories()
+  expect(all.map(({ repository: { name }, isPublic }) => [name, isPublic])).toEqual([
+    ['open', true],
+    ['hidden', false],
+  ])
+})
+
+test('what is left of the hour is told, with the limit', async () => {
+  const [one] = await app.installedRepositories()
+  const octokit = await app.octokit(one?.installation ?? 0)
+  left.length = 0
+  await octokit.rest.repos.get({ owner: 'coast', repo: 'open' })
+  expect(left).toEqual([
+    { installation: one?.installation, resource: 'core', remaining: expect.any(Number), limit: 5000 },
+  ])
+})

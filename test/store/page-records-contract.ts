@@ -1,0 +1,221 @@
+// What is kept for people who look, whatever database is behind it. Run by contract.ts.
+import { describe, expect, test } from '@jest/globals'
+import { commitSha, pullNumber, treeSha } from '../../src/change/ids.ts'
+import type { RecordedPackage } from '../../src/change/recorded-package.ts'
+import type { RepositoryName } from '../../src/change/snapshot.ts'
+import type { PullLook } from '../../src/ports/page-records.ts'
+import type { Store } from '../../src/ports/store.ts'
+import { pullJob, repository } from './sample-records.ts'
+
+const sha = (digit: string) => commitSha(digit.repeat(40))
+/** What Postgres takes in no text of its own, and what would end a JSON string. */
+const odd = 'a \0 b \uD800 \\u0000 "'
+
+const look = (of: RepositoryName, pull: number, more: Partial<PullLook> = {}): PullLook => ({
+  repository: of,
+  pull: pullNumber(pull),
+  title: odd,
+  author: 'ann',
+  draft: false,
+  head: sha('1'),
+  base: sha('2'),
+  baseRef: 'main',
+  config: 'c',
+  openedAt: 500,
+  verdict: 'wait',
+  reasons: [{ code: 'approval', text: odd, who: ['bob'] }],
+  checks: ['validation: passed'],
+  approvals: [],
+  findings: [{ rule: 'no-icon', severity: 'warning' }],
+  at: 1000,
+  ...more,
+})
+
+const recorded = (name: string, more: Partial<RecordedPackage> = {}): RecordedPackage => ({
+  name,
+  description: odd,
+  defaultChannel: 'stable',
+  owners: ['ann'],
+  channels: [],
+  bundles: [{ name: `${name}.v1`, version: '1.0.0', image: 'x', channels: [], isStranded: true }],
+  images: [],
+  ...more,
+})
+
+export function pageRecordsContract(store: () => Store): void {
+  describe('what people look at', () => {
+    test('is one row for a pull request, and a line for each other verdict', async () => {
+      const of = repository()
+      await store().recordLook(look(of, 1))
+      await store().recordLook(look(of, 1, { at: 2000 }))
+      await store().recordLook(look(of, 1, { at: 3000, verdict: 'merge', reasons: [] }))
+      await store().recordLook(look(of, 2, { at: 3000 }))
+      expect(await store().pullRow(of, pullNumber(1))).toMatchObject({
+        title: odd,
+        verdict: 'merge',
+        state: 'open',
+        openedAt: 500,
+        since: 3000,
+        lookedAt: 3000,
+      })
+      expect(await store().verdictChanges(of, pullNumber(1), 10)).toMatchObject([
+        { verdict: 'merge', at: 3000 },
+        { verdict: 'wait', at: 1000, reasons: [{ text: odd, who: ['bob'] }] },
+      ])
+      expect((await store().openPullRows(of, 10)).map(({ pull }) => pull)).toEqual([1, 2])
+      expect((await store().openPullRows(of, 1)).map(({ pull }) => pull)).toEqual([1])
+      expect(await store().ruleDays(of, 0)).toEqual([
+        { day: 0, rule: 'no-icon', severity: 'warning', owner: 'ann', pulls: 2 },
+      ])
+      const key = `${of.owner}/${of.name}`.toLowerCase()
+      expect((await store().countOpenPulls()).filter((one) => one.repository === key)).toEqual([
+        { repository: key, verdict: 'merge', pulls: 1 },
+        { repository: key, verdict: 'wait', pulls: 1 },
+      ])
+    })
+
+    test('ends once, and opens again', async () => {
+      const of = repository()
+      await store().recordLook(look(of, 1))
+      await store().recordLook(look(of, 2))
+      expect(await store().recordEnd(of, pullNumber(1), 'merged', 4000)).toBe(500)
+      expect(await store().recordEnd(of, pullNumber(1), 'merged', 5000)).toBeUndefined()
+      expect(await store().recordEnd(of, pullNumber(9), 'closed', 5000)).toBeUndefined()
+      await store().retainOpenPulls(of, [], 6000)
+      expect(await store().pullRow(of, pullNumber(1))).toMatchObject({ state: 'merged', endedAt: 4000 })
+      expect(await store().pullRow(of, pullNumber(2))).toMatchObject({ state: 'closed', endedAt: 6000 })
+      await store().recordLook(look(of, 2, { at: 7000 }))
+      expect(await store().pullRow(of, pullNumber(2))).toMatchObject({ state: 'open', since: 7000 })
+    })
+
+    test('are repositories as GitHub last listed them', async () => {
+      const [one, other] = [repository(), repository()]
+      const listed = (of: RepositoryName, isPublic: boolean) => ({
+        repository: of,
+        installation: 7,
+        isPublic,
+        listedAt: 1,
+      })
+      await store().listRepositories([listed(one, true), listed(other, true)])
+      await store().listRepositories([listed(one, false)])
+      expect(await store().listedRepositories()).toEqual([listed(one, false)])
+    })
+
+    test('is what was merged, with its title, newest first, page by page', async () => {
+      const of = repository()
+      for (const pull of [1, 2, 3]) {
+        if (pull !== 2) await store().recordLook(look(of, pull, { title: `title ${pull}` }))
+        const lease = await store().acquireLease(`merged ${of.name}`, 60)
+        const landing = {
+          repository: of,
+          pull: pullNumber(pull),
+          baseRef: 'main',
+          base: sha('2'),
+          head: sha('1'),
+          commit: sha('3'),
+          tree: treeSha('4'.repeat(40)),
+          config: 'c',
+        }
+        const intent = lease && (await store().beginLanding(lease, landing))
+        if (intent) await store().endLanding(intent, 'landed')
+        if (lease) await store().releaseLease(lease)
+      }
+      const all = await store().mergedPulls([of], 2)
+      expect(all.map(({ pull, title }) => [pull, title])).toEqual([
+        [3, 'title 3'],
+        [2, ''],
+      ])
+      expect((await store().mergedPulls([of], 2, all[1]?.id)).map(({ pull }) => pull)).toEqual([1])
+      expect(await store().mergedPulls([], 5)).toEqual([])
+      expect(await store().mergedPull(of, pullNumber(1))).toMatchObject({
+        title: 'title 1',
+        commit: sha('3'),
+      })
+    })
+
+    test('is the report of one verdict, or of the newest', async () => {
+      const of = repository()
+      const record = (head: string, decidedAt: number) => ({
+        repository: of,
+        pull: pullNumber(1),
+        head: sha(head),
+        base: sha('2'),
+        config: 'c',
+        verdict: 'wait',
+        report: head,
+        decidedAt,
+      })
+      await store().recordVerdict(record('1', 10))
+      await store().recordVerdict(record('5', 20))
+      expect(await store().verdictReport(of, pullNumber(1))).toEqual({ report: '5', decidedAt: 20 })
+      expect(await store().verdictReport(of, pullNumber(1), record('1', 0))).toEqual({
+        report: '1',
+        decidedAt: 10,
+      })
+      expect(await store().verdictReport(of, pullNumber(2))).toBeUndefined()
+    })
+
+    test('is what catalogs hold, whatever their packages are called', async () => {
+      const of = repository()
+      const catalog = (key: string, branch = 'main') => ({
+        key,
+        root: key,
+        branch,
+        commit: sha('1'),
+        content: 'one',
+        recordedAt: 1,
+      })
+      const long = 'x'.repeat(5000)
+      await store().recordCatalogs(of, 'main', [
+        {
+          catalog: catalog('v1'),
+          packages: [recorded('foo'), recorded(long), recorded(odd, { bundles: [] })],
+        },
+        { catalog: catalog('v2'), packages: [recorded('foo')] },
+      ])
+      expect(await store().catalogRows(of)).toEqual([
+        { ...catalog('v1'), packages: 3, bundles: 2, stranded: 2 },
+        { ...catalog('v2'), packages: 1, bundles: 1, stranded: 1 },
+      ])
+      expect(await store().recordedPackage(of, 'v1', long)).toEqual(recorded(long))
+      expect(await store().recordedPackage(of, 'v1', odd)).toEqual(recorded(odd, { bundles: [] }))
+      expect(await store().recordedPackage(of, 'v1', 'bar')).toBeUndefined()
+      expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toContain(long)
+      expect(
+        (await store().strandedPackages(of)).map((one) => [one.catalog, one.package.stranded]),
+      ).toContainEqual(['v2', ['foo.v1']])
+      // Another branch's catalog does not take the place of one that is there; without packages they stay.
+      await store().recordCatalogs(of, 'old', [{ catalog: catalog('v1', 'old'), packages: [] }])
+      await store().recordCatalogs(of, 'main', [{ catalog: { ...catalog('v1'), recordedAt: 2 } }])
+      expect(await store().catalogRows(of)).toMatchObject([
+        { key: 'v1', branch: 'main', recordedAt: 2, packages: 3 },
+      ])
+      await store().recordCatalogs(of, 'main', [{ catalog: catalog('v1'), packages: [recorded('foo')] }])
+      expect((await store().packageSummaries(of, 'v1')).map(({ name }) => name)).toEqual(['foo'])
+    })
+
+    test('is when an image was last seen', async () => {
+      const of = repository()
+      await store().recordSeenImages(of, [
+        { reference: odd, digest: 'sha256:1', seenAt: 1 },
+        { reference: odd, digest: 'sha256:2', seenAt: 2 },
+      ])
+      await store().recordSeenImages(of, [{ reference: 'b', seenAt: 3 }])
+      expect(await store().seenImages(of, [odd, 'b', 'c'])).toEqual(
+        new Map([
+          [odd, { reference: odd, digest: 'sha256:2', seenAt: 2 }],
+          ['b', { reference: 'b', seenAt: 3 }],
+        ]),
+      )
+    })
+
+    test('is how many jobs wait that could run', async () => {
+      await store().enqueue(pullJob(1))
+      await store().enqueue(pullJob(2), 3600)
+      const jobs = await store().waitingJobs()
+      const pulls = jobs.find(({ kind }) => kind === 'pull')
+      expect(pulls?.waiting).toBeGreaterThanOrEqual(1)
+      expect(pulls?.oldestSeconds).toBeGreaterThanOrEqual(0)
+    })
+  })
+}

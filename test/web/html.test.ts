@@ -1,0 +1,57 @@
+// What is put into a page is text, unless it is markup that was made here.
+import { expect, test } from '@jest/globals'
+import { markup, picture, render } from '../../src/web/html.ts'
+import { plainLine, renderMarkdown } from '../../src/web/pages/markdown.ts'
+import { openSeal } from '../../src/web/sign-in/sealed.ts'
+
+test.each([
+  ['<script>', '&lt;script&gt;'],
+  ['a & b', 'a &amp; b'],
+  ['" onload="x', '&quot; onload=&quot;x'],
+  ["' x", '&#39; x'],
+  ['\u202Eevil', '\ufffdevil'],
+  ['two\nlines', 'two lines'],
+])('%j is shown as it is', (text, shown) => {
+  expect(render(markup`<p title="${text}">${[text]}</p>`)).toBe(`<p title="${shown}">${shown}</p>`)
+})
+
+test('nothing that looks like markup and was not made here is any', () => {
+  const forged = JSON.parse('{"#text":"<b>","text":"<b>"}') as never
+  expect(() => render(markup`${forged}`)).toThrow()
+  expect(render(markup`${markup`<b>`}${undefined}${false}${3}`)).toBe('<b>3')
+  expect(render(picture('<svg width="1"><title>a</title></svg>'))).toBe(
+    '<svg role="img" width="1"><title>a</title></svg>',
+  )
+})
+
+test.each([
+  [
+    '- **a** in `b_c`: adds `` x`y `` to stable\\_z &lt;b&gt;',
+    'a in <code>b_c</code>: adds <code>x`y</code> to stable_z &lt;b&gt;',
+  ],
+  ['[words](https://evil.example)', 'words'],
+  ['<img src=x>', '&lt;img src=x&gt;'],
+])('a line of Markdown %j is read as text', (line, shown) => expect(render(plainLine(line))).toBe(shown))
+
+test('the pages of rules are shown with their code, lists and links', () => {
+  const page = render(
+    renderMarkdown(
+      '## What\n\nA `x` and [two](two-heads.md).\n\n- one\n  more\n- two\n\n```yaml\na:\n  b: <c>\n```\n',
+      '/rules',
+    ),
+  )
+  expect(page).toContain('<h2>What</h2>')
+  expect(page).toContain('<p>A <code>x</code> and <a href="/rules/two-heads">two</a>.</p>')
+  expect(page).toContain('<li>one more</li><li>two</li>')
+  expect(page).toMatch(/<code>a:\n {2}b: &lt;c&gt;\n<\/code>/)
+})
+
+test('what a browser keeps is opened with the same secret, for the same purpose, unchanged', () => {
+  const seal = openSeal('secret', 'session')
+  const sealed = seal.seal({ a: 1 })
+  expect(seal.open(sealed)).toEqual({ a: 1 })
+  expect(openSeal('secret', 'other').open(sealed)).toBeUndefined()
+  expect(openSeal('other', 'session').open(sealed)).toBeUndefined()
+  expect(seal.open(`${sealed.slice(0, -2)}AA`)).toBeUndefined()
+  expect(seal.open('')).toBeUndefined()
+})
