@@ -187,7 +187,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
     endLanding: ({ id, pull, commit }, outcome, as = commit) =>
       turn(`end landing #${pull} as ${outcome}`, () => {
         const row = tables.intents[id - 1]
-        if (row?.outcome === outcome) return
+        if (row?.outcome === outcome) return false
         // A push that was given up may have arrived after all.
         const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
         if (row === undefined || (row.outcome !== undefined && !isLate))
@@ -196,6 +196,7 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         if (outcome === 'landed' && landed(intent.repository).some((it) => it.intent.pull === intent.pull))
           throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
         tables.intents[id - 1] = { ...row, intent: { ...intent, commit: as }, outcome }
+        return true
       }),
     openLandings: (repository) =>
       turn('read open landings', () =>

@@ -110,6 +110,6 @@ async function end(
   outcome: LandingEnd,
   commit?: Intent['commit'],
 ): Promise<void> {
-  await store.endLanding(intent, outcome, commit)
-  onEnded?.(outcome)
+  // Whoever reads the branch beside us may have come to the same end: it is counted once.
+  if (await store.endLanding(intent, outcome, commit)) onEnded?.(outcome)
 }

@@ -29,9 +29,13 @@ export interface Landings {
   /**
    * Settles an intent. 'landed' exactly once per (repository, pull): a second is refused by the database.
    * `commit`: what got onto the branch, where GitHub made it. An abandoned one may still come to be 'landed': its push can
-   * arrive after its lease ran out and another holder read the branch without it.
+   * arrive after its lease ran out and another holder read the branch without it. False: it had come to this end before.
    */
-  endLanding(intent: Intent, outcome: 'landed' | 'abandoned' | 'mismatch', commit?: CommitSha): Promise<void>
+  endLanding(
+    intent: Intent,
+    outcome: 'landed' | 'abandoned' | 'mismatch',
+    commit?: CommitSha,
+  ): Promise<boolean>
   /** Intents without an outcome, oldest first. */
   openLandings(repository: RepositoryName): Promise<readonly Intent[]>
   /** The newest intents of a pull request that were given up, for when it turns out to be merged. */

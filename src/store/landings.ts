@@ -43,7 +43,7 @@ export function openLandings(database: Database) {
       intent: Intent,
       outcome: 'landed' | 'abandoned' | 'mismatch',
       commit: CommitSha = intent.commit,
-    ): Promise<void> =>
+    ): Promise<boolean> =>
       database.transaction(async (sql) => {
         // Settlements of one pull request come one after the other, so that the check below is the index's in words.
         await sql.lock(`landing ${repositoryKey(intent.repository)}#${intent.pull}`)
@@ -51,7 +51,7 @@ export function openLandings(database: Database) {
           `SELECT outcome FROM ${schema}.intent WHERE id = $1 FOR UPDATE`,
           [intent.id],
         )
-        if (row?.outcome === outcome) return
+        if (row?.outcome === outcome) return false
         // Given up while its push was still on its way, by whoever held the lease next: the branch has it all the same.
         const isLate = row?.outcome === 'abandoned' && outcome === 'landed'
         if (!row || (row.outcome !== null && !isLate))
@@ -72,6 +72,7 @@ export function openLandings(database: Database) {
            landing = landing || jsonb_build_object('commit', $3::text) WHERE id = $1`,
           [intent.id, outcome, commit],
         )
+        return true
       }),
 
     openLandings: async (repository: RepositoryName): Promise<readonly Intent[]> => {

@@ -75,7 +75,7 @@ async function land(
       landingStops: async () => stops,
       landingOf: async () => before && { ...landing, head: before },
       beginLanding: async () => ({ ...landing, id: 1, fence: 1 }),
-      endLanding: async () => undefined,
+      endLanding: async () => true,
     },
   } as unknown as LandOptions
   const landing = { repository, pull, baseRef, base, head, commit, tree, config: 'default' }

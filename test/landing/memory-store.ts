@@ -49,6 +49,7 @@ export function memoryStore(): MemoryStore {
       )
       if (outcome === 'landed' && isTwice) throw new Error(`pull request ${intent.pull} has landed before`)
       intents[id - 1] = { ...intent, outcome, commit: landed }
+      return intent.outcome === undefined
     },
     openLandings: async () => intents.filter(({ outcome }) => outcome === undefined),
     landingOf: async (_: unknown, pull: number) =>

@@ -472,8 +472,8 @@ export function storeContract(title: string, setting: Setting): void {
       test('settled twice with one outcome are settled, with another they are an error', async () => {
         const of = repository()
         const intent = await begun(store.beginLanding(await lease(), landing(1, of)))
-        await store.endLanding(intent, 'mismatch')
-        await store.endLanding(intent, 'mismatch')
+        expect(await store.endLanding(intent, 'mismatch')).toBe(true)
+        expect(await store.endLanding(intent, 'mismatch')).toBe(false)
         await expect(store.endLanding(intent, 'landed')).rejects.toMatchObject({ code: 'already-settled' })
         await expect(store.endLanding({ ...intent, id: 999_999 }, 'landed')).rejects.toMatchObject({
           code: 'already-settled',

@@ -107,8 +107,9 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
         await kept.recordVerdict(record)
       },
       endLanding: async (intent, outcome, commit) => {
-        await kept.endLanding(intent, outcome, commit)
+        const isNew = await kept.endLanding(intent, outcome, commit)
         if (outcome === 'landed') seen.set(intent.pull, { pull: intent.pull, outcome: 'merged', reasons: [] })
+        return isNew
       },
     }
     const pool = openReaderPool()
