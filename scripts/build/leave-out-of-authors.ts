@@ -1,19 +1,31 @@
 // What the package for authors goes without: the App's client for GitHub, which brings Probot, a server (`doctor` asks with a
-// token alone there), and zod's words in other languages than English.
+// token alone there), the client of Kubernetes, which is a seventh of it (`install --kubeconfig` is the App's package's), and zod's
+// words in other languages than English.
 import { join } from 'node:path'
 import type { Plugin } from 'esbuild'
 
 const sentence =
   'To ask as the App, run doctor where the App runs; here a token asks: unset APP_ID, and use --app and GITHUB_TOKEN.'
 
+const clusterSentence =
+  'To install on a cluster, run the same command of the package catalog-bot: this one has no client for clusters.'
+
 export function leaveOutOfAuthors(sources: string): Plugin {
   const client = join(sources, 'github', 'github-app.js')
+  const cluster = join(sources, 'cluster', 'open-cluster.js')
   return {
     name: 'leave-out-of-authors',
     setup(building) {
       building.onLoad({ filter: /github-app\.js$/ }, ({ path }) =>
         path === client
           ? { contents: `export function openGitHubApp() { throw new Error(${JSON.stringify(sentence)}) }` }
+          : undefined,
+      )
+      building.onLoad({ filter: /open-cluster\.js$/ }, ({ path }) =>
+        path === cluster
+          ? {
+              contents: `export async function openCluster() { throw new Error(${JSON.stringify(clusterSentence)}) }`,
+            }
           : undefined,
       )
       building.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({

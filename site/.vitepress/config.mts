@@ -93,6 +93,7 @@ export default defineConfig({
           { text: 'Who may do what', link: '/policy' },
           { text: 'Configuration', link: '/configuration' },
           { text: 'How it merges', link: '/landing' },
+          { text: 'Trying it on a cluster', link: '/cluster' },
           { text: 'Publishing', link: '/publishing' },
           { text: 'Without a server', link: '/once' },
         ],
@@ -101,6 +102,7 @@ export default defineConfig({
         text: 'For operators',
         items: [
           { text: 'Operating', link: '/operating' },
+          { text: 'Status pages', link: '/pages' },
           { text: 'Backup, upgrade, keys, sizing', link: '/maintenance' },
           { text: 'Proxies and Enterprise Server', link: '/proxies' },
           { text: 'Threats', link: '/threats' },
@@ -111,6 +113,8 @@ export default defineConfig({
         items: [
           { text: 'Words', link: '/glossary' },
           { text: 'From a program', link: '/api' },
+          { text: 'The simulator', link: '/simulator' },
+          { text: 'Bugs made on purpose', link: '/mutants' },
         ],
       },
     ],

@@ -91,16 +91,16 @@ export function decide(input: GateInput): Verdict {
 }
 
 /**
- * The verdict on what is too large to be checked. Final: it needs a change, and asking again makes no sense. Never a
- * permit: nothing of it was judged.
+ * The verdict on what cannot be checked: it is too large, or git does not take it. Final: it needs a change, and asking again
+ * makes no sense. Never a permit: nothing of it was judged.
  */
-export function refuseTooLarge(
+export function refuseUnjudged(
   { snapshot, configDigest }: Pick<GateInput, 'snapshot' | 'configDigest'>,
-  why: string,
+  reason: Reason,
 ): Verdict {
   return {
     kind: 'blocked',
-    reasons: [tooLargeReason(why)],
+    reasons: [reason],
     head: snapshot.head,
     base: snapshot.base,
     baseRef: snapshot.baseRef,
@@ -113,6 +113,11 @@ export function refuseTooLarge(
 /** Why a pull request that costs more than its budget is blocked. */
 export function tooLargeReason(why: string): Reason {
   return { code: 'too-large', text: `this pull request is too large to check: ${why}` }
+}
+
+/** Why a pull request is blocked whose commits git refuses to fetch. `why`: an object and git's word for what it has. */
+export function malformedReason(why: string): Reason {
+  return { code: 'malformed', text: `git refuses the commits of this pull request: ${why}` }
 }
 
 function* reasonsOfState({

@@ -32,6 +32,7 @@ export type ReasonCode =
   | 'snapshot-stale'
   | 'empty'
   | 'too-large'
+  | 'malformed'
   | 'required-check'
   | 'required-check-failed'
   | 'all-checks-passed'

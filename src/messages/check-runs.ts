@@ -22,12 +22,13 @@ export function reportCheck(id: CheckId, verdict: Verdict, options: ReportOption
   if (outcome === undefined) {
     const why = verdict.reasons.map((reason) => reason.text).join('; ')
     // GitHub takes neutral for a yes where a check is required: what could not be checked must not look like that.
-    const isTooLarge = verdict.reasons.some((reason) => reason.code === 'too-large')
+    const isTooLarge = verdict.reasons.some(({ code }) => code === 'too-large')
+    const isMalformed = verdict.reasons.some(({ code }) => code === 'malformed')
     return {
       name,
       status: 'completed',
-      conclusion: isTooLarge ? 'failure' : 'neutral',
-      title: isTooLarge ? 'Too large to check' : 'Not checked',
+      conclusion: isTooLarge || isMalformed ? 'failure' : 'neutral',
+      title: isTooLarge ? 'Too large to check' : isMalformed ? 'Refused by git' : 'Not checked',
       summary: plain(why),
       annotations: [],
     }

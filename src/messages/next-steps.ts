@@ -67,6 +67,10 @@ const ofAuthor: Partial<Record<ReasonCode, (reason: Reason, verdict: Verdict) =>
     headline: '❌ Too large to check: split it',
     what: `${sentence(text)} Split it into smaller ones, or push a smaller one to this branch: that is checked within seconds. It is not tried again as it is.`,
   }),
+  malformed: ({ text }) => ({
+    headline: '❌ Make the commits again: git refuses them',
+    what: `${sentence(text)} Make the commits again with an ordinary git, from a fresh clone, and push them. Until then nothing in them is read.`,
+  }),
   conflict: ({ text }, { baseRef }) => ({
     headline: `❌ Resolve the conflict with ${code(baseRef)}`,
     what: `${sentence(text)} Merge ${code(baseRef)} into your branch, resolve the conflict there, and push.`,

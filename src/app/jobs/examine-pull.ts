@@ -12,10 +12,10 @@ import { settle } from '../../landing/settle-landings.ts'
 import { settleLeft } from '../../landing/settle-left.ts'
 import { answerCommands } from './answer-commands.ts'
 import { obeyOnClosed } from './closed-commands.ts'
-import { fetchAgreeing } from './fetch-agreeing.ts'
+import { bringCommits } from './bring-commits.ts'
 import { isServed } from './is-served.ts'
 import { keepLook } from './keep-look.ts'
-import { lookAtPull, type Seen } from './look-at-pull.ts'
+import { lookAtMalformed, lookAtPull, type Seen } from './look-at-pull.ts'
 import { dropPreviews, wishPreview } from './publish/wish-preview.ts'
 import { dropTrials, wishTrial } from './trial/wish-trial.ts'
 import { recordEnd, recordLook } from './record-look.ts'
@@ -128,14 +128,16 @@ async function look(
     return undefined
   }
   await turn.giveWay()
-  const fetched = await fetchAgreeing(snapshot, place)
-  if (fetched === undefined) {
+  const brought = await bringCommits(snapshot, place)
+  if (brought.kind === 'malformed') return lookAtMalformed(snapshot, brought.why, place)
+  if (brought.kind === 'stale') {
     await app.store.enqueue(
       { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
       busySeconds,
     )
     return undefined
   }
+  const fetched = brought.snapshot
   // It was read again where git had something newer: what was merged or closed meanwhile is not judged as if it were open.
   if (fetched.state !== 'open') return seeClosed(fetched, place)
   await turn.giveWay()

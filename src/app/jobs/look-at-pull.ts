@@ -5,8 +5,8 @@ import { z } from 'zod'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { configPath } from '../../config/config-path.ts'
 import type { CommandDecision } from '../../gate/commands.ts'
-import { decide, refuseTooLarge } from '../../gate/decide.ts'
-import type { Verdict } from '../../gate/verdict.ts'
+import { decide, malformedReason, refuseUnjudged, tooLargeReason } from '../../gate/decide.ts'
+import type { Reason, Verdict } from '../../gate/verdict.ts'
 import { defineCache, type Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { DescribedChange, PullMemory } from '../../ports/pull-memory.ts'
@@ -64,10 +64,11 @@ export async function lookAtPull(
   const { store } = app
   const key = `${snapshot.repository.owner}/${snapshot.repository.name}#${snapshot.pull}`.toLowerCase()
   const configDigest = await digestOfConfig(snapshot, place)
-  if (snapshot.excess !== undefined) return tooLarge(snapshot, configDigest, snapshot.excess, place)
+  if (snapshot.excess !== undefined)
+    return unjudged(snapshot, configDigest, tooLargeReason(snapshot.excess), place)
   const state = stateOf(snapshot, configDigest, place)
   const before = (await store.getCached(tooLargePulls, [key])).get(key)
-  if (before?.state === state) return tooLarge(snapshot, configDigest, before.why, place)
+  if (before?.state === state) return unjudged(snapshot, configDigest, tooLargeReason(before.why), place)
 
   const openPulls = () => forge.openPulls()
   const answer = await orderLook(snapshot, place, { memory: store, openPulls, hints, ...how })
@@ -89,7 +90,7 @@ export async function lookAtPull(
     }
     case 'too-large': {
       await store.putCached(tooLargePulls, new Map([[key, { state, why: answer.why }]]), rememberedSeconds)
-      return tooLarge(snapshot, configDigest, answer.why, place)
+      return unjudged(snapshot, configDigest, tooLargeReason(answer.why), place)
     }
   }
 }
@@ -110,10 +111,19 @@ async function digestOfConfig({ base }: Snapshot, { repository }: JobContext): P
   return (await repository.entry(await repository.treeOf(base), configPath))?.oid ?? 'default'
 }
 
-async function tooLarge(
+/** What becomes of a pull request whose commits git refuses. Its base branch is here. Rejects with a GitError or StoreError. */
+export async function lookAtMalformed(
+  snapshot: Snapshot,
+  why: string,
+  place: JobContext<PullMemory>,
+): Promise<Seen> {
+  return unjudged(snapshot, await digestOfConfig(snapshot, place), malformedReason(why), place)
+}
+
+async function unjudged(
   snapshot: Snapshot,
   configDigest: string,
-  why: string,
+  reason: Reason,
   { app }: JobContext<PullMemory>,
 ): Promise<Seen> {
   const { head, baseRef, repository, pull } = snapshot
@@ -126,6 +136,6 @@ async function tooLarge(
     onCluster: 'off',
     requiresCluster: false,
     told: { changeLines: [], commandLines: [] },
-    verdict: refuseTooLarge({ snapshot, configDigest }, why),
+    verdict: refuseUnjudged({ snapshot, configDigest }, reason),
   }
 }
