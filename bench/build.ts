@@ -73,7 +73,7 @@ try {
     await alone.close()
   }
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 }
 
 function doors(host: string) {

@@ -69,5 +69,5 @@ try {
   agent.destroy()
   await bot.kill('SIGKILL')
   await coast.stop()
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -29,7 +29,7 @@ const { values } = parseArgs({
 })
 const scale = Number(values.scale)
 const scratch = mkdtempSync(join(tmpdir(), 'hostile-command-'))
-process.on('exit', () => rmSync(scratch, { recursive: true, force: true }))
+process.on('exit', () => rmSync(scratch, { recursive: true, force: true, maxRetries: 10 }))
 const cli = builtCommand(join(scratch, 'package'))
 /** The place of the compiled program; of a catalog nothing is kept. */
 const environment = { ...process.env, CATALOG_BOT_CACHE: join(scratch, 'cache') }
@@ -314,7 +314,7 @@ for (const { name, fill, command } of cases) {
     figures.push((size / megabyte).toFixed(1).padStart(8))
     console.log(`${figures.join(' ')}  ${name}: ${firstFinding(output, status)}`)
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 

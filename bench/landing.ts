@@ -114,7 +114,7 @@ async function measure(count: number, mode: (typeof modes)[number]): Promise<str
   } finally {
     await slow.stop()
     await world.stop()
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 

@@ -43,7 +43,7 @@ export function measure(command: readonly string[], environment: NodeJS.ProcessE
       output: run.stdout,
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 

@@ -73,7 +73,7 @@ const bare = await measured(plain, '/', runs)
 const made = await measured(queue, page, runs)
 const json = await measured(queue, `${page}.json`, runs)
 await store.close()
-rmSync(directory, { recursive: true, force: true })
+rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
 
 const say = (
   name: string,

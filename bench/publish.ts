@@ -83,7 +83,7 @@ try {
   await bot.kill()
   await coast.stop()
   await shop?.stop()
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 }
 
 async function digest(): Promise<string | undefined> {

@@ -58,5 +58,5 @@ try {
 } finally {
   await bot.kill('SIGKILL')
   await world.stop()
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -80,4 +80,4 @@ console.log(
   `spawn(): p50 ${at(0.5, spawned)} ms, p99 ${at(0.99, spawned)} ms; ${(process.memoryUsage.rss() / 1e6).toFixed(0)} MB`,
 )
 await store.close()
-await rm(folder, { recursive: true, force: true })
+await rm(folder, { recursive: true, force: true, maxRetries: 10 })

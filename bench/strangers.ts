@@ -183,5 +183,5 @@ try {
   await Promise.all([health, memory])
   await bot.kill('SIGKILL')
   await coast.stop()
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 10 })
 }

@@ -49,7 +49,7 @@ try {
   // Last: to start a process takes a large one ten milliseconds longer.
   for (const { directory, opm } of measured) benchInProcess(directory, opm)
 } finally {
-  rmSync(scratch, { recursive: true, force: true })
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 10 })
 }
 
 function directories(): readonly string[] {
@@ -94,13 +94,13 @@ function benchDirectory(directory: string): Measured | undefined {
     })
     print('warm, one package changed', warm, opm)
   }
-  rmSync(copy, { recursive: true, force: true })
+  rmSync(copy, { recursive: true, force: true, maxRetries: 10 })
   return opm
 }
 
 function measureEmptyCache(directory: string): Measured {
   // Only the facts: the compiled program beside them belongs to the installation.
-  rmSync(join(environment.CATALOG_BOT_CACHE, 'facts'), { recursive: true, force: true })
+  rmSync(join(environment.CATALOG_BOT_CACHE, 'facts'), { recursive: true, force: true, maxRetries: 10 })
   return measure([...cli, directory], environment)
 }
 
@@ -132,7 +132,7 @@ function benchGrowth(megabytes: number): void {
   const ours = medianOf(few, () => measure([...cli, '--no-cache', directory], environment))
   print('cold, no cache', ours, opm)
   console.log(`  ${((ours.wallMs * 1e6) / bytes).toFixed(1)} ms for each MB`)
-  rmSync(directory, { recursive: true, force: true })
+  rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
 }
 
 function theirs(opm: string, directory: string, count = runs): Measured {

@@ -80,6 +80,6 @@ export const runDemo: RunDemo = async ({ say, verbose, keep, patience = 180_000 
     await coast.stop()
   }
   // Not before the bot is gone: it goes on saying what it does, and its log is here.
-  if (isGood) await rm(directory, { recursive: true, force: true }).catch(() => undefined)
+  if (isGood) await rm(directory, { recursive: true, force: true, maxRetries: 10 }).catch(() => undefined)
   return isGood
 }

@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([front.close(), proxy.close()])
   await coast.stop()
-  rmSync(directory, { recursive: true, force: true })
+  rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
 })
 
 /** A git before git on the PATH, which writes down what it is given: arguments, and environment. */

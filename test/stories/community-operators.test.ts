@@ -46,7 +46,7 @@ const cli = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
     } finally {
       await bot.kill('SIGKILL')
       await world.stop()
-      await rm(directory, { recursive: true, force: true })
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     }
   }, 240_000)
 })

@@ -174,7 +174,7 @@ describe('with a cache that is emptied between any two steps', () => {
   afterAll(async () => {
     await bot.close()
     await coast.stop()
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }, 60_000)
 
   test('an owner is asked for a review once, in one comment', async () => {

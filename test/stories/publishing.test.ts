@@ -66,7 +66,7 @@ describe('a catalog that is merged', () => {
   afterAll(async () => {
     await world.close()
     await shop.stop()
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }, 60_000)
 
   test('is an image that holds it, and the pull request says so', async () => {

@@ -135,7 +135,7 @@ describe('at a GitHub that others wrote', () => {
     await bot?.kill('SIGKILL')
     await github?.stop()
     await registry?.stop()
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   })
 
   test('an owner opens a pull request, it is checked, merged as it was checked, and shown as merged', async () => {

@@ -60,7 +60,7 @@ export async function openStoryWorld({
     async close() {
       await running?.kill('SIGKILL')
       await coast.stop()
-      await rm(directory, { recursive: true, force: true })
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

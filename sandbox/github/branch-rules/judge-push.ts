@@ -37,7 +37,7 @@ export async function judgePush(world: World, repo: Repo, by: Caller, body: Buff
   const { commands, pack } = readPush(body)
   if (mayWriteWorkflows(by) && !commands.some(({ ref }) => isRuled(repo, ref))) return free
   const quarantine = await mkdtemp(`${repo.path}-push-`)
-  const end = async (): Promise<void> => rm(quarantine, { recursive: true, force: true })
+  const end = async (): Promise<void> => rm(quarantine, { recursive: true, force: true, maxRetries: 10 })
   try {
     await createBare(quarantine, repo.defaultBranch)
     await mkdir(join(quarantine, 'objects', 'info'), { recursive: true })

@@ -131,7 +131,7 @@ export async function openTableGround(): Promise<TableGround> {
     async stop() {
       await github.stop()
       await registry.stop()
-      await rm(directory, { recursive: true, force: true })
+      await rm(directory, { recursive: true, force: true, maxRetries: 10 })
     },
   }
 }

@@ -51,6 +51,6 @@ export async function pushFiles(github: SecondGitHub, wanted: PushFiles): Promis
     await git('push', '--quiet', '--force', address.href, `HEAD:refs/heads/${branch}`)
     return await git('rev-parse', 'HEAD')
   } finally {
-    await rm(directory, { recursive: true, force: true })
+    await rm(directory, { recursive: true, force: true, maxRetries: 10 })
   }
 }
