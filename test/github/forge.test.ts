@@ -467,7 +467,11 @@ test('the token for git is for one repository, and is asked for once an hour', a
 
 test('the App lists where it is installed', async () => {
   expect(await app.installedRepositories()).toEqual([
-    { installation: it.installation.id, repository: { owner: name.owner, name: name.repo } },
+    {
+      installation: it.installation.id,
+      repository: { owner: name.owner, name: name.repo },
+      isPublic: true,
+    },
   ])
 })
 
