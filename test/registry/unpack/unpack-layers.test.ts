@@ -292,10 +292,20 @@ const windows: readonly (readonly [string, readonly number[]])[] = [
   ['a content of 16 EiB in one segment', [0xe0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]],
 ]
 
+/** Of this process's children those that unpack: other tests of this worker may have left one that is for all of them. */
 function childrenOfThis(): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(fieldOf(name, 'PPid')) === process.pid)
+    .filter((name) => commandOf(name).includes('unpack-process'))
     .map(Number)
+}
+
+function commandOf(id: string): string {
+  try {
+    return readFileSync(`/proc/${id}/cmdline`, 'utf8')
+  } catch {
+    return ''
+  }
 }
 
 /** A number of a process's status; undefined when it has just ended. */
