@@ -836,11 +836,11 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/messages/check-runs.ts',
-        search: "isTooLarge ? 'failure' : 'neutral'",
-        replace: "isTooLarge ? 'neutral' : 'neutral'",
+        search: "isTooLarge || isMalformed ? 'failure' : 'neutral'",
+        replace: "isTooLarge || isMalformed ? 'neutral' : 'neutral'",
       },
     ],
-    test: ['test/messages/too-large.test.ts', ''],
+    test: ['test/messages/unjudged.test.ts', ''],
   },
   {
     number: 187,
