@@ -1,5 +1,5 @@
 // What goes over the wire to GitHub, and what other servers than our sandbox answer: old ones, ones that say no.
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { Octokit } from '@octokit/rest'
 import nock from 'nock'
 import pino from 'pino'
@@ -9,6 +9,7 @@ import { apiVersion } from '../../src/github/api-version.ts'
 import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp } from '../../src/github/github-app.ts'
 import { readBranchRules } from '../../src/github/read-branch-rules.ts'
+import { nothingButNock } from './nothing-but-nock.ts'
 
 const host = 'https://github.example'
 const api = `${host}/api/v3`
@@ -16,18 +17,7 @@ const repository = { owner: 'acme', name: 'catalog' }
 const home = '/api/v3/repos/acme/catalog'
 const privateKey = newPrivateKey()
 
-beforeAll(() => nock.disableNetConnect())
-// It stands between this process and all sockets as soon as it is imported, and gRPC's never answer then: the next test file
-// in this process wants its own.
-afterAll(() => {
-  nock.enableNetConnect()
-  nock.restore()
-})
-afterEach(() => {
-  const pending = nock.pendingMocks()
-  nock.cleanAll()
-  expect(pending).toEqual([])
-})
+nothingButNock()
 
 function open() {
   const log = pino({ level: 'silent' })
