@@ -5,12 +5,16 @@ import { join } from 'node:path'
 import { startGitHub, type GitHub, type TrafficValidator } from '../github/github.ts'
 import { startRegistry, type Registry } from '../registry/registry.ts'
 import { newPrivateKey } from '../github/settings.ts'
+import type { Installation } from '../github/world.ts'
+import { askedByApp } from './asked-by-app.ts'
 
 export interface BotWorld {
   readonly github: GitHub
   readonly registry: Registry
   /** Installs the App in a repository (`owner/name`). Returns what a bot needs in its environment to serve it. */
   readonly installBot: (repository: string, ...more: readonly string[]) => Readonly<Record<string, string>>
+  /** What is left of the hour of everybody who was installed so far: an hour's worth is soon used in a world in a hurry. */
+  readonly allowRequests: (count: number) => void
   readonly stop: () => Promise<void>
 }
 
@@ -18,48 +22,30 @@ export interface BotWorldOptions {
   /** A folder for repositories and the bot's data. */
   readonly directory: string
   readonly sweepSeconds?: number
+  /** Requests that the bot has for an hour; GitHub's 5000 otherwise. */
+  readonly hourlyLimit?: number
   /** Sees all traffic with GitHub. */
   readonly validator?: TrafficValidator
 }
 
-/** The App's permissions and events, as app.yml asks for them. */
-const permissions = {
-  contents: 'write',
-  pull_requests: 'write',
-  issues: 'write',
-  checks: 'write',
-  actions: 'read',
-  deployments: 'write',
-  metadata: 'read',
-  merge_queues: 'read',
-  members: 'read',
-} as const
-const events = [
-  'pull_request',
-  'pull_request_review',
-  'issue_comment',
-  'check_run',
-  'check_suite',
-  'push',
-  'merge_group',
-  'workflow_run',
-]
-
 export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> {
-  const { directory, sweepSeconds = 300, validator } = options
+  const { directory, sweepSeconds = 300, hourlyLimit, validator } = options
   const registry = await startRegistry()
   const github = await startGitHub({
     directory: join(directory, 'github'),
+    ...(hourlyLimit !== undefined && { hourlyLimit }),
     ...(validator && { validator }),
   })
+  const installed: Installation[] = []
   return {
     github,
     registry,
     installBot(repository, ...more) {
       const webhookSecret = randomBytes(24).toString('hex')
       const privateKey = newPrivateKey()
-      const bot = { slug: 'catalog-bot', privateKey, webhookSecret, events, permissions }
-      const { app } = github.installApp(bot, [repository, ...more])
+      const bot = { slug: 'catalog-bot', privateKey, webhookSecret, ...askedByApp() }
+      const { app, installations } = github.installApp(bot, [repository, ...more])
+      installed.push(...installations)
       return {
         APP_ID: String(app.id),
         PRIVATE_KEY: privateKey,
@@ -71,6 +57,9 @@ export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> 
         SWEEP_SECONDS: String(sweepSeconds),
         INSECURE_REGISTRIES: registry.host,
       }
+    },
+    allowRequests(count) {
+      for (const one of installed) github.setRemaining(one, count)
     },
     async stop() {
       await github.stop()

@@ -53,7 +53,10 @@ export function imagesAt(host: string): {
 }
 
 /** Reads each image back and compares its catalog with the branch's; waits so long for the last one. */
-export async function readPublished(coast: DemoWorld, milliseconds: number): Promise<ReadImages> {
+export async function readPublished(
+  coast: Pick<DemoWorld, 'registry' | 'repository'>,
+  milliseconds: number,
+): Promise<ReadImages> {
   const { host } = coast.registry
   const end = performance.now() + milliseconds
   const lines: string[] = []
@@ -95,7 +98,7 @@ interface ReadFile {
   readonly bytes: Uint8Array
 }
 
-function filesInGit({ repository }: DemoWorld, root: string): readonly ReadFile[] {
+function filesInGit({ repository }: Pick<DemoWorld, 'repository'>, root: string): readonly ReadFile[] {
   const git = (...args: string[]) => execFileSync('git', ['-C', repository.path, ...args])
   return git('ls-tree', '-r', '--name-only', 'main', `${root}/`)
     .toString()

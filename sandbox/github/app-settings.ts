@@ -1,7 +1,7 @@
 // How a test or the demo registers and installs apps on the sandbox's GitHub, and changes what they may do.
 import { randomBytes } from 'node:crypto'
 import { RuleSettings } from './branch-rules/rule-settings.ts'
-import { hourlyLimit } from './http/router.ts'
+import { noUse, usualLimits } from './http/rate-shapes.ts'
 import { newPrivateKey } from './settings.ts'
 import { installationView, nodeId } from './views/account-view.ts'
 import { fullName } from './views/repository-view.ts'
@@ -88,8 +88,10 @@ export class AppSettings extends RuleSettings {
       permissions: { ...app.permissions },
       suspendedAt: null,
       createdAt: world.timestamp(),
-      remaining: hourlyLimit,
+      remaining: 0,
       resetsAt: 0,
+      limits: usualLimits(world.hourlyLimit),
+      use: noUse(),
     }
     world.installations.set(installation.id, installation)
     webhooks.emitTo(

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { Credentials } from './http/auth.ts'
 import { advanceQueues } from './branch-rules/merge-queue.ts'
 import { Faults, rateLimited } from './http/faults.ts'
+import type { RateLimits } from './http/rate-shapes.ts'
 import type { Matcher, Outcome } from './http/faults.ts'
 import { handleGit, isGitRequest } from './git/git-http.ts'
 import { GitHubState } from './github-state.ts'
@@ -38,6 +39,8 @@ export interface GitHubOptions {
   /** Where webhooks go, e.g. `http://127.0.0.1:3000/api/github/webhooks`; can be set later. */
   readonly webhookTarget?: string
   readonly clock?: { now(): number }
+  /** Requests that an installation has for an hour; GitHub's 5000 otherwise. */
+  readonly hourlyLimit?: number
   /** Sees every request, answer and webhook; see `violations`. */
   readonly validator?: TrafficValidator
 }
@@ -103,6 +106,13 @@ export class GitHub extends People {
     installation.resetsAt = Math.max(installation.resetsAt, Math.floor(this.#world.now() / 1000) + 3600)
   }
 
+  /** From now on, this is how much an installation may ask for. Its hour begins anew. */
+  setLimits(installation: Installation, limits: Partial<RateLimits>): void {
+    installation.limits = { ...installation.limits, ...limits }
+    installation.resetsAt = 0
+    installation.use.graphql.resetsAt = 0
+  }
+
   clearFaults(): void {
     this.#faults.clear()
   }
@@ -132,7 +142,7 @@ interface Parts {
 
 export async function startGitHub(options: GitHubOptions): Promise<GitHub> {
   await mkdir(options.directory, { recursive: true })
-  const world = createWorld(options.directory, () => options.clock?.now() ?? Date.now())
+  const world = createWorld(options.directory, () => options.clock?.now() ?? Date.now(), options.hourlyLimit)
   const target = { url: options.webhookTarget }
   const credentials = new Credentials(world)
   const state = new GitHubState(world, credentials, new Webhooks(world, () => target.url))

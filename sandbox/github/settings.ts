@@ -6,7 +6,17 @@ import type { Files, Signature } from './git/git-store.ts'
 import type { GitHubState } from './github-state.ts'
 import { followRefs } from './git/pushes.ts'
 import { accountByLogin, repoByName } from './world.ts'
-import type { Account, Pull, Repo, Role, Team, Workflow, WorkflowOutcome, Permissions } from './world.ts'
+import type {
+  Account,
+  Installation,
+  Pull,
+  Repo,
+  Role,
+  Team,
+  Workflow,
+  WorkflowOutcome,
+  Permissions,
+} from './world.ts'
 
 export interface NewRepository {
   readonly files?: Files
@@ -105,12 +115,18 @@ export class Settings {
   /** A token of an App's for one repository, as a workflow gets one. */
   installationTokenFor(repository: string, permissions: Permissions): string {
     const repo = this.repository(repository)
-    const installation = [...this.state.world.installations.values()].find((it) => it.repositories.has(repo))
-    if (installation === undefined) throw new Error(`no App is installed on ${repository}`)
-    return this.state.credentials.installationToken(installation, new Set([repo]), {
+    return this.state.credentials.installationToken(this.installationOn(repository), new Set([repo]), {
       ...permissions,
       metadata: 'read',
     }).token
+  }
+
+  /** The first App's that is installed there. */
+  installationOn(repository: string): Installation {
+    const repo = this.repository(repository)
+    const installation = [...this.state.world.installations.values()].find((it) => it.repositories.has(repo))
+    if (installation === undefined) throw new Error(`no App is installed on ${repository}`)
+    return installation
   }
 
   /** A repository with one first commit of these files, on disk as a real bare repository. */

@@ -2,6 +2,7 @@
 // somebody copies into another commit is not in that memory.
 import { randomBytes } from 'node:crypto'
 import { gitBytes } from './git/git-store.ts'
+import { looseOr, readLoose, writeLoose } from './git/loose-objects.ts'
 import type { Signature } from './git/git-store.ts'
 import type { Account, Payload, World } from './world.ts'
 
@@ -21,7 +22,11 @@ export const authorOf = (world: World, { id, login }: Account): Signature => ({
 
 /** The same commit, signed; the unsigned one stays behind as an object that nothing names. */
 export async function signCommit(world: World, path: string, sha: string): Promise<string> {
-  const text = (await gitBytes(path, ['cat-file', 'commit', sha])).toString()
+  const bytes = await looseOr(
+    () => readLoose(path, sha).bytes,
+    () => gitBytes(path, ['cat-file', 'commit', sha]),
+  )
+  const text = bytes.toString()
   const signature = [
     '-----BEGIN PGP SIGNATURE-----',
     '',
@@ -31,8 +36,7 @@ export async function signCommit(world: World, path: string, sha: string): Promi
   const end = text.indexOf('\n\n')
   const header = `gpgsig ${signature.replaceAll('\n', '\n ')}`
   const object = Buffer.from(`${text.slice(0, end)}\n${header}${text.slice(end)}`)
-  const signed = await gitBytes(path, ['hash-object', '-t', 'commit', '-w', '--stdin'], [object])
-  const id = signed.toString().trim()
+  const id = writeLoose(path, 'commit', object)
   world.signatures.set(id, signature)
   return id
 }

@@ -1,6 +1,7 @@
 // The state of the sandbox's GitHub: accounts, repositories, pull requests and what hangs on them.
 // Plain records that the routes and the people's methods change; git objects live on disk, not here.
 
+import { hourlyLimit as usualHourlyLimit, type RateLimits, type RateUse } from './http/rate-shapes.ts'
 import type { BranchProtection, Ruleset } from './branch-rules/rule-shapes.ts'
 import type { MergeMethod } from './merge-method.ts'
 
@@ -343,6 +344,8 @@ export interface Installation {
   /** What remains of the primary rate limit, and when it is full again (seconds since the epoch). */
   remaining: number
   resetsAt: number
+  limits: RateLimits
+  readonly use: RateUse
 }
 
 export interface World {
@@ -357,6 +360,8 @@ export interface World {
   readonly installations: Map<number, Installation>
   /** Commits whose signature GitHub knows, with the signature. */
   readonly signatures: Map<string, string>
+  /** Requests that a new installation has for an hour. */
+  readonly hourlyLimit: number
   /** How many milliseconds pass until rules see a check or status that was just posted. */
   checkDelay: number
   /** What converting a manifest's code will make: the app, once. */
@@ -369,7 +374,7 @@ export interface World {
   timestamp(): string
 }
 
-export function createWorld(directory: string, now: () => number): World {
+export function createWorld(directory: string, now: () => number, hourlyLimit = usualHourlyLimit): World {
   let last = 1_000_000
   return {
     base: '',
@@ -381,6 +386,7 @@ export function createWorld(directory: string, now: () => number): World {
     apps: new Map(),
     installations: new Map(),
     signatures: new Map(),
+    hourlyLimit,
     checkDelay: 0,
     manifests: new Map(),
     nextId: () => ++last,

@@ -1,6 +1,9 @@
 // Code owners of a change: CODEOWNERS of the base branch, last matching line, people and teams.
 import { minimatch } from 'minimatch'
 import { GitFailure, git } from '../git/git-store.ts'
+import { looseCommit } from '../git/loose-history.ts'
+import { looseOr, readLoose } from '../git/loose-objects.ts'
+import { looseEntry } from '../git/loose-trees.ts'
 import { accountByLogin } from '../world.ts'
 import type { Account, Pull, World } from '../world.ts'
 
@@ -14,7 +17,11 @@ interface Line {
 async function linesAt(path: string, commit: string): Promise<Line[]> {
   for (const place of places)
     try {
-      const text = await git(path, 'show', `${commit}:${place}`)
+      const text = await looseOr(
+        () => textAt(path, commit, place),
+        () => git(path, 'show', `${commit}:${place}`),
+      )
+      if (text === undefined) continue
       return text
         .split('\n')
         .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
@@ -27,6 +34,11 @@ async function linesAt(path: string, commit: string): Promise<Line[]> {
       if (!(error instanceof GitFailure)) throw error
     }
   return []
+}
+
+function textAt(path: string, commit: string, place: string): string | undefined {
+  const entry = looseEntry(path, looseCommit(path, commit).tree, place)
+  return entry === undefined ? undefined : readLoose(path, entry.id).bytes.toString()
 }
 
 /** As gitignore's patterns: a slash inside ties to the root, a folder means all below it. */

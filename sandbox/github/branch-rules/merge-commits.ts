@@ -1,11 +1,10 @@
 // The commits that GitHub makes of a pull request: a merge, one commit, or each of its commits anew.
-import { commitTree, git, mergedTree } from '../git/git-store.ts'
+import { commitTree, commitsBeyond, mergedTree, parentsOf, treeOf } from '../git/git-store.ts'
 import type { Signature } from '../git/git-store.ts'
 import { authorOf, signCommit, webFlow } from '../signing.ts'
 import { readCommits } from '../views/commit-view.ts'
 import type { CommitData } from '../views/commit-view.ts'
 import type { Account, MergeMethod, Pull, World } from '../world.ts'
-import { parentsOf } from './pushed-pull.ts'
 
 export interface MergeText {
   readonly title?: string | undefined
@@ -65,8 +64,8 @@ async function rebased(
   pull: Pull,
   base: string,
 ): Promise<{ readonly sha: string } | NoMerge> {
-  const merges = await git(path, 'rev-list', '--min-parents=2', `${base}..${pull.headSha}`)
-  if (merges.trim() !== '') return 'not rebaseable'
+  for (const commit of await commitsBeyond(path, [base], pull.headSha))
+    if ((await parentsOf(path, commit)).length > 1) return 'not rebaseable'
   let tip = base
   for (const commit of await readCommits(path, '--reverse', `${base}..${pull.headSha}`)) {
     const tree = await picked(path, tip, commit)
@@ -83,10 +82,8 @@ async function picked(path: string, tip: string, commit: CommitData): Promise<st
   const [parent] = await parentsOf(path, commit.sha)
   if (parent === undefined) return undefined
   const nobody: Signature = { name: 'sandbox', email: 'sandbox@github.invalid', at: 0 }
-  const treeOf = async (sha: string): Promise<string> =>
-    (await git(path, 'rev-parse', `${sha}^{tree}`)).trim()
-  const root = await commitTree(path, await treeOf(parent), [], 'parent', nobody)
-  const ours = await commitTree(path, await treeOf(tip), [root], 'ours', nobody)
+  const root = await commitTree(path, await treeOf(path, parent), [], 'parent', nobody)
+  const ours = await commitTree(path, await treeOf(path, tip), [root], 'ours', nobody)
   const theirs = await commitTree(path, commit.tree, [root], 'theirs', nobody)
   return await mergedTree(path, ours, theirs)
 }

@@ -1,13 +1,9 @@
 // Which pull request a push brings in. GitHub takes a hand-made merge for the pull request's own when it is that:
 // the branch as it was and the pull request's head, nothing else, and one pull request at a time.
-import { git, isAncestor } from '../git/git-store.ts'
+import { isAncestor, parentsOf } from '../git/git-store.ts'
 import { branchOf } from './ref-update.ts'
 import type { Move } from './ref-update.ts'
 import type { Pull } from '../world.ts'
-
-export async function parentsOf(path: string, sha: string): Promise<string[]> {
-  return (await git(path, 'rev-list', '--no-walk', '--parents', sha)).trim().split(' ').slice(1)
-}
 
 /** The open pull request that this update merges, by button or by push; undefined when there is not exactly one. */
 export async function pullOf(move: Move): Promise<Pull | undefined> {

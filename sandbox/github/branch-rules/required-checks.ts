@@ -1,6 +1,6 @@
 // Required checks, judged on the commit that would be the branch's tip. One documented leniency: the local merge of a
 // pull request that is up to date and green needs no checks of its own.
-import { git, isAncestor } from '../git/git-store.ts'
+import { isAncestor, treeOf } from '../git/git-store.ts'
 import type { Repo, World } from '../world.ts'
 import { pullOf } from './pushed-pull.ts'
 import type { Move, Violation } from './ref-update.ts'
@@ -117,7 +117,5 @@ async function upToDateHead(move: Move): Promise<string | undefined> {
   const { path, old, now } = move
   const head = (await pullOf(move))?.headSha
   if (old === undefined || head === undefined || !(await isAncestor(path, old, head))) return undefined
-  const trees = await git(path, 'rev-parse', `${head}^{tree}`, `${now}^{tree}`)
-  const [one, other] = trees.trim().split('\n')
-  return one === other ? head : undefined
+  return (await treeOf(path, head)) === (await treeOf(path, now)) ? head : undefined
 }

@@ -1,10 +1,10 @@
 // "Require a pull request": there is one, it is approved as the rule says, and a hand-made merge of it is the merge
 // that GitHub would have made where approvals could otherwise be carried over to something else.
-import { git, mergedTree } from '../git/git-store.ts'
+import { mergedTree, parentsOf, treeOf } from '../git/git-store.ts'
 import { mayPush } from '../world.ts'
 import type { MergeMethod, Pull, Review } from '../world.ts'
 import { isOwner, ownersOf } from './code-owners.ts'
-import { parentsOf, pullOf } from './pushed-pull.ts'
+import { pullOf } from './pushed-pull.ts'
 import type { Move, Violation } from './ref-update.ts'
 import type { PullRequestParameters } from './rule-shapes.ts'
 
@@ -79,7 +79,7 @@ async function reviewed(move: Move, pull: Pull, parameters: PullRequestParameter
 /** Whether a pushed merge holds something else than GitHub's own merge of the same commits would. */
 async function isCarriedOver({ path, old, now, merge }: Move, pull: Pull): Promise<boolean> {
   if (merge !== undefined || now === pull.headSha || old === undefined) return false
-  const tree = (await git(path, 'rev-parse', `${now}^{tree}`)).trim()
+  const tree = await treeOf(path, now)
   return tree !== (await mergedTree(path, old, pull.headSha))
 }
 

@@ -3,6 +3,9 @@
 // documented; here it is nothing, the worst for whoever believes it.
 import { spawn } from 'node:child_process'
 import { closedEnvironment } from './git-store.ts'
+import { looseCommit } from './loose-history.ts'
+import { looseOr } from './loose-objects.ts'
+import { looseCount } from './loose-trees.ts'
 
 /** Far above every catalog repository. */
 const mostPaths = 500_000
@@ -18,6 +21,13 @@ export function isCountable(path: string, commit: string): Promise<boolean> {
 }
 
 async function count(path: string, commit: string): Promise<boolean> {
+  return await looseOr(
+    () => looseCount(path, looseCommit(path, commit).tree) <= mostPaths,
+    () => list(path, commit),
+  )
+}
+
+async function list(path: string, commit: string): Promise<boolean> {
   const args = ['--git-dir', path, 'ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
   const child = spawn('git', args, { env: closedEnvironment, stdio: ['ignore', 'pipe', 'ignore'] })
   let paths = 0

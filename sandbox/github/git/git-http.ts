@@ -1,19 +1,15 @@
-// git's smart HTTP for the bare repositories, answered by git's own http-backend as a child process.
+// git's smart HTTP for the bare repositories, answered by git itself (answer-git.ts).
 // It checks the token before git sees the request and looks at the refs after a push.
-import { execFileSync, spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { once } from '../../../src/findings/once.ts'
 import { demand, maySee, nameOf } from '../http/auth.ts'
 import type { Caller } from '../http/caller.ts'
 import type { Faults } from '../http/faults.ts'
 import { judgePush } from '../branch-rules/judge-push.ts'
 import { rewriteReport } from '../branch-rules/receive-pack.ts'
-import { closedEnvironment } from './git-store.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
-import { listRefs } from './list-refs.ts'
+import { answerGit, type GitAnswer, type GitRequest } from './answer-git.ts'
 import { followRefs } from './pushes.ts'
 import { Refusal } from '../http/route.ts'
 import type { RequestRecord } from '../http/router.ts'
@@ -71,8 +67,18 @@ export async function handleGit(
   }
   const body = await bodyOf(request)
   const serve = async (): Promise<void> => {
-    const asked = { repo, request, body, url, service, user: nameOf(caller) }
-    const answer = service === 'git-receive-pack' ? await receive(state, caller, asked) : await upload(asked)
+    const asked = {
+      path: repo.path,
+      method,
+      service,
+      query: url.search.slice(1),
+      contentType: request.headers['content-type'] ?? '',
+      protocol: String(request.headers['git-protocol'] ?? ''),
+      user: nameOf(caller),
+      body,
+    }
+    const answer =
+      service === 'git-receive-pack' ? await receive(state, caller, repo, asked) : await answerGit(asked)
     if (fault !== undefined) {
       // Applied; only the answer goes wrong.
       log(nameOf(caller), 'applyThenFail' in fault ? fault.applyThenFail : 0)
@@ -103,11 +109,15 @@ function refuse(response: ServerResponse, status: number, message: string): void
 }
 
 /** A push: judged by the branch's rules, then taken by git, then followed by all that GitHub does on one. */
-async function receive(state: GitHubState, caller: Caller, asked: Asked): Promise<Answer> {
-  const { repo, body } = asked
-  const judged = await judgePush(state.world, repo, caller, body)
+async function receive(
+  state: GitHubState,
+  caller: Caller,
+  repo: Repo,
+  asked: GitRequest,
+): Promise<GitAnswer> {
+  const judged = await judgePush(state.world, repo, caller, asked.body)
   try {
-    const answer = await backend(asked, judged.environment)
+    const answer = await answerGit({ ...asked, environment: judged.environment })
     await followRefs(state, repo, actorOf(caller))
     return judged.reasons.size === 0
       ? answer
@@ -117,84 +127,9 @@ async function receive(state: GitHubState, caller: Caller, asked: Asked): Promis
   }
 }
 
-async function upload(asked: Asked): Promise<Answer> {
-  const { repo, request, body, service } = asked
-  const refs =
-    service === 'git-upload-pack' &&
-    request.method === 'POST' &&
-    request.headers['git-protocol'] === 'version=2'
-      ? await listRefs(repo.path, body)
-      : undefined
-  if (refs === undefined) return await backend(asked)
-  const headers = { 'content-type': 'application/x-git-upload-pack-result', 'cache-control': 'no-cache' }
-  return { status: 200, headers, body: refs }
-}
-
 async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const packed = request.headers['content-encoding'] === 'gzip'
   const chunks: Buffer[] = []
   for await (const chunk of packed ? request.pipe(createGunzip()) : request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks)
-}
-
-interface Asked {
-  readonly repo: Repo
-  readonly request: IncomingMessage
-  readonly body: Buffer
-  readonly url: URL
-  readonly service: string
-  readonly user: string
-}
-
-interface Answer {
-  readonly status: number
-  readonly headers: Record<string, string>
-  readonly body: Buffer
-}
-
-// Itself, and not by `git http-backend`, which would be a process more for each request.
-const httpBackend = once(() =>
-  join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
-)
-
-async function backend(asked: Asked, more: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const { repo, request, body, url, service, user } = asked
-  const child = spawn(httpBackend(), [], {
-    env: {
-      ...closedEnvironment,
-      ...more,
-      GIT_PROJECT_ROOT: repo.path,
-      GIT_HTTP_EXPORT_ALL: '1',
-      PATH_INFO: `/${service}`,
-      QUERY_STRING: url.search.slice(1),
-      REQUEST_METHOD: request.method ?? 'GET',
-      CONTENT_TYPE: request.headers['content-type'] ?? '',
-      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-      REMOTE_USER: user,
-      REMOTE_ADDR: '127.0.0.1',
-    },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(body)
-  const chunks: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  return parseCgi(Buffer.concat(chunks))
-}
-
-function parseCgi(output: Buffer): Answer {
-  const end = output.indexOf('\r\n\r\n')
-  if (end < 0) return { status: 500, headers: {}, body: Buffer.from('git http-backend gave no answer\n') }
-  const headers: Record<string, string> = {}
-  for (const line of output.subarray(0, end).toString().split('\r\n')) {
-    const colon = line.indexOf(':')
-    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
-  }
-  const status = Number.parseInt(headers['status'] ?? '200', 10)
-  delete headers['status']
-  return { status, headers, body: output.subarray(end + 4) }
 }

@@ -1,10 +1,13 @@
-// The git side of the sandbox: real bare repositories, changed through the git program in a closed environment.
-// It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
+// The git side of the sandbox: real bare repositories. What it does most is done to their files (loose-objects.ts), everything
+// else by the git program in a closed environment. It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
 // commit of the network is reachable by its id in every repository of it.
 import { spawn } from 'node:child_process'
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { readRefs } from './read-refs.ts'
+import { containsLoose, looseCommit, looseMergeBase, looseRange } from './loose-history.ts'
+import { looseOr, NotLoose, readLoose, writeLoose } from './loose-objects.ts'
+import { editTree, looseMerge, type FileEdit } from './loose-trees.ts'
+import { moveRef, readRefs } from './refs.ts'
 
 /** What to write at a path: text or bytes, with an executable bit or as a link if need be; null deletes. */
 export type FileChange =
@@ -92,6 +95,7 @@ const configuration = `[core]
 \tallowAnySHA1InWant = true
 \tallowReachableSHA1InWant = true
 [receive]
+\tautogc = false
 \thideRefs = refs/pull
 \tadvertisePushOptions = true
 [transfer]
@@ -141,12 +145,40 @@ function* importStream(
 }
 
 let scratch = 0
+/** From here on a pack is quicker than a file for each object. */
+const manyFiles = 200
 
 /**
  * Makes a commit of `files` on top of `parent` (all its other files stay) and returns its id.
  * No ref is changed: who calls this decides where it goes.
  */
 export async function commitFiles(
+  path: string,
+  parent: string | undefined,
+  files: Files,
+  message: string,
+  by: Signature,
+): Promise<string> {
+  const edits = Object.entries(files).map(([file, change]): FileEdit => ({
+    path: file,
+    to: contentOf(change),
+  }))
+  const here = (): string => {
+    if (edits.length > manyFiles) throw new NotLoose('many files')
+    const tree = editTree(path, parent === undefined ? undefined : looseCommit(path, parent).tree, edits)
+    const parents = parent === undefined ? [] : [parent]
+    return writeLoose(path, 'commit', commitObject(tree, parents, message, by, by))
+  }
+  return await looseOr(here, () => importFiles(path, parent, files, message, by))
+}
+
+function contentOf(change: FileChange): FileEdit['to'] {
+  if (change === null) return undefined
+  const given = typeof change === 'string' || change instanceof Uint8Array ? { content: change } : change
+  return { mode: 'mode' in given ? given.mode : '100644', bytes: Buffer.from(given.content) }
+}
+
+async function importFiles(
   path: string,
   parent: string | undefined,
   files: Files,
@@ -187,11 +219,13 @@ export async function refsOf(path: string): Promise<Map<string, string>> {
 
 /** Sets a ref; with `expected` only from that value ('' for: must not exist). */
 export async function setRef(path: string, ref: string, sha: string, expected?: string): Promise<void> {
+  const isThere = () => readLoose(path, sha).type === 'commit'
+  if ((await looseOr(isThere, async () => false)) && moveRef(path, ref, sha, expected)) return
   await git(path, 'update-ref', ref, sha, ...(expected === undefined ? [] : [expected || '0'.repeat(40)]))
 }
 
 export async function deleteRef(path: string, ref: string): Promise<void> {
-  await git(path, 'update-ref', '-d', ref)
+  if (!moveRef(path, ref, undefined)) await git(path, 'update-ref', '-d', ref)
 }
 
 /** Commits that were seen, by repository and id: none is ever taken away. */
@@ -201,8 +235,17 @@ const seen = new Set<string>()
 export async function resolveCommit(path: string, name: string): Promise<string | undefined> {
   if (name.startsWith('-')) return undefined
   if (seen.has(`${path} ${name}`)) return name
+  const isCommit = (id: string) =>
+    looseOr(
+      () => readLoose(path, id).type === 'commit',
+      async () => false,
+    )
+  if (/^[0-9a-f]{40}$/.test(name) && (await isCommit(name))) {
+    seen.add(`${path} ${name}`)
+    return name
+  }
   const branch = (await readRefs(path, [`refs/heads/${name}`])).get(`refs/heads/${name}`)
-  if (branch !== undefined && seen.has(`${path} ${branch}`)) return branch
+  if (branch !== undefined && (seen.has(`${path} ${branch}`) || (await isCommit(branch)))) return branch
   const candidates = /^[0-9a-f]{40}$/.test(name)
     ? [name]
     : [
@@ -225,23 +268,65 @@ export async function resolveCommit(path: string, name: string): Promise<string 
 }
 
 export async function isAncestor(path: string, ancestor: string, commit: string): Promise<boolean> {
-  return await gitAsks(path, 'merge-base', '--is-ancestor', ancestor, commit)
+  return await looseOr(
+    () => containsLoose(path, commit, ancestor),
+    () => gitAsks(path, 'merge-base', '--is-ancestor', ancestor, commit),
+  )
+}
+
+/** The commits that `tip` contains and `known` do not, as `git log` has them: the newest first. */
+export async function commitsBeyond(
+  path: string,
+  known: readonly string[],
+  tip: string,
+): Promise<readonly string[]> {
+  return await looseOr(
+    () => looseRange(path, tip, known),
+    async () => {
+      const text = await git(path, 'rev-list', tip, ...known.map((it) => `^${it}`))
+      return text.split('\n').filter(Boolean)
+    },
+  )
 }
 
 /** The best common ancestor, or undefined for unrelated histories. */
 export async function mergeBase(path: string, one: string, other: string): Promise<string | undefined> {
-  try {
-    return (await git(path, 'merge-base', one, other)).trim()
-  } catch (error) {
-    if (error instanceof GitFailure && error.status === 1) return undefined
-    throw error
-  }
+  return await looseOr(
+    () => looseMergeBase(path, one, other),
+    () => unlessRefused(async () => (await git(path, 'merge-base', one, other)).trim()),
+  )
+}
+
+export async function treeOf(path: string, commit: string): Promise<string> {
+  return await looseOr(
+    () => looseCommit(path, commit).tree,
+    async () => (await git(path, 'rev-parse', `${commit}^{tree}`)).trim(),
+  )
+}
+
+export async function parentsOf(path: string, commit: string): Promise<readonly string[]> {
+  return await looseOr(
+    () => looseCommit(path, commit).parents,
+    async () => (await git(path, 'rev-list', '--no-walk', '--parents', commit)).trim().split(' ').slice(1),
+  )
 }
 
 /** The tree of merging `head` into `base`, or undefined when they conflict. */
 export async function mergedTree(path: string, base: string, head: string): Promise<string | undefined> {
+  const here = (): string => {
+    const met = looseMergeBase(path, base, head)
+    if (met === undefined) throw new NotLoose('nothing in common')
+    const [ancestor, ours, theirs] = [met, base, head].map((it) => looseCommit(path, it).tree)
+    return looseMerge(path, ancestor ?? '', ours ?? '', theirs ?? '')
+  }
+  const args = ['merge-tree', '--write-tree', '--no-messages', base, head]
+  return await looseOr(here, () => unlessRefused(async () => (await git(path, ...args)).split('\n')[0]))
+}
+
+/** Undefined where git ends with 1: there is no such thing. */
+async function unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
-    return (await git(path, 'merge-tree', '--write-tree', '--no-messages', base, head)).split('\n')[0]
+    return await ask()
   } catch (error) {
     if (error instanceof GitFailure && error.status === 1) return undefined
     throw error
@@ -259,12 +344,40 @@ export async function commitTree(
   author: Signature,
   committer = author,
 ): Promise<string> {
-  const text = [
+  return writeLoose(path, 'commit', commitObject(tree, parents, `${message}\n`, author, committer))
+}
+
+function commitObject(
+  tree: string,
+  parents: readonly string[],
+  message: string,
+  author: Signature,
+  committer: Signature,
+): Buffer {
+  const lines = [
     `tree ${tree}`,
     ...parents.map((it) => `parent ${it}`),
     `author ${personLine(author)}`,
     `committer ${personLine(committer)}`,
   ]
-  const object = Buffer.from(`${text.join('\n')}\n\n${message}\n`)
-  return (await gitBytes(path, ['hash-object', '-t', 'commit', '-w', '--stdin'], [object])).toString().trim()
+  return Buffer.from(`${lines.join('\n')}\n\n${message}`)
+}
+
+export async function writeBlob(path: string, bytes: Uint8Array): Promise<string> {
+  return (await gitBytes(path, ['hash-object', '-w', '--stdin'], [bytes])).toString().trim()
+}
+
+/** A tree with these blobs in it, and with all else of `base`. */
+export async function writeTree(
+  path: string,
+  base: string | undefined,
+  entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[],
+): Promise<string> {
+  const by = { name: 'x', email: 'x', at: 0 }
+  const parent = base === undefined ? undefined : await commitTree(path, base, [], 'base', by)
+  const files: Record<string, FileChange> = {}
+  for (const { path: at, mode, sha } of entries)
+    files[at] = { content: await gitBytes(path, ['cat-file', 'blob', sha]), mode: mode as Mode }
+  const commit = await commitFiles(path, parent, files, 'tree', by)
+  return (await git(path, 'rev-parse', `${commit}^{tree}`)).trim()
 }

@@ -1,6 +1,6 @@
 // git's `ls-refs` (protocol 2) read from a bare repository's files: nearly every look asks this alone, and git would take two
 // processes for it. Whatever else is asked goes to git itself.
-import { readRefs } from './read-refs.ts'
+import { readRefs } from './refs.ts'
 
 /** The body of the answer, or undefined for any request that is not a plain `ls-refs` of some prefixes. */
 export async function listRefs(repository: string, request: Buffer): Promise<Buffer | undefined> {

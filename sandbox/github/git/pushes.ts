@@ -1,10 +1,12 @@
 // What follows from a change of refs: push webhooks, synchronized and merged pull requests, check suites.
 // It compares the refs on disk with those last seen, so it does not matter who moved them: git, REST or a test.
 import { commitTree, deleteRef, isAncestor, git, mergedTree, refsOf, setRef } from './git-store.ts'
+import { broughtIn } from './loose-history.ts'
+import { looseOr } from './loose-objects.ts'
 import { dismissMoved, dismissStale } from '../branch-rules/stale-approvals.ts'
 import type { GitHubState } from '../github-state.ts'
 import { pullView } from '../views/pull-view.ts'
-import { pushedCommitView, readCommits } from '../views/commit-view.ts'
+import { pushedCommitView, readPushed } from '../views/commit-view.ts'
 import { suiteView } from '../views/check-view.ts'
 import { webUrl } from '../views/repository-view.ts'
 import { allPulls } from '../world.ts'
@@ -46,10 +48,8 @@ async function emitPush(
   by: Account,
 ): Promise<void> {
   if (![...state.world.installations.values()].some((it) => it.repositories.has(repo))) return
-  const range = now === undefined ? [] : old === undefined ? ['-1', now] : [`${old}..${now}`]
-  const found =
-    range.length === 0 ? [] : await readCommits(repo.path, `--max-count=${listedCommits}`, ...range)
-  // Paths per commit cost a git process each; GitHub leaves them out of long pushes too.
+  const found = now === undefined ? [] : await readPushed(repo.path, old, now, listedCommits)
+  // Paths per commit may cost a git process each; GitHub leaves them out of long pushes too.
   const commits = await Promise.all(
     found
       .slice(0, 20)
@@ -116,15 +116,16 @@ async function baseMoved(
   await dismissMoved(state, pull, by, old)
   if (!(await isAncestor(pull.repo.path, pull.headSha, now))) return
   // The commit of the base's own line that brought the head in.
-  const line = await git(
-    pull.repo.path,
-    'rev-list',
-    '--first-parent',
-    '--ancestry-path',
-    `${pull.headSha}..${now}`,
+  const { path } = pull.repo
+  const sha = await looseOr(
+    () => broughtIn(path, pull.headSha, now),
+    async () => {
+      const range = `${pull.headSha}..${now}`
+      const line = await git(path, 'rev-list', '--first-parent', '--ancestry-path', range)
+      return line.trim().split('\n').at(-1) || undefined
+    },
   )
-  const sha = line.trim().split('\n').at(-1) || pull.headSha
-  await markMerged(state, pull, sha, by)
+  await markMerged(state, pull, sha ?? pull.headSha, by)
 }
 
 export async function markMerged(state: GitHubState, pull: Pull, sha: string, by: Account): Promise<void> {

@@ -16,6 +16,7 @@ import { idOfNode } from '../views/account-view.ts'
 import { allPulls, repoByName } from '../world.ts'
 import type { MergeMethod, Permissions, Pull, Repo } from '../world.ts'
 import type { Fields } from './answer-query.ts'
+import { createCheckRun } from './check-fields.ts'
 import { commitFields, entryFields, pullFields, refFields } from './repository-fields.ts'
 
 const writesContents: Permissions = { contents: 'write' }
@@ -39,6 +40,7 @@ export function mutationFields(state: GitHubState, by: Caller): Fields {
       ...(await run(input as Fields)),
     })
   return {
+    createCheckRun: mutation((input) => createCheckRun(state, by, input)),
     minimizeComment: mutation(async ({ subjectId }) => {
       const id = idOfNode('PullRequestReviewComment', subjectId)
       for (const pull of allPulls(world)) {

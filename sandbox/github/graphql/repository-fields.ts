@@ -10,7 +10,10 @@ import type { QueueEntry } from '../world.ts'
 import { unmetChecks } from '../branch-rules/required-checks.ts'
 import type { PullRequestParameters, Rule, StatusCheckParameters } from '../branch-rules/rule-shapes.ts'
 import type { GitHubState } from '../github-state.ts'
+import { resolveCommit } from '../git/git-store.ts'
 import { nodeId } from '../views/account-view.ts'
+import { checksFields } from './check-fields.ts'
+import { listFields } from './list-fields.ts'
 import { fullName } from '../views/repository-view.ts'
 import { timestampOf } from '../world.ts'
 import type { Account, Pull, Repo } from '../world.ts'
@@ -32,6 +35,13 @@ export function repositoryFields(state: GitHubState, caller: Caller, repo: Repo)
     mergeCommitAllowed: repo.mergeMethods.merge,
     squashMergeAllowed: repo.mergeMethods.squash,
     rebaseMergeAllowed: repo.mergeMethods.rebase,
+    defaultBranchRef: () => refFields(caller, state, repo, repo.defaultBranch),
+    object: async ({ oid }: Fields) => {
+      const sha = await resolveCommit(repo.path, String(oid))
+      return sha === undefined
+        ? null
+        : { ...commitFields(sha), ...checksFields(state.world, caller, repo, sha) }
+    },
     ref: ({ qualifiedName }: Fields) => refFields(caller, state, repo, String(qualifiedName)),
     pullRequest: ({ number }: Fields) => {
       const pull = repo.pulls.get(Number(number))
@@ -143,6 +153,7 @@ function threadFields(pull: Pull): Fields {
     ),
     comments: listFields(
       pull.comments.map((comment) => ({
+        id: nodeId('IssueComment', comment.id),
         fullDatabaseId: String(comment.id),
         createdAt: comment.createdAt,
         updatedAt: comment.updatedAt,
@@ -162,10 +173,6 @@ const actorFields = (account: Account): Fields | null =>
         login: account.login.replace(/\[bot\]$/, ''),
         databaseId: account.id,
       }
-
-const listFields =
-  (nodes: readonly Fields[]) =>
-  ({ first = 100 }: Fields): Fields => ({ totalCount: nodes.length, nodes: nodes.slice(0, Number(first)) })
 
 function ruleChecks(repo: Repo, branch: string): StatusCheckParameters['required_status_checks'] {
   const protection = protectionOf(repo, branch)

@@ -5,6 +5,8 @@ export interface Asked {
   /** As GitHub's documentation writes it, `/repos/{owner}/{repo}/pulls`; git's are `/{owner}/{repo}.git/git-receive-pack`. */
   readonly template: string
   readonly path: string
+  /** Of GraphQL: the operation's name. */
+  readonly operation?: string
 }
 
 /** `METHOD /template`, or any question about the request. */

@@ -6,10 +6,12 @@ import { authorize, maySee, nameOf } from './auth.ts'
 import type { Credentials } from './auth.ts'
 import type { Caller } from './caller.ts'
 import type { Faults } from './faults.ts'
+import { LimitRefusal, giveBack, limitHeaders, spend } from './rate-limits.ts'
 import { Refusal, notFound } from './route.ts'
 import type { Call, Reply, Route } from './route.ts'
+import { operationOf } from '../graphql/operation-of.ts'
 import { repoByName } from '../world.ts'
-import type { Installation, Payload, Repo, World } from '../world.ts'
+import type { Payload, Repo, World } from '../world.ts'
 
 export interface RequestRecord {
   readonly method: string
@@ -18,6 +20,10 @@ export interface RequestRecord {
   readonly who: string
   /** 0 when no answer was given. */
   readonly status: number
+  /** Of GraphQL: the operation's name. */
+  readonly operation?: string
+  /** How much it changes: a request of REST that is no GET changes one thing, one of GraphQL as many as it has mutations. */
+  readonly writes?: number
 }
 
 /** One exchange, for whoever checks traffic against GitHub's document. */
@@ -82,14 +88,14 @@ export class Router {
     const method = request.method ?? 'GET'
     const matched = this.#match(method, url.pathname)
     const template = matched?.route.template ?? url.pathname
-    const asked = { method, template, path: url.pathname }
+    const raw = await bodyOf(request)
+    const asked = { method, template, path: url.pathname, ...countOf(method, template, raw) }
     let who = this.#guess(request)
     const fault = faults.take(asked)
     const drop = (): void => {
       record({ ...asked, who, status: 0 })
       response.destroy()
     }
-    const raw = await bodyOf(request)
     if (fault !== undefined && 'disconnect' in fault && fault.disconnect === 'before') return drop()
     if (fault !== undefined && 'timeout' in fault) {
       record({ ...asked, who, status: 0 })
@@ -113,7 +119,14 @@ export class Router {
         const old = faults.lags(asked) ? this.#remembered.get(key) : undefined
         reply = old ?? (await this.#answer(matched, caller, url, body))
         if (method === 'GET' && reply.status === 200) this.#remembered.set(key, reply)
-        reply = { ...reply, headers: { ...reply.headers, ...limitHeaders(world, caller) } }
+        if (caller.kind === 'installation')
+          reply = {
+            ...reply,
+            headers: {
+              ...reply.headers,
+              ...limitHeaders(world, caller.installation, { method, template, body }),
+            },
+          }
       } catch (error) {
         reply = refused(error)
       }
@@ -130,8 +143,8 @@ export class Router {
     if (fault !== undefined && 'applyThenFail' in fault)
       reply = { status: fault.applyThenFail, body: { message: 'Server Error' } }
     const status = send(request, response, reply)
-    // Asking for what has not changed costs nothing of the hour.
-    if (status === 304 && caller?.kind === 'installation') caller.installation.remaining += 1
+    if (status === 304 && caller?.kind === 'installation')
+      giveBack(world, caller.installation, { method, template, body })
     record({ ...asked, who, status })
   }
 
@@ -178,7 +191,7 @@ export class Router {
       if (caller.kind !== 'app' && !maySee(world, caller, repo)) throw notFound()
     }
     authorize(world, caller, route.needs, repo)
-    spend(world, caller)
+    if (caller.kind === 'installation') spend(world, caller.installation, { ...route, body })
     if (repo?.archived === true && route.method !== 'GET')
       throw new Refusal(403, 'Repository was archived so is read-only.')
     const call: Call & { repo?: Repo } = {
@@ -214,6 +227,15 @@ function parseBody(raw: Buffer): unknown {
   return value
 }
 
+function countOf(method: string, template: string, raw: Buffer): Pick<RequestRecord, 'operation' | 'writes'> {
+  if (template !== '/graphql') return { writes: method === 'GET' || method === 'HEAD' ? 0 : 1 }
+  try {
+    return operationOf(parseBody(raw))
+  } catch {
+    return { writes: 0 }
+  }
+}
+
 function refused(error: unknown): Reply {
   if (!(error instanceof Refusal))
     return {
@@ -225,37 +247,7 @@ function refused(error: unknown): Reply {
   return {
     status,
     body: { message, ...(errors ? { errors } : {}), documentation_url, status: String(status) },
-  }
-}
-
-/** GitHub's hourly allowance of an installation. */
-export const hourlyLimit = 5000
-
-function refill(world: World, installation: Installation): void {
-  const seconds = world.now() / 1000
-  if (installation.resetsAt > seconds) return
-  installation.remaining = hourlyLimit
-  installation.resetsAt = Math.floor(seconds) + 3600
-}
-
-function spend(world: World, caller: Caller): void {
-  if (caller.kind !== 'installation') return
-  refill(world, caller.installation)
-  if (caller.installation.remaining <= 0)
-    throw new Refusal(403, `API rate limit exceeded for installation ID ${caller.installation.id}.`)
-  caller.installation.remaining -= 1
-}
-
-function limitHeaders(world: World, caller: Caller): Record<string, string> {
-  if (caller.kind !== 'installation') return {}
-  refill(world, caller.installation)
-  const { remaining, resetsAt } = caller.installation
-  return {
-    'x-ratelimit-limit': String(hourlyLimit),
-    'x-ratelimit-remaining': String(remaining),
-    'x-ratelimit-used': String(hourlyLimit - remaining),
-    'x-ratelimit-reset': String(resetsAt),
-    'x-ratelimit-resource': 'core',
+    ...(error instanceof LimitRefusal && { headers: error.headers }),
   }
 }
 

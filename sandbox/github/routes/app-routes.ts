@@ -3,7 +3,7 @@ import { narrowed } from '../http/auth.ts'
 import type { GitHubState } from '../github-state.ts'
 import { Refusal, created, idParam, invalid, noContent, notFound, ok, page, route } from '../http/route.ts'
 import type { Call, Route } from '../http/route.ts'
-import { hourlyLimit } from '../http/router.ts'
+import { hourlyLimit } from '../http/rate-shapes.ts'
 import {
   accountView,
   appView,
@@ -99,9 +99,10 @@ export function appRoutes(state: GitHubState): Route[] {
     }),
     route('GET /rate_limit', 'anyone', (call) => {
       const { installation } = call.caller.kind === 'installation' ? call.caller : { installation: undefined }
-      const remaining = installation?.remaining ?? hourlyLimit
+      const limit = installation?.limits.hourly ?? hourlyLimit
+      const remaining = installation?.remaining ?? limit
       const reset = installation?.resetsAt ?? Math.floor(world.now() / 1000) + 3600
-      const core = { limit: hourlyLimit, remaining, reset, used: hourlyLimit - remaining }
+      const core = { limit, remaining, reset, used: limit - remaining }
       return ok({ resources: { core, search: core, graphql: core }, rate: core })
     }),
     ...accountRoutes(world),

@@ -1,6 +1,7 @@
 // REST routes of repositories and their git data: branches, refs, commits, trees, contents, people's permissions.
 import {
   GitFailure,
+  commitsBeyond,
   deleteRef,
   git,
   gitBytes,
@@ -10,6 +11,7 @@ import {
   resolveCommit,
   setRef,
 } from '../git/git-store.ts'
+import { readRefs } from '../git/refs.ts'
 import { mayWrite } from '../http/auth.ts'
 import { actorOf } from '../github-state.ts'
 import type { GitHubState } from '../github-state.ts'
@@ -115,15 +117,7 @@ function refRoutes(state: GitHubState): Route[] {
     enforce(await judgeUpdate({ world, repo, path: repo.path, ref, old, now, by }), 422)
   }
   /** Refs of pull requests are readable too; they are not among those that `known` holds. */
-  const allRefs = async (repo: Repo): Promise<Map<string, string>> => {
-    const text = await git(repo.path, 'for-each-ref', '--format=%(refname) %(objectname)')
-    return new Map(
-      text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => line.split(' ') as [string, string]),
-    )
-  }
+  const allRefs = ({ path }: Repo): Promise<Map<string, string>> => readRefs(path, ['refs/'])
   return [
     repoRoute('GET /git/ref/{ref}', { contents: 'read' }, async (call) => {
       const sha = (await allRefs(call.repo)).get(refOf(call))
@@ -217,7 +211,7 @@ function commitRoutes(world: World): Route[] {
       const common = base && head && (await mergeBase(repo.path, base, head))
       if (!base || !head || !common) throw notFound()
       const ahead = await readCommits(repo.path, '--reverse', `${base}..${head}`)
-      const behind = Number(await git(repo.path, 'rev-list', '--count', `${head}..${base}`))
+      const behind = (await commitsBeyond(repo.path, [head], base)).length
       const html = `${webUrl(world, repo)}/compare/${encoded(`${left}...${right}`)}`
       const show = async (sha: string): Promise<Payload> =>
         commitView(world, repo, await readCommit(repo.path, sha))

@@ -1,6 +1,9 @@
 // Commits and file differences as GitHub's REST answers and webhooks show them, read from git.
 import { isCountable } from '../git/countable.ts'
 import { git, mergeBase } from '../git/git-store.ts'
+import { looseCommit, looseRange, type Person } from '../git/loose-history.ts'
+import { looseOr } from '../git/loose-objects.ts'
+import { looseDifference, type FileDifference } from '../git/loose-trees.ts'
 import { verificationOf } from '../signing.ts'
 import { accountByLogin, timestampOf } from '../world.ts'
 import type { Payload, Repo, World } from '../world.ts'
@@ -59,10 +62,45 @@ const read = new Map<string, CommitData>()
 
 export async function readCommit(path: string, sha: string): Promise<CommitData> {
   const key = `${path} ${sha}`
-  const known = read.get(key) ?? (await readCommits(path, '-1', sha))[0]
+  const known =
+    read.get(key) ??
+    (await looseOr(
+      () => plainCommit(path, sha),
+      async () => (await readCommits(path, '-1', sha))[0],
+    ))
   if (known === undefined) throw new Error(`no commit ${sha}`)
   if (/^[0-9a-f]{40}$/.test(sha)) read.set(key, known)
   return known
+}
+
+/** What a push brings, the newest first: of a new branch its tip alone. */
+export async function readPushed(
+  path: string,
+  old: string | undefined,
+  now: string,
+  most: number,
+): Promise<CommitData[]> {
+  if (old === undefined) return [await readCommit(path, now)]
+  return await looseOr(
+    () =>
+      looseRange(path, now, [old])
+        .slice(0, most)
+        .map((sha) => plainCommit(path, sha)),
+    () => readCommits(path, `--max-count=${most}`, `${old}..${now}`),
+  )
+}
+
+function plainCommit(path: string, sha: string): CommitData {
+  const { tree, parents, author, committer, message } = looseCommit(path, sha)
+  const identity = ({ name, email, at }: Person): Identity => ({ name, email, date: timestampOf(at * 1000) })
+  return {
+    sha,
+    tree,
+    parents,
+    author: identity(author),
+    committer: identity(committer),
+    message: message.trimEnd(),
+  }
 }
 
 /** The account whose no-reply address a commit carries: all that the sandbox knows about who wrote it. */
@@ -123,21 +161,41 @@ export function shortCommitView(commit: CommitData): Payload {
 
 /** A commit of a push: short, with the paths it touched. */
 export async function pushedCommitView(world: World, repo: Repo, commit: CommitData): Promise<Payload> {
-  const options = ['-r', '-m', '--first-parent', '--root', '--no-commit-id', '--name-status', '-z']
-  const touched = (await isCountable(repo.path, commit.sha))
-    ? await git(repo.path, 'diff-tree', ...options, '--no-renames', commit.sha)
-    : ''
-  const words = touched.split('\0')
-  const paths = (status: string): string[] =>
-    words.filter((_, at) => at % 2 === 1 && words[at - 1] === status)
+  const touched = (await isCountable(repo.path, commit.sha)) ? await touchedBy(repo.path, commit) : []
+  const paths = (...letters: string[]): string[] =>
+    touched.filter(({ status }) => letters.includes(status)).map(({ path }) => path)
   return {
     ...shortCommitView(commit),
     distinct: true,
     url: `${webUrl(world, repo)}/commit/${commit.sha}`,
     added: paths('A'),
     removed: paths('D'),
-    modified: [...paths('M'), ...paths('T')],
+    modified: paths('M', 'T'),
   }
+}
+
+interface Touched {
+  readonly status: string
+  readonly path: string
+}
+
+/** What a commit changes in its first parent, as git names the kinds of change. */
+async function touchedBy(path: string, { sha, tree, parents: [parent] }: CommitData): Promise<Touched[]> {
+  const statusOf = ({ before, after }: FileDifference) =>
+    before === undefined ? 'A' : after === undefined ? 'D' : 'M'
+  return await looseOr(
+    () =>
+      looseDifference(path, parent === undefined ? undefined : looseCommit(path, parent).tree, tree).map(
+        (difference) => ({ status: statusOf(difference), path: difference.path }),
+      ),
+    async () => {
+      const options = ['-r', '-m', '--first-parent', '--root', '--no-commit-id', '--name-status', '-z']
+      const words = (await git(path, 'diff-tree', ...options, '--no-renames', sha)).split('\0')
+      return words.flatMap((status, at) =>
+        at % 2 === 0 && words[at + 1] !== undefined ? [{ status, path: words[at + 1] ?? '' }] : [],
+      )
+    },
+  )
 }
 
 const statuses: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 // Pull requests, reviews, comments and labels as GitHub's REST answers and webhooks show them.
 import { isCountable } from '../git/countable.ts'
-import { git, mergeBase } from '../git/git-store.ts'
+import { countLines } from '../git/count-lines.ts'
+import { commitsBeyond, mergeBase } from '../git/git-store.ts'
 import type {
   Account,
   CommitComment,
@@ -116,24 +117,16 @@ async function countsOf(pull: Pull): Promise<Counts> {
   const known = counted.get(pull)
   if (known?.of === of) return known
   const { path } = pull.repo
+  const { baseSha, headSha } = pull
   const [base, commits] = await Promise.all([
-    mergeBase(path, pull.baseSha, pull.headSha),
-    git(path, 'rev-list', '--count', `${pull.baseSha}..${pull.headSha}`),
+    mergeBase(path, baseSha, headSha),
+    commitsBeyond(path, [baseSha], headSha),
   ])
-  const lines = (await isCountable(path, pull.headSha))
-    ? (await git(path, 'diff', '-M', '--numstat', base ?? pull.baseSha, pull.headSha, '--'))
-        .split('\n')
-        .filter(Boolean)
-    : []
-  const sum = (column: number): number =>
-    lines.reduce((total, line) => total + (Number(line.split('\t')[column]) || 0), 0)
-  const counts = {
-    of,
-    commits: Number(commits),
-    additions: sum(0),
-    deletions: sum(1),
-    changed_files: lines.length,
-  }
+  const lines = (await isCountable(path, headSha))
+    ? await countLines(path, base ?? baseSha, headSha)
+    : { files: 0, additions: 0, deletions: 0 }
+  const { files: changed_files, additions, deletions } = lines
+  const counts = { of, commits: commits.length, additions, deletions, changed_files }
   counted.set(pull, counts)
   return counts
 }

@@ -85,6 +85,12 @@ test('every operation answers as the document says', async () => {
   const { data: commit } = await rest.git.getCommit({ ...name, commit_sha: sha })
   const { data: tree } = await rest.git.getTree({ ...name, tree_sha: commit.tree.sha, recursive: 'true' })
   await rest.git.getBlob({ ...name, file_sha: tree.tree.find((one) => one.type === 'blob')?.sha ?? '' })
+  const { data: blob } = await rest.git.createBlob({ ...name, content: 'bmV3Cg==', encoding: 'base64' })
+  await rest.git.createTree({
+    ...name,
+    base_tree: commit.tree.sha,
+    tree: [{ path: 'a/new.txt', mode: '100644', type: 'blob', sha: blob.sha }],
+  })
   await rest.git.createCommit({ ...name, message: 'Again', tree: commit.tree.sha, parents: [sha] })
   await rest.git.createRef({ ...name, ref: 'refs/heads/topic/one', sha: main.object.sha })
   await rest.git.updateRef({ ...name, ref: 'heads/topic/one', sha })

@@ -1,10 +1,11 @@
-// Compares what goes over the sandbox's REST interface with GitHub's own OpenAPI document, both directions:
+// Compares what goes over the sandbox's interfaces with GitHub's own OpenAPI document and GraphQL schema, both directions:
 // the client's parameters and bodies, the sandbox's answers and its webhooks. It reports; it never changes an answer.
 import { readFileSync } from 'node:fs'
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import type { TrafficValidator } from '../../../sandbox/github/github.ts'
+import { checkGraphql } from './check-graphql.ts'
 
 type Schema = Record<string, unknown>
 
@@ -77,7 +78,7 @@ export function trafficValidator(): TrafficValidator {
     const { method, template, query, requestBody, status, responseBody } = exchange
     const name = `${method} ${template}`
     // GraphQL has a schema of its own, and its one address is not among REST's.
-    if (name === 'POST /graphql') return []
+    if (name === 'POST /graphql') return status === 200 ? [...checkGraphql(exchange)] : []
     const operation = document.operations[name]
     if (operation === undefined)
       return status === 404

@@ -72,7 +72,6 @@ export function freshGaps(world: Mended): Gap[] {
     appOfCheckRun(world),
     appOfComment(world),
     pullRefs(world),
-    requestedReviewers(world),
     roleOfStranger(world),
     mergedByPush(world),
     deliveryIds(),
@@ -264,24 +263,6 @@ function mergedByPush({ git, ask, administratorToken }: Mended): Gap {
       const now = pulls.map(named)
       if (now.every((pull, at) => pull === pulls[at])) return undefined
       return Array.isArray(data) ? now : now[0]
-    },
-  }
-}
-
-function requestedReviewers({ ask }: Mended): Gap {
-  return {
-    name: 'requested reviewers',
-    sentence: 'Who is asked for a review can be changed, not listed.',
-    isThere: async ({ ask, repository, installation, pull }) =>
-      (await ask(installation, 'GET', `/repos/${repository}/pulls/${pull}/requested_reviewers`)).status ===
-      404,
-    async answer({ method, path, token }) {
-      const [, pull] = /^(.*\/pulls\/\d+)\/requested_reviewers(\?|$)/.exec(path) ?? []
-      if (method !== 'GET' || pull === undefined) return undefined
-      const { status, data } = await ask(token, 'GET', pull)
-      if (status !== 200) return { status, data }
-      const { requested_reviewers: users, requested_teams: teams } = data as Fields
-      return { status, data: { users, teams } }
     },
   }
 }

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
-import { listRefs } from '../../../sandbox/github/git/list-refs.ts'
-import { makeOrigin, temporary, type Origin } from '../../git/origin.ts'
+import { listRefs } from '../../../../sandbox/github/git/list-refs.ts'
+import { makeOrigin, temporary, type Origin } from '../../../git/origin.ts'
 
 const line = (text: string) => `${(text.length + 5).toString(16).padStart(4, '0')}${text}\n`
 const question = (...rest: string[]) =>

@@ -1,6 +1,7 @@
-// The refs of a bare repository, read from its files: no process of git for what is asked most.
+// The refs of a bare repository, as the files that they are: no process of git for what is asked most.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** The refs whose full names begin with one of `prefixes`, with their ids, in the order of their names. */
 export async function readRefs(
@@ -42,5 +43,35 @@ async function text(path: string): Promise<string> {
     return await readFile(path, 'utf8')
   } catch {
     return ''
+  }
+}
+
+const plainRef = /^refs(?:\/\w[\w-]*(?:\.[\w-]+)*)+$/
+
+/**
+ * Moves a ref, or deletes it (undefined), under git's own lock; with `expected` only from that value ('': it must not exist).
+ * False: nothing was done, for whatever reason. Git is to do it, or to say why not.
+ */
+export function moveRef(path: string, ref: string, to: string | undefined, expected?: string): boolean {
+  if (!plainRef.test(ref) || ref.endsWith('.lock') || existsSync(join(path, 'packed-refs'))) return false
+  const file = join(path, ref)
+  const lock = `${file}.lock`
+  try {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(lock, to === undefined ? '' : `${to}\n`, { flag: 'wx' })
+  } catch {
+    return false
+  }
+  try {
+    const now = existsSync(file) ? readFileSync(file, 'utf8').trim() : ''
+    const isPlain = now === '' || /^[0-9a-f]{40}$/.test(now)
+    if (!isPlain || (expected !== undefined && now !== expected)) return false
+    if (to === undefined) rmSync(file, { force: true })
+    else renameSync(lock, file)
+    return true
+  } catch {
+    return false
+  } finally {
+    rmSync(lock, { force: true })
   }
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { full, furnish, git, name } from './sample-world.ts'
-import type { Furnished } from './sample-world.ts'
+import { full, furnish, git, name } from '../sample-world.ts'
+import type { Furnished } from '../sample-world.ts'
 
 let it: Furnished
 let url: string

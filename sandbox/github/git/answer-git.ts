@@ -1,0 +1,143 @@
+// What git's own server says to a request of its HTTP protocol: by git's http-backend, or where the request is a usual one by
+// the single process that this would start, or by none for what is the same in every repository.
+import { execFileSync, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { once } from '../../../src/findings/once.ts'
+import { closedEnvironment } from './git-store.ts'
+import { listRefs } from './list-refs.ts'
+import { readRefs } from './refs.ts'
+
+export interface GitRequest {
+  /** Of the repository. */
+  readonly path: string
+  readonly method: string
+  /** `info/refs`, `git-upload-pack` or `git-receive-pack`. */
+  readonly service: string
+  /** After the question mark. */
+  readonly query: string
+  readonly contentType: string
+  /** The header Git-Protocol. */
+  readonly protocol: string
+  readonly user: string
+  readonly body: Buffer
+  /** For the hooks of a push. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export interface GitAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+}
+
+export async function answerGit(request: GitRequest): Promise<GitAnswer> {
+  const { path, method, service, query, contentType, protocol, body } = request
+  const [, wanted] = /^service=git-(upload-pack|receive-pack)$/.exec(query) ?? []
+  if (method === 'GET' && service === 'info/refs' && wanted !== undefined)
+    return answer(`${wanted}-advertisement`, await advertise(path, wanted, protocol))
+  const name = service.replace(/^git-/, '')
+  const isCall = method === 'POST' && contentType === `application/x-git-${name}-request`
+  if (!isCall) return await backend(request)
+  const refs = name === 'upload-pack' && protocol === 'version=2' ? await listRefs(path, body) : undefined
+  const said = refs ?? (await run('git', [name, '--stateless-rpc', path], request))
+  return answer(`${name}-result`, said)
+}
+
+const answer = (kind: string, body: Buffer): GitAnswer => ({
+  status: 200,
+  headers: { 'content-type': `application/x-git-${kind}`, 'cache-control': 'no-cache' },
+  body,
+})
+
+/** What git can do, by service and version: the same in every repository of the sandbox. */
+const abilities = new Map<string, Buffer>()
+
+async function advertise(path: string, service: string, protocol: string): Promise<Buffer> {
+  const key = `${service} ${protocol}`
+  const known = abilities.get(key)
+  // Version 2 says what git can do, the versions before it which refs there are.
+  const isOfAll = service === 'upload-pack' && protocol === 'version=2'
+  if (known !== undefined) return isOfAll ? known : await refsToPush(path, known, protocol)
+  const args = [service, '--http-backend-info-refs', path]
+  const said = await run('git', args, { protocol, body: Buffer.alloc(0) })
+  if (isOfAll) abilities.set(key, said)
+  // A ref, a NUL, what git can do.
+  const nul = said.indexOf(0)
+  if (service === 'receive-pack' && ['', 'version=2'].includes(protocol) && nul > 0)
+    abilities.set(key, said.subarray(nul, Number.parseInt(said.toString('latin1', 0, 4), 16)))
+  return protocol === 'version=2' ? said : Buffer.concat([announced(service), said])
+}
+
+const packet = (content: string): string =>
+  `${(Buffer.byteLength(content) + 4).toString(16).padStart(4, '0')}${content}`
+const announced = (service: string): Buffer => Buffer.from(`${packet(`# service=git-${service}\n`)}0000`)
+
+/** As receive-pack tells it: without the refs that nobody may push to. */
+async function refsToPush(path: string, can: Buffer, protocol: string): Promise<Buffer> {
+  const refs = [...(await readRefs(path, ['refs/']))].filter(([ref]) => !ref.startsWith('refs/pull/'))
+  const lines =
+    refs.length > 0 ? refs.map(([ref, id]) => `${id} ${ref}`) : [`${'0'.repeat(40)} capabilities^{}`]
+  const packets = lines.map((line, at) =>
+    packet(`${line}${at === 0 ? can.toString().replace(/\n$/, '') : ''}\n`),
+  )
+  const said = Buffer.from(`${packets.join('')}0000`)
+  return protocol === 'version=2' ? said : Buffer.concat([announced('receive-pack'), said])
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  { protocol, body, environment = {} }: Pick<GitRequest, 'protocol' | 'body' | 'environment'>,
+): Promise<Buffer> {
+  const child = spawn(program, args, {
+    env: { ...closedEnvironment, ...environment, GIT_PROTOCOL: protocol },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(body)
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
+  await new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  return Buffer.concat(chunks)
+}
+
+// Itself, and not by `git http-backend`, which would be a process more for each request.
+const httpBackend = once(() =>
+  join(execFileSync('git', ['--exec-path'], { encoding: 'utf8' }).trim(), 'git-http-backend'),
+)
+
+async function backend(request: GitRequest): Promise<GitAnswer> {
+  const { path, method, service, query, contentType, user, environment } = request
+  return parseCgi(
+    await run(httpBackend(), [], {
+      ...request,
+      environment: {
+        ...environment,
+        GIT_PROJECT_ROOT: path,
+        GIT_HTTP_EXPORT_ALL: '1',
+        PATH_INFO: `/${service}`,
+        QUERY_STRING: query,
+        REQUEST_METHOD: method,
+        CONTENT_TYPE: contentType,
+        REMOTE_USER: user,
+        REMOTE_ADDR: '127.0.0.1',
+      },
+    }),
+  )
+}
+
+function parseCgi(output: Buffer): GitAnswer {
+  const end = output.indexOf('\r\n\r\n')
+  if (end < 0) return { status: 500, headers: {}, body: Buffer.from('git http-backend gave no answer\n') }
+  const headers: Record<string, string> = {}
+  for (const line of output.subarray(0, end).toString().split('\r\n')) {
+    const colon = line.indexOf(':')
+    headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim()
+  }
+  const status = Number.parseInt(headers['status'] ?? '200', 10)
+  delete headers['status']
+  return { status, headers, body: output.subarray(end + 4) }
+}

@@ -1,0 +1,94 @@
+// Git's objects as they lie in a bare repository: one compressed file each. To start git takes longer than all that the sandbox
+// asks of it most, so that is read and written here. What lies in packs is not read: git itself is asked then.
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { deflateSync, inflateSync } from 'node:zlib'
+
+export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+
+export interface LooseObject {
+  readonly type: ObjectType
+  readonly bytes: Buffer
+}
+
+/** An object that does not lie loose, or one that this code does not understand. */
+export class NotLoose extends Error {}
+
+/** What can be read of loose objects, or else what git says. */
+export async function looseOr<T>(read: () => T, ask: () => Promise<T>): Promise<T> {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof NotLoose) return await ask()
+    throw error
+  }
+}
+
+const objectId = /^[0-9a-f]{40}$/
+
+/** Throws NotLoose, also where there is no such object. */
+export function readLoose(path: string, id: string): LooseObject {
+  if (!objectId.test(id)) throw new NotLoose(id)
+  for (const folder of objectFolders(path)) {
+    const raw = contents(fileOf(folder, id))
+    if (raw === undefined) continue
+    const bytes = inflateSync(raw)
+    const end = bytes.indexOf(0)
+    const type = bytes.toString('latin1', 0, bytes.indexOf(0x20))
+    return { type: type as ObjectType, bytes: bytes.subarray(end + 1) }
+  }
+  throw new NotLoose(id)
+}
+
+/** Writes an object, if it is not there, and returns its id. */
+export function writeLoose(path: string, type: ObjectType, bytes: Uint8Array): string {
+  const whole = Buffer.concat([Buffer.from(`${type} ${bytes.length}\0`), bytes])
+  const id = createHash('sha1').update(whole).digest('hex')
+  const file = fileOf(join(path, 'objects'), id)
+  if (contents(file) !== undefined) return id
+  // Readers find all of it or nothing.
+  const draft = `${file}-${process.pid}`
+  const packed = deflateSync(whole, { level: 1 })
+  try {
+    writeFileSync(draft, packed, { mode: 0o444 })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(draft, packed, { mode: 0o444 })
+  }
+  renameSync(draft, file)
+  return id
+}
+
+const fileOf = (folder: string, id: string): string => join(folder, id.slice(0, 2), id.slice(2))
+
+/** A quarantine's own objects first, then those of the repository that it stands before. */
+function objectFolders(path: string): string[] {
+  const own = join(path, 'objects')
+  const others = contents(join(own, 'info', 'alternates'))?.toString() ?? ''
+  return [own, ...others.split('\n').filter(Boolean)]
+}
+
+function contents(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined
+    throw error
+  }
+}
+
+/** What was read, by repository and id: an object never changes and never goes. Forgotten when it becomes too much. */
+export function keeping<T>(read: (path: string, id: string) => T): (path: string, id: string) => T {
+  const kept = new Map<string, T>()
+  return (path, id) => {
+    const key = `${path} ${id}`
+    const known = kept.get(key)
+    if (known !== undefined) return known
+    const found = read(path, id)
+    if (kept.size >= 20_000) kept.clear()
+    kept.set(key, found)
+    return found
+  }
+}
