@@ -5,6 +5,7 @@ import type { PlannedTrial } from '../checks/install/trial/plan-trials.ts'
 import {
   usualQuota,
   type CatalogAt,
+  type TrialNetwork,
   type TrialPlan,
   type TrialQuota,
 } from '../checks/install/trial/trial-plan.ts'
@@ -15,6 +16,7 @@ export interface TrialPlace {
   readonly pullSecret?: string | undefined
   readonly installerRole?: string | undefined
   readonly quota?: TrialQuota | undefined
+  readonly network?: TrialNetwork | undefined
 }
 
 /** Seconds beyond every deadline after which nobody can be at it any more. */
@@ -28,7 +30,7 @@ export function completePlan(
   now: number,
 ): TrialPlan {
   const { isUpgrade, ...trial } = planned
-  const { catalog, base, pullSecret, installerRole = 'cluster-admin', quota = usualQuota } = place
+  const { catalog, base, pullSecret, installerRole = 'cluster-admin', quota = usualQuota, network } = place
   const longest = deadlines.whole + deadlines.cleanUp + deadlines.namespace
   return {
     ...trial,
@@ -36,6 +38,7 @@ export function completePlan(
     catalog,
     ...(isUpgrade && base !== undefined && { base }),
     ...(pullSecret !== undefined && { pullSecret }),
+    ...(network && { network }),
     installerRole,
     quota,
     expires: Math.ceil((now + longest) / 1000) + margin,

@@ -78,6 +78,7 @@ export async function runTrial(plan: TrialPlan, options: RunOptions): Promise<Tr
     mode: plan.mode,
     steps: plan.steps.map(({ root }) => root),
     namespace: namespaceOf(plan),
+    ...(plan.network && { isNetworkClosed: true }),
     cluster: discovered === undefined ? [] : describeCluster(discovered),
     outcome,
     started,

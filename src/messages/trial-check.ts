@@ -11,7 +11,8 @@ import { printable } from '../findings/printable.ts'
 import { checkPrefix, type ReportedCheck } from './reported-check.ts'
 
 export type ToldTrial =
-  | { readonly kind: 'waiting' }
+  /** For the cluster, or for the image of the catalog. */
+  | { readonly kind: 'waiting'; readonly isForImage?: true }
   | { readonly kind: 'planned'; readonly trial: PlannedTrial }
   | { readonly kind: 'running'; readonly trial: PlannedTrial; readonly says: string }
   | { readonly kind: 'tried'; readonly report: TrialReport }
@@ -65,7 +66,9 @@ function summaryOf(told: readonly ToldTrial[]): string {
 function* describe(told: ToldTrial): Generator<string> {
   switch (told.kind) {
     case 'waiting':
-      yield 'Another trial is on the cluster. This one begins when that is over.'
+      yield told.isForImage
+        ? 'The preview image of this commit is being made. The trial begins when it is there.'
+        : 'Another trial is on the cluster. This one begins when that is over.'
       return
     case 'planned':
       yield `⏳ ${whatOf(told.trial)}`
@@ -81,6 +84,9 @@ function* describe(told: ToldTrial): Generator<string> {
   }
 }
 
+const closed =
+  'Its pods reached the API of the cluster, its name service, one another, and what the operator of the App allows.'
+
 function* describeReport(report: TrialReport): Generator<string> {
   const { outcome, target, package: its, channel, steps, cluster, mode, namespace, started, ended } = report
   const mark = { installs: '✅', 'does not install': '❌', 'could not be found out': '❔' }[outcome.verdict]
@@ -90,7 +96,7 @@ function* describeReport(report: TrialReport): Generator<string> {
     const isOurs = ['environment', 'infra'].includes(failureClasses[outcome.code])
     yield `${code(outcome.code)}: ${plain(outcome.says, 1500)}${isOurs ? '\n\nThis says nothing about the change. A maintainer can try again with `/test-install`.' : ''}`
   }
-  yield `On ${cluster.map((one) => code(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${code(namespace)}, ${elapsed(started, ended)} minutes.`
+  yield `On ${cluster.map((one) => code(one)).join(', ') || 'the cluster'}, mode ${mode}, namespace ${code(namespace)}, ${elapsed(started, ended)} minutes.${report.isNetworkClosed ? ` ${closed}` : ''}`
   const events = report.events
     .slice(-mostEvents)
     .map(({ at, says }) => `- ${elapsed(started, at)} ${plain(says)}`)

@@ -24,6 +24,7 @@ import {
   ScriptedApi,
   status,
   type ApiServer,
+  type StoredObject,
 } from './scripted-api.ts'
 import { playOlmV0, playOlmV1, playRukPak, type OlmV0Script } from './scripted-olm.ts'
 
@@ -830,12 +831,128 @@ test('RukPak: a Bundle that can be changed, an old one that stays, bundles that 
   expect(await outcomeOf(condition('HasValidBundle', 'UnpackFailed', 'manifest unknown'))).toMatchObject({
     code: 'bundle-image-missing',
   })
+  const disk = 'persist bundle content: open /var/cache/bundles/x.tgz: no space left on device'
+  expect(await outcomeOf(condition('HasValidBundle', 'UnpackFailed', disk))).toMatchObject({
+    code: 'internal',
+    verdict: 'could not be found out',
+  })
   expect(await outcomeOf(condition('Installed', 'InstallFailed', 'no matches for kind "X"'))).toMatchObject({
     code: 'api-missing-for-bundle',
   })
   expect(await outcomeOf(condition('Installed', 'InstallFailed', 'template: bad'))).toMatchObject({
     code: 'refused-by-rukpak',
   })
+})
+
+test('RukPak: what it installed outside of the trial’s namespace is waited for, and never deleted by us', async () => {
+  await begin([...coreKinds, ...rukPakKinds('v1alpha2')])
+  playRukPak(api)
+  let goneAt = 0
+  api.controllers.push((now) => {
+    const deployment = api.get('BundleDeployment')
+    const installed = api.get('Namespace', 'foo-system')
+    if (deployment && deployment.metadata.deletionTimestamp === undefined)
+      return void (
+        installed ??
+        api.put({
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          metadata: { name: 'foo-system', labels: { 'core.rukpak.io/owner-name': deployment.metadata.name } },
+        })
+      )
+    // The garbage collector takes its time.
+    goneAt ||= now + 20_000
+    if (installed && now >= goneAt) api.remove(installed)
+  })
+  const { outcome, leftovers, ended } = await run({
+    target: 'RukPak plain',
+    steps: upgrade.steps?.slice(0, 1) ?? [],
+  })
+  expect([outcome, leftovers]).toEqual([{ verdict: 'installs' }, []])
+  expect(ended).toBeGreaterThanOrEqual(goneAt)
+  expect(
+    api.requests.filter(({ method, path }) => method === 'DELETE' && path.endsWith('/foo-system')),
+  ).toEqual([])
+})
+
+test('RukPak: an account that may not try to change a Bundle has not seen that nobody can', async () => {
+  await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
+  playRukPak(api)
+  api.fault = ({ query }) =>
+    query.get('dryRun') === 'All'
+      ? status(403, 'Forbidden', 'bundles "x" is forbidden: User "trials" cannot patch resource "bundles"')
+      : undefined
+  const { outcome } = await run({ target: 'RukPak plain', ...upgrade })
+  expect(outcome).toMatchObject({ code: 'forbidden', verdict: 'could not be found out' })
+})
+
+test('RukPak: pods that do not run are seen wherever a bundle puts them, and the pod that unpacks it by its name', async () => {
+  const outcomeOf = async (place: (deployment: StoredObject) => Parameters<ScriptedApi['put']>[0][]) => {
+    await begin([...coreKinds, ...rukPakKinds('v1alpha1')])
+    playRukPak(api, {
+      deployment: ({ metadata }) => ({ observedGeneration: metadata.generation, conditions: [] }),
+    })
+    api.controllers.push(() => {
+      const deployment = api.get('BundleDeployment')
+      if (deployment === undefined || deployment.metadata.deletionTimestamp !== undefined) return
+      const ownerReferences = [
+        {
+          apiVersion: deployment.apiVersion,
+          kind: deployment.kind,
+          name: deployment.metadata.name,
+          uid: deployment.metadata.uid ?? '',
+        },
+      ]
+      for (const object of place(deployment))
+        if (!api.get(object.kind, object.metadata.name))
+          api.put({ ...object, metadata: { ...object.metadata, ownerReferences } })
+    })
+    return (await run({ target: 'RukPak plain', ...upgrade })).outcome
+  }
+  const cannotPull = (name: string) => ({
+    phase: 'Pending',
+    containerStatuses: [
+      { name, image: 'x', state: { waiting: { reason: 'ErrImagePull', message: 'x: not found' } } },
+    ],
+  })
+  const operator = await outcomeOf(({ metadata }) => [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: {
+        name: 'operator',
+        namespace: 'foo-system',
+        labels: { 'core.rukpak.io/owner-name': metadata.name },
+      },
+      spec: { replicas: 1, selector: { matchLabels: { app: 'operator' } } },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'operator-1', namespace: 'foo-system', labels: { app: 'operator' } },
+      status: cannotPull('operator'),
+    },
+  ])
+  expect(operator).toMatchObject({ code: 'operator-image-missing' })
+  const unpacking = (name: string) =>
+    outcomeOf(() => [
+      {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, namespace: 'rukpak-system', labels: { 'core.rukpak.io/owner-kind': 'Bundle' } },
+        status: cannotPull('bundle'),
+      },
+    ])
+  expect(await unpacking('somebodys')).toMatchObject({ code: 'olm-silent' })
+  const own = outcomeOf(() =>
+    api.list('Bundle').map(({ metadata: { name } }) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name, namespace: 'rukpak-system', labels: { 'core.rukpak.io/owner-kind': 'Bundle' } },
+      status: cannotPull('bundle'),
+    })),
+  )
+  expect(await own).toMatchObject({ code: 'bundle-image-missing' })
 })
 
 test('a trial that is killed at any point is taken away by the janitor once its time is over, and not before', async () => {

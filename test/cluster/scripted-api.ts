@@ -29,6 +29,8 @@ export const coreKinds: readonly ApiKind[] = [
     ServiceAccount: 'serviceaccounts',
     ConfigMap: 'configmaps',
   }),
+  ...kinds('networking.k8s.io/v1', true, { NetworkPolicy: 'networkpolicies' }),
+  ...kinds('discovery.k8s.io/v1', true, { EndpointSlice: 'endpointslices' }),
   ...kinds('apps/v1', true, { Deployment: 'deployments' }),
   ...kinds('batch/v1', true, { Job: 'jobs' }),
   ...kinds('rbac.authorization.k8s.io/v1', false, {

@@ -265,7 +265,8 @@ export function playRukPak(api: ScriptedApi, script: RukPakScript = {}): void {
         activeBundle: bundle,
         conditions: [
           { type: 'Unpacked', status: 'True', reason: 'UnpackSuccessful' },
-          { type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' },
+          // As 0.24 does not, when nothing is wrong.
+          ...(isFirst ? [{ type: 'HasValidBundle', status: 'True', reason: 'UnpackSuccessful' }] : []),
           { type: 'Installed', status: 'True', reason: 'InstallationSucceeded' },
         ],
       }

@@ -1,22 +1,16 @@
-// `npm run test:cluster`: trials on a real control plane, with OLM's own controllers: install, upgrade, a failing Operator, a
-// dependency that nobody gives; and a clean cluster after each. Needs etcd and what build-control-plane builds
-// (`CONTROL_PLANE` names its folder). Exit 1 where something is not as it should be.
-import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+// `npm run test:cluster`: trials on real control planes, with the controllers of OLM v0, OLM v1 and RukPak: install, upgrade, what
+// fails, what cannot be resolved, and a clean cluster after each. Needs etcd, docker-registry, skopeo and what
+// build-control-plane builds (`CONTROL_PLANE` names its folder); words after it choose stories. Exit 1 where something is not as it should be.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { usualDeadlines } from '../../src/checks/install/trial/deadlines.ts'
-import type { PlannedTrial } from '../../src/checks/install/trial/plan-trials.ts'
-import type { TrialReport } from '../../src/checks/install/trial/trial-report.ts'
-import { completePlan } from '../../src/cluster/complete-plan.ts'
-import { sweepCluster } from '../../src/cluster/janitor.ts'
-import { openCluster } from '../../src/cluster/open-cluster.ts'
-import { runTrial } from '../../src/cluster/run-trial.ts'
-import { systemClock } from '../../src/examine/system-clock.ts'
-import { describeTrials } from '../../src/messages/describe-trials.ts'
-import { startControlPlane, type ControlPlane } from './control-plane/start-control-plane.ts'
-import { startStandIn } from './control-plane/stand-in-kubelet.ts'
-import { writtenWorld } from './control-plane/written-world.ts'
+import { join } from 'node:path'
+import { openClaims } from './real/claims.ts'
+import { olmV0Stories } from './real/olm-v0.ts'
+import { olmV1Stories } from './real/olm-v1.ts'
+import { rukPakStories } from './real/rukpak.ts'
+import { rightsStories } from './real/rights.ts'
+import { onControlPlane, openWorld, type Scene } from './real/scene.ts'
 
 const built = process.env['CONTROL_PLANE']
 if (built === undefined || !existsSync(join(built, 'bin', 'kube-apiserver'))) {
@@ -26,237 +20,60 @@ if (built === undefined || !existsSync(join(built, 'bin', 'kube-apiserver'))) {
   process.exit(2)
 }
 
+// A network and processes of its own, where the system lets us: nothing that is started here is reached from outside, reaches
+// anything, or goes on when this ends.
+const alone = 'CATALOG_BOT_ALONE'
+if (process.env[alone] === undefined) {
+  const apart = ['--map-root-user', '--net', '--pid', '--fork', '--kill-child', '--mount-proc', '--']
+  const inside = [...apart, 'sh', '-c', 'ip link set lo up && "$@"', 'sh']
+  if (spawnSync('unshare', [...inside, 'true'], { stdio: 'ignore' }).status === 0) {
+    const command = [process.execPath, '--no-warnings', import.meta.filename, ...process.argv.slice(2)]
+    const env = { ...process.env, [alone]: 'yes' }
+    const child = spawn('unshare', [...inside, ...command], { stdio: 'inherit', env })
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
+    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+    process.exit(code ?? 1)
+  }
+}
+
+/** Each on a control plane of its own: RukPak's versions share their CRDs, and what one left must not help another. */
+const stories: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+  rights: rightsStories,
+  'olm-v0': olmV0Stories,
+  'olm-v1': olmV1Stories,
+  'rukpak-v1alpha1': (scene) => rukPakStories(scene, 'rukpak-v1alpha1'),
+  rukpak: (scene) => rukPakStories(scene, 'rukpak'),
+}
+/** What a story needs beside the control plane. */
+const parts: Readonly<Record<string, string>> = {
+  'olm-v0': 'catalog',
+  'olm-v1': 'catalogd',
+  'rukpak-v1alpha1': 'rukpak-v1alpha1/webhooks',
+  rukpak: 'rukpak/helm',
+}
+const isBuilt = (name: string) => existsSync(join(built, 'bin', parts[name] ?? 'kube-apiserver'))
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(stories).filter(isBuilt)
+
 const folder = mkdtempSync(join(tmpdir(), 'control-plane-'))
 const say = (line: string) => console.log(line)
-const place = (path: string, content: Uint8Array | string) => {
-  mkdirSync(dirname(join(folder, path)), { recursive: true })
-  writeFileSync(join(folder, path), content)
-}
-const { catalogs, bundles } = writtenWorld()
-for (const [name, text] of catalogs) place(`${name}/catalog.json`, text)
-for (const [name, files] of bundles)
-  for (const [path, bytes] of files.files) place(`bundles/${name}/${path}`, bytes)
-const bundleFolder = (name: string) => join(folder, 'bundles', name)
-
-let wrong = 0
-const claim = (what: string, holds: boolean, told: string) => {
-  say(`${holds ? 'ok    ' : 'WRONG '} ${what}`)
-  if (!holds) wrong += 1
-  say(
-    told
-      .split('\n')
-      .map((line) => `         ${line}`)
-      .join('\n'),
-  )
-}
-
-const opm = join(built, 'bin', 'opm')
-let plane: ControlPlane | undefined
-let standIn: ReturnType<typeof startStandIn> | undefined
-const closing: (() => Promise<unknown> | void)[] = []
-for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  process.once(signal, () => void plane?.close().finally(() => process.exit(1)))
-try {
-  plane = await startControlPlane({ built, folder: join(folder, 'plane'), say })
-  standIn = startStandIn({
-    plane,
-    opm,
-    bundles: new Map([...bundles].map(([name, { image }]) => [image, bundleFolder(name)])),
-  })
-  await stories(plane, standIn)
-} finally {
-  for (const close of closing.toReversed()) await close()
-  await standIn?.close()
-  await plane?.close()
+const claims = openClaims(say)
+const world = await openWorld(join(folder, 'world'))
+const end = async () => {
+  await world.registry.close()
   if (process.env['KEEP'] === undefined) rmSync(folder, { recursive: true, force: true })
   else say(`kept: ${folder}`)
 }
-say(wrong === 0 ? 'all as it should be' : `${wrong} wrong`)
-process.exit(wrong === 0 ? 0 : 1)
-
-async function stories(real: ControlPlane, kubelet: ReturnType<typeof startStandIn>): Promise<void> {
-  const local = [...bundles.keys()].flatMap((name) => ['--bundle', `${name}=${bundleFolder(name)}`])
-  const install = (catalog: string, packageName: string, ...more: string[]) =>
-    catalogBot(
-      'install',
-      join(folder, catalog),
-      '--package',
-      packageName,
-      ...local,
-      '--with',
-      'olm-v0',
-      '--offline',
-      '--kubeconfig',
-      real.trialKubeconfig,
-      '--catalog-host',
-      '127.0.0.1',
-      ...more,
-    )
-
-  const tried = await install('head', 'foo', '--upgrade-from', join(folder, 'base'))
-  claim(
-    'our command installs and upgrades, with a dependency, over our own server',
-    tried.code === 0 && /upgrade foo.v1.0.0 → foo.v1.1.0: installs/.test(tried.out),
-    tried.out,
-  )
-  claim(
-    'the bundles were unpacked by the command of their Jobs',
-    kubelet.unpacked.length >= 3,
-    kubelet.unpacked.join('\n'),
-  )
-  claim('nothing of the trials is left', await isClean(real), await remains(real))
-
-  const failing = await install('head', 'broken')
-  claim(
-    'an Operator whose image nobody has does not install',
-    failing.code === 1 && failing.out.includes('operator-image-missing'),
-    failing.out,
-  )
-  claim('nothing of it is left', await isClean(real), await remains(real))
-
-  const outside = await openCluster({ file: real.trialKubeconfig, clock: systemClock })
-  closing.push(() => outside.close())
-  const refused = await outside.act({
-    kind: 'delete',
-    at: { apiVersion: 'v1', kind: 'Namespace', name: 'operators' },
-  })
-  claim(
-    'the account of trials cannot touch another namespace',
-    refused?.status === 422 || refused?.status === 403,
-    refused?.says ?? 'it was not refused',
-  )
-
-  const port = 50_000 + (process.pid % 10_000)
-  const server = spawn(
-    opm,
-    [
-      'serve',
-      join(folder, 'head'),
-      '--port',
-      String(port),
-      '--cache-dir',
-      join(folder, 'opm-cache'),
-      '--cache-enforce-integrity=false',
-      '--pprof-addr=',
-      `--termination-log=${join(folder, 'opm-ended')}`,
-    ],
-    { stdio: 'ignore' },
-  )
-  closing.push(() => void server.kill('SIGKILL'))
-  const cluster = await openCluster({ file: real.trialKubeconfig, clock: systemClock })
-  closing.push(() => cluster.close())
-  const trial = async (
-    planned: Omit<PlannedTrial, 'target' | 'mode' | 'channel' | 'isUpgrade'>,
-  ): Promise<TrialReport> =>
-    runTrial(
-      completePlan(
-        { target: 'OLM v0', mode: 'AllNamespaces', channel: 'stable', isUpgrade: false, ...planned },
-        { catalog: { address: `127.0.0.1:${port}` } },
-        usualDeadlines,
-        systemClock.now(),
-      ),
-      { cluster, clock: systemClock },
-    )
-  const byOpm = await trial({
-    package: 'foo',
-    steps: [{ root: 'foo.v1.1.0', version: '1.1.0', names: ['foo.v1.1.0', 'red.v1.0.0'] }],
-    crds: ['reds.example.com'],
-  })
-  claim(
-    'it installs from `opm serve`',
-    byOpm.outcome.verdict === 'installs' && byOpm.leftovers.length === 0,
-    describeTrials([byOpm]),
-  )
-  const lonely = await trial({
-    package: 'lonely',
-    steps: [{ root: 'lonely.v1.0.0', version: '1.0.0', names: ['lonely.v1.0.0'] }],
-    crds: [],
-  })
-  claim(
-    "a dependency that nobody gives is the resolution's no",
-    'code' in lonely.outcome && lonely.outcome.code === 'resolution-unsatisfiable',
-    describeTrials([lonely]),
-  )
-  const other = await trial({
-    package: 'foo',
-    steps: [{ root: 'foo.v1.0.0', version: '1.0.0', names: ['foo.v1.0.0'] }],
-    crds: [],
-  })
-  claim(
-    'another choice than the simulated one is not approved',
-    'code' in other.outcome && other.outcome.code === 'resolver-mismatch',
-    describeTrials([other]),
-  )
-  claim('nothing of these is left', await isClean(real), await remains(real))
-
-  const stop = new AbortController()
-  const dying = {
-    ...cluster,
-    act: async (...action: Parameters<typeof cluster.act>) =>
-      stop.signal.aborted ? Promise.reject(new Error('killed')) : cluster.act(...action),
+try {
+  for (const name of wanted) {
+    const story = stories[name]
+    if (story === undefined) throw new Error(`there is no story ${name}: ${Object.keys(stories).join(', ')}`)
+    await onControlPlane({ built, folder: join(folder, name), say }, world, claims, story)
   }
-  const killed = completePlan(
-    {
-      target: 'OLM v0',
-      package: 'foo',
-      channel: 'stable',
-      mode: 'AllNamespaces',
-      isUpgrade: false,
-      crds: ['reds.example.com'],
-      steps: [{ root: 'foo.v1.1.0', version: '1.1.0', names: ['foo.v1.1.0', 'red.v1.0.0'] }],
-    },
-    { catalog: { address: `127.0.0.1:${port}` } },
-    usualDeadlines,
-    systemClock.now(),
-  )
-  await runTrial(
-    { ...killed, expires: Math.floor(systemClock.now() / 1000) + 5 },
-    {
-      cluster: dying,
-      clock: systemClock,
-      onProgress: (says) => says.startsWith('ClusterServiceVersion') && stop.abort(),
-    },
-  ).catch(() => undefined)
-  await systemClock.sleep(6000)
-  const swept = await sweepCluster({ cluster, clock: systemClock })
-  claim(
-    'what a killed trial left is taken away by the janitor',
-    swept.length === 1 && swept[0]?.leftovers.length === 0 && (await isClean(real)),
-    `${JSON.stringify(swept)}\n${await remains(real)}`,
-  )
+} finally {
+  await end()
 }
-
-async function remains(real: ControlPlane): Promise<string> {
-  const names = async (path: string, isOurs: (name: string) => boolean) => {
-    const { body } = await real.ask('GET', path)
-    return ((body['items'] ?? []) as { metadata: { name: string } }[])
-      .map(({ metadata }) => metadata.name)
-      .filter(isOurs)
-  }
-  const found = [
-    ...(await names('/api/v1/namespaces', (name) => name.startsWith('catalog-bot-'))),
-    ...(await names('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', (name) =>
-      name.endsWith('.example.com'),
-    )),
-    ...(await names('/apis/operators.coreos.com/v1alpha1/clusterserviceversions', () => true)),
-    ...(await names('/apis/rbac.authorization.k8s.io/v1/clusterroles?labelSelector=olm.owner', () => true)),
-  ]
-  return found.length === 0 ? 'nothing' : found.join(', ')
-}
-
-async function isClean(real: ControlPlane): Promise<boolean> {
-  return (await remains(real)) === 'nothing'
-}
-
-function catalogBot(
-  ...parameters: string[]
-): Promise<{ readonly code: number | null; readonly out: string }> {
-  const child = spawn(
-    process.execPath,
-    ['--no-warnings', join(import.meta.dirname, '..', '..', 'src', 'cli.ts'), ...parameters],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  let out = ''
-  child.stdout.on('data', (part: Buffer) => (out += part.toString('utf8')))
-  return new Promise((resolve) => child.once('close', (code) => resolve({ code, out })))
-}
+say(`\n${claims.table()}\n`)
+const leftOut = Object.keys(stories).filter((name) => !isBuilt(name))
+if (leftOut.length > 0) say(`left out, for build-control-plane has not built it: ${leftOut.join(', ')}`)
+say(claims.wrong() === 0 ? 'all as it should be' : `${claims.wrong()} wrong`)
+process.exit(claims.wrong() === 0 ? 0 : 1)

@@ -33,8 +33,20 @@ const target = z.strictObject({
       podSecurity: z.enum(['restricted', 'baseline', 'privileged']).default('baseline'),
     })
     .prefault({}),
+  /** What the pods of a trial may reach: without a word nothing but the cluster's API, its name service and one another. */
+  network: z
+    .strictObject({
+      open: z.boolean().default(false),
+      reaches: z
+        .array(z.union([z.cidrv4(), z.cidrv6()], 'must be an address range such as 10.1.0.0/16'))
+        .max(50)
+        .default([]),
+    })
+    .prefault({}),
   /** Minutes for one trial, without its clean-up. */
   minutes: z.number().int().min(1).max(120).default(20),
+  /** Seconds between two looks at the cluster. */
+  lookSeconds: z.number().min(0.1).max(60).default(2),
   /** Whether finalizers of OLM's objects are taken off where OLM does not remove them in time. */
   forceCleanUp: z.boolean().default(false),
 })

@@ -1,8 +1,10 @@
 // Does one order on the cluster that the operator's list has for the repository, and on no other.
 import { usualDeadlines, type Deadlines } from '../../checks/install/trial/deadlines.ts'
 import { targetsOn } from '../../checks/install/trial/try-on-cluster.ts'
+import { closedNetwork } from '../../cluster/closed-network.ts'
 import { ClusterError } from '../../cluster/cluster-error.ts'
 import type { Cluster } from '../../cluster/cluster.ts'
+import type { TrialPlace } from '../../cluster/complete-plan.ts'
 import { sweepCluster } from '../../cluster/janitor.ts'
 import { cleanUp, type RunOptions } from '../../cluster/run-trial.ts'
 import { tryTrials } from '../../cluster/try-trials.ts'
@@ -56,7 +58,7 @@ async function tryOn(
   { clock }: TrialRoom,
   tell: (news: TrialNews) => Promise<NewsAnswer>,
 ): Promise<TrialAnswer> {
-  const { trial, catalogs } = order
+  const { trial } = order
   const stop = new AbortController()
   let last = -Infinity
   let said = ''
@@ -80,27 +82,23 @@ async function tryOn(
     deadlines,
     signal: stop.signal,
     force: target.forceCleanUp,
+    every: target.lookSeconds * 1000,
     onProgress: (says) => (said = says),
   }
   for (const id of order.abandoned) await cleanUp(id, run)
   await sweepCluster(run)
   if (!targetsOn(await cluster.discover()).includes(trial.target))
     return { kind: 'not-tried', why: `the cluster has no API for ${trial.target}` }
-  if (trial.target === 'OLM v1')
-    return { kind: 'not-tried', why: 'OLM v1 takes catalogs from images, and a pull request has none' }
-  const needsCatalog = trial.target === 'OLM v0'
-  const host = target.catalogHost
-  if (needsCatalog && (!catalogs || host === undefined))
-    return {
-      kind: 'not-tried',
-      why: 'the operator does not say how the cluster reaches the catalogs of the App',
-    }
-  const at = (port: number) => ({ address: `${host ?? ''}:${port}` })
+  const places = placesFor(order, target)
+  if ('why' in places) return { kind: 'not-tried', why: places.why }
+  const { open, reaches } = target.network
+  const network = open ? undefined : await closedNetwork(cluster, reaches)
+  if (network?.kind === 'unknown') return { kind: 'not-tried', why: network.why }
   const [report] = await tryTrials([trial], {
     ...run,
     place: {
-      catalog: needsCatalog && catalogs ? at(catalogs.head) : { image: '' },
-      base: needsCatalog && catalogs?.base !== undefined ? at(catalogs.base) : undefined,
+      ...places,
+      network: network?.network,
       installerRole: target.installerRole,
       quota: target.quota,
     },
@@ -109,4 +107,26 @@ async function tryOn(
   return report
     ? { kind: 'tried', report }
     : { kind: 'failed', why: 'the trial was told to stop before it began' }
+}
+
+/** Where the cluster finds the catalogs: OLM v0 at our ports, OLM v1 in images; RukPak needs none. */
+function placesFor(
+  { trial, catalogs, images }: Extract<TrialOrder, { kind: 'try' }>,
+  { catalogHost }: ClusterTarget,
+): Pick<TrialPlace, 'catalog' | 'base'> | { readonly why: string } {
+  if (trial.target === 'OLM v1') {
+    if (!images) return { why: 'OLM v1 takes catalogs from images, and this pull request has none' }
+    if ('why' in images) return images
+    if (trial.isUpgrade && images.base === undefined)
+      return { why: 'no published image holds the catalog as it is before the change' }
+    return {
+      catalog: { image: images.head },
+      ...(images.base !== undefined && { base: { image: images.base } }),
+    }
+  }
+  if (trial.target !== 'OLM v0') return { catalog: { image: '' } }
+  if (!catalogs || catalogHost === undefined)
+    return { why: 'the operator does not say how the cluster reaches the catalogs of the App' }
+  const at = (port: number) => ({ address: `${catalogHost}:${port}` })
+  return { catalog: at(catalogs.head), ...(catalogs.base !== undefined && { base: at(catalogs.base) }) }
 }

@@ -12,9 +12,14 @@ export type TrialOrder =
       readonly trial: PlannedTrial
       /** By the ports at which the App serves them. Absent: nothing that needs a catalog is tried. */
       readonly catalogs?: { readonly head: number; readonly base?: number }
+      /** For OLM v1. */
+      readonly images?: TrialImages
       /** Trials of a process that is gone: they are taken away first. */
       readonly abandoned: readonly string[]
     })
+
+/** Images of the changed catalog and of the one before, by their digests; or why there are none. */
+export type TrialImages = { readonly head: string; readonly base?: string } | { readonly why: string }
 
 export type TrialAnswer =
   | {

@@ -9,8 +9,8 @@ import { openCluster } from '../../../src/cluster/open-cluster.ts'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { coreKinds, olmV0Kinds, openApiServer, ScriptedApi } from '../../cluster/scripted-api.ts'
-import { playOlmV0 } from '../../cluster/scripted-olm.ts'
+import { coreKinds, olmV0Kinds, olmV1Kinds, openApiServer, ScriptedApi } from '../../cluster/scripted-api.ts'
+import { playOlmV0, playOlmV1 } from '../../cluster/scripted-olm.ts'
 
 const github = { owner: 'coast', name: 'catalog' }
 const list = `
@@ -20,6 +20,8 @@ const list = `
   catalogHost: bot.example
   quota: {pods: 3, memory: 1Gi}
 - {github: other/catalog, kubeconfig: second}
+- {github: open/catalog, kubeconfig: first, catalogHost: bot.example, network: {open: true}}
+- {github: wide/catalog, kubeconfig: first, catalogHost: bot.example, network: {reaches: [10.1.0.0/16]}}
 `
 const trial: PlannedTrial = {
   target: 'OLM v0',
@@ -56,6 +58,13 @@ async function inWorld(
   writeFileSync(join(folder, 'first'), server.kubeconfig)
   const api = new ScriptedApi(kinds)
   server.api = api
+  api.put({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'kubernetes', namespace: 'default' },
+    endpoints: [{ addresses: ['192.0.2.10', '2001:db8::1'] }],
+    ports: [{ name: 'https', port: 6443 }],
+  })
   const opened: string[] = []
   const news: TrialNews[] = []
   const room: TrialRoom = {
@@ -97,6 +106,77 @@ test('a trial runs on the cluster that the operator has for the repository, with
     // Its names come before anything that has them.
     expect(news[0]?.id).toBe(answer.kind === 'tried' ? answer.report.id : '')
   }))
+
+test('what is tried reaches the API of the cluster and what the operator allows, and is not tried where nobody knows how', () =>
+  inWorld(async ({ api, give }) => {
+    playOlmV0(api, { plans: [['foo.v1']] })
+    const policyFor = async (owner: string) => {
+      api.requests.length = 0
+      const answer = await give(order({ github: { owner, name: 'catalog' } }))
+      const made = api.requests
+        .map(({ body }) => body as { kind?: string; spec?: { egress: unknown } } | undefined)
+        .find((body) => body?.kind === 'NetworkPolicy')
+      return { answer, egress: made?.spec?.egress }
+    }
+    const { egress } = await policyFor('wide')
+    expect(egress).toEqual([
+      { to: [{ namespaceSelector: { matchLabels: { 'catalog-bot.io/trial': expect.any(String) } } }] },
+      { to: [{ namespaceSelector: {} }], ports: expect.any(Array) },
+      { to: [{ ipBlock: { cidr: '192.0.2.10/32' } }], ports: [{ protocol: 'TCP', port: 6443 }] },
+      { to: [{ ipBlock: { cidr: '2001:db8::1/128' } }], ports: [{ protocol: 'TCP', port: 6443 }] },
+      { to: [{ ipBlock: { cidr: '10.1.0.0/16' } }] },
+    ])
+    const slice = api.get('EndpointSlice')
+    if (slice) api.remove(slice)
+    api.controllers = []
+    playOlmV0(api, { plans: [['foo.v1']] })
+    expect((await policyFor('open')).egress).toBeUndefined()
+    expect(await policyFor('wide')).toEqual({
+      answer: {
+        kind: 'not-tried',
+        why: 'the cluster does not say where its API answers: the EndpointSlice kubernetes in the namespace default has no addresses',
+      },
+      egress: undefined,
+    })
+  }))
+
+test('OLM v1 takes the images that the App found, by their digests, or the trial says why there are none', () =>
+  inWorld(
+    async ({ api, give }) => {
+      playOlmV1(api, { installs: { base: 'foo.v0', head: 'foo.v1' } })
+      const head = `registry.example/catalog@sha256:${'1'.repeat(64)}`
+      const base = `registry.example/catalog@sha256:${'2'.repeat(64)}`
+      const v1 = { ...trial, target: 'OLM v1' as const }
+      const upgrade = {
+        ...v1,
+        isUpgrade: true,
+        steps: ['foo.v0', 'foo.v1'].map((root) => ({ root, version: '1.0.0', names: [root] })),
+      }
+      const given = (tried: PlannedTrial, images?: object) =>
+        give(order({ trial: tried, ...(images && { images }) }))
+      expect(await given(v1, { head })).toMatchObject({
+        kind: 'tried',
+        report: { outcome: { verdict: 'installs' }, isNetworkClosed: true },
+      })
+      expect(await given(upgrade, { head, base })).toMatchObject({
+        kind: 'tried',
+        report: { outcome: { verdict: 'installs' } },
+      })
+      const images = api.requests
+        .filter(({ method }) => method === 'POST')
+        .map(({ body }) => body as { kind: string; spec?: { source?: { image?: { ref: string } } } })
+        .filter(({ kind }) => kind === 'ClusterCatalog')
+        .map(({ spec }) => spec?.source?.image?.ref)
+      expect(images).toEqual([head, base, head])
+      expect(await given(v1, { why: 'there is no preview' })).toEqual({
+        kind: 'not-tried',
+        why: 'there is no preview',
+      })
+      expect(await given(upgrade, { head })).toMatchObject({ kind: 'not-tried' })
+      expect(await given(v1)).toMatchObject({ kind: 'not-tried' })
+    },
+    [...coreKinds, ...olmV1Kinds],
+  ))
 
 test('a repository, or an installation, that the operator does not name gets no cluster, whatever its order says', () =>
   inWorld(async ({ api, opened, give }) => {

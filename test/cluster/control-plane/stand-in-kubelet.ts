@@ -1,10 +1,14 @@
-// A scheduler and a kubelet for pods that have to do something: it runs the command of the Job with which OLM unpacks a
-// bundle, with the bundle's files from a folder, and says of images that nobody has what a kubelet would say. All other pods
-// go to kwok's node, which only says that they run.
+// A scheduler and a kubelet for pods that have to do something: it runs the command of the Job with which OLM v0 unpacks a
+// bundle, and that of the pod with which RukPak does (whose log it gives to the API), with the bundle's files from a folder; and
+// it says of images that nobody has what a kubelet would say. All other pods go to kwok's node, which only says that they run.
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { ControlPlane } from './start-control-plane.ts'
+import { nodeObject, type ControlPlane } from './start-control-plane.ts'
 
 const run = promisify(execFile)
 
@@ -41,10 +45,35 @@ export interface StandInOptions {
 }
 
 const unpackLabel = 'operatorframework.io/bundle-unpack-ref'
+const rukPakLabel = 'core.rukpak.io/owner-kind'
 
-export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
+export async function startStandIn({ plane, opm, bundles }: StandInOptions): Promise<StandIn> {
   const seen = new Set<string>()
   const unpacked: string[] = []
+  const logs = new Map<string, string>()
+  const certificate = (name: string) => readFileSync(join(plane.folder, name))
+  // The API server asks the node for the log of a pod: /containerLogs/NAMESPACE/POD/CONTAINER.
+  const server = createServer(
+    { key: certificate('server.key'), cert: certificate('server.crt') },
+    (request, response) => {
+      const path = new URL(request.url ?? '', 'https://localhost').pathname
+      const text = logs.get(path.replace(/^\/containerLogs/, ''))
+      response.writeHead(text === undefined ? 404 : 200).end(text ?? '')
+    },
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await plane.ask(
+    'POST',
+    '/api/v1/nodes',
+    nodeObject(
+      'stand-in',
+      {},
+      {
+        addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+        daemonEndpoints: { kubeletEndpoint: { Port: (server.address() as AddressInfo).port } },
+      },
+    ),
+  )
   let isOpen = true
   const working = (async () => {
     while (isOpen) {
@@ -70,7 +99,8 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
   async function place(pod: Pod): Promise<void> {
     const { namespace, name, labels = {} } = pod.metadata
     const path = `/api/v1/namespaces/${namespace}/pods/${name}`
-    const isUnpacking = labels[unpackLabel] !== undefined
+    const isForRukPak = labels[rukPakLabel] === 'Bundle'
+    const isUnpacking = labels[unpackLabel] !== undefined || isForRukPak
     const missing = pod.spec.containers.find(({ image }) => image.includes('missing'))
     await plane.ask('POST', `${path}/binding`, {
       apiVersion: 'v1',
@@ -80,11 +110,20 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
     })
     if (missing) return says(path, { phase: 'Pending', containerStatuses: [cannotPull(missing)] })
     if (!isUnpacking) return
-    const extract = pod.spec.containers.find(({ name: its }) => its === 'extract')
-    const image = extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value ?? ''
+    const extract = pod.spec.containers.find(({ name: its }) => its === (isForRukPak ? 'bundle' : 'extract'))
+    const image =
+      (isForRukPak ? extract?.image : extract?.env?.find((one) => one.name === 'CONTAINER_IMAGE')?.value) ??
+      ''
     const folder = bundles.get(image)
+    const container = extract?.name ?? ''
     if (folder === undefined)
-      return says(path, { phase: 'Pending', containerStatuses: [cannotPull({ name: 'extract', image })] })
+      return says(path, { phase: 'Pending', containerStatuses: [cannotPull({ name: container, image })] })
+    if (isForRukPak) {
+      const unpack = join(plane.built, 'bin', 'rukpak-v1alpha1', 'unpack')
+      const { stdout } = await run(unpack, ['--bundle-dir', folder], { maxBuffer: 64 << 20 })
+      logs.set(`/${namespace}/${name}/${container}`, stdout)
+      return ended(path, container, image)
+    }
     // Its own command, but for where the bundle is mounted and who asks.
     const [, ...command] = (extract?.command ?? []).map((word: string) =>
       word === '/bundle/' ? `${folder}/` : word,
@@ -92,13 +131,17 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
     await run(opm, [...command, '--kubeconfig', plane.kubeconfig], {
       env: { ...process.env, CONTAINER_IMAGE: image },
     })
+    await ended(path, container, image)
+  }
+
+  async function ended(path: string, container: string, image: string): Promise<void> {
     unpacked.push(image)
     const now = new Date().toISOString().replace(/\.\d+Z/, 'Z')
     await says(path, {
       phase: 'Succeeded',
       containerStatuses: [
         {
-          name: 'extract',
+          name: container,
           image,
           imageID: image,
           ready: false,
@@ -118,6 +161,8 @@ export function startStandIn({ plane, opm, bundles }: StandInOptions): StandIn {
     close: async () => {
       isOpen = false
       await working
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
     },
   }
 }

@@ -1,5 +1,6 @@
 // A real control plane on this machine, without containers: etcd, kube-apiserver, kube-controller-manager, kwok for nodes and
-// pods, OLM v0's operators. All of it on loopback, in a folder of its own, and gone when it is closed.
+// pods. All of it on loopback, in a folder of its own, and gone when it is closed. What installs beside it is started by
+// start-controllers.ts.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { createWriteStream, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -15,15 +16,41 @@ export interface ControlPlane {
   /** Of the account that docs/cluster-rights.yaml gives its rights. */
   readonly trialKubeconfig: string
   readonly version: string
-  /** Server-side apply of objects, with their kinds' plurals. */
-  apply(path: string, object: object): Promise<void>
+  readonly folder: string
+  /** Where build-control-plane has put everything. */
+  readonly built: string
+  /** Server-side apply of one object. */
+  apply(object: Applied): Promise<void>
+  /** Server-side apply of what the files of a folder hold. */
+  applyFolder(folder: string): Promise<void>
   ask(
     method: string,
     path: string,
     body?: unknown,
     type?: string,
   ): Promise<{ status: number; body: Readonly<Record<string, unknown>> }>
+  /** A process beside it, with a log of its own. It ends with the plane. */
+  start(name: string, command: string, flags: readonly string[], options?: StartOptions): void
+  ready(what: string, isReady: () => Promise<boolean>): Promise<void>
   close(): Promise<void>
+}
+
+export interface Applied {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+    readonly annotations?: Readonly<Record<string, string>>
+  }
+  readonly [field: string]: unknown
+}
+
+export interface StartOptions {
+  /** Whether it is started again when it ends. */
+  readonly again?: boolean
+  readonly env?: Readonly<Record<string, string>>
 }
 
 export interface ControlPlaneOptions {
@@ -39,12 +66,7 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   const place = (name: string) => join(folder, name)
   let isClosing = false
 
-  function start(
-    name: string,
-    command: string,
-    flags: readonly string[],
-    { again = false, env = {} } = {},
-  ): void {
+  const start: ControlPlane['start'] = (name, command, flags, { again = false, env = {} } = {}) => {
     const log = createWriteStream(place(`${name}.log`), { flags: 'a' })
     const child = spawn(command, flags, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,7 +78,6 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     children.push(child)
     child.once('exit', (code) => {
       if (isClosing) return
-      // OLM's operators end once by themselves, when they have labelled what was there before.
       if (again) setTimeout(() => !isClosing && start(name, command, flags, { again, env }), 500)
       else say(`${name} ended with ${code}: ${place(`${name}.log`)}`)
     })
@@ -81,6 +102,7 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
   start('kube-apiserver', bin('kube-apiserver'), [
     `--etcd-servers=http://127.0.0.1:${client}`,
     '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
     `--secure-port=${secure}`,
     `--tls-cert-file=${place('server.crt')}`,
     `--tls-private-key-file=${place('server.key')}`,
@@ -127,7 +149,9 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     }
     throw new Error(`${what} is not ready after two minutes: ${folder}`)
   }
-  const apply: ControlPlane['apply'] = async (path, object) => {
+  const apply: ControlPlane['apply'] = async (object) => {
+    const { namespace = '', name } = object.metadata
+    const path = `${collections[object.kind]?.replace('NAMESPACE', namespace) ?? object.kind}/${name}`
     const { status, body } = await ask(
       'PATCH',
       `${path}?fieldManager=test&force=true`,
@@ -147,73 +171,36 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
     '--leader-elect=false',
     '--secure-port=0',
   ])
-  for (const crd of crdsIn(join(built, 'crds', 'olm')))
-    await apply(`/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`, crd)
-  for (const name of ['olm', 'operators'])
-    await apply(`/api/v1/namespaces/${name}`, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  await ready(
-    'the API of OLM v0',
-    async () => (await ask('GET', '/apis/operators.coreos.com/v1/olmconfigs')).status === 200,
-  )
-  await apply('/apis/operators.coreos.com/v1/olmconfigs/cluster', {
-    apiVersion: 'operators.coreos.com/v1',
-    kind: 'OLMConfig',
-    metadata: { name: 'cluster' },
-    spec: { features: { disableCopiedCSVs: true } },
-  })
   start('kwok', bin('kwok'), [
     `--kubeconfig=${kubeconfig}`,
     '--manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake',
     ...readdirSync(join(built, 'stages')).map((file) => `--config=${join(built, 'stages', file)}`),
   ])
-  for (const [name, annotations] of [
-    ['pretended', { 'kwok.x-k8s.io/node': 'fake' }],
-    ['stand-in', {}],
-  ] as const)
-    await ask('POST', '/api/v1/nodes', {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name, annotations, labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' } },
-      status: {
-        capacity: { cpu: '32', memory: '64Gi', pods: '110' },
-        allocatable: { cpu: '32', memory: '64Gi', pods: '110' },
-      },
-    })
-  start(
-    'catalog',
-    bin('catalog'),
-    [
-      `--kubeconfig=${kubeconfig}`,
-      '--namespace=olm',
-      '--writeStatusName=',
-      '--opmImage=opm',
-      '--util-image=util',
-      '--configmapServerImage=none',
-      '--bundle-unpack-timeout=60s',
-      '--install-plan-retry-timeout=10s',
-      '--debug',
-    ],
-    { again: true },
-  )
-  start(
-    'olm',
-    bin('olm'),
-    [
-      '--namespace=olm',
-      '--watchedNamespaces=',
-      '--writeStatusName=',
-      '--writePackageServerStatusName=',
-      '--debug',
-    ],
-    { again: true, env: { KUBECONFIG: kubeconfig } },
-  )
+  await ask('POST', '/api/v1/nodes', nodeObject('pretended', { 'kwok.x-k8s.io/node': 'fake' }))
+  // On a cluster the API server says where it is itself; it does not for loopback. The addresses are for documentation alone.
+  await apply({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: { name: 'kubernetes', namespace: 'default' },
+    addressType: 'IPv4',
+    endpoints: [{ addresses: ['192.0.2.10'] }],
+    ports: [{ name: 'https', port: 6443, protocol: 'TCP' }],
+  })
 
   return {
     kubeconfig,
     trialKubeconfig: await trialAccount(),
     version: String(version['gitVersion']),
+    folder,
+    built,
     apply,
+    async applyFolder(from) {
+      for (const file of readdirSync(from))
+        for (const object of objectsIn(join(from, file))) await apply(object)
+    },
     ask,
+    start,
+    ready,
     async close() {
       isClosing = true
       await dispatcher.destroy()
@@ -228,15 +215,33 @@ export async function startControlPlane({ built, folder, say }: ControlPlaneOpti
 
   /** As docs/cluster.md says that it is made. */
   async function trialAccount(): Promise<string> {
-    const rights = readFileSync(
-      join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml'),
-      'utf8',
-    )
-    for (const document of parseAllDocuments(rights)) {
-      const object = document.toJS() as { kind: string; metadata: { name: string; namespace?: string } }
-      const { name, namespace } = object.metadata
-      await apply(`${collections[object.kind]?.replace('NAMESPACE', namespace ?? '') ?? ''}/${name}`, object)
-    }
+    const rights = join(import.meta.dirname, '..', '..', '..', 'docs', 'cluster-rights.yaml')
+    for (const object of objectsIn(rights)) await apply(object)
+    // What docs/cluster.md says that OLM v1 before 1.11 needs.
+    await apply({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: 'catalog-bot-trials-installer' },
+      rules: [
+        {
+          apiGroups: ['rbac.authorization.k8s.io'],
+          resources: ['clusterroles'],
+          resourceNames: ['cluster-admin'],
+          verbs: ['bind'],
+        },
+      ],
+    })
+    await apply({
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: 'catalog-bot-trials-installer' },
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'catalog-bot-trials-installer',
+      },
+      subjects: [{ kind: 'ServiceAccount', name: 'trials', namespace: 'catalog-bot' }],
+    })
     const { body } = await ask('POST', '/api/v1/namespaces/catalog-bot/serviceaccounts/trials/token', {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -265,16 +270,33 @@ const collections: Readonly<Record<string, string>> = {
   ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
   ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
   ValidatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+  CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+  EndpointSlice: '/apis/discovery.k8s.io/v1/namespaces/NAMESPACE/endpointslices',
+  OLMConfig: '/apis/operators.coreos.com/v1/olmconfigs',
+  ValidatingWebhookConfiguration: '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+  MutatingWebhookConfiguration: '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations',
   ValidatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
 }
 
-function crdsIn(folder: string): { metadata: { name: string } }[] {
-  return readdirSync(folder).flatMap((file) =>
-    parseAllDocuments(readFileSync(join(folder, file), 'utf8')).flatMap((document) => {
-      const value = document.toJS() as { kind?: string; metadata: { name: string } } | null
-      return value?.kind === 'CustomResourceDefinition' ? [value] : []
-    }),
-  )
+export function nodeObject(
+  name: string,
+  annotations: Readonly<Record<string, string>>,
+  status: object = {},
+): object {
+  const room = { cpu: '32', memory: '64Gi', pods: '110' }
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, annotations, labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' } },
+    status: { capacity: room, allocatable: room, ...status },
+  }
+}
+
+export function objectsIn(file: string): readonly Applied[] {
+  return parseAllDocuments(readFileSync(file, 'utf8')).flatMap((document) => {
+    const value = document.toJS() as Applied | null
+    return value?.kind === undefined ? [] : [value]
+  })
 }
 
 /** One authority, the server and an administrator under it, and a key for service accounts. */
@@ -338,7 +360,7 @@ function certificates(folder: string): void {
   writeFileSync(join(folder, 'sa.key'), privateKey.export({ type: 'pkcs8', format: 'pem' }))
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer())
   for (const server of servers) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const ports = servers.map((server) => (server.address() as AddressInfo).port)

@@ -1,45 +1,41 @@
-// The catalogs and bundles of the trials on a real control plane: foo, which needs red's API and gets a new version; broken,
-// whose image nobody has; lonely, which needs what nobody gives.
-import { createHash } from 'node:crypto'
+// The catalogs and bundles of the trials on a real control plane. foo needs red's API and gets a new version; broken is an
+// Operator whose image nobody has; lonely needs what nobody gives; solo needs nothing and gets a new version, as do flat, of
+// plain manifests, and charted, a chart; shaky is as broken as broken, of plain manifests.
 import type { BundleFiles } from '../../../src/bundle/bundle-files.ts'
 import type { Json } from '../../../src/go/json/json.ts'
 import { smallBundle } from '../../checks/install/small-bundle.ts'
 import { writtenBlobs } from '../../checks/install/written-catalog.ts'
 
-interface WorldBundle {
-  readonly image: string
+export interface WorldBundle {
+  readonly name: string
+  /** Its repository, and what its labels say. */
+  readonly package: string
+  readonly labels: Readonly<Record<string, string>>
   readonly files: BundleFiles
 }
 
-export interface WrittenWorld {
-  readonly catalogs: ReadonlyMap<'base' | 'head', string>
-  readonly bundles: ReadonlyMap<string, WorldBundle>
+export function worldBundles(): readonly WorldBundle[] {
+  const red = { name: 'reds.example.com', version: 'v1', kind: 'Red', displayName: 'Red', description: 'Red' }
+  const needs = { customresourcedefinitions: { required: [red] } }
+  const owns = { customresourcedefinitions: { owned: [red] } }
+  return [
+    bundle('foo.v1.0.0', needs),
+    bundle('foo.v1.1.0', { ...needs, replaces: 'foo.v1.0.0' }),
+    bundle('red.v1.0.0', owns, [redCrd]),
+    bundle('broken.v1.0.0', {}),
+    bundle('lonely.v1.0.0', {}),
+    bundle('solo.v1.0.0', {}),
+    bundle('solo.v1.1.0', { replaces: 'solo.v1.0.0' }),
+    plainBundle('flat.v1.0.0'),
+    plainBundle('flat.v1.1.0'),
+    plainBundle('shaky.v1.0.0'),
+    chartBundle('charted.v1.0.0'),
+    chartBundle('charted.v1.1.0'),
+  ]
 }
 
-export function writtenWorld(): WrittenWorld {
-  const needs = {
-    customresourcedefinitions: {
-      required: [
-        { name: 'reds.example.com', version: 'v1', kind: 'Red', displayName: 'Red', description: 'Red' },
-      ],
-    },
-  }
-  const owns = {
-    customresourcedefinitions: {
-      owned: [
-        { name: 'reds.example.com', version: 'v1', kind: 'Red', displayName: 'Red', description: 'Red' },
-      ],
-    },
-  }
-  const bundles = new Map(
-    [
-      bundle('foo.v1.0.0', 'foo', needs),
-      bundle('foo.v1.1.0', 'foo', { ...needs, replaces: 'foo.v1.0.0' }),
-      bundle('red.v1.0.0', 'red', owns, [redCrd]),
-      bundle('broken.v1.0.0', 'broken-missing', {}),
-      bundle('lonely.v1.0.0', 'lonely', {}),
-    ].map((one) => [one.name, one]),
-  )
+/** `images`: of each bundle, by its name. */
+export function worldCatalog(side: 'base' | 'head', images: ReadonlyMap<string, string>): string {
   const base = [
     'foo/stable 1.0.0',
     'foo 1.0.0 needs Red',
@@ -48,47 +44,96 @@ export function writtenWorld(): WrittenWorld {
     'broken/stable 1.0.0',
     'lonely/stable 1.0.0',
     'lonely 1.0.0 needs Blue',
+    'solo/stable 1.0.0',
+    'flat/stable 1.0.0',
+    'shaky/stable 1.0.0',
+    'charted/stable 1.0.0',
   ]
-  const head = [...base, 'foo/stable 1.1.0 replaces 1.0.0', 'foo 1.1.0 needs Red']
-  const text = (lines: readonly string[]) =>
-    writtenBlobs(lines)
-      .map((blob) => JSON.stringify(withImage(blob as Readonly<Record<string, Json>>)))
-      .join('\n')
-  return {
-    catalogs: new Map([
-      ['base', text(base)],
-      ['head', text(head)],
-    ]),
-    bundles,
-  }
+  const more = ['foo 1.1.0 needs Red', ...['foo', 'solo', 'flat', 'charted'].map(upgrade)]
+  return writtenBlobs(side === 'base' ? base : [...base, ...more])
+    .map((blob) => {
+      const { schema, name } = blob as Readonly<Record<string, Json>>
+      const image = schema === 'olm.bundle' ? images.get(typeof name === 'string' ? name : '') : undefined
+      return JSON.stringify(image === undefined ? blob : { ...(blob as object), image })
+    })
+    .join('\n')
+}
 
-  function withImage(blob: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
-    const { schema, name } = blob
-    const found = schema === 'olm.bundle' && typeof name === 'string' ? bundles.get(name) : undefined
-    return found ? { ...blob, image: found.image } : blob
-  }
+const upgrade = (name: string): string => `${name}/stable 1.1.0 replaces 1.0.0`
+const packageOf = (name: string): string => name.slice(0, name.indexOf('.v'))
+const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value))
+
+/** `missing` is what nobody can pull. */
+function imageOf(packageName: string): string {
+  return ['broken', 'shaky'].includes(packageName) ? 'missing' : packageName
 }
 
 function bundle(
   name: string,
-  image: string,
   spec: Readonly<Record<string, Json>>,
   others: readonly Json[] = [],
-): WorldBundle & { readonly name: string } {
-  const packageName = name.slice(0, name.indexOf('.v'))
+): WorldBundle {
+  const packageName = packageOf(name)
   const files = new Map(smallBundle(name, packageName, spec))
   const [csvFile = ''] = files.keys()
   const csv = new TextDecoder().decode(files.get(csvFile))
-  // Operators of one namespace need pods and Deployments of their own; `missing` is what nobody can pull.
+  // Operators of one namespace need pods and Deployments of their own.
   const own = csv
     .replaceAll('"app":"foo"', `"app":"${packageName}"`)
     .replace('"name":"foo","spec":{"selector"', `"name":"${packageName}","spec":{"replicas":1,"selector"`)
-    .replace(`registry.example/${packageName}:`, `registry.example/${image}:`)
+    .replace(`registry.example/${packageName}:`, `registry.example/${imageOf(packageName)}:`)
   files.set(csvFile, new TextEncoder().encode(own))
-  for (const [index, object] of others.entries())
-    files.set(`manifests/object-${index}.yaml`, new TextEncoder().encode(JSON.stringify(object)))
-  const digest = createHash('sha256').update(name).digest('hex')
-  return { name, image: `registry.example/${packageName}-bundle@sha256:${digest}`, files }
+  for (const [index, object] of others.entries()) files.set(`manifests/object-${index}.yaml`, encode(object))
+  const { annotations } = JSON.parse(new TextDecoder().decode(files.get('metadata/annotations.yaml'))) as {
+    annotations: Record<string, string>
+  }
+  return { name, package: packageName, labels: annotations, files }
+}
+
+function plainBundle(name: string): WorldBundle {
+  const packageName = packageOf(name)
+  const namespace = `${packageName}-system`
+  const files = new Map([
+    [
+      'manifests/namespace.yaml',
+      encode({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }),
+    ],
+    ['manifests/operator.yaml', encode(deployment(name, packageName, { namespace }))],
+  ])
+  return { name, package: packageName, labels: {}, files }
+}
+
+/** What a chart does not say is in the namespace of its release. */
+function chartBundle(name: string): WorldBundle {
+  const packageName = packageOf(name)
+  const version = name.slice(name.indexOf('.v') + 2)
+  const files = new Map([
+    ['Chart.yaml', encode({ apiVersion: 'v2', name: packageName, version })],
+    ['values.yaml', encode({ greeting: 'hello' })],
+    [
+      'templates/operator.yaml',
+      encode(deployment(name, packageName, { annotations: { greeting: '{{ .Values.greeting }}' } })),
+    ],
+  ])
+  return { name, package: packageName, labels: {}, files }
+}
+
+function deployment(name: string, packageName: string, metadata: object): object {
+  const labels = { app: packageName }
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: packageName, ...metadata },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [{ name: 'operator', image: `registry.example/${imageOf(packageName)}:${name}` }],
+        },
+      },
+    },
+  }
 }
 
 const redCrd: Json = {

@@ -8,7 +8,8 @@ import type { State } from '../../../ports/state.ts'
 import type { TrialAnswer, TrialNews } from '../../trials/trial-order.ts'
 import type { JobContext } from '../job-context.ts'
 import { withDigest } from '../publish-report.ts'
-import { madeTrials, trialWishes, type MadeTrials, type TrialWish } from './trial-state.ts'
+import { catalogImages, type FoundImages } from './catalog-images.ts'
+import { madeTrials, trialTurns, trialWishes, type MadeTrials, type TrialWish } from './trial-state.ts'
 
 type TrialJob = Extract<Job, { kind: 'trial' }>
 type Trying = JobContext<State & Jobs & Leases>
@@ -16,19 +17,30 @@ type Wished = TrialWish['trials'][number]
 
 /** Seconds that a lease holds without news. */
 const leaseSeconds = 180
-/** Seconds until a cluster that is taken is asked for again; longer for who had it last. */
+/** Seconds until a cluster that is taken is asked for again. */
 const busySeconds = 15
-const politeSeconds = 60
-const politeFor = 30 * 60_000
+/** Milliseconds after a repository's trial in which it lets others go first: whoever waits has asked again by then. */
+const politeFor = 3 * busySeconds * 1000
+/** Of a repository that waits, its place in the line is known so long: until it has asked again. */
+const lineSeconds = 2 * busySeconds
+/** Under which the turns of a repository are kept. */
+const own = 'last'
 /** Milliseconds between two states of the check while it runs. */
 const shownEvery = 15_000
 
-const nothingMade: MadeTrials = { key: '', running: [], attempts: 0, ended: 0 }
+const nothingMade: MadeTrials = { key: '', running: [], attempts: 0 }
 /** A process that fails is given the same again so often: what it left is taken away then. */
 const mostAttempts = 3
 const againSeconds = 60
+/** Seconds until a preview image that is being made is looked for again, and how often: ten minutes, then OLM v1 is left out. */
+const imageSeconds = 20
+const mostWaits = 30
 
-export async function runTrials(job: TrialJob, place: Trying): Promise<void> {
+export async function runTrials(
+  job: TrialJob,
+  place: Trying,
+  findImages: typeof catalogImages = catalogImages,
+): Promise<void> {
   const { app, forge, installation } = place
   const key = String(job.pull)
   const wish = await app.store.readState(trialWishes, forge.repository, key)
@@ -41,23 +53,52 @@ export async function runTrials(job: TrialJob, place: Trying): Promise<void> {
     await app.store.writeState(madeTrials, forge.repository, new Map([[key, { ...made, key: wish.key }]]))
     return
   }
-  const lease = await app.store.acquireLease(`trial ${prepared.slot}`, leaseSeconds)
+  const images = await findImages(job.pull, wish, place)
+  const waited = made.waited?.key === wish.key ? made.waited.times : 0
+  if ([...images.values()].includes('coming') && waited < mostWaits) {
+    await show(wish, [{ kind: 'waiting', isForImage: true }], place)
+    const now = { ...made, waited: { key: wish.key, times: waited + 1 } }
+    await app.store.writeState(madeTrials, forge.repository, new Map([[key, now]]))
+    await app.store.enqueue(job, imageSeconds)
+    return
+  }
+  const lease = await takeSlot(prepared.slot, place)
   if (lease === undefined) {
-    const wasLast = app.clock.now() - made.ended < politeFor
     await show(wish, [{ kind: 'waiting' }], place)
-    await app.store.enqueue(job, wasLast ? politeSeconds : busySeconds)
+    await app.store.enqueue(job, busySeconds)
     return
   }
   try {
-    await tryAll(job, wish, made, { prepared, lease }, place)
+    await tryAll(job, wish, made, { prepared, lease, images }, place)
   } finally {
+    const turn = new Map([[own, { ended: app.clock.now() }]])
+    await app.store.writeState(trialTurns, forge.repository, turn)
     await app.store.releaseLease(lease)
   }
+}
+
+/**
+ * The cluster, where it is free and nobody else has waited for it: a repository with many pull requests is one of those who
+ * wait. Being in line is a lease of its own, which nobody gives back; it ends by itself.
+ */
+async function takeSlot(slot: string, { app, forge }: Trying): Promise<Lease | undefined> {
+  const line = `trial line ${slot}`
+  const turn = await app.store.readState(trialTurns, forge.repository, own)
+  const wasLast = turn !== undefined && app.clock.now() - turn.ended < politeFor
+  if (wasLast) {
+    const free = await app.store.acquireLease(line, 1)
+    if (free === undefined) return undefined
+    await app.store.releaseLease(free)
+  }
+  const lease = await app.store.acquireLease(`trial ${slot}`, leaseSeconds)
+  if (lease === undefined && !wasLast) await app.store.acquireLease(line, lineSeconds)
+  return lease
 }
 
 interface Ground {
   readonly prepared: Extract<TrialAnswer, { kind: 'prepared' }>
   readonly lease: Lease
+  readonly images: FoundImages
 }
 
 async function tryAll(
@@ -113,13 +154,12 @@ async function tryAll(
         ],
         place,
       )
-      await note({ ended: app.clock.now() })
       if (now !== undefined && !now.isOver) await app.store.enqueue(job)
       return
     }
   }
   await show(wish, told, place)
-  await note({ key: wish.key, attempts: 0, ended: app.clock.now() })
+  await note({ key: wish.key, attempts: 0 })
   // Where the check is required, it may be merged now.
   if (wish.isRequired) await app.store.enqueue({ ...job, kind: 'pull' })
 }
@@ -128,10 +168,11 @@ async function tryOne(
   { root, trial }: Wished,
   { tree, baseTree }: TrialWish,
   abandoned: readonly string[],
-  { prepared }: Ground,
+  { prepared, images }: Ground,
   onNews: (news: TrialNews) => Promise<'go' | 'stop'>,
   { app, forge, installation, mirror }: Trying,
 ): Promise<TrialAnswer> {
+  const found = trial.target === 'OLM v1' ? images.get(root) : undefined
   const order = (catalogs?: { readonly head: number; readonly base?: number }) =>
     app.trials.order(
       {
@@ -141,6 +182,7 @@ async function tryOne(
         trial,
         abandoned,
         ...(catalogs && { catalogs }),
+        ...(found && { images: found === 'coming' ? noImageYet : found }),
       },
       onNews,
     )
@@ -153,6 +195,10 @@ async function tryOne(
     )
   })
   return 'unserved' in answer ? { kind: 'failed', why: answer.unserved } : answer
+}
+
+const noImageYet = {
+  why: 'OLM v1 takes catalogs from images, and the preview of this commit was not there in time',
 }
 
 function toldOf({ trial }: Wished, answer: TrialAnswer): ToldTrial {

@@ -49,12 +49,20 @@ const made = z.object({
   running: z.array(z.string()),
   /** How often its process failed. */
   attempts: z.number(),
-  /** When the last one ended: others come first for a while. */
-  ended: z.number(),
+  /** For which wish an image of the catalog was waited for, and how often. */
+  waited: z.object({ key: z.string(), times: z.number() }).exactOptional(),
 })
 export type MadeTrials = Readonly<z.infer<typeof made>>
 
 export const madeTrials = defineState<MadeTrials>('trial', {
   version: 1,
   read: (stored) => made.safeParse(stored).data,
+})
+
+/** When a repository's last trial ended: others come first for a while. */
+const turn = z.object({ ended: z.number() })
+
+export const trialTurns = defineState<Readonly<z.infer<typeof turn>>>('trial turn', {
+  version: 1,
+  read: (stored) => turn.safeParse(stored).data,
 })

@@ -53,6 +53,8 @@ interface Group {
   readonly looks: (state: CleanUpState) => readonly Look[]
   /** Of what was found, what may go. Default: all, being the trial's by where it lies or by its label. */
   readonly isOurs?: (object: KubeObject, state: CleanUpState) => boolean
+  /** It goes by itself, and is only waited for. */
+  readonly goesByItself?: true
   readonly time: (deadlines: Deadlines) => number
 }
 
@@ -69,6 +71,20 @@ const groups: readonly Group[] = [
       { apiVersion: olmV1, kind: 'ClusterExtension', labels: ofTrial(state) },
       ...rukPaks.map((apiVersion) => ({ apiVersion, kind: 'BundleDeployment', labels: ofTrial(state) })),
     ],
+    time: half,
+  },
+  {
+    // The garbage collector takes it away after the BundleDeployment is gone; the next trial must not meet it.
+    what: 'what RukPak installed',
+    looks: (state) => {
+      const labels = `core.rukpak.io/owner-name=${clusterNameOf(state)}`
+      return [
+        ...rukPaks.map((apiVersion) => ({ apiVersion, kind: 'Bundle', labels })),
+        { apiVersion: 'apps/v1', kind: 'Deployment', labels },
+        { apiVersion: 'v1', kind: 'Namespace', labels },
+      ]
+    },
+    goesByItself: true,
     time: half,
   },
   {
@@ -167,7 +183,13 @@ export function nextCleanUp(
     const stuck = there.filter(
       ({ metadata }) => (metadata.finalizers ?? []).length > 0 && metadata.deletionTimestamp !== undefined,
     )
-    if (force && stuck.length > 0 && !isOverdue && now - known.since < 2 * group.time(deadlines))
+    if (
+      force &&
+      group.goesByItself !== true &&
+      stuck.length > 0 &&
+      !isOverdue &&
+      now - known.since < 2 * group.time(deadlines)
+    )
       return {
         state: noted(known, now, `the finalizers of ${stuck.map(nameOf).join(', ')} are taken off by force`),
         actions: stuck.map((object) => ({
@@ -183,7 +205,7 @@ export function nextCleanUp(
   return {
     state: known,
     actions: there
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+      .filter(({ metadata }) => group.goesByItself !== true && metadata.deletionTimestamp === undefined)
       .map((object) => ({
         kind: 'delete',
         at: lookAt(object),

@@ -35,6 +35,7 @@ import {
   catalogName,
   catalogSource,
   catalogSourcePlace,
+  groundLooks,
   groundObjects,
   namespaceObject,
   olm,
@@ -465,16 +466,12 @@ function looksOf(plan: TrialPlan) {
     pods: inside('v1', 'Pod'),
     deployments: inside('apps/v1', 'Deployment'),
   } as const
-  const ground = [
-    { ...inside('v1', 'ResourceQuota'), name: 'trial' },
-    { ...inside('v1', 'LimitRange'), name: 'trial' },
-  ]
   const target: readonly Look[] =
     plan.mode === 'SingleNamespace' || plan.mode === 'MultiNamespace'
       ? [{ apiVersion: 'v1', kind: 'Namespace', name: `${namespace}-target` }]
       : []
   const { crds: _, ...others } = look
-  return { ...look, running: [...Object.values(others), ...ground, ...target] as readonly Look[] }
+  return { ...look, running: [...Object.values(others), ...groundLooks(plan), ...target] as readonly Look[] }
 }
 
 function seenObject(seen: Seen, { apiVersion, kind, metadata: { name, namespace } }: KubeObject): boolean {

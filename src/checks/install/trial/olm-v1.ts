@@ -19,6 +19,7 @@ import {
   clusterCatalog,
   clusterCatalogName,
   clusterExtension,
+  groundLooks,
   groundObjects,
   installerName,
   installerObjects,
@@ -293,8 +294,7 @@ function looksOf(plan: TrialPlan) {
     running: [
       ...Object.values(look),
       ...Object.values(catalogs),
-      { apiVersion: 'v1', kind: 'ResourceQuota', namespace, name: 'trial' },
-      { apiVersion: 'v1', kind: 'LimitRange', namespace, name: 'trial' },
+      ...groundLooks(plan),
       { apiVersion: 'v1', kind: 'ServiceAccount', namespace, name: installerName },
       { apiVersion: rbac, kind: 'ClusterRoleBinding', name: clusterNameOf(plan) },
     ] as readonly Look[],

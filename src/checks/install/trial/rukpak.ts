@@ -22,14 +22,24 @@ import {
 } from './kube-object.ts'
 import {
   bundleDeployment,
+  groundLooks,
   groundObjects,
   imageSource,
   namespaceObject,
   type RukPakTarget,
 } from './trial-objects.ts'
 import type { TrialFailure } from './trial-outcome.ts'
-import { clusterNameOf, namespaceOf, type TrialPlan } from './trial-plan.ts'
-import { ends, enter, fails, waits, type Progress, type TrialKind, type TrialState } from './trial-state.ts'
+import { clusterNameOf, namesIn, namespaceOf, type TrialPlan } from './trial-plan.ts'
+import {
+  ends,
+  enter,
+  fails,
+  remember,
+  waits,
+  type Progress,
+  type TrialKind,
+  type TrialState,
+} from './trial-state.ts'
 
 type Stage = 'preflight' | 'ground' | 'deployment' | 'immutability'
 type State = TrialState<Stage>
@@ -48,7 +58,10 @@ export function rukPak(
 
   return {
     first: 'preflight',
-    looks: ({ stage }) => (stage === 'preflight' ? [looks.namespace, ...looks.crds] : looks.running),
+    looks: ({ stage, memory }) =>
+      stage === 'preflight'
+        ? [looks.namespace, ...looks.crds]
+        : [...looks.running, ...namesIn(memory['elsewhere']).map(podsIn)],
     next: (state, seen, now) =>
       ({ preflight, ground, deployment: install, immutability })[state.stage](state, seen, now),
   }
@@ -113,15 +126,27 @@ export function rukPak(
     const refused = isTakenUp
       ? [unpacked, valid, installed].find((one) => one?.status === 'False' && refusals.has(one.reason))
       : undefined
-    const pods = podTrouble(objectsOf(seen, looks.unpackPods), unpackPods)
+    // They have the name of their Bundle, and no word of the BundleDeployment.
+    const unpacking = objectsOf(seen, looks.unpackPods).filter(
+      ({ metadata }) => metadata.name === bundle?.metadata.name,
+    )
+    const pods = podTrouble(unpacking, unpackPods)
+    const isStuck = pods !== undefined && pods.code !== 'registry-failing' && pods.code !== 'unschedulable'
+    if (isStuck) return lasting(state, now, pods)
     if (refused) return lasting(state, now, pods ?? refusal(refused.message, refused.reason))
     const active = textAt(found.status, 'activeBundle')
     const isActive = !hasBundles || (bundle !== undefined && active === bundle.metadata.name)
-    const isInstalled = isTakenUp && valid?.status === 'True' && installed?.status === 'True' && isActive
+    // The later version says HasValidBundle only of bundles that are not.
+    const isValid = hasBundles
+      ? valid?.status === 'True'
+      : unpacked?.status === 'True' && valid?.status !== 'False'
+    const isInstalled = isTakenUp && isValid && installed?.status === 'True' && isActive
     const deployments = objectsOf(seen, looks.deployments).filter(isOwned)
-    const why =
-      deploymentTrouble(deployments) ??
-      podTrouble(podsOf(deployments, objectsOf(seen, looks.pods)), operatorPods)
+    // RukPak before 0.17 chooses the namespace by itself, and plain manifests name theirs.
+    const elsewhere = elsewhereIn(deployments)
+    const knows = remember(state, { elsewhere: JSON.stringify(elsewhere) })
+    const running = [looks.pods, ...elsewhere.map(podsIn)].flatMap((look) => objectsOf(seen, look))
+    const why = deploymentTrouble(deployments) ?? podTrouble(podsOf(deployments, running), operatorPods)
     const lazy = deployments.find((one) => !isAvailable(one))
     const isHealthy = healthy === undefined || healthy.status === 'True'
     const old = hasBundles && isInstalled ? bundles.filter((one) => one !== bundle) : []
@@ -141,7 +166,7 @@ export function rukPak(
           ? `Bundle ${old[0]?.metadata.name ?? ''} to go`
           : `the workloads of ${wanted.root}`
     if (now - state.since < (isInstalled ? deadlines.operator : deadlines.extension))
-      return waits(state, what)
+      return waits(knows, what)
     if (why ?? pods) return fails(state, now, (why ?? pods) as TrialFailure)
     if (old.length > 0)
       return fails(state, now, {
@@ -155,7 +180,10 @@ export function rukPak(
       })
     if (isInstalled)
       return fails(state, now, { code: 'deployment-not-available', says: `it still waits for ${what}` })
-    return fails(state, now, { code: valid ? 'too-slow' : 'olm-silent', says: `it still waits for ${what}` })
+    return fails(state, now, {
+      code: (hasBundles ? valid : unpacked) ? 'too-slow' : 'olm-silent',
+      says: `it still waits for ${what}`,
+    })
   }
 
   /** RukPak tries again what it refused: registries recover, bundles do not. */
@@ -178,6 +206,12 @@ export function rukPak(
 
   function immutability(state: State, seen: Seen, now: number): Progress<Stage> {
     const answer = seen.refused.find(({ action }) => action.kind === 'patch' && action.dryRun === true)
+    // Who may not try it learns nothing of what the API would say to those who may.
+    if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))
+      return fails(state, now, {
+        code: 'forbidden',
+        says: `whether a Bundle can be changed in its place could not be tried: ${answer.says}`,
+      })
     if (answer && [400, 403, 422].includes(answer.status))
       return stepDone(state, now, 'the API refuses to change a Bundle in its place')
     // A busy API says nothing of it.
@@ -211,6 +245,13 @@ export function rukPak(
     )
   }
 
+  function elsewhereIn(deployments: readonly KubeObject[]): readonly string[] {
+    const own = namespaceOf(plan)
+    return [...new Set(deployments.map(({ metadata }) => metadata.namespace ?? own))].filter(
+      (namespace) => namespace !== own,
+    )
+  }
+
   function isOwned({ metadata }: KubeObject): boolean {
     return metadata.labels?.['core.rukpak.io/owner-name'] === clusterNameOf(plan)
   }
@@ -226,6 +267,8 @@ const refusals: ReadonlySet<string> = new Set([
 
 function refusal(message: string, reason: string): TrialFailure {
   const says = `RukPak: ${reason}: ${message}`
+  // Its own disk and its own address: nothing of the bundle.
+  if (/persist bundle content|get content URL|no space left/.test(message)) return { code: 'internal', says }
   if (reason === 'UnpackFailed') return { code: pullTrouble(message, unpackPods) ?? 'unpack-failed', says }
   if (/no matches for kind|could not find the requested resource/.test(message))
     return { code: 'api-missing-for-bundle', says }
@@ -233,6 +276,8 @@ function refusal(message: string, reason: string): TrialFailure {
   if (/is forbidden/.test(message)) return { code: 'policy', says }
   return { code: 'refused-by-rukpak', says }
 }
+
+const podsIn = (namespace: string): Look => ({ apiVersion: 'v1', kind: 'Pod', namespace })
 
 /** Where its own pods run. */
 const system = 'rukpak-system'
@@ -246,7 +291,12 @@ function looksOf(plan: TrialPlan, apiVersion: string, hasBundles: boolean) {
     deployment: { apiVersion, kind: 'BundleDeployment', name },
     deployments: { apiVersion: 'apps/v1', kind: 'Deployment', labels: owned },
     pods: { apiVersion: 'v1', kind: 'Pod', namespace },
-    unpackPods: { apiVersion: 'v1', kind: 'Pod', namespace: system, labels: owned },
+    unpackPods: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: system,
+      labels: 'core.rukpak.io/owner-kind=Bundle',
+    },
   } as const
   const bundles: Look = { apiVersion, kind: 'Bundle', labels: owned }
   return {
@@ -260,8 +310,7 @@ function looksOf(plan: TrialPlan, apiVersion: string, hasBundles: boolean) {
     running: [
       ...Object.values(look),
       ...(hasBundles ? [bundles] : []),
-      { apiVersion: 'v1', kind: 'ResourceQuota', namespace, name: 'trial' },
-      { apiVersion: 'v1', kind: 'LimitRange', namespace, name: 'trial' },
+      ...groundLooks(plan),
     ] as readonly Look[],
   }
 }

@@ -2,7 +2,7 @@
 // becomes of the trial, they are found again, and go with it.
 import type { Json } from '../../../go/json/json.ts'
 import { unpackTimeout } from './deadlines.ts'
-import type { KubeObject, OwnerReference } from './kube-object.ts'
+import type { KubeObject, Look, OwnerReference } from './kube-object.ts'
 import {
   clusterNameOf,
   crdsAnnotation,
@@ -11,6 +11,7 @@ import {
   targetNamespaceOf,
   trialLabel,
   type CatalogAt,
+  type TrialNetwork,
   type TrialPlan,
   type TrialStep,
 } from './trial-plan.ts'
@@ -20,6 +21,7 @@ export const subscriptionName = 'subscription'
 export const olm = 'operators.coreos.com/v1alpha1'
 export const olmGroups = 'operators.coreos.com/v1'
 export const olmV1 = 'olm.operatorframework.io/v1'
+const networking = 'networking.k8s.io/v1'
 export const rbac = 'rbac.authorization.k8s.io/v1'
 export const installerName = 'installer'
 
@@ -64,7 +66,40 @@ export function groundObjects(plan: TrialPlan, namespace: KubeObject): readonly 
         },
       ],
     }),
+    ...(plan.network ? [own(networking, 'NetworkPolicy', 'trial', egress(plan, plan.network))] : []),
   ]
+}
+
+/** Where they are found again. */
+export function groundLooks(plan: TrialPlan): readonly Look[] {
+  const at = { namespace: namespaceOf(plan), name: 'trial' }
+  return [
+    { apiVersion: 'v1', kind: 'ResourceQuota', ...at },
+    { apiVersion: 'v1', kind: 'LimitRange', ...at },
+    ...(plan.network ? [{ apiVersion: networking, kind: 'NetworkPolicy', ...at }] : []),
+  ]
+}
+
+/**
+ * A pull request's Operator is a stranger's program: it reaches the API, names and its own pods, and nothing else of the network
+ * that the cluster is in. What reaches the pods is not restricted: webhooks are called by the API server, from wherever it is.
+ */
+function egress(plan: TrialPlan, { api, reaches }: TrialNetwork): Spec {
+  const tcp = (ports: readonly number[]) => ports.map((port) => ({ protocol: 'TCP', port }))
+  const names = [53, 5353].flatMap((port) => ['UDP', 'TCP'].map((protocol) => ({ protocol, port })))
+  return {
+    podSelector: {},
+    policyTypes: ['Egress'],
+    egress: [
+      { to: [{ namespaceSelector: { matchLabels: { [trialLabel]: plan.id } } }] },
+      { to: [{ namespaceSelector: {} }], ports: names },
+      ...api.map(({ address, ports }) => ({
+        to: [{ ipBlock: { cidr: `${address}/${address.includes(':') ? 128 : 32}` } }],
+        ports: tcp(ports),
+      })),
+      ...(reaches.length > 0 ? [{ to: reaches.map((cidr) => ({ ipBlock: { cidr } })) }] : []),
+    ],
+  }
 }
 
 /** Modes whose Operator watches another namespace. */

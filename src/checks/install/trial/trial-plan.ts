@@ -35,6 +35,16 @@ export interface TrialPlan {
   /** For OLM v1 before 1.11: what its installer may do. The operator of the cluster says it. */
   readonly installerRole: string
   readonly quota: TrialQuota
+  /** Absent: what runs there reaches whatever the cluster lets it. */
+  readonly network?: TrialNetwork
+}
+
+/** What the pods of a trial may reach beside one another and the cluster's name service. */
+export interface TrialNetwork {
+  /** Where the cluster's API answers. */
+  readonly api: readonly { readonly address: string; readonly ports: readonly number[] }[]
+  /** In CIDR notation, whatever else the operator of the cluster lets them reach. */
+  readonly reaches: readonly string[]
 }
 
 export interface TrialStep {

@@ -15,6 +15,8 @@ export interface TrialReport {
   /** Bundles in their order: the last one is what the change leads to. */
   readonly steps: readonly string[]
   readonly namespace: string
+  /** Whether its pods reached nothing but the cluster's API, what the operator allows, and one another. */
+  readonly isNetworkClosed?: true
   /** `Kubernetes v1.36.2`, and what else is known of the cluster. */
   readonly cluster: readonly string[]
   readonly outcome: TrialOutcome

@@ -1,8 +1,10 @@
 // The job that tries a pull request on a cluster: one at a time on each, given up for a newer commit, and taken up after a death.
 import { expect, test } from '@jest/globals'
+import type { FoundImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
 import { runTrials } from '../../../../src/app/jobs/trial/run-trials.ts'
 import {
   madeTrials,
+  trialTurns,
   trialWishes,
   type MadeTrials,
   type TrialWish,
@@ -54,7 +56,9 @@ const prepared: TrialAnswer = { kind: 'prepared', slot: 'slot', servesCatalogs: 
 interface Scene {
   wish?: TrialWish
   made?: MadeTrials | undefined
-  isTaken?: boolean
+  /** Leases that others hold. */
+  taken?: readonly string[]
+  turn?: { ended: number }
   losesLease?: boolean
   answer?: (
     order: Extract<TrialOrder, { kind: 'try' }>,
@@ -62,6 +66,7 @@ interface Scene {
     scene: Played,
   ) => Promise<TrialAnswer>
   prepare?: TrialAnswer
+  images?: FoundImages
 }
 
 interface Played {
@@ -78,6 +83,7 @@ async function play(scene: Scene): Promise<Played> {
     states: new Map<string, unknown>([
       [trialWishes.name, scene.wish ?? wish],
       [madeTrials.name, scene.made],
+      [trialTurns.name, scene.turn],
     ]),
     checks: [],
     enqueued: [],
@@ -103,6 +109,7 @@ async function play(scene: Scene): Promise<Played> {
   }
   const place = {
     installation: 7,
+
     mirror: '/mirror',
     forge: {
       repository,
@@ -115,18 +122,20 @@ async function play(scene: Scene): Promise<Played> {
       store: {
         readState: ({ name }: { name: string }) => Promise.resolve(played.states.get(name)),
         writeState: ({ name }: { name: string }, _: unknown, values: Map<string, unknown>) =>
-          Promise.resolve(void played.states.set(name, values.get('5'))),
+          Promise.resolve(void played.states.set(name, values.get('5') ?? values.get('last'))),
         enqueue: (_: unknown, seconds = 0) => Promise.resolve(void played.enqueued.push(seconds)),
         acquireLease: (name: string) => {
           played.leases.push(`acquired ${name}`)
-          return Promise.resolve(scene.isTaken ? undefined : { name, fence: 1 })
+          return Promise.resolve(scene.taken?.includes(name) ? undefined : { name, fence: 1 })
         },
         renewLease: () => Promise.resolve(scene.losesLease !== true),
         releaseLease: () => Promise.resolve(void played.leases.push('released')),
       },
     },
   }
-  await runTrials(job, place as unknown as Parameters<typeof runTrials>[1])
+  await runTrials(job, place as unknown as Parameters<typeof runTrials>[1], () =>
+    Promise.resolve(scene.images ?? new Map()),
+  )
   return played
 }
 const madeOf = ({ states }: Played) => states.get(madeTrials.name) as MadeTrials
@@ -156,12 +165,31 @@ test('both catalogs are served from the trees that were validated, and the check
   expect((await play({ made: madeOf(played) })).orders).toEqual([])
 })
 
-test('a cluster that is taken is waited for, longer by who had it last', async () => {
-  const first = await play({ isTaken: true })
+test('a cluster that is taken is waited for', async () => {
+  const first = await play({ taken: ['trial slot'] })
   expect(told(first)).toEqual(['queued'])
-  const last = await play({ isTaken: true, made: { key: '', running: [], attempts: 0, ended: 999_999_000 } })
-  expect([...first.enqueued, ...last.enqueued]).toEqual([15, 60])
+  expect(first.enqueued).toEqual([15])
   expect(first.orders).toHaveLength(1)
+  expect(first.leases.filter((one) => one.startsWith('acquired'))).toEqual([
+    'acquired trial slot',
+    'acquired trial line slot',
+  ])
+})
+
+test('a repository that has just had it lets those go first who wait, whichever of its pull requests it is', async () => {
+  const now = 1_000_000_000
+  const yields = await play({ turn: { ended: now - 44_000 }, taken: ['trial line slot'] })
+  expect([told(yields), yields.enqueued, yields.orders.length]).toEqual([['queued'], [15], 1])
+  expect(yields.leases).not.toContain('acquired trial slot')
+  // Nobody waits.
+  expect(told(await play({ turn: { ended: now - 1000 } }))).toEqual(['success'])
+  // Everybody has had a chance since.
+  const later = await play({ turn: { ended: now - 46_000 }, taken: ['trial line slot'] })
+  expect(told(later)).toEqual(['success'])
+  expect(later.states.get(trialTurns.name)).toEqual({ ended: now })
+  // Whoever had it last does not stand in the line of others.
+  const busy = await play({ turn: { ended: now - 1000 }, taken: ['trial slot'] })
+  expect(busy.leases.filter((one) => one.includes('line'))).toEqual(['acquired trial line slot'])
 })
 
 test('a newer commit, a closed pull request or a lost lease stops what runs, and its end is no yes', async () => {
@@ -221,4 +249,25 @@ test('where the operator gives no cluster nothing is tried, and the check is nei
   expect(told(refused)).toEqual(['neutral'])
   expect(refused.leases).toEqual([])
   expect((await play({ wish: { ...wish, isOver: true } })).checks).toEqual([])
+})
+
+test('a preview that is being made is waited for before the cluster is taken, but not for ever', async () => {
+  const onV1 = {
+    ...wish,
+    trials: [{ root: 'catalogs/v4.20', trial: { ...trial, target: 'OLM v1' as const } }],
+  }
+  const coming = new Map([['catalogs/v4.20', 'coming' as const]])
+  const waits = await play({ wish: onV1, images: coming })
+  expect([told(waits), waits.enqueued, waits.leases, waits.orders.length]).toEqual([['queued'], [20], [], 1])
+  expect(madeOf(waits)).toMatchObject({ waited: { key: 'one', times: 1 } })
+  const patient = { ...madeOf(waits), waited: { key: 'one', times: 30 } }
+  const over = await play({ wish: onV1, images: coming, made: patient })
+  expect(over.orders[1]).toMatchObject({ images: { why: expect.stringContaining('not there in time') } })
+  // Another commit waits for its own.
+  const other = await play({ wish: { ...onV1, key: 'two' }, images: coming, made: patient })
+  expect(madeOf(other)).toMatchObject({ waited: { key: 'two', times: 1 } })
+  const head = 'registry.example/catalog@sha256:1'
+  const there = await play({ wish: onV1, images: new Map([['catalogs/v4.20', { head }]]) })
+  expect(there.orders[1]).toMatchObject({ images: { head } })
+  expect(there.served).toEqual([])
 })

@@ -1,0 +1,213 @@
+// What installs on the control plane, as its releases have it and out of cluster: OLM v0's two operators, OLM v1's catalogd and
+// operator-controller, RukPak's provisioners of both of its versions. Their CRDs and webhooks are read from their modules.
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readFileSync, readdirSync } from 'node:fs'
+import { freePorts, objectsIn, type Applied, type ControlPlane } from './start-control-plane.ts'
+
+export async function startOlmV0(plane: ControlPlane): Promise<string> {
+  const { built, kubeconfig } = plane
+  await plane.applyFolder(join(built, 'crds', 'olm'))
+  for (const name of ['olm', 'operators']) await plane.apply(namespace(name))
+  await plane.ready(
+    'the API of OLM v0',
+    async () => (await plane.ask('GET', '/apis/operators.coreos.com/v1/olmconfigs')).status === 200,
+  )
+  await plane.apply({
+    apiVersion: 'operators.coreos.com/v1',
+    kind: 'OLMConfig',
+    metadata: { name: 'cluster' },
+    spec: { features: { disableCopiedCSVs: true } },
+  })
+  // They end once by themselves, when they have labelled what was there before.
+  const again = true
+  plane.start(
+    'catalog',
+    join(built, 'bin', 'catalog'),
+    [
+      `--kubeconfig=${kubeconfig}`,
+      '--namespace=olm',
+      '--writeStatusName=',
+      '--opmImage=opm',
+      '--util-image=util',
+      '--configmapServerImage=none',
+      '--bundle-unpack-timeout=60s',
+      '--install-plan-retry-timeout=10s',
+      '--debug',
+    ],
+    { again },
+  )
+  plane.start(
+    'olm',
+    join(built, 'bin', 'olm'),
+    [
+      '--namespace=olm',
+      '--watchedNamespaces=',
+      '--writeStatusName=',
+      '--writePackageServerStatusName=',
+      '--debug',
+    ],
+    { again, env: { KUBECONFIG: kubeconfig } },
+  )
+  return moduleVersion('olm', 'operator-lifecycle-manager')
+}
+
+/** `registry`: one on loopback that speaks plain HTTP. */
+export async function startOlmV1(plane: ControlPlane, registry: string): Promise<string> {
+  const { built, folder, kubeconfig } = plane
+  await plane.applyFolder(join(built, 'crds', 'olm-v1'))
+  await plane.apply(namespace('olmv1-system'))
+  const place = (name: string) => join(folder, name)
+  const [content, metrics, webhook, probe, otherProbe] = await freePorts(5)
+  mkdirSync(place('authorities'))
+  cpSync(place('ca.crt'), join(place('authorities'), 'ca.crt'))
+  // Where podman looks for it, and whatever is built from its libraries.
+  mkdirSync(place('.config/containers'), { recursive: true })
+  writeFileSync(
+    place('.config/containers/registries.conf'),
+    `[[registry]]\nlocation = "${registry}"\ninsecure = true\n`,
+  )
+  writeFileSync(
+    place('.config/containers/policy.json'),
+    JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }),
+  )
+  const env = { KUBECONFIG: kubeconfig, TMPDIR: folder }
+  plane.start(
+    'catalogd',
+    join(built, 'bin', 'catalogd'),
+    [
+      '--system-namespace=olmv1-system',
+      `--tls-cert=${place('server.crt')}`,
+      `--tls-key=${place('server.key')}`,
+      `--catalogs-server-addr=127.0.0.1:${content}`,
+      `--external-address=127.0.0.1:${content}`,
+      `--metrics-bind-address=127.0.0.1:${metrics}`,
+      `--health-probe-bind-address=127.0.0.1:${probe}`,
+      `--webhook-server-port=${webhook}`,
+      `--cache-dir=${place('catalogd')}`,
+    ],
+    { env },
+  )
+  plane.start(
+    'operator-controller',
+    join(built, 'bin', 'operator-controller'),
+    [
+      '--system-namespace=olmv1-system',
+      `--catalogd-cas-dir=${place('authorities')}`,
+      `--health-probe-bind-address=127.0.0.1:${otherProbe}`,
+      `--cache-path=${place('operator-controller')}`,
+    ],
+    { env },
+  )
+  await answering(plane, 'catalogd', probe)
+  await answering(plane, 'operator-controller', otherProbe)
+  await applyWebhooks(plane, 'olm-v1', webhook)
+  return moduleVersion('olm-v1', 'operator-controller')
+}
+
+/** `core.rukpak.io/v1alpha2` and `v1alpha1` are never on one cluster: they have the same CRDs. */
+export async function startRukPak(
+  plane: ControlPlane,
+  version: 'rukpak' | 'rukpak-v1alpha1',
+): Promise<string> {
+  const { built, folder, kubeconfig } = plane
+  await plane.applyFolder(join(built, 'crds', version))
+  await plane.apply(namespace('rukpak-system'))
+  const bin = (name: string) => join(built, 'bin', version, name)
+  const place = (name: string) => join(folder, name)
+  const [core, helm, coreProbe, helmProbe] = await freePorts(4)
+  const flags = (port: number | undefined, probe: number | undefined) => [
+    `--http-bind-address=127.0.0.1:${port}`,
+    `--http-external-address=http://127.0.0.1:${port}`,
+    `--health-probe-bind-address=127.0.0.1:${probe}`,
+    '--system-namespace=rukpak-system',
+  ]
+  const env = { KUBECONFIG: kubeconfig, TMPDIR: folder }
+  // In its images they are there.
+  for (const name of ['core', 'helm', 'uploads', 'core-cache', 'helm-cache'])
+    mkdirSync(place(`rukpak-${name}`), { recursive: true })
+  const isFirst = version === 'rukpak-v1alpha1'
+  plane.start(
+    'rukpak-core',
+    bin('core'),
+    [
+      ...flags(core, coreProbe),
+      `--provisioner-storage-dir=${place('rukpak-core')}`,
+      isFirst
+        ? `--upload-storage-dir=${place('rukpak-uploads')}`
+        : `--unpack-cache-dir=${place('rukpak-core-cache')}`,
+    ],
+    { env },
+  )
+  plane.start(
+    'rukpak-helm',
+    bin('helm'),
+    [
+      ...flags(helm, helmProbe),
+      `--storage-dir=${place('rukpak-helm')}`,
+      ...(isFirst ? [] : [`--unpack-cache-dir=${place('rukpak-helm-cache')}`]),
+    ],
+    { env },
+  )
+  await answering(plane, 'rukpak core', coreProbe)
+  await answering(plane, 'rukpak helm', helmProbe)
+  if (isFirst) {
+    const certificates = place('k8s-webhook-server/serving-certs')
+    mkdirSync(certificates, { recursive: true })
+    cpSync(place('server.crt'), join(certificates, 'tls.crt'))
+    cpSync(place('server.key'), join(certificates, 'tls.key'))
+    const [metrics, probe] = await freePorts(2)
+    plane.start(
+      'rukpak-webhooks',
+      bin('webhooks'),
+      [
+        `--metrics-bind-address=127.0.0.1:${metrics}`,
+        `--health-probe-bind-address=127.0.0.1:${probe}`,
+        '--system-namespace=rukpak-system',
+      ],
+      { env },
+    )
+    await answering(plane, 'rukpak webhooks', probe)
+    // It has no flag for its port.
+    await applyWebhooks(plane, version, 9443)
+  }
+  return moduleVersion(version, 'rukpak')
+}
+
+const namespace = (name: string): Applied => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+
+async function answering(plane: ControlPlane, what: string, port: number | undefined): Promise<void> {
+  await plane.ready(what, async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok)
+}
+
+interface Webhook {
+  readonly name: string
+  readonly clientConfig: { readonly service: { readonly path: string } }
+}
+
+/** As the module has them, but that they are asked at an address instead of a Service. */
+async function applyWebhooks(plane: ControlPlane, part: string, port: number | undefined): Promise<void> {
+  const caBundle = readFileSync(join(plane.folder, 'ca.crt')).toString('base64')
+  const folder = join(plane.built, 'webhooks', part)
+  for (const object of readdirSync(folder).flatMap((file) => objectsIn(join(folder, file)))) {
+    const webhooks = object['webhooks'] as readonly Webhook[]
+    await plane.apply({
+      ...object,
+      metadata: { name: `${part}-${object.metadata.name}` },
+      webhooks: webhooks.map(({ clientConfig, ...webhook }) => ({
+        ...webhook,
+        clientConfig: { url: `https://127.0.0.1:${port}${clientConfig.service.path}`, caBundle },
+        // As its overlay says: RukPak guards the ConfigMaps of its own namespace alone.
+        ...(webhook.name.startsWith('vconfigmaps') && {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'rukpak-system' } },
+        }),
+      })),
+    })
+  }
+}
+
+/** `rukpak v0.13.0`, as go.mod pins it. */
+function moduleVersion(part: string, name: string): string {
+  const text = readFileSync(join(import.meta.dirname, part, 'go.mod'), 'utf8')
+  return `${name} ${new RegExp(`operator-framework/${name} (v[^ \\n]+)`).exec(text)?.[1] ?? ''}`
+}

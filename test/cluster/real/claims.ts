@@ -1,0 +1,40 @@
+// What a run on a real control plane is to show: each claim with what was seen, and all of them in a table at the end.
+export interface Claims {
+  /** What installs, from now on. */
+  readonly about: (what: string) => void
+  readonly claim: (what: string, holds: boolean, seen: string) => void
+  /** How many did not hold. */
+  readonly wrong: () => number
+  readonly table: () => string
+}
+
+export function openClaims(say: (line: string) => void): Claims {
+  const rows: { about: string; what: string; holds: boolean; seconds: number }[] = []
+  let about = ''
+  let last = performance.now()
+  return {
+    about: (what) => {
+      about = what
+      last = performance.now()
+      say(`\n== ${what}`)
+    },
+    claim(what, holds, seen) {
+      const now = performance.now()
+      rows.push({ about, what, holds, seconds: (now - last) / 1000 })
+      last = now
+      say(`${holds ? 'ok    ' : 'WRONG '} ${what}`)
+      for (const line of seen.trimEnd().split('\n')) say(`         ${line}`)
+    },
+    wrong: () => rows.filter(({ holds }) => !holds).length,
+    table() {
+      const cells = [
+        ['with', 'what', 'seen', 'seconds'],
+        ...rows.map((row) => [row.about, row.what, row.holds ? 'yes' : 'NO', row.seconds.toFixed(1)]),
+      ]
+      const widths = [0, 1, 2, 3].map((column) => Math.max(...cells.map((row) => (row[column] ?? '').length)))
+      return cells
+        .map((row) => `| ${row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`)
+        .join('\n')
+    },
+  }
+}

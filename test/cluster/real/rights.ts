@@ -1,0 +1,194 @@
+// What the account of docs/cluster-rights.yaml may do on a real API server, and what it may not; and what a trial's namespace
+// holds its pods to.
+import type { Action, KubeObject } from '../../../src/checks/install/trial/kube-object.ts'
+import {
+  groundLooks,
+  groundObjects,
+  namespaceObject,
+} from '../../../src/checks/install/trial/trial-objects.ts'
+import { usualDeadlines } from '../../../src/checks/install/trial/deadlines.ts'
+import { namespaceOf } from '../../../src/checks/install/trial/trial-plan.ts'
+import { closedNetwork } from '../../../src/cluster/closed-network.ts'
+import { completePlan } from '../../../src/cluster/complete-plan.ts'
+import { cleanUp } from '../../../src/cluster/run-trial.ts'
+import { systemClock } from '../../../src/examine/system-clock.ts'
+import type { Scene } from './scene.ts'
+
+const rbac = 'rbac.authorization.k8s.io/v1'
+
+export async function rightsStories({ plane, cluster, about, claim, isClean }: Scene): Promise<void> {
+  about(`Kubernetes ${plane.version}`)
+  const network = await closedNetwork(cluster, ['198.51.100.0/24'])
+  const plan = completePlan(
+    {
+      target: 'OLM v0',
+      package: 'any',
+      channel: 'stable',
+      mode: 'AllNamespaces',
+      isUpgrade: false,
+      crds: [],
+      steps: [],
+    },
+    {
+      catalog: { image: '' },
+      network: network.kind === 'closed' ? network.network : undefined,
+    },
+    usualDeadlines,
+    systemClock.now(),
+  )
+  const name = namespaceOf(plan)
+  const refused: string[] = []
+  const act = async (action: Action) => {
+    const answer = await cluster.act(action)
+    if (answer) refused.push(`${answer.status} ${answer.says}`)
+    return answer
+  }
+  await act({ kind: 'create', object: namespaceObject(plan) })
+  const sighting = await cluster.look({ apiVersion: 'v1', kind: 'Namespace', name })
+  const [namespace] = sighting.kind === 'found' ? sighting.objects : []
+  if (!namespace) return claim('the account may make the namespace of a trial', false, refused.join('\n'))
+  for (const object of groundObjects(plan, namespace)) await act({ kind: 'create', object })
+  const made: KubeObject[] = []
+  for (const look of groundLooks(plan)) {
+    const found = await cluster.look(look)
+    if (found.kind === 'found') made.push(...found.objects)
+  }
+  claim(
+    'a trial has a quota, limits and a closed network, as the API server takes them',
+    made.map(({ kind }) => kind).join() === 'ResourceQuota,LimitRange,NetworkPolicy' && refused.length === 0,
+    [...refused, ...made.map(({ kind, spec }) => `${kind}: ${JSON.stringify(spec)}`)].join('\n'),
+  )
+  const pod = (index: number) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: `pod-${index}` },
+    spec: { containers: [{ name: 'a', image: 'registry.example/a:1' }] },
+  })
+  await plane.ready('the quota', async () => {
+    const { body } = await plane.ask('GET', `/api/v1/namespaces/${name}/resourcequotas/trial`)
+    return (body['status'] as { hard?: object } | undefined)?.hard !== undefined
+  })
+  const pods: string[] = []
+  for (let index = 0; index <= plan.quota.pods; index++) {
+    const { status, body } = await plane.ask('POST', `/api/v1/namespaces/${name}/pods`, pod(index))
+    pods.push(`${status} ${status < 300 ? '' : String(body['message'])}`)
+  }
+  const admitted = pods.filter((one) => one.startsWith('201')).length
+  claim(
+    'what is more than the quota has is refused',
+    admitted > 0 && admitted <= plan.quota.pods && /exceeded quota/.test(pods.at(-1) ?? ''),
+    `${admitted} pods, then ${pods.at(-1) ?? ''}`,
+  )
+
+  const binding = (of: string, more: object): KubeObject => ({
+    apiVersion: rbac,
+    kind: 'ClusterRoleBinding',
+    metadata: { name: of, labels: { 'catalog-bot.io/trial': plan.id } },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ kind: 'ServiceAccount', name: 'installer', namespace: name, ...more }],
+  })
+  const crd = (group: string, metadata: object) => ({
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `theirs.${group}`, ...metadata },
+    spec: {
+      group,
+      scope: 'Cluster',
+      names: { kind: 'Their', plural: 'theirs', listKind: 'TheirList', singular: 'their' },
+      versions: [
+        { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      ],
+    },
+  })
+  const alongside = (number: number, namespace: string) => ({
+    [`operatorframework.io/installed-alongside-${number}`]: `${namespace}/any.v1.0.0`,
+  })
+  await plane.apply(crd('other.example', {}))
+  await plane.apply(
+    crd('shared.example', { annotations: { ...alongside(1, name), ...alongside(2, 'operators') } }),
+  )
+  await plane.apply(crd('v0.example', { annotations: alongside(1, name) }))
+  await plane.apply(
+    crd('v1.example', { labels: { 'olm.operatorframework.io/owner-name': `catalog-bot-${plan.id}` } }),
+  )
+  const role = (of: string, namespace: string) =>
+    plane.apply({
+      apiVersion: rbac,
+      kind: 'ClusterRole',
+      metadata: { name: of, labels: { 'olm.owner.namespace': namespace } },
+      rules: [],
+    })
+  await role('of-a-trial', name)
+  await role('of-others', 'operators')
+  const remove = (apiVersion: string, kind: string, of: string): Action => ({
+    kind: 'delete',
+    at: { apiVersion, kind, name: of },
+  })
+  const forbidden: readonly (readonly [string, Action])[] = [
+    ['delete a namespace of others', remove('v1', 'Namespace', 'catalog-bot')],
+    [
+      "delete somebody's CRD",
+      remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.other.example'),
+    ],
+    ['take away its own bounds', remove(rbac, 'ClusterRoleBinding', 'catalog-bot-trials')],
+    [
+      'delete a CRD that others brought, too',
+      remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.shared.example'),
+    ],
+    ["delete somebody's ClusterRole", remove(rbac, 'ClusterRole', 'view')],
+    ['delete what OLM made for others', remove(rbac, 'ClusterRole', 'of-others')],
+    [
+      'bind itself to cluster-admin',
+      {
+        kind: 'create',
+        object: binding(`catalog-bot-${plan.id}`, { name: 'trials', namespace: 'catalog-bot' }),
+      },
+    ],
+    [
+      'bind an account of others',
+      { kind: 'create', object: binding(`catalog-bot-${plan.id}`, { namespace: 'default' }) },
+    ],
+    ['make a binding of another name', { kind: 'create', object: binding('somebody', {}) }],
+    [
+      'put a NetworkPolicy elsewhere',
+      {
+        kind: 'create',
+        object: {
+          apiVersion: 'networking.k8s.io/v1',
+          kind: 'NetworkPolicy',
+          metadata: { name: 'trial', namespace: 'default' },
+          spec: { podSelector: {} },
+        },
+      },
+    ],
+  ]
+  for (const [what, action] of forbidden) {
+    const answer = await cluster.act(action)
+    claim(
+      `the account cannot ${what}`,
+      answer !== undefined && (answer.status === 422 || answer.status === 403),
+      answer ? `${answer.status} ${answer.says}` : 'it was not refused',
+    )
+  }
+  const allowed: readonly (readonly [string, Action])[] = [
+    ['bind the installer of a trial', { kind: 'create', object: binding(`catalog-bot-${plan.id}`, {}) }],
+    [
+      'delete a CRD that OLM v0 brought for a trial',
+      remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.v0.example'),
+    ],
+    [
+      'delete a CRD that OLM v1 brought for a trial',
+      remove('apiextensions.k8s.io/v1', 'CustomResourceDefinition', 'theirs.v1.example'),
+    ],
+    ['delete what OLM made for a trial', remove(rbac, 'ClusterRole', 'of-a-trial')],
+  ]
+  for (const [what, action] of allowed) {
+    const answer = await cluster.act(action)
+    claim(`it can ${what}`, answer === undefined, answer ? `${answer.status} ${answer.says}` : 'done')
+  }
+  await cleanUp(plan.id, { cluster, clock: systemClock })
+  for (const group of ['other.example', 'shared.example'])
+    await plane.ask('DELETE', `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/theirs.${group}`)
+  await plane.ask('DELETE', '/apis/rbac.authorization.k8s.io/v1/clusterroles/of-others')
+  await isClean('it')
+}

@@ -1,0 +1,168 @@
+// One control plane with the world's images beside it: what the stories on it have in common.
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { usualDeadlines, type Deadlines } from '../../../src/checks/install/trial/deadlines.ts'
+import type { PlannedTrial } from '../../../src/checks/install/trial/plan-trials.ts'
+import type { TrialReport } from '../../../src/checks/install/trial/trial-report.ts'
+import type { Cluster } from '../../../src/cluster/cluster.ts'
+import { completePlan, type TrialPlace } from '../../../src/cluster/complete-plan.ts'
+import { openCluster } from '../../../src/cluster/open-cluster.ts'
+import { runTrial } from '../../../src/cluster/run-trial.ts'
+import { systemClock } from '../../../src/examine/system-clock.ts'
+import { describeTrials } from '../../../src/messages/describe-trials.ts'
+import { realRegistry, type RealRegistry } from '../../registry/real-registry.ts'
+import { tarOf } from '../../registry/tar-writer.ts'
+import { startStandIn, type StandIn } from '../control-plane/stand-in-kubelet.ts'
+import { startControlPlane, type ControlPlane } from '../control-plane/start-control-plane.ts'
+import { worldBundles, worldCatalog, type WorldBundle } from '../control-plane/written-world.ts'
+import type { Claims } from './claims.ts'
+
+/** The images of the world, in a registry, and its files on this disk. */
+export interface World {
+  readonly registry: RealRegistry
+  readonly images: ReadonlyMap<string, string>
+  /** The folder of a bundle, or of one of the two catalogs. */
+  folderOf(name: string): string
+  readonly bundles: readonly WorldBundle[]
+}
+
+export async function openWorld(folder: string): Promise<World> {
+  const registry = await realRegistry()
+  const bundles = worldBundles()
+  const images = new Map<string, string>()
+  const place = (path: string, content: Uint8Array | string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), content)
+  }
+  for (const { name, package: repository, labels, files } of bundles) {
+    const digest = await registry.push(
+      { layers: [tarOf(Object.fromEntries(files))], labels },
+      `bundles/${repository}:${name}`,
+    )
+    images.set(name, `${registry.host}/bundles/${repository}@${digest}`)
+    for (const [path, bytes] of files) place(`${name}/${path}`, bytes)
+  }
+  for (const side of ['base', 'head'] as const) place(`${side}/catalog.json`, worldCatalog(side, images))
+  return { registry, images, bundles, folderOf: (name) => join(folder, name) }
+}
+
+export interface Scene extends Omit<Claims, 'wrong' | 'table'> {
+  readonly plane: ControlPlane
+  readonly world: World
+  readonly standIn: StandIn
+  /** With the rights of trials. */
+  readonly cluster: Cluster
+  /** Our command, as users have it. */
+  readonly catalogBot: (
+    ...parameters: string[]
+  ) => Promise<{ readonly code: number | null; readonly out: string }>
+  /** One trial as the App would run it, with words for people. */
+  readonly trial: (
+    planned: Omit<PlannedTrial, 'mode' | 'channel' | 'crds' | 'isUpgrade'> & Partial<PlannedTrial>,
+    place: TrialPlace,
+    deadlines?: Partial<Deadlines>,
+  ) => Promise<{ readonly report: TrialReport; readonly told: string }>
+  /** Claims that nothing of any trial is on the cluster. */
+  readonly isClean: (after: string) => Promise<void>
+}
+
+/** Runs stories on a control plane of their own. */
+export async function onControlPlane(
+  {
+    built,
+    folder,
+    say,
+  }: { readonly built: string; readonly folder: string; readonly say: (line: string) => void },
+  world: World,
+  claims: Claims,
+  stories: (scene: Scene) => Promise<void>,
+): Promise<void> {
+  const plane = await startControlPlane({ built, folder, say })
+  const closing: (() => Promise<unknown>)[] = [() => plane.close()]
+  const onSignal = () => void plane.close().finally(() => process.exit(1))
+  process.once('SIGINT', onSignal).once('SIGTERM', onSignal)
+  try {
+    const standIn = await startStandIn({
+      plane,
+      opm: join(built, 'bin', 'opm'),
+      bundles: new Map([...world.images].map(([name, image]) => [image, world.folderOf(name)])),
+    })
+    closing.push(() => standIn.close())
+    const cluster = await openCluster({ file: plane.trialKubeconfig, clock: systemClock })
+    closing.push(() => cluster.close())
+    await stories({
+      ...claims,
+      plane,
+      world,
+      standIn,
+      cluster,
+      catalogBot,
+      async trial(planned, place, deadlines) {
+        const report = await runTrial(
+          completePlan(
+            { mode: 'AllNamespaces', channel: 'stable', crds: [], isUpgrade: false, ...planned },
+            place,
+            usualDeadlines,
+            systemClock.now(),
+          ),
+          { cluster, clock: systemClock, deadlines: { ...usualDeadlines, ...deadlines } },
+        )
+        return { report, told: describeTrials([report]) }
+      },
+      async isClean(after) {
+        const left = await remains(plane)
+        claims.claim(`nothing is left of ${after}`, left === 'nothing', left)
+      },
+    })
+  } finally {
+    process.off('SIGINT', onSignal).off('SIGTERM', onSignal)
+    for (const close of closing.toReversed()) await close()
+  }
+}
+
+export async function remains(plane: ControlPlane): Promise<string> {
+  const names = async (path: string, isOurs: (name: string) => boolean = () => true) => {
+    const { body } = await plane.ask('GET', path)
+    return ((body['items'] ?? []) as { kind?: string; metadata: { name: string } }[])
+      .map(({ metadata }) => metadata.name)
+      .filter(isOurs)
+      .map((name) => `${path.split('/').at(-1)?.replace(/\?.*/, '')}/${name}`)
+  }
+  const own = new Set(['catalog-bot', 'default', 'kube-node-lease', 'kube-public', 'kube-system'])
+  const controllers = new Set(['olm', 'operators', 'olmv1-system', 'rukpak-system'])
+  const found = [
+    ...(await names('/api/v1/namespaces', (name) => !own.has(name) && !controllers.has(name))),
+    ...(await names('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', (name) =>
+      name.endsWith('.example.com'),
+    )),
+    ...(await names('/apis/operators.coreos.com/v1alpha1/clusterserviceversions')),
+    ...(await names('/apis/olm.operatorframework.io/v1/clustercatalogs')),
+    ...(await names('/apis/olm.operatorframework.io/v1/clusterextensions')),
+    ...(await names('/apis/core.rukpak.io/v1alpha1/bundles')),
+    ...(await names('/apis/core.rukpak.io/v1alpha1/bundledeployments')),
+    ...(await names('/apis/core.rukpak.io/v1alpha2/bundledeployments')),
+    ...(await names('/apis/apps/v1/deployments')),
+    ...(await names('/apis/rbac.authorization.k8s.io/v1/clusterroles?labelSelector=olm.owner')),
+    ...(await names(
+      '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings?labelSelector=catalog-bot.io/trial',
+    )),
+  ]
+  return found.length === 0 ? 'nothing' : found.join(', ')
+}
+
+function catalogBot(
+  ...parameters: string[]
+): Promise<{ readonly code: number | null; readonly out: string }> {
+  const program = join(import.meta.dirname, '..', '..', '..', 'src', 'cli.ts')
+  const child = spawn(process.execPath, ['--no-warnings', program, ...parameters], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let out = ''
+  let said = ''
+  child.stdout.on('data', (part: Buffer) => (out += part.toString('utf8')))
+  child.stderr.on('data', (part: Buffer) => (said += part.toString('utf8')))
+  return new Promise((resolve) =>
+    child.once('close', (code) => resolve({ code, out: out === '' ? said : out })),
+  )
+}

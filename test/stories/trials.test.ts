@@ -1,0 +1,193 @@
+// From a maintainer's comment to a check run that tells what a cluster did: with the bot, its process with the kubeconfig and the
+// one that serves the catalog as they run, against an API that is played here.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
+import { publishImages, readFixture, repositoryName } from '../../sandbox/demo/demo-world.ts'
+import { commentOf } from '../../sandbox/demo/outcome.ts'
+import type { Pull } from '../../sandbox/github/world.ts'
+import { openApiServer, status, type ApiServer } from '../cluster/scripted-api.ts'
+import { playOlmV0, type OlmV0Script } from '../cluster/scripted-olm.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+const patience = 90
+const configPath = '.github/catalog-bot.yml'
+
+describe('a trial that a maintainer asks for', () => {
+  let world: StoryWorld
+  let server: ApiServer
+  let directory: string
+  let ticking: NodeJS.Timeout
+  /** How OLM does with each trial; the last one goes for all that follow. */
+  let scripts: OlmV0Script[] = []
+  let most = 0
+
+  beforeAll(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'trials-'))
+    server = await openApiServer()
+    server.api.put({
+      apiVersion: 'discovery.k8s.io/v1',
+      kind: 'EndpointSlice',
+      metadata: { name: 'kubernetes', namespace: 'default' },
+      endpoints: [{ addresses: ['192.0.2.10'] }],
+      ports: [{ name: 'https', port: 6443 }],
+    })
+    const targets = join(directory, 'clusters.yml')
+    writeFileSync(join(directory, 'kubeconfig'), server.kubeconfig)
+    writeFileSync(
+      targets,
+      `[{github: ${repositoryName}, kubeconfig: kubeconfig, catalogHost: 127.0.0.1, lookSeconds: 0.2}]`,
+    )
+    const fixed = readFixture('')[configPath] ?? ''
+    world = await openStoryWorld({
+      sweepSeconds: 300,
+      files: { [configPath]: `${fixed}install: {cluster: asked, with: [olm-v0]}\n` },
+      environment: { CLUSTER_TARGETS: targets },
+    })
+    // Time goes on by itself here, for OLM as for the bot.
+    let isTried = false
+    ticking = setInterval(() => {
+      const { api } = server
+      api.now = Date.now()
+      const trials = api.list('Namespace').length
+      most = Math.max(most, trials)
+      if (isTried && trials === 0) {
+        api.controllers = []
+        if (scripts.length > 1) scripts.shift()
+      }
+      isTried = trials > 0
+      if (api.controllers.length === 0 && scripts[0]) playOlmV0(api, scripts[0])
+      for (const controller of api.controllers) controller(api.now)
+      api.collect()
+    }, 80)
+    await world.start()
+  }, 180_000)
+  afterAll(async () => {
+    clearInterval(ticking)
+    await world.close()
+    await server.close()
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10 })
+  }, 60_000)
+
+  const path = (name: string) => `catalogs/v4.20/${name}/catalog.yaml`
+  /** Somebody without rights adds a version: it waits for an owner, and is tried only if a maintainer wants that. */
+  const changed = (name: string, version: string, from: string) => {
+    const text = addOnTop(world.coast.files[path(name)] ?? '', name, version, from)
+    publishImages(world.coast.registry, text, (bundle) => bundle === `${name}.v${version}`)
+    return { [path(name)]: text }
+  }
+  async function open(name: string, version: string, from: string): Promise<Pull> {
+    const { github } = world.coast
+    const pull = await github.openPull({
+      repository: repositoryName,
+      author: 'mallory',
+      title: `${name} ${version}`,
+      changes: changed(name, version, from),
+    })
+    await shown(pull)
+    return pull
+  }
+  /** A command is about what was shown before it was written, and GitHub's times are in seconds. */
+  async function shown(pull: Pull): Promise<void> {
+    const { github, repository } = world.coast
+    await until(
+      'the checks are done',
+      () =>
+        commentOf(pull) !== undefined &&
+        github
+          .checkRuns({ repo: repository, headSha: pull.headSha })
+          .some(({ name }) => name.endsWith('install')),
+      patience,
+      world.log,
+    )
+    const at = performance.now()
+    await until('a second has passed', () => performance.now() - at > 1100, 5)
+  }
+  const runOf = (sha: string) =>
+    world.coast.github
+      .checkRuns({ repo: world.coast.repository, headSha: sha })
+      .findLast(({ name }) => name === 'catalog-bot / cluster')
+  const ends = (sha: string, conclusion: string) =>
+    until(`the check says ${conclusion}`, () => runOf(sha)?.conclusion === conclusion, patience, [
+      ...world.log,
+      runOf(sha)?.summary ?? '',
+    ])
+  const say = (pull: Pull, by: string, words: string) => world.coast.github.comment(pull, by, words)
+
+  test('is refused to others in words, runs for a maintainer, and tells what was installed where', async () => {
+    scripts = [{ plans: [['tidepool.v0.6.0']] }, { plans: [['tidepool.v0.5.0'], ['tidepool.v0.6.0']] }]
+    const pull = await open('tidepool', '0.6.0', '0.5.0')
+    // He owns the package, and may approve; what runs on the cluster is not his to say.
+    say(pull, 'bob', '/test-install')
+    await until(
+      'he is told',
+      () => commentOf(pull)?.includes('only maintainers have it') === true,
+      patience,
+      world.log,
+    )
+    expect(server.api.list('Namespace')).toEqual([])
+    expect(runOf(pull.headSha)).toBeUndefined()
+    say(pull, 'harbormaster', `/test-install ${pull.headSha}`)
+    await ends(pull.headSha, 'success')
+    const run = runOf(pull.headSha)
+    expect(run?.summary).toContain('install of `tidepool.v0.6.0`: **installs**')
+    expect(run?.summary).toContain('upgrade `tidepool.v0.5.0` → `tidepool.v0.6.0`: **installs**')
+    expect(run?.summary).toContain('`Kubernetes v1.36.2`')
+    expect(run?.summary).toContain('Its pods reached the API of the cluster')
+    expect(server.api.list('Namespace')).toEqual([])
+    // The catalog that was subscribed to is the one that would land, and what came with it was bounded.
+    const made = server.api.requests
+      .filter(({ method }) => method === 'POST')
+      .map(({ body }) => body as { kind: string })
+    for (const kind of ['ResourceQuota', 'LimitRange', 'NetworkPolicy', 'CatalogSource'])
+      expect(made.filter((one) => one.kind === kind)).toHaveLength(2)
+    expect([...world.log, run?.summary, commentOf(pull)].join('\n')).not.toContain('token-of-the-cluster')
+  }, 180_000)
+
+  test('is for one commit: a push ends it, and one trial at a time is on the cluster', async () => {
+    // OLM does nothing, so that it goes on.
+    scripts = [{ plans: [], catalog: () => ({}) }]
+    server.api.controllers = []
+    const pull = await open('tidepool', '0.6.1', '0.5.0')
+    const old = pull.headSha
+    say(pull, 'harbormaster', '/test-install')
+    await until('it runs', () => runOf(old)?.status === 'in_progress', patience, world.log)
+    const other = await open('lighthouse', '1.2.0', '1.1.0')
+    say(other, 'harbormaster', '/test-install')
+    await until('the other one waits', () => runOf(other.headSha)?.status === 'queued', patience, world.log)
+    expect(runOf(other.headSha)?.summary).toContain('Another trial is on the cluster')
+    await world.coast.github.pushToPull(pull, changed('tidepool', '0.6.2', '0.5.0'))
+    await ends(old, 'neutral')
+    expect(runOf(old)?.summary).toContain('there is a newer one')
+    expect([most, runOf(pull.headSha)]).toEqual([1, undefined])
+    await world.coast.github.close(other)
+    // What was asked of the old commit is nothing for the new one.
+    await shown(pull)
+    say(pull, 'harbormaster', `/test-install ${old}`)
+    await until(
+      'it is told',
+      () => commentOf(pull)?.includes('for an older commit') === true,
+      patience,
+      world.log,
+    )
+    expect(runOf(pull.headSha)).toBeUndefined()
+
+    // The cluster's trouble is nobody's fault; the Operator's is its author's.
+    server.api.fault = ({ method, path: at }) =>
+      method === 'POST' && at.endsWith('/resourcequotas')
+        ? status(403, 'Forbidden', 'User "trials" cannot create resource "resourcequotas"')
+        : undefined
+    say(pull, 'harbormaster', '/test-install')
+    await ends(pull.headSha, 'neutral')
+    expect(runOf(pull.headSha)?.summary).toContain('This says nothing about the change')
+    server.api.fault = () => undefined
+    scripts = [{ plans: [['tidepool.v9.9.9']] }]
+    server.api.controllers = []
+    say(pull, 'harbormaster', '/test-install')
+    await ends(pull.headSha, 'failure')
+    expect(runOf(pull.headSha)?.summary).toContain('OLM chose tidepool.v9.9.9')
+    await until('the cluster is clean', () => server.api.list('Namespace').length === 0, patience)
+  }, 180_000)
+})
