@@ -1,7 +1,10 @@
 // Replays the pull requests that a repository merged through the engine, as if each were open now: what would have been
-// decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N]`. One JSON
-// line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author may only
-// read, and images count as being there. Exit 1 where the engine failed on one.
+// decided, by which rules, and at what cost. `npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]`.
+// One JSON line for each on stdout, the summary on stderr. Neither GitHub nor a registry is asked: everybody but the author
+// may only read, and images count as being there. Exit 1 where the engine failed on one.
+//
+// Cold, each pull request pays for what nobody has read before, neighbours and catalogs of its base too. Warm, that was read
+// before, and not counted: as for a bot that has been there for a while. What the pull request brings is new either way.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { resolve } from 'node:path'
@@ -17,6 +20,7 @@ import { openMemoryCache } from '../src/examine/memory-cache.ts'
 import { systemClock } from '../src/examine/system-clock.ts'
 import { decide } from '../src/gate/decide.ts'
 import { isGitError } from '../src/git/git-error.ts'
+import { lookAtBase } from './look-at-base.ts'
 import { mergedPulls, type MergedPull } from './merged-pulls.ts'
 import { processorTime } from './processor-time.ts'
 
@@ -33,8 +37,8 @@ interface Replayed {
   /** Rules with anything less. */
   readonly warnings: readonly string[]
   readonly paths: number
-  /** By what it touches, most alike in cost: one bundle directory, files of catalogs, or anything else. */
-  readonly kind: 'bundle' | 'catalogs' | 'other'
+  /** By what it touches, most alike in cost. */
+  readonly kind: 'one new bundle directory' | 'bundle directories' | 'catalogs' | 'other'
   /** Milliseconds that passed, and those of the processor, those of git and of the readers included. */
   readonly time: number
   readonly processor: number
@@ -47,10 +51,11 @@ const { values } = parseArgs({
     branch: { type: 'string', default: 'HEAD' },
     since: { type: 'string' },
     most: { type: 'string', default: '1000' },
+    warm: { type: 'boolean', default: false },
   },
 })
 if (values.mirror === undefined) {
-  console.error('usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N]')
+  console.error('usage: npm run replay -- --mirror DIR [--branch B] [--since DATE] [--most N] [--warm]')
   process.exit(2)
 }
 
@@ -62,6 +67,7 @@ const loader = catalogLoader(pool, openMemoryCache(systemClock))
 const replayed: Replayed[] = []
 try {
   for (const pull of pulls) {
+    if (values.warm) await warmUp(pull)
     const one = await replay(pull)
     replayed.push(one)
     process.stdout.write(`${JSON.stringify(one)}\n`)
@@ -82,6 +88,15 @@ function repositoryAt(folder: string): string {
   if (status === 0) return stdout.trim()
   console.error(stderr.trim())
   process.exit(2)
+}
+
+/** What is missing in the mirror is told when the pull request itself is looked at. */
+async function warmUp({ base, commit }: MergedPull): Promise<void> {
+  try {
+    await lookAtBase({ repository: borrowed.repository, loader }, commitSha(base), commitSha(commit))
+  } catch (error) {
+    if (!isGitError(error, 'missing')) throw error
+  }
 }
 
 async function replay(pull: MergedPull): Promise<Replayed> {
@@ -138,7 +153,10 @@ async function replay(pull: MergedPull): Promise<Replayed> {
 function kindOf({ paths, catalogs }: Change): Replayed['kind'] {
   if (catalogs.length > 0) return 'catalogs'
   const places = new Set(paths.map(({ path }) => /^operators\/[^/]+\/[^/]+(?=\/)/.exec(path)?.[0]))
-  return places.size === 1 && !places.has(undefined) ? 'bundle' : 'other'
+  if (places.has(undefined)) return 'other'
+  return places.size === 1 && paths.every(({ before }) => before === undefined)
+    ? 'one new bundle directory'
+    : 'bundle directories'
 }
 
 /** What was not asked of a registry is not what keeps it open. */
@@ -166,12 +184,15 @@ function summary(all: readonly Replayed[]): string {
     'rules that warned',
     all.flatMap(({ warnings }) => warnings),
   )
-  const [first, ...warm] = all
+  const whole = all.filter(({ decision }) => decision !== 'incomplete' && decision !== 'failed')
+  const [first, ...others] = whole
   if (first === undefined) return lines.join('\n')
   // The first one pays for looking at the repository at all, and those that broke off did not do their work.
   lines.push('', `the first look: ${first.time} ms, ${first.processor} ms of the processor`)
-  const whole = warm.filter(({ decision }) => decision !== 'incomplete' && decision !== 'failed')
-  for (const [kind, ones] of [['all', whole] as const, ...Map.groupBy(whole, (one) => one.kind)])
+  lines.push(
+    `${values.warm ? 'warm: what stands at the base was read before' : 'cold: nothing at the base was read before'}`,
+  )
+  for (const [kind, ones] of [['all', others] as const, ...Map.groupBy(others, (one) => one.kind)])
     lines.push(
       `${kind}, ${ones.length}: ${spread(ones.map(({ time }) => time))} ms; of the processor ${spread(ones.map(({ processor }) => processor))} ms`,
     )

@@ -5,7 +5,7 @@ import { decode, structsOf, textOf } from '../go/decode/decode.ts'
 import type { StructType } from '../go/decode/go-type.ts'
 import { plainJson } from '../go/json/plain-json.ts'
 import { jsonNumber } from '../go/number.ts'
-import { valueAt, type MapValue, type Value } from '../go/tree.ts'
+import { valueAt, withEntries, withItems, type MapValue, type Value } from '../go/tree.ts'
 import { filesIn, type BundleFiles } from './bundle-files.ts'
 import { annotationsType, dependenciesType, propertiesType } from './csv-type.ts'
 import { rawJson, readManifest } from './manifest-document.ts'
@@ -84,27 +84,30 @@ function typedValues(
 function withTypes(document: Value, field: string): Value {
   const texts = (value: Value): Value =>
     value.kind === 'map'
-      ? {
-          ...value,
-          entries: value.entries.map((entry) =>
+      ? withEntries(
+          value,
+          value.entries.map((entry) =>
             entry.key === 'type' ? { ...entry, value: asText(entry.value) } : entry,
           ),
-        }
+        )
       : value
   if (document.kind !== 'map') return document
   const entries = document.entries.map((entry) =>
     entry.key === field && entry.value.kind === 'list'
-      ? { ...entry, value: { ...entry.value, items: entry.value.items.map(texts) } }
+      ? { ...entry, value: withItems(entry.value, entry.value.items.map(texts)) }
       : entry,
   )
-  return { ...document, entries }
+  return withEntries(document, entries)
 }
 
 /** The file's annotations; a number or a switch is made a text, as YAML's decoder does where Go wants one. */
 export function annotationsIn(document: Value): MapValue | undefined {
   const found = valueAt(document, 'annotations')
   if (found?.kind !== 'map') return undefined
-  return { ...found, entries: found.entries.map((entry) => ({ ...entry, value: asText(entry.value) })) }
+  return withEntries(
+    found,
+    found.entries.map((entry) => ({ ...entry, value: asText(entry.value) })),
+  )
 }
 
 function asText(value: Value): Value {

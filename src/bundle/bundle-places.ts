@@ -1,9 +1,10 @@
 // Where something stands in a bundle's file: for findings about a path in a file's first document.
 import { chunksOf, trimLeadingSpace } from '../go/yaml/chunks.ts'
-import { locator } from '../catalog/positions/locate.ts'
+import { locator, locatorIn } from '../catalog/positions/locate.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import type { Location } from '../findings/finding.ts'
 import type { BundleFiles } from './bundle-files.ts'
+import { regularManifest } from './regular-manifest.ts'
 
 export type Path = readonly (string | number)[]
 export type BundlePlaces = (file: string, path?: Path) => Location
@@ -21,6 +22,8 @@ export function bundlePlaces(files: BundleFiles): BundlePlaces {
 }
 
 function locatorOf(bytes: Uint8Array): (path: Path) => Omit<Location, 'file'> {
+  const regular = regularManifest(bytes)
+  if (regular) return locatorIn(regular.tree, regular.lines.places(1))
   if (trimLeadingSpace(decodeLikeGo(bytes.subarray(0, 4096))).startsWith('{'))
     return locator(bytes, 0, bytes.length)
   for (const { start, end } of chunksOf(bytes, 0, 0, decodeLikeGo)) return locator(bytes, start, end)

@@ -7,10 +7,11 @@ import { readJson, skipJsonSpace } from '../go/json/read-json.ts'
 import { jsonNumber } from '../go/number.ts'
 import { chunksOf, trimLeadingSpace } from '../go/yaml/chunks.ts'
 import { plainJson } from '../go/json/plain-json.ts'
-import { valueAt, type Value } from '../go/tree.ts'
+import { valueAt, withEntries, withItems, type Value } from '../go/tree.ts'
 import { decodeLikeGo } from '../go/utf8.ts'
 import { decodeYaml } from '../go/yaml/encoding.ts'
 import { readYaml } from '../go/yaml/read-yaml.ts'
+import { regularManifest } from './regular-manifest.ts'
 
 export type ManifestDocument =
   | {
@@ -27,6 +28,8 @@ export type ManifestDocument =
  * by everything that judges a bundle, and reading it is most of the work.
  */
 export const readManifest = oncePer((bytes: Uint8Array): ManifestDocument => {
+  const regular = regularManifest(bytes)
+  if (regular) return { kind: 'value', value: regular.tree, documents: 1 }
   const text = decodeLikeGo(bytes)
   if (trimLeadingSpace(text).startsWith('{')) return readAsJson(text)
   const chunks = [...chunksOf(bytes, 0, 0, decodeLikeGo)].map(({ start, end }) => bytes.subarray(start, end))
@@ -90,12 +93,15 @@ function withGoNumbers(value: Value, depth = 0): Value {
   if (value.kind === 'number') return { ...value, text: goNumber(value.text, value.value) }
   if (depth > maxDepth) return value
   if (value.kind === 'list')
-    return { ...value, items: value.items.map((item) => withGoNumbers(item, depth + 1)) }
+    return withItems(
+      value,
+      value.items.map((item) => withGoNumbers(item, depth + 1)),
+    )
   if (value.kind === 'map')
-    return {
-      ...value,
-      entries: value.entries.map((entry) => ({ ...entry, value: withGoNumbers(entry.value, depth + 1) })),
-    }
+    return withEntries(
+      value,
+      value.entries.map((entry) => ({ ...entry, value: withGoNumbers(entry.value, depth + 1) })),
+    )
   return value
 }
 

@@ -1,6 +1,6 @@
 // A registry+v1 bundle out of its files, read as opm reads it: first documents only, undecodable files passed over,
 // the first ClusterServiceVersion kept. Says what makes opm refuse it; what is merely unwise is judged elsewhere.
-import { oncePer } from '../findings/once.ts'
+import { once, oncePer } from '../findings/once.ts'
 import type { Json } from '../go/json/json.ts'
 import { compareBytes, quote } from '../go/text.ts'
 import { structsOf, textOf } from '../go/decode/decode.ts'
@@ -77,7 +77,19 @@ export const manifestObjects = oncePer((files: BundleFiles): readonly ManifestOb
     if (document.kind !== 'value' || type === undefined) return []
     const { value: tree } = document
     const name = scalar(valueAt(valueAt(tree, 'metadata'), 'name'))
-    return [{ file, ...type, name, data: dataOf(tree) ?? null, tree }]
+    const data = once(() => dataOf(tree) ?? null)
+    return [
+      {
+        file,
+        ...type,
+        name,
+        // Of most objects few fields are asked for, and those of the tree.
+        get data() {
+          return data()
+        },
+        tree,
+      },
+    ]
   }),
 )
 
@@ -115,8 +127,8 @@ export function definedApis(crds: readonly ManifestObject[]): readonly Api[] {
   })
 }
 
-/** Reads a bundle that opm may refuse, in opm's order and past each of its reasons. */
-export function readAsFarAsPossible(files: BundleFiles): PartlyReadBundle {
+/** Reads a bundle that opm may refuse, in opm's order and past each of its reasons. Once for the same files. */
+export const readAsFarAsPossible = oncePer((files: BundleFiles): PartlyReadBundle => {
   const refusals: Refusal[] = []
   const attempt = <Result>(fallback: Result, step: () => Result): Result => {
     try {
@@ -185,7 +197,7 @@ export function readAsFarAsPossible(files: BundleFiles): PartlyReadBundle {
     operatorImages: attempt([], () => operatorImages(csv, beforeImages)),
   }
   return { bundle, refusals }
-}
+})
 
 function isCrd({ kind, apiVersion }: ManifestObject): boolean {
   return kind === 'CustomResourceDefinition' && /(?:^|\/)v1(?:beta1)?$/.test(apiVersion)

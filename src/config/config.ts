@@ -2,6 +2,7 @@
 // A catalog repository works with none at all. Whatever is unknown or of the wrong type is refused as a whole:
 // a typo must close the gate, not open it (T49). Nothing here reads a file; the text comes from the base tip only.
 import { automationSchema } from './automation.ts'
+import { bundleImageSchema, releaseSchema } from './bundle-release.ts'
 import { repeatedKey } from './repeated-key.ts'
 import { isMap, isScalar, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -121,6 +122,12 @@ export const configSchema = z.strictObject({
         .describe(
           'Optional rules for bundles that count besides those that always do, as `bundle validate --suite` selects them.',
         ),
+      image: bundleImageSchema.optional(),
+      release: releaseSchema,
+    })
+    .refine(({ image, release }) => !release.enabled || image !== undefined, {
+      message: 'release needs `image`: where the image of a bundle directory will be',
+      path: ['release'],
     })
     .prefault({})
     .describe('What bundles must be, those in directories of the repository and those in images.'),

@@ -1,7 +1,7 @@
 // Reads what is needed to tell what catalogs become when bundles are added to them: the templates of the result, and the
 // catalogs of the base that are rendered from them.
 import type { TreeSha } from '../change/ids.ts'
-import type { Becoming } from '../checks/bundles/becoming.ts'
+import { placeholderImage, type Becoming, type ImageName } from '../checks/bundles/becoming.ts'
 import { becomingOfDirectories } from '../checks/bundles/becoming-of-directories.ts'
 import {
   becomingOfTemplates,
@@ -24,13 +24,17 @@ interface Places {
 export async function readBecoming(
   directories: readonly PackageSources[],
   places: Places,
+  imageOf: ImageName = placeholderImage,
 ): Promise<readonly Becoming[]> {
   const found: Becoming[] = []
   for (const sources of directories.slice(0, mostPackages)) {
     const templates = new Map<string, ReadTemplate>()
     for (const { template_name: name, catalog_names: catalogs } of templatesToRelease(sources))
       templates.set(name, await readTemplate(sources.directory, name, catalogs, places))
-    found.push(...becomingOfTemplates(sources, templates), ...becomingOfDirectories(sources))
+    found.push(
+      ...becomingOfTemplates(sources, templates, imageOf),
+      ...becomingOfDirectories(sources, imageOf),
+    )
   }
   return found
 }

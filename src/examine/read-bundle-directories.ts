@@ -11,17 +11,26 @@ import type { Change } from '../change/change.ts'
 import type { TreeSha } from '../change/ids.ts'
 import { bundlePlaceOf, type BundlePlace } from '../change/layout/bundle-directory.ts'
 import type { Layout } from '../change/layout/layout.ts'
-import type { TreeEntry } from '../change/path-change.ts'
 import type { PackageSources, SettingsText, TouchedBundle } from '../checks/bundles/package-sources.ts'
 import { edgesToNowhere } from '../checks/bundles/edges.ts'
+import { changesGraphMode } from '../checks/bundles/judge-settings.ts'
 import type { Finding } from '../findings/finding.ts'
 import { suites } from '../findings/suites.ts'
-import { isGitError } from '../git/git-error.ts'
+import type { Cache } from '../ports/cache.ts'
 import type { ReadTree } from '../ports/repository.ts'
 import { packedSize } from '../registry/unpack/packed-size.ts'
 import { readText, type CatalogLoader } from './catalogs/catalog-loader.ts'
 import { LruMap } from './catalogs/lru-map.ts'
-import { TooLarge } from './looks/look-budget.ts'
+import { forgetfulCache } from './forgetful.ts'
+import {
+  bundleEntries,
+  contentKey,
+  hasManifest,
+  mostTouchedBytes,
+  readFiles,
+  type Listed,
+} from './read-bundle-files.ts'
+import { keepNeighbour, neighbourEntries, readNeighbours } from './read-neighbours.ts'
 
 export interface BundleDirectoryPlaces {
   readonly repository: ReadTree
@@ -30,17 +39,6 @@ export interface BundleDirectoryPlaces {
   readonly base: TreeSha
   readonly result: TreeSha
 }
-
-type Listed = { readonly path: string } & TreeEntry
-
-/** Of all touched bundles together: judging a megabyte takes about a tenth of a second. The largest public release has 3 MB. */
-const mostTouchedBytes = 128 * 1024 * 1024
-/** One file of a bundle; the API server takes no object beyond a hundredth of this. */
-const largestFile = 16 * 1024 * 1024
-/** Files that are asked for in one go: each way to git and back costs more than a small file. */
-const readAtOnce = 8
-/** Of the neighbours that are read for one package; the largest public one has a third of this. */
-const mostNeighbourBytes = 96 * 1024 * 1024
 
 /** Facts and findings are a few kilobytes a bundle. */
 const knownFacts = new LruMap<string, BundleFacts>(20_000, () => 1)
@@ -102,7 +100,12 @@ async function readPackage(
       touched.push({ root: its, version, kind: 'removed', removed, findings: [] })
       continue
     }
-    const judged = await judgeDirectory(repository, now, its, budget)
+    const judged = await judgeDirectory(
+      { repository, cache: loader.cache ?? forgetfulCache },
+      now,
+      its,
+      budget,
+    )
     facts.set(version, judged.facts)
     touched.push({
       root: its,
@@ -112,11 +115,27 @@ async function readPackage(
       ...(judged.rendered && { rendered: judged.rendered }),
     })
   }
-  // Settings alone say nothing of edges: then no neighbour is read.
-  const needsOthers = places.length > 0 || [...configs].some((path) => !path.endsWith('/ci.yaml'))
-  const others = needsOthers ? await readNeighbours(repository, after, root, facts) : undefined
-  const published = needsOthers ? await readNeighbours(repository, before, root, new Map()) : undefined
   const ciYaml = await readSettings(repository, after, `${root}/ci.yaml`)
+  const isCiYamlTouched = configs.has(`${root}/ci.yaml`)
+  const ciYamlBefore = isCiYamlTouched ? await readSettings(repository, before, `${root}/ci.yaml`) : undefined
+  const settings: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'> = {
+    ...(ciYaml && { ciYaml: { ...ciYaml, isTouched: isCiYamlTouched } }),
+    ...(ciYamlBefore && { ciYamlBefore }),
+  }
+  const neighbours = { repository, cache: loader.cache ?? forgetfulCache }
+  // Settings alone say nothing of edges, unless they say how those are made: then no neighbour is read.
+  const needsOthers =
+    places.length > 0 || [...configs].some((path) => !path.endsWith('/ci.yaml')) || changesGraphMode(settings)
+  const others = needsOthers ? await readNeighbours(neighbours, after, root, facts) : undefined
+  const published = needsOthers ? await readNeighbours(neighbours, before, root, new Map()) : undefined
+  const configured: Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[] = []
+  for (const version of configuredVersions(configs)) {
+    const its = `${root}/${version}`
+    const entries = bundleEntries(after, its)
+    if (places.some((place) => place.version === version) || !hasManifest(entries, its)) continue
+    const { rendered } = await judgeDirectory(neighbours, entries, its, budget)
+    configured.push({ root: its, version, ...(rendered && { rendered }) })
+  }
   const releaseConfigs = await Promise.all(
     [...configs]
       .filter((path) => !path.endsWith('/ci.yaml'))
@@ -132,7 +151,8 @@ async function readPackage(
       [...(published?.values() ?? [])].flatMap((one) => (one.package ? [one.package.text] : [])),
     ),
     catalogs: new Map(),
-    ...(ciYaml && { ciYaml: { ...ciYaml, isTouched: configs.has(ciYaml.path) } }),
+    ...settings,
+    ...(configured.length > 0 && { configured }),
     releaseConfigs: releaseConfigs.filter((one) => one !== undefined),
     templates: namesBelow(after, `${root}/catalog-templates/`),
   }
@@ -145,13 +165,10 @@ async function readPackage(
   }
 }
 
-/** Files of a bundle's directory; links and submodules are the ownership check's to refuse. */
-function bundleEntries(entries: readonly Listed[], root: string): readonly Listed[] {
-  return entries.filter(({ path, mode }) => path.startsWith(`${root}/`) && mode.startsWith('100'))
+/** Versions whose release configuration is among these paths, sorted. */
+function configuredVersions(configs: ReadonlySet<string>): readonly string[] {
+  return [...configs].flatMap((path) => /\/([^/]+)\/release-config\.ya?ml$/.exec(path)?.[1] ?? []).sort()
 }
-
-const hasManifest = (entries: readonly Listed[], root: string): boolean =>
-  entries.some(({ path }) => path.startsWith(`${root}/manifests/`))
 
 function namesBelow(entries: readonly Listed[], prefix: string): ReadonlySet<string> {
   return new Set(
@@ -161,13 +178,8 @@ function namesBelow(entries: readonly Listed[], prefix: string): ReadonlySet<str
   )
 }
 
-/** What is in a directory, as text: the same wherever the directory lies. */
-function contentKey(entries: readonly Listed[], root: string): string {
-  return entries.map(({ path, oid }) => `${oid} ${path.slice(root.length + 1)}`).join('\n')
-}
-
 async function judgeDirectory(
-  repository: ReadTree,
+  { repository, cache }: { readonly repository: ReadTree; readonly cache: Cache },
   entries: readonly Listed[],
   root: string,
   budget: { left: number },
@@ -189,6 +201,7 @@ async function judgeDirectory(
   knownFacts.set(key, made.facts)
   knownFindings.set(key, made.findings)
   knownRendered.set(key, { bundle: made.rendered })
+  await keepNeighbour(cache, entries, root, files)
   return made
 }
 
@@ -205,91 +218,6 @@ function renderDirectory(files: BundleFiles): RenderedBundle | undefined {
 }
 
 const unknownImage = 'image.invalid/unknown:unknown'
-
-async function readFiles(
-  repository: ReadTree,
-  entries: readonly Listed[],
-  root: string,
-  budget: { left: number },
-): Promise<BundleFiles> {
-  const files = new Map<string, Uint8Array>()
-  for (let at = 0; at < entries.length; at += readAtOnce) {
-    const read = await Promise.all(
-      entries
-        .slice(at, at + readAtOnce)
-        .map(async ({ path, oid }) => [path, await readOne(repository, oid, path)] as const),
-    )
-    for (const [path, bytes] of read) {
-      budget.left -= bytes.length
-      if (budget.left < 0)
-        throw new TooLarge(
-          `its bundle directories have more than ${Math.floor(mostTouchedBytes / 1024 / 1024)} MB together`,
-        )
-      files.set(path.slice(root.length + 1), bytes)
-    }
-  }
-  return files
-}
-
-async function readOne(repository: ReadTree, oid: Listed['oid'], path: string): Promise<Uint8Array> {
-  try {
-    return await repository.read(oid, largestFile)
-  } catch (error) {
-    if (isGitError(error, 'too-large'))
-      throw new TooLarge(`${path} has more than ${largestFile / 1024 / 1024} MB`)
-    throw error
-  }
-}
-
-/** The files that tell where a bundle stands: its annotations, and the file that is named like a ClusterServiceVersion. */
-function neighbourEntries(entries: readonly Listed[], root: string): readonly Listed[] {
-  const its = bundleEntries(entries, root)
-  const named = its.filter(({ path }) => /\/manifests\/[^/]*(?:clusterserviceversion|csv)[^/]*$/i.test(path))
-  return its.filter(
-    (one) =>
-      one.path.startsWith(`${root}/metadata/`) ||
-      (one.path.startsWith(`${root}/manifests/`) ? named.length === 0 || named.includes(one) : false),
-  )
-}
-
-/** Facts of every bundle directory; those in `known` are not read. Undefined where they are too large together. */
-async function readNeighbours(
-  repository: ReadTree,
-  entries: readonly Listed[],
-  root: string,
-  known: ReadonlyMap<string, BundleFacts>,
-): Promise<ReadonlyMap<string, BundleFacts> | undefined> {
-  const byVersion = new Map<string, Listed[]>()
-  for (const entry of entries) {
-    const place = bundlePlaceOf(entry.path)
-    if (place === undefined || place.root !== `${root}/${place.version}`) continue
-    const its = byVersion.get(place.version)
-    if (its) its.push(entry)
-    else byVersion.set(place.version, [entry])
-  }
-  const budget = { left: mostNeighbourBytes }
-  const found = new Map(known)
-  for (const [version, all] of byVersion) {
-    const its = `${root}/${version}`
-    if (found.has(version) || !hasManifest(all, its)) continue
-    const wanted = neighbourEntries(all, its)
-    const key = `neighbour ${contentKey(wanted, its)}`
-    const facts = knownFacts.get(key) ?? (await factsOf(wanted, its))
-    if (facts === undefined) return undefined
-    knownFacts.set(key, facts)
-    found.set(version, facts)
-  }
-  return found
-
-  async function factsOf(wanted: readonly Listed[], its: string): Promise<BundleFacts | undefined> {
-    try {
-      return bundleFacts(await readFiles(repository, wanted, its, budget), { places: false })
-    } catch (error) {
-      if (error instanceof TooLarge) return undefined
-      throw error
-    }
-  }
-}
 
 async function readSettings(
   repository: ReadTree,

@@ -1,5 +1,6 @@
 // The third stage: what the checks look at besides the change, from the repository and from what is remembered. What
 // people agreed to is not in it yet.
+import { imageNames } from '../checks/bundles/becoming.ts'
 import { ownerFilePaths } from '../checks/ownership/ownership.ts'
 import type { CheckInput } from '../checks/check.ts'
 import type { BlobSha, TreeSha } from '../change/ids.ts'
@@ -42,7 +43,7 @@ export async function readCheckInput(
     ownerFiles: await readOwnerFiles(look, { base: baseTree, result: resultTree }, ownerPaths),
     approvals: [],
     bundleDirectories,
-    becoming: await readBecoming(bundleDirectories, sides),
+    becoming: await readBecoming(bundleDirectories, sides, imageNames(config.bundles.image)),
     carried: { ...carried.commits, pulls },
     demandsSignatures,
     served: await servedPackages(change, look, resultTree, opm),

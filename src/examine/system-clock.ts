@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   sleep: async (milliseconds, signal) => {
     const controller = new AbortController()
     if (signal?.aborted) return

@@ -1,6 +1,6 @@
 // What catalogs become once the bundles of a pull request are added to them, in lines of catalog words. Decides nothing.
 import type { Change } from '../change/change.ts'
-import type { Becoming } from '../checks/bundles/becoming.ts'
+import { placeholderHost, type Becoming } from '../checks/bundles/becoming.ts'
 import { describeChangeLines, type Line } from './describe-change.ts'
 
 /** The change that would follow, for describing and drawing it; no path of the pull request is in it. */
@@ -17,6 +17,8 @@ export function describeBecoming(becoming: readonly Becoming[]): Line[] {
   )
   if (!isChanged) return unknown
   const images = new Map(becoming.flatMap((one) => one.images.map(({ name, image }) => [name, image])))
+  const names = [...images.values()]
+  const isNamed = names.some((name) => !name.startsWith(placeholderHost))
   return [
     { depth: 0, words: ['Once the bundle images are built and added to the catalogs:'] },
     ...describeChangeLines(change).map((line): Line => ({ ...line, depth: 1 })),
@@ -26,8 +28,8 @@ export function describeBecoming(becoming: readonly Becoming[]): Line[] {
           {
             depth: 1 as const,
             words: [
-              'no image is built yet: ',
-              ...[...images.values()].slice(0, 3).map((name) => ({ name })),
+              isNamed ? 'the image that is to come: ' : 'no image is built yet: ',
+              ...names.slice(0, 3).map((name) => ({ name })),
             ].flatMap((word, at) => (at > 1 ? [', ', word] : [word])),
           },
         ]),

@@ -140,7 +140,7 @@ test('a configuration behind a linked directory is not taken for none', async ()
     aSnapshot({ author: world.people.person('alice'), base: from, head: to }),
     {
       repository: world.mirror,
-      loader: { load: async () => undefined },
+      loader: { cache: forgetfulCache, load: async () => undefined },
       ask: async (question) => world.people.answer(question),
       memory: forgetfulMemory,
     },

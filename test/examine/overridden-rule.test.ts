@@ -6,6 +6,7 @@ import { assemble } from '../../src/catalog/facts/assemble.ts'
 import { readFile } from '../../src/catalog/load/read-file.ts'
 import type { CatalogLoader } from '../../src/examine/catalogs/catalog-loader.ts'
 import { examine } from '../../src/examine/examine.ts'
+import { forgetfulCache } from '../../src/examine/forgetful.ts'
 import type { Store } from '../../src/ports/store.ts'
 import { catalogFile } from '../checks/ownership/blobs.ts'
 import { openWorld, type World } from '../checks/ownership/world.ts'
@@ -39,6 +40,7 @@ const fast = '---\nschema: olm.channel\npackage: mine\nname: fast\nentries:\n  -
 const withFast: Files = { ...base, [place('mine')]: `${catalogFile('mine', ['1.0.0', '1.1.0'])}${fast}` }
 
 const loader: CatalogLoader = {
+  cache: forgetfulCache,
   load: async (repository, tree, root) => {
     const entries = (await repository.list(tree)).filter(({ path }) => path.startsWith(`${root}/`))
     const files = entries.map(async ({ path, oid }) => ({

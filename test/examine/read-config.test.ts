@@ -6,7 +6,7 @@ import { pullNumber } from '../../src/change/ids.ts'
 import { examineLocally } from '../../src/cli/local-pull.ts'
 import { localConfig } from '../../src/cli/local-config.ts'
 import { examine } from '../../src/examine/examine.ts'
-import { forgetfulMemory } from '../../src/examine/forgetful.ts'
+import { forgetfulCache, forgetfulMemory } from '../../src/examine/forgetful.ts'
 import { openWorld, type World } from '../checks/ownership/world.ts'
 import { catalogBot } from '../cli/command.ts'
 import { aSnapshot } from '../gate/build.ts'
@@ -80,7 +80,7 @@ const said = ({ verdict }: Outcomes) =>
 async function asApp({ from, head }: Awaited<ReturnType<typeof pullOn>>) {
   return examine(aSnapshot({ author: world.people.person('alice'), base: from, head }), {
     repository: world.mirror,
-    loader: { load: async () => undefined },
+    loader: { cache: forgetfulCache, load: async () => undefined },
     ask: async (question) => world.people.answer(question),
     memory: forgetfulMemory,
   })

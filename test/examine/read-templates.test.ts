@@ -7,6 +7,7 @@ import type { TreeSha } from '../../src/change/ids.ts'
 import { recogniseLayout } from '../../src/change/layout/recognise-layout.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import type { Repository } from '../../src/ports/repository.ts'
+import { forgetfulCache } from '../../src/examine/forgetful.ts'
 
 test('many large templates in one change are read up to a bound, and no catalog is loaded for the others', async () => {
   const packages = Array.from({ length: 40 }, (_, index) => `p${index}`)
@@ -24,6 +25,7 @@ test('many large templates in one change are read up to a bound, and no catalog 
         read: async () => new Uint8Array(1024 * 1024),
       } as unknown as Repository,
       loader: {
+        cache: forgetfulCache,
         load: async (_repository, _tree, root) => {
           loaded.push(root)
           return assemble([])

@@ -2,7 +2,7 @@
 // k8s.io/apiextensions-apiserver, after its defaults, as the validators of operator-framework/api ask it.
 import type { Json } from '../../go/json/json.ts'
 import { plainJson } from '../../go/json/plain-json.ts'
-import type { Value } from '../../go/tree.ts'
+import { withEntries, withItems, type Value } from '../../go/tree.ts'
 import type { Path } from '../bundle-places.ts'
 import { at, listOf, textOf } from '../fields.ts'
 import { isDnsLabel, isSubdomain } from './names.ts'
@@ -38,16 +38,16 @@ export function* crdProblems(tree: Value, apiVersion: string): Generator<Problem
 
 /** The definition with `true` for each schema. */
 function withoutSchemas(value: Value): Value {
-  if (value.kind === 'list') return { ...value, items: value.items.map(withoutSchemas) }
+  if (value.kind === 'list') return withItems(value, value.items.map(withoutSchemas))
   if (value.kind !== 'map') return value
-  return {
-    ...value,
-    entries: value.entries.map((entry) =>
+  return withEntries(
+    value,
+    value.entries.map((entry) =>
       entry.key === 'openAPIV3Schema' && entry.value.kind === 'map' && entry.value.entries.length > 0
         ? { ...entry, value: { kind: 'bool', value: true, start: entry.value.start, end: entry.value.end } }
         : { ...entry, value: withoutSchemas(entry.value) },
     ),
-  }
+  )
 }
 
 function* nameProblems(crd: Json, group: string): Generator<Problem> {

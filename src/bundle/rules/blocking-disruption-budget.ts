@@ -18,13 +18,14 @@ export const blockingDisruptionBudget = defineRule<{ name: string; field: string
     fix: 'Allow at least one pod to be away.',
   }),
   *find({ objects }) {
-    for (const { file, kind, name, data } of objects) {
+    for (const object of objects) {
+      const { file, kind, name } = object
       if (kind !== 'PodDisruptionBudget') continue
       for (const [field, blocking] of [
         ['maxUnavailable', [0, '0', '0%']],
         ['minAvailable', ['100%']],
       ] as const) {
-        const value = at(data, 'spec', field)
+        const value = at(object.data, 'spec', field)
         if ((blocking as readonly unknown[]).includes(value))
           yield {
             file,

@@ -1,6 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
+import { valueAt } from '../../go/tree.ts'
 import type { OfBundle } from '../bundle-rule.ts'
 import { metadataProblems } from '../kubernetes/metadata-problems.ts'
+import { dataOf } from '../manifest-document.ts'
 
 export const brokenObjectMetadata = defineRule<
   { file: string; kind: string; name: string; problem: string },
@@ -20,9 +22,10 @@ export const brokenObjectMetadata = defineRule<
     fix: 'Correct the metadata, or take the field out.',
   }),
   *find({ objects }) {
-    for (const { file, kind, name, data } of objects) {
+    for (const { file, kind, name, tree } of objects) {
       if (kind === 'ClusterServiceVersion') continue
-      for (const [path, problem] of metadataProblems(data))
+      const metadata = dataOf(valueAt(tree, 'metadata'))
+      for (const [path, problem] of metadataProblems(metadata === undefined ? {} : { metadata }))
         yield { file, path, data: { file, kind, name, problem } }
     }
   },

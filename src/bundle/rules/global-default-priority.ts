@@ -18,8 +18,8 @@ export const globalDefaultPriority = defineRule<{ name: string }, OfBundle>({
     fix: 'Set globalDefault to false.',
   }),
   *find({ objects }) {
-    for (const { file, kind, name, data } of objects)
-      if (kind === 'PriorityClass' && at(data, 'globalDefault') === true)
-        yield { file, path: ['globalDefault'], data: { name } }
+    for (const object of objects)
+      if (object.kind === 'PriorityClass' && at(object.data, 'globalDefault') === true)
+        yield { file: object.file, path: ['globalDefault'], data: { name: object.name } }
   },
 })

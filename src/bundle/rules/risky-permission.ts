@@ -28,9 +28,10 @@ export const riskyPermission = defineRule<{ name: string; what: string }, OfBund
     fix: 'Take the permission out.',
   }),
   *find({ objects }) {
-    for (const { file, kind, name, data } of objects) {
+    for (const object of objects) {
+      const { file, kind, name } = object
       if (kind !== 'Role' && kind !== 'ClusterRole') continue
-      for (const [index, rule] of listOf(at(data, 'rules')).entries()) {
+      for (const [index, rule] of listOf(at(object.data, 'rules')).entries()) {
         const has = (field: string, wanted: readonly string[]) =>
           listOf(at(rule, field)).some((entry) => wanted.includes(textOf(entry)))
         const hit = (what: string) => ({ file, path: ['rules', index], data: { name, what } })

@@ -1,6 +1,8 @@
 import { defineRule } from '../../findings/rule.ts'
+import { valueAt } from '../../go/tree.ts'
 import type { OfBundle } from '../bundle-rule.ts'
 import { at, listOf, textOf } from '../fields.ts'
+import { dataOf } from '../manifest-document.ts'
 
 export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, OfBundle>({
   id: 'unserved-owned-crd',
@@ -23,9 +25,12 @@ export const unservedOwnedCrd = defineRule<{ crd: string; version: string }, OfB
       const [crd, version] = [textOf(at(owned, 'name')), textOf(at(owned, 'version'))]
       const found = crds
         .filter(({ name }) => name === crd)
-        .flatMap(({ data }) => listOf(at(data, 'spec', 'versions')))
-        .find((entry) => at(entry, 'name') === version)
-      if (found !== undefined && at(found, 'served') !== true)
+        .flatMap(({ tree }) => {
+          const versions = valueAt(valueAt(tree, 'spec'), 'versions')
+          return versions?.kind === 'list' ? versions.items : []
+        })
+        .find((entry) => dataOf(valueAt(entry, 'name')) === version)
+      if (found !== undefined && dataOf(valueAt(found, 'served')) !== true)
         yield { path: ['spec', 'customresourcedefinitions', 'owned', index], data: { crd, version } }
     }
   },

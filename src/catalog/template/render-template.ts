@@ -3,12 +3,16 @@
 import type { ReadResult, WritableCatalog } from '../write/writable.ts'
 import { basicImages, renderBasic } from './basic.ts'
 import type { BundleSource } from './bundle-source.ts'
-import { renderSemver, semverImages } from './semver.ts'
+import { renderSemver, semverImages, type RenderOptions } from './semver.ts'
 import { renderSubstitutes, substitutesImages } from './substitutes.ts'
 import { readTemplateDocument, type TemplateDocument } from './template-file.ts'
 
 interface TemplateKind {
-  render(template: TemplateDocument, source: BundleSource): ReadResult<WritableCatalog>
+  render(
+    template: TemplateDocument,
+    source: BundleSource,
+    options?: RenderOptions,
+  ): ReadResult<WritableCatalog>
   images(template: TemplateDocument): ReadResult<string[]>
 }
 
@@ -19,8 +23,12 @@ const kinds: ReadonlyMap<string, TemplateKind> = new Map([
 ])
 
 /** Renders a template's bytes, its kind told by its schema. Errors are opm's texts. Never throws. */
-export function renderTemplate(bytes: Uint8Array, source: BundleSource): ReadResult<WritableCatalog> {
-  return withKind(bytes, (kind, template) => kind.render(template, source))
+export function renderTemplate(
+  bytes: Uint8Array,
+  source: BundleSource,
+  options: RenderOptions = {},
+): ReadResult<WritableCatalog> {
+  return withKind(bytes, (kind, template) => kind.render(template, source, options))
 }
 
 /** The bundle references that rendering will ask for, each once. */

@@ -16,7 +16,15 @@ export interface SemverChannelsInput {
   readonly kinds: readonly Kind[]
   /** Which kind becomes the default channel where both would do. */
   readonly preferred: Kind
+  readonly edges?: SemverEdges
 }
+
+/**
+ * Between which bundles the template makes edges. `across-channels`: between all of one major version, as opm does since
+ * v1.61.0. `within-channels`: between those of one channel alone, as its releases up to v1.60.0 did
+ * (operator-framework/operator-registry#1813); catalogs that such a release made are published today.
+ */
+export type SemverEdges = 'across-channels' | 'within-channels'
 
 interface Placed {
   readonly archetype: Archetype
@@ -32,6 +40,10 @@ interface Candidate {
   readonly version: Version
   readonly name: string
 }
+
+const kindsOfLinks = (['major', 'minor'] as const).flatMap((kind) =>
+  archetypes.map((archetype) => [kind, archetype] as const),
+)
 
 const zero: Version = { major: 0, minor: 0, patch: 0, prerelease: [], build: [] }
 
@@ -62,8 +74,14 @@ export function semverChannels(input: SemverChannelsInput): {
         placed.push({ archetype, kind, channel, name, version })
       }
   }
-  for (const kind of ['major', 'minor'] as const)
-    for (const archetype of archetypes)
+  if (input.edges === 'within-channels')
+    for (const channel of channels.keys())
+      linkWithin(
+        placed.filter((entry) => entry.channel === channel),
+        channels,
+      )
+  else
+    for (const [kind, archetype] of kindsOfLinks)
       link(
         placed.filter((entry) => entry.kind === kind && entry.archetype === archetype),
         channels,
@@ -107,6 +125,26 @@ function link(ascending: readonly Placed[], channels: Map<string, Map<string, Wr
       if (isTop) replaces = entry.name
       lower.push(entry.name)
     }
+  })
+}
+
+/** The highest patch of each minor replaces that of the minor before, and skips the lower patches of its own. */
+function linkWithin(ascending: readonly Placed[], channels: Map<string, Map<string, WritableEntry>>): void {
+  let replaces = ''
+  let lower: string[] = []
+  ascending.forEach(({ channel, name, version }, at) => {
+    const next = ascending[at + 1]
+    if (next?.version.major === version.major && next.version.minor === version.minor) {
+      lower.push(name)
+      return
+    }
+    channels.get(channel)?.set(name, {
+      name,
+      ...(replaces !== '' && { replaces }),
+      ...(lower.length > 0 && { skips: lower }),
+    })
+    replaces = name
+    lower = []
   })
 }
 

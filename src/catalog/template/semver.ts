@@ -11,7 +11,7 @@ import { decodeYaml } from '../../go/yaml/encoding.ts'
 import { readYaml } from '../../go/yaml/read-yaml.ts'
 import { propertyErrors, type BundleSource, type RenderedBundle } from './bundle-source.ts'
 import { describedBy } from './csv-of-bundle.ts'
-import { archetypes, semverChannels, type Archetype, type Kind } from './semver-channels.ts'
+import { archetypes, semverChannels, type Archetype, type Kind, type SemverEdges } from './semver-channels.ts'
 import type { TemplateDocument } from './template-file.ts'
 
 const channelBundles = struct('semver.channelBundles', {
@@ -36,8 +36,17 @@ interface Settings {
   readonly images: Readonly<Record<Archetype, readonly string[]>>
 }
 
+export interface RenderOptions {
+  /** Of a semver template; absent: as the newest opm makes them. */
+  readonly edges?: SemverEdges
+}
+
 /** Renders it: package, channels and bundles. Not validated, as in opm. */
-export function renderSemver(template: TemplateDocument, source: BundleSource): ReadResult<WritableCatalog> {
+export function renderSemver(
+  template: TemplateDocument,
+  source: BundleSource,
+  { edges }: RenderOptions = {},
+): ReadResult<WritableCatalog> {
   const settings = readSettings(template)
   if (!settings.ok) return { ok: false, error: `render: unable to read file: ${settings.error}` }
   const { images, kinds, preferred } = settings.value
@@ -54,7 +63,13 @@ export function renderSemver(template: TemplateDocument, source: BundleSource): 
   const found = versionsOf(images, rendered)
   if (!found.ok) return failed(`render: unable to post-process bundle info: ${found.error}`)
   const { versions, name } = found.value
-  const { channels, defaultChannel } = semverChannels({ package: name, versions, kinds, preferred })
+  const { channels, defaultChannel } = semverChannels({
+    package: name,
+    versions,
+    kinds,
+    preferred,
+    ...(edges && { edges }),
+  })
   const head = channels.find((channel) => channel.name === defaultChannel)?.entries?.at(-1)?.name
   const headBundle = [...rendered.values()].find(({ blob }) => (blob.name ?? '') === head)
   return {

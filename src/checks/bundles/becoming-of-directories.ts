@@ -5,53 +5,69 @@ import { updateGraph, type PlacedBundle, type UpdateGraphMode } from '../../cata
 import { compareVersions, parseVersion } from '../../catalog/versions/version.ts'
 import type { WritableCatalog } from '../../catalog/write/writable.ts'
 import type { Location } from '../../findings/finding.ts'
-import { becomingChanges, placeholderImage, type Becoming } from './becoming.ts'
+import { becomingChanges, type Becoming, type ImageName } from './becoming.ts'
 import { presentBundles } from './edges.ts'
-import { ciYamlOf } from './judge-settings.ts'
+import { changesGraphMode, graphModeOf } from './judge-settings.ts'
+import { ciYamlSchema } from './package-settings.ts'
 import type { PackageSources } from './package-sources.ts'
+import { readSettings } from './settings-file.ts'
 
-/** Nothing where no bundle is touched, where templates say what catalogs hold, or where the directories are too large. */
-export function becomingOfDirectories(sources: PackageSources): readonly Becoming[] {
-  const { directory, touched, bundles, published, ciYaml } = sources
-  const settings = ciYamlOf(sources)
+/**
+ * Nothing where neither a bundle nor the way to make the graph is touched, where templates say what catalogs hold, or where
+ * the directories are too large.
+ */
+export function becomingOfDirectories(sources: PackageSources, imageOf: ImageName): readonly Becoming[] {
+  const { directory, touched, bundles, published, ciYaml, ciYamlBefore } = sources
   // What nobody can read of ci.yaml says nothing, and is told where it stands.
-  if (touched.length === 0 || !bundles || !published || (ciYaml && !settings)) return []
-  if (settings?.fbc?.enabled === true) return []
+  const graphMode = graphModeOf(ciYaml)
+  const isOtherGraph = changesGraphMode(sources)
+  if (!graphMode || !bundles || !published || (touched.length === 0 && !isOtherGraph)) return []
   // A package that its catalogs know more of than its directories has no graph of these alone.
   if (sources.catalogs.size > 0) return []
-  const graphMode = settings?.updateGraph ?? 'replaces-mode'
-  const [before, after] = [published, bundles].map((some) => catalogOf(directory, some, graphMode))
+  const modeBefore = isOtherGraph ? (graphModeOf(ciYamlBefore) ?? graphMode) : graphMode
+  const before = catalogOf(directory, published, { graphMode: modeBefore, imageOf })
+  const after = catalogOf(directory, bundles, { graphMode, imageOf })
   const present = presentBundles(sources)
-  const [first] = present
+  const at = present[0] ? placesIn(present[0]) : placeOfGraph(sources)
   // A package whose last bundle goes has no catalog any more.
-  if (!after || !first) return []
-  const within = ({ at }: { readonly at: Location }): Location => ({
-    ...at,
-    file: `${first.bundle.root}/${at.file}`,
-  })
-  const { name, replaces, version } = first.facts
-  const whole = name ?? version
-  if (!whole) return []
+  if (!after || !at) return []
   return [
     {
       directory,
       kind: 'directories',
       catalogs: [graphMode],
       changes: becomingChanges([graphMode], before, after),
-      at: { whole: within(whole), ...(replaces && { edges: within(replaces) }) },
+      at,
       images: present.flatMap(({ bundle, facts }) =>
         facts.name && bundle.kind === 'added'
-          ? [{ name: facts.name.text, image: placeholderImage(directory, bundle.version) }]
+          ? [{ name: facts.name.text, image: imageOf(directory, bundle.version) }]
           : [],
       ),
     },
   ]
 }
 
+function placesIn({ bundle, facts }: ReturnType<typeof presentBundles>[number]): Becoming['at'] | undefined {
+  const within = ({ at }: { readonly at: Location }): Location => ({
+    ...at,
+    file: `${bundle.root}/${at.file}`,
+  })
+  const { name, replaces, version } = facts
+  const whole = name ?? version
+  return whole && { whole: within(whole), ...(replaces && { edges: within(replaces) }) }
+}
+
+/** The line of ci.yaml that says how the graph is made, where that alone is touched. */
+function placeOfGraph({ ciYaml }: PackageSources): Becoming['at'] | undefined {
+  return ciYaml?.isTouched === true
+    ? { whole: readSettings(ciYaml, ciYamlSchema).placeOf(['updateGraph']) }
+    : undefined
+}
+
 function catalogOf(
   directory: string,
   bundles: ReadonlyMap<string, BundleFacts>,
-  graphMode: UpdateGraphMode,
+  { graphMode, imageOf }: { readonly graphMode: UpdateGraphMode; readonly imageOf: ImageName },
 ): WritableCatalog | undefined {
   const placed = [...bundles].flatMap(([folder, facts]): (PlacedBundle & { folder: string })[] => {
     const { name, version, channels, replaces, skips, skipRange } = facts
@@ -84,7 +100,7 @@ function catalogOf(
         schema: 'olm.bundle',
         name,
         package: its,
-        image: placeholderImage(directory, folder),
+        image: imageOf(directory, folder),
         properties: [{ type: 'olm.package', value: { packageName: its, version } }],
       })),
     deprecations: [],

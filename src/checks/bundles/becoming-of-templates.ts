@@ -5,7 +5,7 @@ import type { BundleSource, RenderedBundle } from '../../catalog/template/bundle
 import { renderTemplate, templateImages } from '../../catalog/template/render-template.ts'
 import { readTemplateDocument } from '../../catalog/template/template-file.ts'
 import { renderedBefore } from '../validation/templates/rendered-before.ts'
-import { becomingChanges, placeholderImage, type Becoming } from './becoming.ts'
+import { becomingChanges, type Becoming, type ImageName } from './becoming.ts'
 import { ciYamlOf } from './judge-settings.ts'
 import type { PackageSources } from './package-sources.ts'
 import { releaseConfigSchema, type CiYaml } from './package-settings.ts'
@@ -22,7 +22,7 @@ export interface ReadTemplate {
 
 type Mapping = NonNullable<CiYaml['fbc']>['catalog_mapping'][number]
 
-/** The templates that releases of touched bundles name, with the catalogs that each is rendered to. */
+/** The templates that releases name whose bundles or settings are touched, with the catalogs that each is rendered to. */
 export function templatesToRelease(sources: PackageSources): readonly Mapping[] {
   const { fbc } = ciYamlOf(sources) ?? {}
   if (fbc?.enabled !== true) return []
@@ -34,10 +34,11 @@ export function templatesToRelease(sources: PackageSources): readonly Mapping[] 
 export function becomingOfTemplates(
   sources: PackageSources,
   read: ReadonlyMap<string, ReadTemplate>,
+  imageOf: ImageName,
 ): readonly Becoming[] {
   return templatesToRelease(sources).flatMap((mapping) => {
     const template = read.get(mapping.template_name)
-    return template ? becomingOf(sources, mapping, template) : []
+    return template ? becomingOf(sources, mapping, template, imageOf) : []
   })
 }
 
@@ -49,7 +50,7 @@ interface Released extends Omit<Release, 'package' | 'image'> {
 }
 
 function releasesOf(sources: PackageSources): readonly Released[] {
-  return sources.touched.flatMap(({ root, version, rendered }) => {
+  return [...sources.touched, ...(sources.configured ?? [])].flatMap(({ root, version, rendered }) => {
     const config = sources.releaseConfigs.find(({ path }) => path.startsWith(`${root}/`))
     const name = rendered?.blob.name
     if (!config || !rendered || name === undefined) return []
@@ -79,6 +80,7 @@ function becomingOf(
   sources: PackageSources,
   { template_name: template, type, catalog_names: catalogs }: Mapping,
   { bytes, isTooLarge, known }: ReadTemplate,
+  imageOf: ImageName,
 ): readonly Becoming[] {
   const { directory } = sources
   const releases = releasesOf(sources).filter((release) => release.template === template)
@@ -107,7 +109,7 @@ function becomingOf(
   if (rendered && !rendered.ok) return unknown(rendered.error)
   let amended = bytes
   for (const release of added) {
-    const image = placeholderImage(directory, release.version)
+    const image = imageOf(directory, release.version)
     const its = release.bundle.blob
     bundles.set(image, {
       ...release.bundle,
@@ -126,7 +128,7 @@ function becomingOf(
       ...told,
       at: added[0]?.at ?? first.at,
       changes: becomingChanges(catalogs, rendered?.value, result.value),
-      images: added.map(({ name, version }) => ({ name, image: placeholderImage(directory, version) })),
+      images: added.map(({ name, version }) => ({ name, image: imageOf(directory, version) })),
     },
   ]
 }

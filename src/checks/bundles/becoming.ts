@@ -1,12 +1,14 @@
 // What catalogs become when the bundles of a change are added to them: before and after, as data. Of a package with
 // templates that is what its release configurations ask for; of all others what their update graph makes of the
-// directories. The image of a bundle is not built yet: a placeholder stands for it, of which nothing is claimed.
+// directories. The image of a bundle is not built yet: the name that the configuration gives it stands there, or a
+// placeholder, and nothing is claimed of it.
 import { assemble } from '../../catalog/facts/assemble.ts'
 import type { Catalog } from '../../catalog/facts/catalog.ts'
 import { readFile } from '../../catalog/load/read-file.ts'
 import type { WritableCatalog } from '../../catalog/write/writable.ts'
 import { jsonLines } from '../../catalog/write/write-json.ts'
 import type { CatalogChange } from '../../change/change.ts'
+import { bundleImage } from '../../config/bundle-release.ts'
 import { describeChange } from '../../change/describe-change.ts'
 import { blobSha } from '../../change/ids.ts'
 import type { Location } from '../../findings/finding.ts'
@@ -23,7 +25,7 @@ export interface Becoming {
   readonly unknown?: string
   /** Where the author can do something about what is wrong. */
   readonly at: { readonly whole: Location; readonly edges?: Location }
-  /** The bundles that are added, with the placeholders of their images. */
+  /** The bundles that are added, with the names of their images. */
   readonly images: readonly { readonly name: string; readonly image: string }[]
 }
 
@@ -59,7 +61,20 @@ function catalogOf(bytes: Uint8Array): Catalog {
   return assemble([{ path: file, facts: readFile(bytes) }])
 }
 
-/** The name under which an image stands that nobody has built: no registry can have it (RFC 2606). */
+/** What the image of a bundle directory is called before it is built. */
+export type ImageName = (directory: string, version: string) => string
+
+/** As the configuration names images, where it does. */
+export function imageNames(pattern: string | undefined): ImageName {
+  return (directory, version) =>
+    (pattern === undefined ? undefined : bundleImage(pattern, directory, version)) ??
+    placeholderImage(directory, version)
+}
+
+/** The host of placeholders: no registry can have it (RFC 2606). */
+export const placeholderHost = 'not-built.invalid/'
+
+/** The name under which an image stands that nobody has built. */
 export function placeholderImage(directory: string, version: string): string {
   const repository = directory
     .toLowerCase()
@@ -69,5 +84,5 @@ export function placeholderImage(directory: string, version: string): string {
     .replaceAll(/[^\w.-]/g, '-')
     .replace(/^[.-]/, '_')
     .slice(0, 128)
-  return `not-built.invalid/${repository || 'bundle'}:${tag}`
+  return `${placeholderHost}${repository || 'bundle'}:${tag}`
 }

@@ -1,4 +1,5 @@
 // What is wrong in a package's settings: each file by itself, and ci.yaml and release-config.yaml beside each other.
+import type { UpdateGraphMode } from '../../catalog/graph/update-graph.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
 import { similarName } from '../validation/similar-name.ts'
@@ -14,6 +15,22 @@ import { readSettings, type SettingsRead } from './settings-file.ts'
 /** ci.yaml of the result, where it can be read. */
 export function ciYamlOf({ ciYaml }: PackageSources): CiYaml | undefined {
   return ciYaml && readSettings(ciYaml, ciYamlSchema).value
+}
+
+/** How the graph of bundle directories is made; undefined where templates say that, or where nobody can read it. */
+export function graphModeOf(ciYaml: SettingsText | undefined): UpdateGraphMode | undefined {
+  if (!ciYaml) return 'replaces-mode'
+  const { value } = readSettings(ciYaml, ciYamlSchema)
+  return !value || value.fbc?.enabled === true ? undefined : (value.updateGraph ?? 'replaces-mode')
+}
+
+/** Whether the change has the graph made in another way, without a word about any bundle. */
+export function changesGraphMode({
+  ciYaml,
+  ciYamlBefore,
+}: Pick<PackageSources, 'ciYaml' | 'ciYamlBefore'>): boolean {
+  const [before, now] = [graphModeOf(ciYamlBefore), graphModeOf(ciYaml)]
+  return ciYaml?.isTouched === true && before !== undefined && now !== undefined && before !== now
 }
 
 /** What is wrong in the settings that the change touches. */

@@ -21,8 +21,12 @@ export interface PackageSources {
   readonly catalogs: ReadonlyMap<string, readonly string[]>
   /** `ci.yaml` of the result. */
   readonly ciYaml?: SettingsText & { readonly isTouched: boolean }
+  /** `ci.yaml` of the base, where the change touches it and the base has one. */
+  readonly ciYamlBefore?: SettingsText
   /** `release-config.yaml` of the result, those that the change touches. */
   readonly releaseConfigs: readonly SettingsText[]
+  /** Bundles that the change leaves alone, and whose `release-config.yaml` it touches. */
+  readonly configured?: readonly Pick<TouchedBundle, 'root' | 'version' | 'rendered'>[]
   /** Names of the files in `catalog-templates/` of the result. */
   readonly templates: ReadonlySet<string>
 }

@@ -20,6 +20,8 @@ import type { ReaderPool } from './reader-pool.ts'
 export interface CatalogLoader {
   /** The catalog below `root` (or in the one file of that name) in a tree, or undefined when the tree has nothing there. */
   load(repository: ReadTree, tree: TreeSha, root: string): Promise<Catalog | undefined>
+  /** Where facts are kept by blob. Absent: no longer than this process lives. */
+  readonly cache?: Cache
 }
 
 const linkMode = '120000'
@@ -116,6 +118,7 @@ export function catalogLoader(pool: ReaderPool, store: Cache): CatalogLoader {
   }
 
   return {
+    cache: store,
     async load(repository, tree, root) {
       const key = `${tree} ${root}`
       const known = catalogs.get(key)

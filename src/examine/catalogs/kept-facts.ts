@@ -8,10 +8,10 @@ import type { Cache, CacheSpace } from '../../ports/cache.ts'
 const keptDays = 30
 const day = 24 * 60 * 60 * 1000
 
-/** Keys must be object ids. What another version of the reader kept goes at the first writing. */
+/** Keys must be object ids or digests. What another version of a reader kept goes at its first writing. */
 export function openKeptFacts(directory: string): Cache {
-  let swept: Promise<void> | undefined
-  const folderOf = ({ name }: CacheSpace<unknown>) => join(directory, name.replaceAll(/[^a-z0-9]/gi, '-'))
+  const swept = new Map<string, Promise<void>>()
+  const folderOf = ({ name }: CacheSpace<unknown>) => join(directory, folderNameOf(name))
   return {
     async getCached<Value>(space: CacheSpace<Value>, keys: readonly string[]) {
       const found = new Map<string, Value>()
@@ -22,8 +22,9 @@ export function openKeptFacts(directory: string): Cache {
       return found
     },
     async putCached(space, values) {
-      swept ??= sweep(directory, folderOf(space))
-      await swept
+      const sweeping = swept.get(space.name) ?? sweep(directory, space.name)
+      swept.set(space.name, sweeping)
+      await sweeping
       for (const [key, value] of values)
         if (/^[0-9a-f]{40,64}$/.test(key)) await writeEntry(join(folderOf(space), `${key}.json`), value)
     },
@@ -54,15 +55,20 @@ async function writeEntry(path: string, value: unknown): Promise<void> {
   }
 }
 
-async function sweep(directory: string, folder: string): Promise<void> {
+const folderNameOf = (name: string): string => name.replaceAll(/[^a-z0-9]/gi, '-')
+
+/** Other kinds of facts lie beside these: only other versions of the same kind go. */
+async function sweep(directory: string, name: string): Promise<void> {
+  const folder = join(directory, folderNameOf(name))
+  const kind = `${folderNameOf(name.slice(0, name.lastIndexOf(' ')))}-`
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    for (const name of await readdir(directory)) {
-      const path = join(directory, name)
-      if (path !== folder) await rm(path, { recursive: true, force: true })
+    for (const other of await readdir(directory)) {
+      const path = join(directory, other)
+      if (other.startsWith(kind) && path !== folder) await rm(path, { recursive: true, force: true })
     }
-    for (const name of await readdir(folder)) {
-      const path = join(folder, name)
+    for (const file of await readdir(folder)) {
+      const path = join(folder, file)
       if (Date.now() - (await stat(path)).mtimeMs > keptDays * day) await rm(path, { force: true })
     }
   } catch {

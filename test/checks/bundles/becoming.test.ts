@@ -4,17 +4,19 @@ import { assemble } from '../../../src/catalog/facts/assemble.ts'
 import { readFile } from '../../../src/catalog/load/read-file.ts'
 import { defaultRuleSet } from '../../../src/catalog/model/rule-set.ts'
 import { judgeBecoming } from '../../../src/checks/bundles/judge-becoming.ts'
-import { placeholderImage } from '../../../src/checks/bundles/becoming.ts'
+import { imageNames, placeholderImage } from '../../../src/checks/bundles/becoming.ts'
 import { parseImageReference } from '../../../src/go/reference/image-reference.ts'
 import { readBecoming } from '../../../src/examine/read-becoming.ts'
 import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
 import { changeAsText } from '../../../src/messages/describe-change.ts'
 import { describeBecoming } from '../../../src/messages/describe-becoming.ts'
+import { forgetfulCache } from '../../../src/examine/forgetful.ts'
 import { base, bundle, layout, repository, result, type Files } from './bundle-trees.ts'
 
-async function become(before: Files, after: Files) {
+async function become(before: Files, after: Files, image?: string) {
   const { paths, read } = repository(before, after)
   const loader = {
+    cache: forgetfulCache,
     load: async (_repository: unknown, tree: string, root: string) => {
       const text = (tree === base ? before : after)[`${root}/catalog.yaml`]
       const facts = text === undefined ? undefined : readFile(new TextEncoder().encode(text))
@@ -22,7 +24,11 @@ async function become(before: Files, after: Files) {
     },
   }
   const places = { repository: read, loader, base, result }
-  const becoming = await readBecoming(await readBundleDirectories({ paths }, { ...places, layout }), places)
+  const becoming = await readBecoming(
+    await readBundleDirectories({ paths }, { ...places, layout }),
+    places,
+    imageNames(image),
+  )
   const channels = becoming[0]?.changes[0]?.result?.channels.map(({ name, entries }) => [
     name,
     entries.map((entry) => [entry.name, entry.replaces, ...entry.skips]),
@@ -96,6 +102,15 @@ describe('a bundle with a release configuration', () => {
     expect(text.join('\n')).toContain('no image is built yet: not-built.invalid/foo:1.1.0')
   })
 
+  test('is shown with the name that its image will have', async () => {
+    const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('    replaces: foo.v1.0.0\n') }
+    const { text } = await become(withBasic, after, 'quay.io/org/{package}:v{version}')
+    expect(text.at(-1)).toBe('  the image that is to come: quay.io/org/foo:v1.1.0')
+    expect((await become(withBasic, after)).text.at(-1)).toBe(
+      '  no image is built yet: not-built.invalid/foo:1.1.0',
+    )
+  })
+
   test('that makes a catalog opm refuses is told so at its line', async () => {
     const after = { ...withBasic, ...bundle('1.1.0'), [released]: config('') }
     const { findings } = await become(withBasic, after)
@@ -107,6 +122,14 @@ describe('a bundle with a release configuration', () => {
   test('is not added where the catalogs have it already', async () => {
     const after = { ...withBasic, ...bundle('1.0.0'), [released.replace('1.1.0', '1.0.0')]: config('') }
     expect((await become(withBasic, after)).becoming).toEqual([])
+  })
+
+  test('that was merged without one is added once it gets one', async () => {
+    const before = { ...withBasic, ...bundle('1.1.0') }
+    const after = { ...before, [released]: config('    replaces: foo.v1.0.0\n') }
+    const { channels } = await become(before, after)
+    expect(channels?.[0]?.[1]).toContainEqual(['foo.v1.1.0', 'foo.v1.0.0'])
+    expect((await become(after, before)).becoming).toEqual([])
   })
 
   test('begins a template that is not there yet', async () => {
@@ -189,6 +212,19 @@ describe('a package without templates', () => {
     const before = { ...of(mode), ...olds }
     const { channels } = await become(before, { ...before, ...bundle(version, more) })
     expect(channels).toEqual([['stable', entries]])
+  })
+
+  test('shows what another way to make its graph does to it, and nothing of other settings', async () => {
+    const ciYaml = (mode: string, more = '') => ({
+      'operators/foo/ci.yaml': `reviewers: [alice${more}]\nupdateGraph: ${mode}\n`,
+    })
+    const bundles = { ...bundle('1.0.0'), ...bundle('1.1.0') }
+    const before = { ...bundles, ...ciYaml('replaces-mode') }
+    const { text, findings, becoming } = await become(before, { ...bundles, ...ciYaml('semver-mode') })
+    expect(text.join('\n')).toContain('1.1.0')
+    expect(becoming[0]?.at.whole).toEqual({ file: 'operators/foo/ci.yaml', line: 2, column: 1 })
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([])
+    expect((await become(before, { ...bundles, ...ciYaml('replaces-mode', ', bob') })).becoming).toEqual([])
   })
 
   test('is told at its ClusterServiceVersion of a second head', async () => {

@@ -3,11 +3,12 @@ import { describe, expect, test } from '@jest/globals'
 import { judgeBundleDirectories, mergedByHand } from '../../../src/checks/bundles/bundle-directories.ts'
 import { defaultConfig } from '../../../src/config/config.ts'
 import { readBundleDirectories } from '../../../src/examine/read-bundle-directories.ts'
+import { forgetfulCache } from '../../../src/examine/forgetful.ts'
 import { base, bundle, layout, repository, result, type Files } from './bundle-trees.ts'
 
 async function look(before: Files, after: Files, config = defaultConfig) {
   const { asked, paths, read } = repository(before, after)
-  const loader = { load: async () => undefined }
+  const loader = { cache: forgetfulCache, load: async () => undefined }
   const bundleDirectories = await readBundleDirectories(
     { paths },
     { repository: read, loader, layout, base, result },
@@ -49,7 +50,10 @@ describe('a bundle directory', () => {
 
   test('is asked for optional suites only where the configuration wants them', async () => {
     const added = { ...large, ...bundle('1.1.0', '  replaces: foo.v1.0.0\n') }
-    const suites = { ...defaultConfig, bundles: { suites: ['operatorhub' as const] } }
+    const suites = {
+      ...defaultConfig,
+      bundles: { ...defaultConfig.bundles, suites: ['operatorhub' as const] },
+    }
     const { findings } = await look(large, added, suites)
     expect(findings.map(({ rule }) => rule)).toContain('no-provider')
   })

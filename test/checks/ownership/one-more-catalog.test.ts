@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { examine } from '../../../src/examine/examine.ts'
 import type { CatalogLoader } from '../../../src/examine/catalogs/catalog-loader.ts'
 import { pullNumber } from '../../../src/change/ids.ts'
-import { forgetfulMemory } from '../../../src/examine/forgetful.ts'
+import { forgetfulCache, forgetfulMemory } from '../../../src/examine/forgetful.ts'
 import { aSnapshot } from '../../gate/build.ts'
 import type { Files } from '../../git/origin.ts'
 import { catalogFile, readCatalog } from './blobs.ts'
@@ -33,6 +33,7 @@ async function ownershipOf(more: Files) {
   await world.mirror.fetch('main', pullNumber(7))
   const loaded: string[] = []
   const loader: CatalogLoader = {
+    cache: forgetfulCache,
     load: async (repository, tree, root) => {
       loaded.push(root)
       const files = new Map<string, string>()

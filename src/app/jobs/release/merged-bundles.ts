@@ -1,0 +1,88 @@
+// Which bundle directories came to a branch: those that it has now and had not before, and those whose release
+// configuration is another. From the trees of two tips; by which commit, the branch's own history says.
+import type { CommitSha, TreeSha } from '../../../change/ids.ts'
+import { bundlePlaceOf } from '../../../change/layout/bundle-directory.ts'
+import { hasManifest } from '../../../examine/read-bundle-files.ts'
+import type { Repository } from '../../../ports/repository.ts'
+
+export interface MergedBundle {
+  /** Below `operators/`. */
+  readonly directory: string
+  readonly version: string
+  /** The newest commit of the branch that touched it. */
+  readonly commit: CommitSha
+}
+
+/** Of more in one push nobody wants a pull request each: a repository was filled. */
+const mostMerged = 50
+/** Each costs a comparison of two trees. */
+const mostCommits = 300
+
+type Read = Pick<Repository, 'treeOf' | 'parentsOf' | 'contains' | 'firstParents' | 'diff' | 'list'>
+
+/** Sorted by directory. `too-many`: there are more than `mostMerged`. Rejects with a GitError. */
+export async function mergedBundles(
+  from: CommitSha,
+  tip: CommitSha,
+  repository: Read,
+): Promise<readonly MergedBundle[] | 'too-many'> {
+  // After a forced push the old tip may be unknown here: what is there was there before, for all that is known.
+  const before = await repository.treeOf(from).catch(() => undefined)
+  if (before === undefined) return []
+  const found = await changedBundles(before, await repository.treeOf(tip), repository)
+  if (found.size === 0) return []
+  if (found.size > mostMerged) return 'too-many'
+  const isAhead = await repository.contains(tip, from).catch(() => false)
+  const commits = isAhead ? (await repository.firstParents(tip, from)).slice(0, mostCommits) : []
+  const open = new Map(found)
+  const merged: MergedBundle[] = []
+  for (const commit of commits) {
+    if (open.size === 0) break
+    const [parent] = await repository.parentsOf(commit)
+    if (parent === undefined) break
+    const paths = await repository.diff(await repository.treeOf(parent), await repository.treeOf(commit))
+    for (const [root, place] of open)
+      if (paths.some(({ path }) => path.startsWith(`${root}/`))) {
+        merged.push({ ...place, commit })
+        open.delete(root)
+      }
+  }
+  for (const place of open.values()) merged.push({ ...place, commit: tip })
+  return merged.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
+
+type Place = Pick<MergedBundle, 'directory' | 'version'>
+
+const releaseConfig = /^operators\/([^/]+)\/([^/]+)\/release-config\.ya?ml$/
+
+/** By their roots, such as `operators/foo/1.2.3`. */
+async function changedBundles(
+  before: TreeSha,
+  after: TreeSha,
+  repository: Read,
+): Promise<ReadonlyMap<string, Place>> {
+  const touched = new Map<string, Place & { isConfigured: boolean }>()
+  for (const { path, after: now } of await repository.diff(before, after)) {
+    if (now === undefined) continue
+    const [, directory, version] = releaseConfig.exec(path) ?? []
+    const place =
+      directory !== undefined && version !== undefined ? { directory, version } : bundlePlaceOf(path)
+    if (place === undefined) continue
+    const root = `operators/${place.directory}/${place.version}`
+    const isConfigured = directory !== undefined || touched.get(root)?.isConfigured === true
+    touched.set(root, { directory: place.directory, version: place.version, isConfigured })
+  }
+  const found = new Map<string, Place>()
+  for (const [root, { directory, version, isConfigured }] of touched) {
+    const isThere = async (tree: TreeSha) => hasManifest(await repository.list(tree, root), root)
+    if ((await isThere(after)) && (isConfigured || !(await isThere(before))))
+      found.set(root, { directory, version })
+    // Whoever fills a repository is noticed before each of its directories is read.
+    if (found.size > mostMerged) break
+  }
+  return found
+}
+
+function keyOf({ directory, version }: Place): string {
+  return `${directory}/${version}`
+}

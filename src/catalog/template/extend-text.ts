@@ -1,0 +1,313 @@
+// A YAML or JSON text with more in it: items at the ends of lists, keys at the ends of mappings. All that stands there stays
+// byte for byte as it is, comments and quoting included; what is new looks like its neighbours. Whether it came out right
+// is not believed: whoever calls reads the result again.
+import {
+  isCollection,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  type Node,
+  type Pair,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml'
+import type { Json } from '../../go/json/json.ts'
+import { isObject } from '../../go/json/json-fields.ts'
+import type { ReadResult } from '../write/writable.ts'
+import { sameJson } from './same-json.ts'
+import { newText, type Style } from './new-text.ts'
+
+interface Edit {
+  readonly from: number
+  readonly to: number
+  readonly text: string
+}
+
+/** Thrown here and told below: a place where nothing can be added without touching what is there. */
+class CannotExtend extends Error {}
+
+/**
+ * The text of a document that says `after` where it says `before`: the same, with items and keys more. Fails where
+ * anything else differs, or where the text holds the place in a way that leaves no room.
+ */
+export function extendText(text: string, before: Json, after: Json): ReadResult<string> {
+  const edits: Edit[] = []
+  try {
+    const contents = contentsOf(text)
+    if (contents === undefined) return { ok: false, error: 'it holds no document' }
+    new Extending(text, edits, listOffsetOf(text, contents)).node(contents, before, after)
+  } catch (error) {
+    if (error instanceof CannotExtend) return { ok: false, error: error.message }
+    // The stack's end: the library goes down with each bracket.
+    if (error instanceof RangeError) return { ok: false, error: 'it is nested too deep' }
+    throw error
+  }
+  // From the end, so that what is still to come keeps its place; of two at one place the inner one came first.
+  const extended = edits
+    .toReversed()
+    .toSorted((a, b) => b.from - a.from)
+    .reduce((so, { from, to, text: added }) => so.slice(0, from) + added + so.slice(to), text)
+  return { ok: true, value: extended }
+}
+
+function contentsOf(text: string): Node | undefined {
+  const [document] = parseAllDocuments(text, {
+    keepSourceTokens: true,
+    uniqueKeys: false,
+    prettyErrors: false,
+    strict: false,
+    // Positions alone count here; what values mean is another reader's to say.
+    schema: 'failsafe',
+  })
+  const contents = document?.contents
+  return isNode(contents) ? contents : undefined
+}
+
+class Extending {
+  private readonly text: string
+  private readonly edits: Edit[]
+  private readonly lineEnd: string
+  private readonly style: Style
+
+  constructor(text: string, edits: Edit[], listOffset: number) {
+    this.text = text
+    this.edits = edits
+    this.lineEnd = text.includes('\r\n') ? '\r\n' : '\n'
+    this.style = { listOffset, gap: ' ' }
+  }
+
+  node(node: unknown, before: Json, after: Json): void {
+    if (sameJson(before, after)) return
+    if (isSeq(node) && Array.isArray(before) && Array.isArray(after)) {
+      const [old, now] = [before as readonly Json[], after as readonly Json[]]
+      if (now.length < old.length || old.length !== node.items.length) throw cannot('a list is another')
+      old.forEach((item, at) => {
+        this.node(node.items[at], item, now[at] ?? null)
+      })
+      if (now.length > old.length) this.items(node, now.slice(old.length))
+      return
+    }
+    if (isMap(node) && isObject(before) && isObject(after)) {
+      for (const key of Object.keys(before)) {
+        const value = after[key]
+        if (value === undefined) throw cannot('a key is gone')
+        if (!sameJson(before[key] ?? null, value)) this.pair(node.items, key, before[key] ?? null, value)
+      }
+      const added = Object.entries(after).filter(([key]) => before[key] === undefined)
+      if (added.length > 0) this.pairs(node, Object.fromEntries(added))
+      return
+    }
+    throw cannot('a value is another')
+  }
+
+  private pair(pairs: readonly Pair[], key: string, before: Json, after: Json): void {
+    const found = pairs.filter((pair) => isScalar(pair.key) && pair.key.value === key)
+    const [pair] = found
+    // A merge key, an alias: what is written elsewhere is not this mapping's alone.
+    if (!pair || found.length > 1) throw cannot(`the key "${key}" is not written where it counts`)
+    const isNothing = before === null || (Array.isArray(before) && before.length === 0)
+    if (isNothing && Array.isArray(after)) this.first(pair, after as readonly Json[])
+    else this.node(pair.value, before, after)
+  }
+
+  /** Items at the end of a list that has some. */
+  private items(list: YAMLSeq, added: readonly Json[]): void {
+    const last = list.items.at(-1)
+    const token = list.srcToken
+    if (!isNode(last) || !token) throw cannot('a list has an end that cannot be read')
+    if (token.type === 'flow-collection') {
+      const end = endOf(last)
+      const start = last.range?.[0] ?? 0
+      const blank = this.blankBefore(start)
+      // The items of a list over several lines have a line each.
+      const items = added.map(
+        (item) => `,${blank || ' '}${this.flow(item, last, this.text.slice(start, end))}`,
+      )
+      this.edits.push({ from: end, to: end, text: items.join('') })
+      return
+    }
+    if (token.type !== 'block-seq') throw cannot('a list is written in an unknown way')
+    // Comments behind the last item are an item without a dash.
+    const dash = token.items
+      .flatMap(({ start }) => start.filter(({ type }) => type === 'seq-item-ind'))
+      .at(-1)
+    const column = dash === undefined ? -1 : this.columnOf(dash.offset)
+    if (dash === undefined || !this.isBlank(dash.offset - column, dash.offset))
+      throw cannot('the items of a list do not begin their lines')
+    const gap = /^-( +)\S/.exec(this.text.slice(dash.offset, dash.offset + 20))?.[1] ?? ' '
+    const like = isMap(last) && last.srcToken?.type === 'flow-collection' ? 'flow' : 'block'
+    const lines = added.map((item) =>
+      like === 'flow' && isObject(item)
+        ? `${' '.repeat(column)}-${gap}${this.flow(item, last, '')}`
+        : newText.item(ordered(item, list.items), column, { ...this.style, gap, quotes: quotesOf(last) }),
+    )
+    this.insertLines(this.afterLines(endOf(last), column), lines)
+  }
+
+  /** The first items of a list that is empty, or is not there. */
+  private first(pair: Pair, added: readonly Json[]): void {
+    const { key, value } = pair
+    if (!isNode(key)) throw cannot('a key has no place')
+    const keyStart = key.range?.[0] ?? 0
+    const column = this.columnOf(keyStart)
+    const isFlow = isNode(value) && value.srcToken?.type === 'flow-collection'
+    const inBlock = this.isBlank(keyStart - column, keyStart) || /^ *- +$/.test(this.lineBefore(keyStart))
+    if (isFlow && !inBlock) {
+      const range = value.range
+      if (!range) throw cannot('a list has no place')
+      const items = added.map((item) => newText.flow(item)).join(', ')
+      this.edits.push({ from: range[0], to: range[1], text: `[${items}]` })
+      return
+    }
+    if (!inBlock) throw cannot('a list is begun within one line')
+    const colon = this.text.indexOf(':', key.range?.[1] ?? 0)
+    if (isFlow && value.range) {
+      // `entries: []`: the brackets go, and the items stand below.
+      const start = this.text.slice(0, value.range[0]).trimEnd().length
+      this.edits.push({ from: start, to: value.range[1], text: '' })
+    }
+    const from = isFlow && value.range ? value.range[1] : colon + 1
+    const indent = column + this.style.listOffset
+    this.insertLines(
+      this.lineAfter(from),
+      added.map((item) => newText.item(item, indent, this.style)),
+    )
+  }
+
+  /** Keys at the end of a mapping. */
+  private pairs(map: YAMLMap, added: Readonly<Record<string, Json>>): void {
+    const last = map.items.at(-1)
+    const token = map.srcToken
+    if (!last || !isNode(last.key) || !token) throw cannot('an empty mapping has no end')
+    const end = Math.max(endOf(last.key), isNode(last.value) ? endOf(last.value) : 0)
+    if (token.type === 'flow-collection') {
+      const blank = this.blankBefore(last.key.range?.[0] ?? 0)
+      const text = Object.entries(added).map(
+        ([key, value]) => `,${blank || ' '}${newText.flowPair(key, value, this.isJson(last.key))}`,
+      )
+      this.edits.push({ from: end, to: end, text: text.join('') })
+      return
+    }
+    if (token.type !== 'block-map') throw cannot('a mapping is written in an unknown way')
+    const column = this.columnOf(last.key.range?.[0] ?? 0)
+    const lines = newText.pairs(added, column, { ...this.style, quotes: new Map() })
+    this.insertLines(this.afterLines(end, column), [lines])
+  }
+
+  private flow(item: Json, like: unknown, text: string): string {
+    const wanted = ordered(item, [like])
+    const isJson = isMap(like) && this.isJson(like.items[0]?.key)
+    if (!text.includes('\n')) return newText.flow(wanted, isJson)
+    // Over several lines as the item before it: its keys stand deeper than its brace.
+    const inner =
+      isMap(like) && isNode(like.items[0]?.key) ? this.columnOf(like.items[0].key.range?.[0] ?? 0) : 0
+    const outer = isNode(like) ? this.indentOf(like.range?.[0] ?? 0) : 0
+    return newText.json(wanted, outer, Math.max(1, inner - outer))
+  }
+
+  private isJson(key: unknown): boolean {
+    return isScalar(key) && key.type === 'QUOTE_DOUBLE'
+  }
+
+  /** What stands between an item and whatever is before it. */
+  private blankBefore(at: number): string {
+    return /[ \t\r\n]*$/.exec(this.text.slice(Math.max(0, at - 200), at))?.[0] ?? ''
+  }
+
+  private insertLines(at: number, lines: readonly string[]): void {
+    const whole = lines.map((line) => line.replaceAll('\n', this.lineEnd)).join(this.lineEnd)
+    const isOpen = at > 0 && this.text[at - 1] !== '\n'
+    this.edits.push({
+      from: at,
+      to: at,
+      text: isOpen ? this.lineEnd + whole : whole + this.lineEnd,
+    })
+  }
+
+  /** Where a line begins after this place, behind comments that stand deeper than `column`: they are of what is before. */
+  private afterLines(end: number, column: number): number {
+    let at = end > 0 && this.text[end - 1] === '\n' ? end : this.lineAfter(end)
+    for (;;) {
+      const comment = /^( *)#[^\n]*(?:\n|$)/.exec(this.text.slice(at, at + 4096))
+      if (!comment || (comment[1]?.length ?? 0) <= column) return at
+      at += comment[0].length
+    }
+  }
+
+  private lineAfter(at: number): number {
+    const found = this.text.indexOf('\n', at)
+    return found < 0 ? this.text.length : found + 1
+  }
+
+  private lineBefore(at: number): string {
+    return this.text.slice(this.text.lastIndexOf('\n', at - 1) + 1, at)
+  }
+
+  private columnOf(at: number): number {
+    return this.lineBefore(at).length
+  }
+
+  private indentOf(at: number): number {
+    return /^ */.exec(this.lineBefore(at))?.[0].length ?? 0
+  }
+
+  private isBlank(from: number, to: number): boolean {
+    return /^ *$/.test(this.text.slice(from, to))
+  }
+}
+
+function cannot(why: string): CannotExtend {
+  return new CannotExtend(`nothing can be added to its text without touching what is there: ${why}`)
+}
+
+/** The end of a node's own text: blanks and comments behind it are not its own. */
+function endOf(node: Node): number {
+  const own = node.range?.[1] ?? 0
+  if (!isCollection(node) || node.srcToken?.type === 'flow-collection') return own
+  const last: unknown = node.items.at(-1)
+  if (isPair(last))
+    return Math.max(isNode(last.key) ? endOf(last.key) : 0, isNode(last.value) ? endOf(last.value) : 0)
+  return isNode(last) ? endOf(last) : own
+}
+
+/** Keys in the order of the last neighbour that has most of them. */
+function ordered(item: Json, neighbours: readonly unknown[]): Json {
+  if (!isObject(item)) return item
+  const its = Object.keys(item)
+  const like = neighbours
+    .map((neighbour) =>
+      isMap(neighbour) ? neighbour.items.map((pair) => String(isScalar(pair.key) ? pair.key.value : '')) : [],
+    )
+    .filter((keys) => its.every((key) => keys.includes(key)))
+    .at(-1)
+  if (!like) return item
+  return Object.fromEntries(
+    its.toSorted((a, b) => like.indexOf(a) - like.indexOf(b)).map((key) => [key, item[key] ?? null]),
+  )
+}
+
+/** How a neighbour quotes the value of each key. */
+function quotesOf(neighbour: unknown): ReadonlyMap<string, string> {
+  if (!isMap(neighbour)) return new Map()
+  return new Map(
+    neighbour.items.flatMap(({ key, value }) =>
+      isScalar(key) && isScalar(value) ? [[String(key.value), value.type ?? '']] : [],
+    ),
+  )
+}
+
+/** How many columns the items of a list stand deeper than its key, in the first mapping of the text. */
+function listOffsetOf(text: string, contents: Node): number {
+  const column = (at: number) => at - (text.lastIndexOf('\n', at - 1) + 1)
+  const pairs = isMap(contents) ? contents.items : []
+  for (const { key, value } of [
+    ...pairs,
+    ...pairs.flatMap((pair) => (isMap(pair.value) ? pair.value.items : [])),
+  ])
+    if (isNode(key) && isSeq(value) && value.srcToken?.type === 'block-seq')
+      return Math.max(0, column(value.srcToken.offset) - column(key.range?.[0] ?? 0))
+  return 0
+}

@@ -1,0 +1,132 @@
+// The files that a release of a bundle changes: the templates that it names, with the bundle, and the catalogs that are
+// rendered from them. No other file, whatever settings and bundle say.
+import { amendTemplate } from '../../catalog/template/amend-template.ts'
+import { releasedCatalog, type ReleasedBundle } from '../../catalog/template/released-catalog.ts'
+import { readWritable, type ReadResult, type WritableCatalog } from '../../catalog/write/writable.ts'
+import type { CatalogChange } from '../../change/change.ts'
+import { becomingChanges } from './becoming.ts'
+import { isPlainName, type PlannedTemplate } from './release-plan.ts'
+
+/** The package's part of a catalog, at the base. */
+export interface CatalogAtBase {
+  readonly path: string
+  readonly format: 'yaml' | 'json'
+  /** Absent: the catalog does not have the package yet. */
+  readonly bytes?: Uint8Array
+}
+
+export interface PackageAtBase {
+  /** Below `operators/`. */
+  readonly directory: string
+  /** By their file names, those that there are. */
+  readonly templates: ReadonlyMap<string, Uint8Array>
+  /** By the catalogs' names. One that is missing is not there. */
+  readonly catalogs: ReadonlyMap<string, CatalogAtBase>
+}
+
+export interface ReleasedFiles {
+  /** Sorted by path, only those that differ. None: the catalogs have the bundle. */
+  readonly files: readonly { readonly path: string; readonly bytes: Uint8Array }[]
+  /** Each catalog that differs. */
+  readonly changes: readonly CatalogChange[]
+}
+
+/** Errors are clauses for people, without a full stop. */
+export function releaseFiles(
+  base: PackageAtBase,
+  bundle: ReleasedBundle,
+  templates: readonly PlannedTemplate[],
+): ReadResult<ReleasedFiles> {
+  if (!isPlainName(base.directory)) return failed('the directory of the package has no plain name')
+  const files = new Map<string, Uint8Array>()
+  const changes: CatalogChange[] = []
+  for (const one of templates) {
+    const problem = releaseTo(one, base, bundle, { files, changes })
+    if (problem !== undefined) return failed(problem)
+  }
+  return {
+    ok: true,
+    value: {
+      files: [...files]
+        .map(([path, bytes]) => ({ path, bytes }))
+        .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      changes,
+    },
+  }
+}
+
+interface Found {
+  readonly files: Map<string, Uint8Array>
+  readonly changes: CatalogChange[]
+}
+
+/** One template and its catalogs. The answer is what keeps it from being done. */
+function releaseTo(
+  { template: name, type, catalogs: names, release }: PlannedTemplate,
+  { directory, templates, catalogs }: PackageAtBase,
+  bundle: ReleasedBundle,
+  { files, changes }: Found,
+): string | undefined {
+  const known: { catalog: string; place: CatalogAtBase }[] = []
+  for (const catalog of names) {
+    const place = catalogs.get(catalog)
+    if (!place) return `there is no catalog ${catalog}, and to begin one is for people`
+    known.push({ catalog, place })
+  }
+  const before = templates.get(name)
+  // What some of its catalogs have, the template has under whatever reference people gave it.
+  const present = namesIn(known.flatMap(({ place }) => place.bytes ?? []))
+  const { name: bundleName = '', package: packageName = directory } = bundle.withMetadata
+  const amended = present.has(bundleName)
+    ? undefined
+    : amendTemplate(before, type, {
+        ...release,
+        name: bundleName,
+        package: packageName,
+        image: bundle.image,
+      })
+  if (amended?.ok === false) return `the template ${name} cannot be changed: ${amended.error}`
+  const template = amended?.value ?? before
+  if (!template) return undefined
+  if (template !== before) files.set(`operators/${directory}/catalog-templates/${name}`, template)
+  for (const { catalog, place } of known) {
+    const others = known.flatMap((one) =>
+      one.catalog !== catalog && one.place.bytes ? [one.place.bytes] : [],
+    )
+    const released = releasedCatalog(
+      template,
+      {
+        catalog,
+        format: place.format,
+        others,
+        ...(place.bytes && { bytes: place.bytes }),
+        ...(before && { templateBefore: before }),
+      },
+      [bundle],
+    )
+    if (!released.ok) return `the catalog ${catalog} cannot be rendered: ${released.error}`
+    if (place.bytes && sameBytes(place.bytes, released.value)) continue
+    files.set(place.path, released.value)
+    const now = writable(released.value)
+    if (now) changes.push(...becomingChanges([catalog], place.bytes && writable(place.bytes), now))
+  }
+  return undefined
+}
+
+/** Names of the bundles that files of catalogs have. */
+export function namesIn(files: readonly Uint8Array[]): ReadonlySet<string> {
+  return new Set(files.flatMap((bytes) => writable(bytes)?.bundles.flatMap(({ name }) => name ?? []) ?? []))
+}
+
+function writable(bytes: Uint8Array): WritableCatalog | undefined {
+  const read = readWritable([bytes])
+  return read.ok ? read.value : undefined
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at])
+}
+
+function failed(error: string): { readonly ok: false; readonly error: string } {
+  return { ok: false, error }
+}

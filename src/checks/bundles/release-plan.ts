@@ -1,0 +1,82 @@
+// Which templates and catalogs a bundle is released to, as `ci.yaml` and its `release-config.yaml` say. Names in them are
+// whatever people wrote: only plain ones lead to a file.
+import type { Release, TemplateType } from '../../catalog/template/amend-template.ts'
+import type { ReadResult } from '../../catalog/write/writable.ts'
+import type { SettingsText } from './package-sources.ts'
+import { ciYamlSchema, releaseConfigSchema } from './package-settings.ts'
+import { readSettings } from './settings-file.ts'
+
+export interface PlannedTemplate {
+  /** File in `catalog-templates/`. */
+  readonly template: string
+  readonly type: TemplateType
+  /** Names of the catalogs that are rendered from it. */
+  readonly catalogs: readonly string[]
+  readonly release: Pick<Release, 'channels' | 'replaces' | 'skips' | 'skipRange'>
+}
+
+export interface ReleasePlan {
+  /** At least one. */
+  readonly templates: readonly PlannedTemplate[]
+  /** Whether the pull request that releases it may be merged without a person. */
+  readonly isMergedByItself: boolean
+}
+
+/** `nothing`: nobody wants it released. An error is a sentence for people, without a full stop. */
+export type PlanResult = ReadResult<ReleasePlan> | { readonly ok: 'nothing'; readonly why: string }
+
+/** Far beyond what any release names: each is rendered. */
+const mostTemplates = 20
+const mostCatalogs = 50
+const mostChannels = 100
+/** A name in an upgrade edge, or of a channel. The longest public one has a third of this. */
+const longestName = 253
+
+export function planRelease(ciYaml: SettingsText | undefined, config: SettingsText): PlanResult {
+  const settings = ciYaml && readSettings(ciYaml, ciYamlSchema).value
+  if (settings?.fbc?.enabled !== true)
+    return { ok: 'nothing', why: 'ci.yaml does not say `fbc.enabled: true`' }
+  const { value } = readSettings(config, releaseConfigSchema)
+  if (!value) return refused('its release-config.yaml is malformed')
+  if (value.catalog_templates.length > mostTemplates)
+    return refused(`its release-config.yaml names more than ${mostTemplates} templates`)
+  const templates: PlannedTemplate[] = []
+  for (const { template_name: template, channels, replaces, skips, skipRange } of value.catalog_templates) {
+    if (!isPlainName(template) || !/\.(?:ya?ml|json)$/.test(template))
+      return refused('its release-config.yaml names a template that is no plain file name')
+    const mapped = settings.fbc.catalog_mapping.filter(({ template_name: name }) => name === template)
+    const [mapping] = mapped
+    if (!mapping || mapped.length > 1)
+      return refused(`ci.yaml maps the template ${template} ${mapping ? 'twice' : 'to no catalogs'}`)
+    if (templates.some((one) => one.template === template))
+      return refused(`its release-config.yaml names the template ${template} twice`)
+    if (!mapping.catalog_names.every(isPlainName) || mapping.catalog_names.length > mostCatalogs)
+      return refused(`ci.yaml maps the template ${template} to catalogs without plain names, or to too many`)
+    const names = [...channels, ...(replaces === undefined ? [] : [replaces]), ...(skips ?? [])]
+    if (channels.length > mostChannels || !names.every(isWord))
+      return refused('its release-config.yaml names channels or bundles that are no plain names')
+    if (skipRange !== undefined && !/^[ -~]{1,500}$/.test(skipRange))
+      return refused('its release-config.yaml has a skipRange that is no plain text')
+    templates.push({
+      template,
+      type: mapping.type,
+      catalogs: [...new Set(mapping.catalog_names)],
+      release: { channels, replaces, skips, skipRange },
+    })
+  }
+  return { ok: true, value: { templates, isMergedByItself: value.merge !== false } }
+}
+
+/** One part of a path, which neither leads elsewhere nor hides. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?$/.test(name) && !name.includes('..')
+}
+
+/** What stands in a template as it is: neither blanks nor anything that nobody sees. */
+export function isWord(name: string): boolean {
+  return name.length <= longestName && /^[!-~]+$/.test(name)
+}
+
+function refused(error: string): { readonly ok: false; readonly error: string } {
+  return { ok: false, error }
+}

@@ -1,0 +1,85 @@
+// The templates and catalogs of a package as a tree has them: those that a release is written to. Each place is looked at
+// before anything is written there: through a link, or over one, nothing is.
+import type { TreeSha } from '../../change/ids.ts'
+import type { TreeEntry } from '../../change/path-change.ts'
+import type { CatalogAtBase, PackageAtBase } from '../../checks/bundles/release-files.ts'
+import type { ReadTree } from '../../ports/repository.ts'
+
+export type Listed = { readonly path: string } & TreeEntry
+
+/** The tree holds something else than what is written. The message is for people, without a full stop. */
+export class Unwritable extends Error {
+  override readonly name = 'Unwritable'
+}
+
+/** Values beyond a bound are lost when a template is amended (plain-json.ts); the largest public one has a quarter of this. */
+const largestTemplate = 1024 * 1024
+/** GitHub takes no file above 100 MB, and tells people off at half of it. */
+const largestCatalog = 48 * 1024 * 1024
+
+export interface OpenPackage {
+  /** The package with these templates and their catalogs. Each is read once. Rejects with a GitError, and with Unwritable. */
+  read(
+    wanted: readonly { readonly template: string; readonly catalogs: readonly string[] }[],
+  ): Promise<PackageAtBase>
+}
+
+/** `entries`: all below `operators/<directory>`. Names must be plain ones. */
+export function openPackageAtBase(
+  repository: ReadTree,
+  tree: TreeSha,
+  directory: string,
+  entries: readonly Listed[],
+): OpenPackage {
+  const folder = `operators/${directory}/catalog-templates`
+  const templates = new Map<string, Uint8Array>()
+  const catalogs = new Map<string, CatalogAtBase>()
+  const known = new Set<string>()
+
+  async function readCatalog(name: string): Promise<CatalogAtBase | undefined> {
+    const all = await repository.list(tree, `catalogs/${name}`)
+    // Nobody begins a catalog by naming it.
+    if (!all.some(({ path }) => path.startsWith(`catalogs/${name}/`))) return undefined
+    const root = `catalogs/${name}/${directory}`
+    if (all.some(({ path }) => path === root)) throw new Unwritable(`${root} is no directory`)
+    const [entry, ...more] = all.filter(({ path }) => path.startsWith(`${root}/`))
+    if (!entry) return { path: `${root}/catalog.yaml`, format: 'yaml' }
+    if (more.length > 0) throw new Unwritable(`${root} has several files, and the bot writes one`)
+    return {
+      path: entry.path,
+      format: entry.path.endsWith('.json') ? 'json' : 'yaml',
+      bytes: await readRegular(repository, entry, largestCatalog),
+    }
+  }
+
+  return {
+    async read(wanted) {
+      if (entries.some(({ path }) => path === folder)) throw new Unwritable(`${folder} is no directory`)
+      for (const { template, catalogs: names } of wanted) {
+        const path = `${folder}/${template}`
+        const entry = entries.find((one) => one.path === path)
+        if (entries.some((one) => one.path.startsWith(`${path}/`)))
+          throw new Unwritable(`${path} is a directory`)
+        if (entry && !templates.has(template))
+          templates.set(template, await readRegular(repository, entry, largestTemplate))
+        for (const name of names) {
+          if (known.has(name)) continue
+          known.add(name)
+          const found = await readCatalog(name)
+          if (found) catalogs.set(name, found)
+        }
+      }
+      return { directory, templates, catalogs }
+    },
+  }
+}
+
+/** Rejects with a GitError, and with Unwritable: a link would be written through, or replaced. */
+export async function readRegular(
+  repository: ReadTree,
+  { path, mode, oid }: Listed,
+  most: number,
+): Promise<Uint8Array> {
+  if (!mode.startsWith('100')) throw new Unwritable(`${path} is no regular file`)
+  return repository.read(oid, most)
+}

@@ -1,0 +1,194 @@
+// A repository in the sandbox's GitHub whose catalogs are made from bundles, the release job on it, and a registry whose
+// answers the test gives. Releases are worked out in this process; time is the test's own; the job can be killed anywhere.
+import { join } from 'node:path'
+import pino from 'pino'
+import { releaseBundles, wantsReleases } from '../../../../src/app/jobs/release/release-bundles.ts'
+import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
+import { releases } from '../../../../src/app/jobs/release/release-state.ts'
+import { readSettings } from '../../../../src/app/settings.ts'
+import type { BundleAnswer, ImageAnswer, Question } from '../../../../src/checks/questions.ts'
+import { commitSha } from '../../../../src/change/ids.ts'
+import { defaultConfig } from '../../../../src/config/config.ts'
+import { Unwritable } from '../../../../src/examine/release/package-at-base.ts'
+import type { ReleaseOrder } from '../../../../src/examine/release/release-order.ts'
+import { workOutRelease } from '../../../../src/examine/release/work-out-release.ts'
+import { openMirror } from '../../../../src/git/mirror.ts'
+import { openForge } from '../../../../src/github/forge.ts'
+import type { GitHubApp } from '../../../../src/github/github-app.ts'
+import { ownBranchPrefix, type Action } from '../../../../src/ports/forge.ts'
+import type { Job, Store } from '../../../../src/ports/store.ts'
+import { git } from '../../../../sandbox/github/git/git-store.ts'
+import type { Pull } from '../../../../sandbox/github/world.ts'
+import { contentOf, released } from '../../../examine/release/release-files.ts'
+import type { Furnished } from '../../../sandbox/github/sample-world.ts'
+import { clock as realClock } from '../../../store/sample-records.ts'
+import type { Files } from '../../../checks/bundles/bundle-trees.ts'
+
+export const config = (more = '') =>
+  `bundles:\n  image: quay.io/foo/{package}:{version}\n  release:\n    enabled: true\n${more}`
+export const configFile = '.github/catalog-bot.yml'
+
+export interface ReleaseScene {
+  readonly full: string
+  readonly repo: ReturnType<Furnished['github']['repository']>
+  readonly asked: { readonly job: Job; readonly seconds: number }[]
+  /** What the registry says of references. Those that are not in it are missing. */
+  readonly images: Map<string, ImageAnswer | BundleAnswer>
+  /** References that the registry was asked about. */
+  readonly questions: string[]
+  /** Puts the image of a version there, built from its directory or from another one. */
+  put(version: string, letter?: string, from?: string): void
+  /** Merges a pull request with these files, by somebody else than the bot. */
+  merge(files: Files, title?: string): Promise<Pull>
+  push(files: Readonly<Record<string, string | null>>, branch?: string): Promise<string>
+  /** Runs the job. `killAt`: the process dies after so many effects, halves among them: between an effect and its answer. */
+  run(killAt?: number): Promise<'done' | 'killed'>
+  readonly wants: () => Promise<boolean>
+  pass(seconds: number): void
+  /** Our pull requests, with what their branch has. */
+  readonly own: () => readonly Pull[]
+  readonly file: (ref: string, path: string) => Promise<string>
+  readonly branches: () => readonly string[]
+  readonly comments: (pull: Pull) => readonly string[]
+  close(): Promise<void>
+}
+
+let repositories = 0
+
+class Killed extends Error {}
+
+export async function openReleaseScene(
+  it: Furnished,
+  app: GitHubApp,
+  store: Store,
+  directory: string,
+  given: Files = {},
+): Promise<ReleaseScene> {
+  const name = `released-${++repositories}`
+  const full = `catalogs/${name}`
+  await it.github.createRepository('catalogs', name, {
+    files: { ...released, [configFile]: config(), ...given },
+  })
+  it.github.changeInstallation(it.installation, [full])
+  const repository = { owner: 'catalogs', name }
+  let now = Date.UTC(2026, 10, 20)
+  const mirror = await openMirror({
+    directory: join(directory, name),
+    url: `${it.github.url}/${full}.git`,
+    repository,
+    credential: async () => ({
+      username: 'x-access-token',
+      password: await app.gitToken(it.installation.id, repository),
+    }),
+  })
+  const asked: { job: Job; seconds: number }[] = []
+  const images = new Map<string, ImageAnswer | BundleAnswer>()
+  const questions: string[] = []
+  const missing = { kind: 'missing', reason: 'the registry does not have it' } as const
+  const octokit = await app.octokit(it.installation.id)
+  const forge = openForge(octokit, repository, app)
+  const effects = { left: Infinity }
+  const half = () => {
+    if (effects.left <= 0) throw new Killed()
+    effects.left -= 0.5
+  }
+  async function effect<T>(act: () => Promise<T>): Promise<T> {
+    half()
+    const done = await act()
+    half()
+    return done
+  }
+  const place = {
+    installation: it.installation.id,
+    repository: mirror,
+    mirror: join(directory, name),
+    forge: { ...forge, perform: (action: Action) => effect(() => forge.perform(action)) },
+    app: {
+      settings: readSettings({}),
+      store: {
+        ...store,
+        enqueue: async (job: Job, seconds = 0) => void asked.push({ job, seconds }),
+        writeState: (...of: Parameters<Store['writeState']>) => effect(() => store.writeState(...of)),
+      },
+      registries: {
+        forOneLook: () => async (question: Question) => {
+          const reference = 'reference' in question ? question.reference : ''
+          questions.push(reference)
+          return images.get(reference) ?? missing
+        },
+        lookAgain: async (reference: string) => {
+          questions.push(reference)
+          return images.get(reference) ?? missing
+        },
+      },
+      releases: {
+        workOut: async (order: ReleaseOrder) => {
+          try {
+            return await workOutRelease(order, mirror)
+          } catch (error) {
+            if (error instanceof Unwritable) return { kind: 'refused', why: error.message }
+            throw error
+          }
+        },
+        close: async () => undefined,
+      },
+      clock: { ...realClock, now: () => now },
+      log: pino({ level: 'silent' }),
+    },
+  } as unknown as JobContext<Store>
+  const repo = it.github.repository(full)
+  const job = { kind: 'release', installation: it.installation.id, repository, branch: 'main' } as const
+  const push = (changes: Readonly<Record<string, string | null>>, branch?: string) =>
+    it.github.pushToBase(full, changes, branch === undefined ? {} : { branch })
+  return {
+    full,
+    repo,
+    asked,
+    images,
+    questions,
+    push,
+    put(version, letter = version.replaceAll('.', '').slice(-1), from = version) {
+      const digest = `sha256:${letter.repeat(64)}`
+      images.set(`quay.io/foo/foo:${version}`, { kind: 'ok', digest, mediaType: 'x', size: 1 })
+      images.set(`quay.io/foo/foo@${digest}`, {
+        kind: 'bundle',
+        digest,
+        content: contentOf(from),
+        findings: [],
+      })
+    },
+    async merge(changes, title = 'Add a version') {
+      const pull = await it.github.openPull({ repository: full, author: 'alice', title, changes })
+      await octokit.rest.pulls.merge({ owner: 'catalogs', repo: name, pull_number: pull.number })
+      return pull
+    },
+    async run(killAt) {
+      effects.left = killAt ?? Infinity
+      try {
+        await releaseBundles(job, place)
+        return 'done'
+      } catch (error) {
+        if (error instanceof Killed) return 'killed'
+        throw error
+      } finally {
+        effects.left = Infinity
+      }
+    },
+    async wants() {
+      await mirror.fetch('main')
+      const tip = commitSha(String(await mirror.tip('main')))
+      const enabled = { ...defaultConfig.bundles.release, enabled: true }
+      const its = { ...defaultConfig, bundles: { ...defaultConfig.bundles, release: enabled } }
+      return wantsReleases('main', tip, its, place)
+    },
+    pass: (seconds) => void (now += seconds * 1000),
+    own: () => [...repo.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]'),
+    file: (ref, path) => git(repo.path, 'show', `${ref}:${path}`),
+    branches: () => [...repo.known.keys()].filter((ref) => ref.startsWith(`refs/heads/${ownBranchPrefix}`)),
+    comments: (pull) => pull.comments.map(({ body }) => body),
+    async close() {
+      await store.retainState(releases, repository, [])
+      await mirror.close()
+    },
+  }
+}

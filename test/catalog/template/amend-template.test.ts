@@ -1,0 +1,283 @@
+// A template with one more bundle: only the lines that are needed, in the manner of what stands there.
+import { describe, expect, test } from '@jest/globals'
+import { amendTemplate, type Release } from '../../../src/catalog/template/amend-template.ts'
+
+const release: Release = {
+  package: 'foo',
+  name: 'foo.v1.1.0',
+  image: 'quay.io/foo/foo@sha256:1',
+  channels: ['stable'],
+  replaces: 'foo.v1.0.0',
+}
+
+function amended(text: string, more: Partial<Release> = {}): string {
+  const type = /schema['"]?: *['"]?olm.semver/i.test(text) ? 'olm.semver' : 'olm.template.basic'
+  const result = amendTemplate(new TextEncoder().encode(text), type, { ...release, ...more })
+  return result.ok ? new TextDecoder().decode(result.value) : `refused: ${result.error}`
+}
+
+/** What is new, as lines; fails where an old line is gone or stands elsewhere. */
+function newLines(text: string, more: Partial<Release> = {}): string[] {
+  const old = text.split(/(?<=\n)/)
+  const added: string[] = []
+  for (const line of amended(text, more).split(/(?<=\n)/))
+    if (line === old[0]) old.shift()
+    else added.push(line.replace(/\n$/, ''))
+  expect(old).toEqual([])
+  return added
+}
+
+const basic = `---
+# The graph of foo.
+schema: olm.template.basic
+entries:
+- schema: olm.package
+  name: foo   # the package
+  defaultChannel: "stable"
+- entries:
+  # the first
+  - name: foo.v1.0.0
+    skipRange: '>=0.1.0 <1.0.0'   # all before
+  name: stable
+  package: foo
+  schema: olm.channel
+
+# Images.
+- schema: olm.bundle
+  image: quay.io/foo/foo:1.0.0
+  # not any more: quay.io/foo/foo:0.1.0
+# The end.
+`
+
+describe('a basic template', () => {
+  test('gets the lines of the bundle, and keeps all others', () => {
+    expect(newLines(basic, { skipRange: '>=1.0.0 <1.1.0', skips: ['foo.v1.0.1', 'foo.v1.0.2'] })).toEqual([
+      '  - name: foo.v1.1.0',
+      '    replaces: foo.v1.0.0',
+      '    skips:',
+      '    - foo.v1.0.1',
+      '    - foo.v1.0.2',
+      "    skipRange: '>=1.0.0 <1.1.0'",
+      '- schema: olm.bundle',
+      '  image: quay.io/foo/foo@sha256:1',
+    ])
+    expect(amended(basic)).toContain(
+      '0.1.0\n- schema: olm.bundle\n  image: quay.io/foo/foo@sha256:1\n# The end.\n',
+    )
+  })
+
+  test('with deeper lists, other orders and quotes gets lines like them', () => {
+    const text = `entries:
+    -   entries:
+            -   replaces: "foo.v0.9.0"
+                name: "foo.v1.0.0"
+        name: stable
+        package: foo
+        schema: olm.channel
+    -   image: 'quay.io/foo/foo:1.0.0'
+        schema: olm.bundle
+schema: olm.template.basic`
+    expect(newLines(text)).toEqual([
+      '            -   replaces: "foo.v1.0.0"',
+      '                name: "foo.v1.1.0"',
+      "    -   image: 'quay.io/foo/foo@sha256:1'",
+      '        schema: olm.bundle',
+    ])
+  })
+
+  test('gets a channel that it does not have', () => {
+    expect(newLines(basic, { channels: ['stable', 'beta'] })).toEqual([
+      '  - name: foo.v1.1.0',
+      '    replaces: foo.v1.0.0',
+      '- entries:',
+      '  - name: foo.v1.1.0',
+      '    replaces: foo.v1.0.0',
+      '  name: beta',
+      '  package: foo',
+      '  schema: olm.channel',
+      '- schema: olm.bundle',
+      '  image: quay.io/foo/foo@sha256:1',
+    ])
+  })
+
+  test.each([
+    ['an empty list', 'entries: []   # none yet', '  - name: foo.v1.1.0'],
+    ['no list', 'entries:', '  - name: foo.v1.1.0'],
+  ])('whose channel has %s gets the first entry', (_, entries, line) => {
+    const text = `schema: olm.template.basic
+entries:
+- schema: olm.channel
+  ${entries}
+  name: stable
+  package: foo
+- schema: olm.bundle
+  image: quay.io/foo/foo:1.0.0
+`
+    const lines = amended(text).split('\n')
+    expect(lines.slice(lines.indexOf(line))).toEqual([
+      line,
+      '    replaces: foo.v1.0.0',
+      '  name: stable',
+      '  package: foo',
+      '- schema: olm.bundle',
+      '  image: quay.io/foo/foo:1.0.0',
+      '- schema: olm.bundle',
+      '  image: quay.io/foo/foo@sha256:1',
+      '',
+    ])
+    expect(amended(text)).toMatch(/entries:( {3}# none yet)?\n {2}- name/)
+  })
+
+  test('of items on one line each gets such items', () => {
+    const text = `schema: olm.template.basic
+entries:
+- {schema: olm.channel, package: foo, name: stable, entries: [{name: foo.v1.0.0}]}
+- {schema: olm.bundle, image: 'quay.io/foo/foo:1.0.0'}
+`
+    expect(amended(text, { skips: ['foo.v1,0'] })).toBe(
+      `${text.replace('v1.0.0}]', 'v1.0.0}, {name: foo.v1.1.0, replaces: foo.v1.0.0, skips: ["foo.v1,0"]}]')}- {schema: olm.bundle, image: quay.io/foo/foo@sha256:1}
+`,
+    )
+  })
+
+  test.each([undefined, 2, '\t'])('in JSON stays such, indented by %p', (indent) => {
+    const value = {
+      schema: 'olm.template.basic',
+      entries: [
+        { schema: 'olm.channel', package: 'foo', name: 'stable', entries: [{ name: 'foo.v1.0.0' }] },
+        { schema: 'olm.bundle', image: 'quay.io/foo/foo:1.0.0' },
+      ],
+    }
+    const wanted = structuredClone(value) as { entries: unknown[] }
+    wanted.entries.push({ schema: 'olm.bundle', image: release.image })
+    ;(wanted.entries[0] as (typeof value.entries)[0]).entries?.push({
+      name: 'foo.v1.1.0',
+      replaces: 'foo.v1.0.0',
+    } as never)
+    const text = amended(JSON.stringify(value, undefined, indent))
+    expect(JSON.parse(text)).toEqual(wanted)
+    if (indent === 2) expect(text).toBe(JSON.stringify(wanted, undefined, 2))
+  })
+
+  test('keeps the ends of its lines, and the end of its text', () => {
+    const windows = basic.replaceAll('\n', '\r\n').trimEnd()
+    expect(amended(windows)).toBe(amended(basic).replaceAll('\n', '\r\n').trimEnd())
+  })
+
+  test('keeps comments behind its last item behind it, where they stand as deep', () => {
+    const text = `schema: olm.template.basic
+entries:
+  - schema: olm.channel
+    name: stable
+    package: foo
+    entries:
+      - name: foo.v1.0.0
+      #- name: foo.v1.0.1
+
+  # 1.0.0
+  - schema: olm.bundle
+    image: quay.io/foo/foo:1.0.0
+  # the end
+`
+    expect(newLines(text)).toEqual([
+      '      - name: foo.v1.1.0',
+      '        replaces: foo.v1.0.0',
+      '  - schema: olm.bundle',
+      '    image: quay.io/foo/foo@sha256:1',
+    ])
+  })
+
+  test('that has the bundle is left alone', () => {
+    expect(amended(amended(basic))).toBe(amended(basic))
+  })
+})
+
+describe('a template is begun', () => {
+  test.each(['olm.template.basic', 'olm.semver'] as const)('as %s', (type) => {
+    const result = amendTemplate(undefined, type, {
+      ...release,
+      channels: type === 'olm.semver' ? ['Fast', 'Stable'] : ['stable'],
+    })
+    expect(result.ok && new TextDecoder().decode(result.value)).toBe(
+      type === 'olm.semver'
+        ? `---
+Schema: olm.semver
+GenerateMajorChannels: true
+GenerateMinorChannels: true
+Fast:
+  Bundles:
+  - Image: quay.io/foo/foo@sha256:1
+Stable:
+  Bundles:
+  - Image: quay.io/foo/foo@sha256:1
+`
+        : `---
+schema: olm.template.basic
+entries:
+- schema: olm.package
+  name: foo
+  defaultChannel: stable
+- schema: olm.channel
+  name: stable
+  package: foo
+  entries:
+  - name: foo.v1.1.0
+    replaces: foo.v1.0.0
+- schema: olm.bundle
+  image: quay.io/foo/foo@sha256:1
+`,
+    )
+  })
+})
+
+describe('a semver template', () => {
+  const text = `---
+Schema: olm.semver
+GenerateMinorChannels: true
+Candidate:
+  Bundles:
+    # the first
+    - Image: quay.io/foo/foo:1.0.0
+
+# not yet
+STABLE: # none
+  bundles: []
+`
+  test('gets the image, spelt as what is there', () => {
+    expect(newLines(text, { channels: ['candidate'] })).toEqual(['    - Image: quay.io/foo/foo@sha256:1'])
+  })
+
+  test('gets lists that are empty, and channels that it does not have', () => {
+    expect(amended(text, { channels: ['Stable', 'fast'] })).toBe(
+      text.replace(
+        'bundles: []\n',
+        `bundles:
+    - Image: quay.io/foo/foo@sha256:1
+Fast:
+  Bundles:
+    - Image: quay.io/foo/foo@sha256:1
+`,
+      ),
+    )
+  })
+})
+
+describe('nothing is written', () => {
+  test.each([
+    ['lists are shared', `x: &all []\nentries: *all\nschema: olm.template.basic\n`],
+    [
+      'lists are used twice',
+      `entries: &all\n- {schema: olm.bundle, image: a}\nmore: *all\nschema: olm.template.basic\n`,
+    ],
+    ['keys stand twice', `entries: []\nentries: []\nschema: olm.template.basic\n`],
+    ['it is another kind', 'schema: olm.template.substitutes\nentries: []\n'],
+    ['it is no text', 'schema: olm.template.basic\nentries: []\n# \u00ff'],
+    ['it is one value', '- schema: olm.template.basic\n'],
+  ])('where %s', (_, text) => {
+    const bytes = new TextEncoder().encode(text)
+    // Alone it is not UTF-8.
+    const given = text.includes('\u00ff') ? bytes.filter((byte) => byte !== 0xc3) : bytes
+    const result = amendTemplate(given, 'olm.template.basic', release)
+    expect(result.ok && new TextDecoder().decode(result.value)).toBe(false)
+  })
+})

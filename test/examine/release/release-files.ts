@@ -1,0 +1,96 @@
+// A repository whose catalogs are made from bundles: the package foo, with one bundle, a basic template and two catalogs.
+import { readRegistryBundle } from '../../../src/bundle/registry-bundle.ts'
+import type { BundleStatement } from '../../../src/bundle/render/compare-with-image.ts'
+import { renderBundle } from '../../../src/bundle/render/render-bundle.ts'
+import { bundle, type Files } from '../../checks/bundles/bundle-trees.ts'
+
+export const digest = (letter: string) => `sha256:${letter.repeat(64)}`
+const published = `quay.io/foo/foo@${digest('a')}`
+
+const blob = (version: string) => `---
+image: ${published}
+name: foo.v${version}
+package: foo
+properties:
+- type: olm.package
+  value:
+    packageName: foo
+    version: ${version}
+relatedImages:
+- image: ${published}
+  name: ""
+schema: olm.bundle
+`
+/** As opm writes it. */
+export const catalog = `---
+defaultChannel: stable
+name: foo
+schema: olm.package
+---
+entries:
+- name: foo.v1.0.0
+name: stable
+package: foo
+schema: olm.channel
+${blob('1.0.0')}`
+
+export const template = `# Kept by people.
+schema: olm.template.basic
+entries:
+  - schema: olm.package
+    name: foo
+    defaultChannel: "stable"
+  - schema: olm.channel
+    package: foo
+    name: stable
+    entries:
+      - name: foo.v1.0.0 # the first
+  # Images.
+  - schema: olm.bundle
+    image: ${published}
+`
+export const templatePath = 'operators/foo/catalog-templates/basic.yaml'
+
+/** At the base. */
+export const released: Files = {
+  'operators/foo/ci.yaml': `reviewers: [alice]
+fbc:
+  enabled: true
+  catalog_mapping:
+    - template_name: basic.yaml
+      type: olm.template.basic
+      catalog_names: [v4.19, v4.20]
+`,
+  [templatePath]: template,
+  'catalogs/v4.19/foo/catalog.yaml': catalog,
+  'catalogs/v4.20/foo/catalog.yaml': catalog,
+  ...bundle('1.0.0'),
+}
+
+/** A bundle directory that asks to be released. */
+export function merged(version: string, replaces = 'foo.v1.0.0', more = ''): Files {
+  return {
+    ...bundle(version),
+    [`operators/foo/${version}/release-config.yaml`]: `${more}catalog_templates:
+  - template_name: basic.yaml
+    channels: [stable]
+    replaces: ${replaces}
+`,
+  }
+}
+
+/** What the image of a bundle directory holds that was built from it. */
+export function contentOf(version: string, files: Files = bundle(version)): BundleStatement {
+  const root = `operators/foo/${version}/`
+  const inside = new Map(
+    Object.entries(files)
+      .filter(([path]) => path.startsWith(root) && !path.endsWith('release-config.yaml'))
+      .map(([path, text]) => [path.slice(root.length), new TextEncoder().encode(text)]),
+  )
+  const { bundle: read } = readRegistryBundle(inside)
+  if (!read) throw new Error('it is no bundle')
+  const own = 'quay.io/foo/foo:x'
+  const { name = '', package: its = '', properties = [], relatedImages = [] } = renderBundle(read, own)
+  // As the registry is read: without the bundle's own image.
+  return { name, package: its, properties, relatedImages: relatedImages.filter(({ image }) => image !== own) }
+}

@@ -1,0 +1,150 @@
+// What a release writes, worked out from a tree and from what the image holds.
+import { describe, expect, test } from '@jest/globals'
+import { defaultConfig } from '../../../src/config/config.ts'
+import { workOutRelease } from '../../../src/examine/release/work-out-release.ts'
+import { changeAsText } from '../../../src/messages/describe-change.ts'
+import { base, repository, type Files } from '../../checks/bundles/bundle-trees.ts'
+import { catalog, contentOf, digest, merged, released, template, templatePath } from './release-files.ts'
+
+const reference = `quay.io/foo/foo@${digest('b')}`
+const image = { reference, content: contentOf('1.1.0') }
+
+async function workOut(
+  files: Files,
+  more: { image?: typeof image | undefined; version?: string } = { image },
+) {
+  const { read } = repository(files, {})
+  const { image: its, version = '1.1.0' } = more
+  const order = { tree: base, directory: 'foo', version, config: defaultConfig, ...(its && { image: its }) }
+  return workOutRelease(order, read)
+}
+
+async function ready(files: Files) {
+  const standing = await workOut(files)
+  if (standing.kind !== 'ready') throw new Error(JSON.stringify(standing))
+  const written = Object.fromEntries(
+    standing.files.map(({ path, bytes }) => [path, new TextDecoder().decode(bytes)]),
+  )
+  return { ...standing, written }
+}
+
+const whole = { ...released, ...merged('1.1.0') }
+
+describe('a release', () => {
+  test('adds the bundle by digest to its template and to the catalogs of it, and to nothing else', async () => {
+    const { written, lines, name, isMergedByItself } = await ready(whole)
+    expect(Object.keys(written)).toEqual([
+      'catalogs/v4.19/foo/catalog.yaml',
+      'catalogs/v4.20/foo/catalog.yaml',
+      templatePath,
+    ])
+    expect(written[templatePath]).toBe(
+      template
+        .replace('# the first\n', '# the first\n      - name: foo.v1.1.0\n        replaces: foo.v1.0.0\n')
+        .concat(`  - schema: olm.bundle\n    image: ${reference}\n`),
+    )
+    const text = written['catalogs/v4.20/foo/catalog.yaml'] ?? ''
+    // All that stood there stands there still, byte for byte.
+    const entry = '- name: foo.v1.1.0\n  replaces: foo.v1.0.0\n'
+    const added = text.slice(catalog.length + entry.length)
+    expect(text).toBe(catalog.replace('name: stable', `${entry}name: stable`) + added)
+    expect(added).toContain(`image: ${reference}\nname: foo.v1.1.0\n`)
+    expect({ name, isMergedByItself }).toEqual({ name: 'foo.v1.1.0', isMergedByItself: true })
+    expect(changeAsText(lines)).toEqual([
+      'foo in v4.19, v4.20:',
+      '  1.1.0 added to channel stable, replaces 1.0.0',
+      '  channel stable: head 1.0.0 → 1.1.0',
+    ])
+  })
+
+  test('adds it where it lacks, with what the other catalogs have', async () => {
+    const first = await ready(whole)
+    const half = {
+      ...whole,
+      [templatePath]: first.written[templatePath] ?? '',
+      'catalogs/v4.19/foo/catalog.yaml': first.written['catalogs/v4.19/foo/catalog.yaml'] ?? '',
+    }
+    const { written } = await ready(half)
+    expect(written).toEqual({
+      'catalogs/v4.20/foo/catalog.yaml': first.written['catalogs/v4.20/foo/catalog.yaml'],
+    })
+    expect(await workOut({ ...half, ...written })).toEqual({ kind: 'done' })
+  })
+
+  test('waits for the image, and asks for none where nothing is to be released', async () => {
+    expect(await workOut(whole, {})).toEqual({ kind: 'awaited' })
+    const { 'operators/foo/1.1.0/release-config.yaml': _, ...quiet } = whole
+    expect(await workOut(quiet, {})).toMatchObject({ kind: 'unwanted' })
+    const off = { ...whole, 'operators/foo/ci.yaml': 'updateGraph: replaces-mode\n' }
+    expect(await workOut(off, {})).toMatchObject({ kind: 'unwanted' })
+    expect(await workOut(released, {})).toMatchObject({ kind: 'unwanted', why: 'its directory is gone' })
+  })
+
+  test('that a person shall merge says so', async () => {
+    const { isMergedByItself } = await ready({
+      ...released,
+      ...merged('1.1.0', 'foo.v1.0.0', 'merge: false\n'),
+    })
+    expect(isMergedByItself).toBe(false)
+  })
+
+  test.each([
+    ['another content than what was agreed to', contentOf('1.1.1'), 'name differs'],
+    ['nothing that is a bundle', undefined, 'opm cannot read its image'],
+  ])('gets no image with %s', async (_, content, why) => {
+    const standing = await workOut(whole, { image: { reference, content } as typeof image })
+    expect(standing).toMatchObject({ kind: 'refused', isImage: true, why: expect.stringContaining(why) })
+  })
+
+  test.each<[string, Files, string]>([
+    ['breaks a catalog', merged('1.1.0', 'foo.v0.9.0'), 'the catalogs would not be valid'],
+    [
+      'is to go to a catalog that nobody has begun',
+      { 'operators/foo/ci.yaml': (released['operators/foo/ci.yaml'] ?? '').replace('v4.20', 'v4.21') },
+      'there is no catalog v4.21',
+    ],
+    [
+      'names a template by a path',
+      {
+        'operators/foo/1.1.0/release-config.yaml':
+          'catalog_templates: [{template_name: ../../../.github/x.yaml, channels: [stable]}]\n',
+      },
+      'no plain file name',
+    ],
+    [
+      'maps its template to a path',
+      { 'operators/foo/ci.yaml': (released['operators/foo/ci.yaml'] ?? '').replace('v4.20', '../.github') },
+      'catalogs without plain names',
+    ],
+    [
+      'names a channel that is markup',
+      {
+        'operators/foo/1.1.0/release-config.yaml':
+          'catalog_templates: [{template_name: basic.yaml, channels: ["a b"]}]\n',
+      },
+      'no plain names',
+    ],
+    ['has a catalog in two files', { 'catalogs/v4.20/foo/more.yaml': '---\n' }, 'several files'],
+    [
+      'has a template that cannot be read',
+      { [templatePath]: 'schema: olm.template.basic\nentries: [}\n' },
+      'cannot be changed',
+    ],
+  ])('that %s is refused', async (_, files, why) => {
+    const standing = await workOut({ ...whole, ...files }).catch((error: Error) => ({
+      kind: error.name === 'Unwritable' ? 'refused' : 'failed',
+      why: error.message,
+    }))
+    expect(standing).toMatchObject({ kind: 'refused', why: expect.stringContaining(why) })
+  })
+
+  test('writes over no link, and through none', async () => {
+    const { read } = repository(whole, {})
+    for (const linked of [templatePath, 'catalogs/v4.20/foo/catalog.yaml']) {
+      const list = async (tree: string, prefix?: string) =>
+        (await read.list(tree, prefix)).map((one) => (one.path === linked ? { ...one, mode: '120000' } : one))
+      const order = { tree: base, directory: 'foo', version: '1.1.0', config: defaultConfig, image }
+      await expect(workOutRelease(order, { ...read, list })).rejects.toThrow('no regular file')
+    }
+  })
+})

@@ -1,0 +1,107 @@
+// A merged bundle directory gets into the catalogs: the bot opens the pull request for it, dies on the way, opens no second
+// one, judges it like any other, and merges it by the role that the configuration gives it.
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { git } from '../../sandbox/github/git/git-store.ts'
+import type { Pull } from '../../sandbox/github/world.ts'
+import { repositoryName } from '../../sandbox/demo/demo-world.ts'
+import { bundle, type Files } from '../checks/bundles/bundle-trees.ts'
+import { digest, merged, released, templatePath } from '../examine/release/release-files.ts'
+import { openStoryWorld, until, type StoryWorld } from './world.ts'
+
+const patience = 60
+const configFile = '.github/catalog-bot.yml'
+
+describe('a repository whose catalogs are made from bundles', () => {
+  let world: StoryWorld
+  const config = (more: string) =>
+    `bundles:\n  image: ${world.coast.registry.host}/foo/{package}:{version}\n${more}`
+  const own = (): readonly Pull[] =>
+    [...world.coast.repository.pulls.values()].filter(({ author }) => author.login === 'catalog-bot[bot]')
+  /** The image of a bundle directory, as its pipeline builds it. The answer is its digest. */
+  const build = (version: string, files: Files = bundle(version)): string => {
+    const { registry } = world.coast
+    const root = `operators/foo/${version}/`
+    const inside = Object.entries(files)
+      .filter(([path]) => path.startsWith(root) && !path.endsWith('release-config.yaml'))
+      .map(([path, text]) => [path.slice(root.length), text] as const)
+    const annotations = inside.find(([path]) => path === 'metadata/annotations.yaml')?.[1] ?? ''
+    const labels = Object.fromEntries(
+      annotations
+        .split('\n')
+        .slice(1)
+        .flatMap((line) => {
+          const [key = '', value = ''] = line.trim().split(': ')
+          return key === '' ? [] : [[key, value]]
+        }),
+    )
+    registry.putImage('foo/foo', version, { labels, files: Object.fromEntries(inside) })
+    return registry.manifest('foo/foo', version)?.digest ?? ''
+  }
+  const propose = (version: string, replaces: string): Promise<Pull> =>
+    world.coast.github.openPull({
+      repository: repositoryName,
+      author: 'alice',
+      title: `foo ${version}`,
+      changes: merged(version, replaces),
+    })
+
+  beforeAll(async () => {
+    world = await openStoryWorld({ sweepSeconds: 2, environment: { LEASE_SECONDS: '2' } })
+    const { github, registry } = world.coast
+    const old = `${registry.host}/foo/foo@${build('1.0.0')}`
+    const files = Object.entries({ ...released, [configFile]: config('') }).map(([path, text]) => [
+      path,
+      text.replaceAll(`quay.io/foo/foo@${digest('a')}`, old),
+    ])
+    await github.pushToBase(repositoryName, Object.fromEntries(files) as Record<string, string>)
+    await world.start({ CATALOG_BOT_CRASH_AT: 'release-opened' })
+  }, 120_000)
+  afterAll(() => world.close())
+
+  test('gets no pull request of the bot where its configuration asks for none', async () => {
+    build('1.1.0')
+    const pull = await propose('1.1.0', 'foo.v1.0.0')
+    await until('it is merged', () => pull.merged !== null, patience, world.log)
+    await world.coast.github.pushToBase(repositoryName, {
+      [configFile]: config(
+        '  release: {enabled: true}\nautomation:\n  - account: catalog-bot[bot]\n    packages: [foo]\n    channels: [stable]\n    changes: [add-bundle, add-edge, edit-sources]\n',
+      ),
+    })
+    await until(
+      'it is looked at',
+      () => world.log.some((line) => line.includes('"release"')),
+      patience,
+      world.log,
+    )
+    expect(own()).toEqual([])
+  }, 120_000)
+
+  test('gets one pull request for a merged bundle, although the bot is killed when it is open', async () => {
+    const pull = await propose('1.2.0', 'foo.v1.0.0')
+    await until('it is merged', () => pull.merged !== null, patience, world.log)
+    expect(own()).toEqual([])
+    // Its image comes later than the merge.
+    build('1.2.0')
+    expect(await world.bot().gone).toBe('SIGKILL')
+    await world.start()
+    await until(
+      'the release is merged',
+      () => own().some(({ merged: at }) => at !== null),
+      patience,
+      world.log,
+    )
+    expect(own().map(({ headRef }) => headRef)).toEqual(['catalog-bot/add/foo/1.2.0'])
+  }, 120_000)
+
+  test('has the bundle in its template and catalogs by digest, by a merge that is judged like any other', async () => {
+    const { repository, registry, github } = world.coast
+    const image = `${registry.host}/foo/foo@${registry.manifest('foo/foo', '1.2.0')?.digest}`
+    for (const path of [templatePath, 'catalogs/v4.19/foo/catalog.yaml', 'catalogs/v4.20/foo/catalog.yaml'])
+      expect(await git(repository.path, 'show', `main:${path}`)).toContain(image)
+    const [release] = own()
+    if (!release) throw new Error('there is none')
+    expect(github.checkRuns(release).map(({ name }) => name)).toContain('catalog-bot / ownership')
+    await until('it says that it is merged', () => release.comments.length === 1, patience, world.log)
+    expect(repository.issues.size).toBe(0)
+  })
+})
