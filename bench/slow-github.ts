@@ -1,16 +1,23 @@
 // A door before the sandbox's GitHub that answers every request so many milliseconds later, and counts what goes through: a
-// distant GitHub. Knows of each request what it was about, as far as its address says.
+// distant GitHub. Knows of each request what it was about, as far as its address and its body say.
 import { createServer, request as ask } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import { operationOf } from '../sandbox/github/graphql/operation-of.ts'
 
 export interface Passed {
   readonly method: string
   readonly path: string
   /** As `performance.now()` has it, when it was answered. */
   readonly at: number
-  /** Of a check run: the commit that it is about. */
-  readonly head?: string
+  /** Of GraphQL: the operation's name. */
+  readonly operation?: string
+  /** How much it changes: mutations are counted one by one, however many come in one request. */
+  readonly writes: number
+  /** The commits that its body names. */
+  readonly heads: readonly string[]
+  /** The pull requests that its body names. */
+  readonly pulls: readonly number[]
 }
 
 export interface SlowGitHub {
@@ -24,6 +31,7 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
   const passed: Passed[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? '/'
+    const method = request.method ?? ''
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.once('end', () => {
@@ -32,12 +40,7 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
           `${target}${path}`,
           { method: request.method, headers: request.headers },
           (answer) => {
-            passed.push({
-              method: request.method ?? '',
-              path,
-              at: performance.now(),
-              ...headOf(path, chunks),
-            })
+            passed.push({ method, path, at: performance.now(), ...saysOf(method, path, chunks) })
             response.writeHead(answer.statusCode ?? 502, answer.headers)
             answer.pipe(response)
           },
@@ -59,9 +62,23 @@ export async function openSlowGitHub(target: string, milliseconds: number): Prom
   }
 }
 
-function headOf(path: string, chunks: readonly Buffer[]): { head?: string } {
-  if (!path.endsWith('/check-runs')) return {}
-  const body: unknown = JSON.parse(Buffer.concat(chunks).toString() || '{}')
-  const head = typeof body === 'object' && body !== null && 'head_sha' in body ? body.head_sha : undefined
-  return typeof head === 'string' ? { head } : {}
+function saysOf(
+  method: string,
+  path: string,
+  chunks: readonly Buffer[],
+): Pick<Passed, 'operation' | 'writes' | 'heads' | 'pulls'> {
+  const isGraphql = path.endsWith('/graphql')
+  const rest = method === 'GET' || method === 'HEAD' ? 0 : 1
+  if (!isGraphql && !path.endsWith('/check-runs')) return { writes: rest, heads: [], pulls: [] }
+  const text = Buffer.concat(chunks).toString() || '{}'
+  const body = JSON.parse(text) as { query?: string; variables?: { pull?: unknown } }
+  const heads = [...text.matchAll(/"(?:head_sha|headSha)":"([0-9a-f]{40})"/g)].map(([, sha = '']) => sha)
+  if (!isGraphql) return { writes: rest, heads, pulls: [] }
+  const named = [...(body.query ?? '').matchAll(/pullRequest\(number: (\d+)\)/g)].map(([, at]) => Number(at))
+  const { pull } = body.variables ?? {}
+  return {
+    ...operationOf(body),
+    heads: [...new Set(heads)],
+    pulls: [...named, ...(typeof pull === 'number' ? [pull] : [])],
+  }
 }

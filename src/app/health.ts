@@ -1,6 +1,8 @@
 // Whether the bot can do its work, for whoever runs it: a probe wants one word, a person wants to know what is broken.
 import type { Clock } from '../ports/clock.ts'
 import { ForgeError } from '../github/forge-error.ts'
+import type { HeldInstallation } from '../github/budget/budgets.ts'
+import type { WorkClass } from '../github/budget/work-class.ts'
 import { isDoneWithin } from './is-done-within.ts'
 
 export interface HealthReport {
@@ -19,7 +21,21 @@ export interface Health {
 /** Milliseconds that the store gets for an answer: a probe waits no longer. */
 const patience = 2_000
 
-export function openHealth(store: { ping(): Promise<void> }, clock: Clock): Health {
+const workWords: Readonly<Record<WorkClass, string>> = {
+  landing: 'merging',
+  look: 'looks at pull requests',
+  sweep: 'the sweep',
+  scan: 'scans of images',
+}
+
+const sayHeld = ({ installation, works, until }: HeldInstallation): string =>
+  `what is left of GitHub's limit for installation ${installation} does not allow everything: until ${new Date(until).toISOString()} there wait ${works.map((work) => workWords[work]).join(', ')}`
+
+export function openHealth(
+  store: { ping(): Promise<void> },
+  clock: Clock,
+  held: () => readonly HeldInstallation[] = () => [],
+): Health {
   let credentialsRefused = false
   let silentSince: number | undefined
   return {
@@ -45,6 +61,7 @@ export function openHealth(store: { ping(): Promise<void> }, clock: Clock): Heal
           : [
               `GitHub does not say where the App is installed since ${new Date(silentSince).toISOString()}; this is retried`,
             ]),
+        ...held().map(sayHeld),
       ]
       // What GitHub sends while it does not answer is kept all the same.
       return { isReady: isStoreThere && !credentialsRefused, problems }

@@ -1,4 +1,5 @@
 // What the operator can measure, in Prometheus' form.
+import { workClasses } from '../github/budget/work-class.ts'
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client'
 
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
@@ -10,6 +11,24 @@ export function openMetrics() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const registers = [registry]
+  const githubRequests = new Counter({
+    name: 'catalog_bot_github_budget_requests_total',
+    help: "Requests to GitHub by what they were for; unchanged: free of the limit; held: not sent, to stay within it; refused: GitHub's limit",
+    labelNames: ['class', 'outcome'],
+    registers,
+  })
+  const githubWaiting = new Gauge({
+    name: 'catalog_bot_github_budget_waiting',
+    help: 'Requests that wait within this process until they may be sent',
+    labelNames: ['class'],
+    registers,
+  })
+  // Zero is said, too: an alert compares with it.
+  for (const work of workClasses) {
+    githubWaiting.set({ class: work }, 0)
+    for (const outcome of ['sent', 'unchanged', 'refused', 'held'])
+      githubRequests.inc({ class: work, outcome }, 0)
+  }
   return {
     registry,
     deliveries: new Histogram({
@@ -61,6 +80,8 @@ export function openMetrics() {
       labelNames: ['installation', 'resource'],
       registers,
     }),
+    githubRequests,
+    githubWaiting,
     published: new Counter({
       name: 'catalog_bot_published_images_total',
       help: 'Attempts to publish a catalog image, by outcome',

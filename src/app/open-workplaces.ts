@@ -6,8 +6,11 @@ import { openCommentMemory } from '../github/comment-memory.ts'
 import { openForge } from '../github/forge.ts'
 import type { GitHubApp } from '../github/github-app.ts'
 import { openMerging } from '../github/merge-calls.ts'
+import { openRepositoryMemory } from '../github/repository-memory.ts'
 import type { Store } from '../ports/store.ts'
 import { noTracing, traceCalls } from '../ports/tracing.ts'
+import type { Job } from '../ports/jobs.ts'
+import { classOfJob } from './jobs/class-of-job.ts'
 import type { App, JobContext } from './jobs/job-context.ts'
 
 /** The App with its own credentials, or whoever holds one of its tokens. */
@@ -19,6 +22,8 @@ export interface Workplaces {
   readonly open: (job: {
     readonly installation: number
     readonly repository: RepositoryName
+    /** How important it is. */
+    readonly kind?: Job['kind']
   }) => Promise<JobContext<Store>>
   /** Ends what git is still at, and with it the jobs that wait for it. */
   readonly close: () => Promise<void>
@@ -51,6 +56,7 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
   const acting = {
     ...github,
     comments: openCommentMemory(app.clock),
+    repositories: openRepositoryMemory(app.clock),
     pause: (milliseconds: number) => app.clock.sleep(milliseconds),
     mostComments: app.settings.budget.comments,
   }
@@ -79,7 +85,7 @@ export function openWorkplaces(app: App<Store>, github: ActingClient): Workplace
 
   return {
     open: async (job) => {
-      const octokit = await github.octokit(job.installation)
+      const octokit = await github.octokit(job.installation, classOfJob(job.kind))
       return {
         app,
         installation: job.installation,

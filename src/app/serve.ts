@@ -15,6 +15,7 @@ import { openControlSocket } from './control-socket.ts'
 import { deliveryHandler } from './edge/deliveries.ts'
 import { keepCompiled } from '../workers/keep-compiled.ts'
 import { openLookPool } from '../examine/looks/look-pool.ts'
+import { openReleasePool } from '../examine/release/release-pool.ts'
 import { openHealth, type HealthReport } from './health.ts'
 import { isDoneWithin } from './is-done-within.ts'
 import { openMetrics } from './metrics.ts'
@@ -74,6 +75,9 @@ export async function serve(
     ...credentials,
     apiUrl: settings.apiUrl,
     throttle: settings.throttle,
+    writePause: settings.writePause,
+    reserves: settings.reserves,
+    onAnswer: (outcome, work) => metrics.githubRequests.inc({ class: work, outcome }),
     clock,
     log,
   })
@@ -105,12 +109,13 @@ export async function serve(
   const publishing = openPublishing(publishEnvironment)
   const trials = openTrials(trialEnvironment)
   const readStoreMetrics = openStoreMetrics(metrics.registry, store, clock)
-  const health = openHealth(store, clock)
+  const health = openHealth(store, clock, () => github.held())
   const loader = catalogLoader(pool, store)
   const tracing = await openTracing(process.env, (error) =>
     log.warn({ err: error }, 'traces could not be sent'),
   )
   const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
+  const releases = openReleasePool(settings.budget)
   const turns = openTurns(clock)
   const app: App<Store> = {
     settings,
@@ -120,6 +125,7 @@ export async function serve(
     trials,
     loader,
     looks,
+    releases,
     turns,
     metrics,
     clock,
@@ -141,6 +147,8 @@ export async function serve(
           metrics.deliveries.observe({ outcome, event }, milliseconds / 1000),
       }),
       metrics: async () => {
+        for (const [work, requests] of Object.entries(github.waiting()))
+          metrics.githubWaiting.set({ class: work }, requests)
         await readStoreMetrics()
         return metrics.registry.metrics()
       },
@@ -228,7 +236,7 @@ export async function serve(
         log.warn('jobs did not end in time: the next start takes them up where they are')
         return
       }
-      await Promise.all([pool.close(), looks.close(), registries.close(), tracing.close()])
+      await Promise.all([pool.close(), looks.close(), releases.close(), registries.close(), tracing.close()])
       await store.close()
     },
   }

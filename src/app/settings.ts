@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { usualBudget, type LookBudget } from '../examine/looks/look-budget.ts'
+import { documentedLimits } from '../github/budget/github-limits.ts'
+import { usualReserves, type Reserves } from '../github/budget/work-class.ts'
 
 const seconds = z.coerce.number().int().min(1)
 
@@ -25,7 +27,20 @@ const schema = z.object({
   WEBHOOK_SECRET_PREVIOUS: z.string().optional(),
   GITHUB_API_URL: z.url().optional(),
   GITHUB_URL: z.url().optional(),
+  /** Whether GitHub's limits are kept that it does not tell with its answers. */
   GITHUB_THROTTLE: z.enum(['on', 'off']).default('on'),
+  /** Milliseconds from one write to the next, of one installation. */
+  GITHUB_WRITE_PAUSE: z.coerce.number().int().min(0).default(documentedLimits.writePause),
+  /** Percentages of GitHub's limit that looks, sweeps and scans leave to what is more important. */
+  GITHUB_RESERVES: z
+    .string()
+    .transform((text) => text.split(',').map(Number))
+    .refine(
+      ([look = -1, sweep = -1, scan = -1, ...more]) =>
+        look >= 0 && look <= sweep && sweep <= scan && scan <= 90 && more.length === 0,
+      'must be three rising percentages up to 90, for looks, sweeps and scans, such as 10,30,50',
+    )
+    .default([usualReserves.look * 100, usualReserves.sweep * 100, usualReserves.scan * 100]),
   SWEEP_SECONDS: seconds.default(180),
   /** How often images are scanned, whatever the repositories' configuration says; 0: never. */
   SCAN_SECONDS: z.coerce.number().int().min(0).optional(),
@@ -92,6 +107,8 @@ export interface Settings {
   readonly apiUrl: string
   readonly gitUrl: string
   readonly throttle: boolean
+  readonly writePause: number
+  readonly reserves: Reserves
   readonly sweepSeconds: number
   /** Absent: each repository's configuration says it. 0: never. */
   readonly scanSeconds: number | undefined
@@ -146,6 +163,8 @@ export function readSettings(environment: Readonly<Record<string, string | undef
     credentials: readCredentials(values),
     ...addressesOf(values),
     throttle: values.GITHUB_THROTTLE === 'on',
+    writePause: values.GITHUB_WRITE_PAUSE,
+    reserves: reservesOf(values.GITHUB_RESERVES),
     sweepSeconds: values.SWEEP_SECONDS,
     scanSeconds: values.SCAN_SECONDS,
     secondLookSeconds: values.SECOND_LOOK_SECONDS,
@@ -171,6 +190,10 @@ export function readSettings(environment: Readonly<Record<string, string | undef
       .map((host) => host.trim())
       .filter((host) => host !== ''),
   }
+}
+
+function reservesOf([look = 0, sweep = 0, scan = 0]: readonly number[]): Reserves {
+  return { landing: 0, look: look / 100, sweep: sweep / 100, scan: scan / 100 }
 }
 
 /** The bot's own pages have the rules, too. */

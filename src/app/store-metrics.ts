@@ -14,7 +14,18 @@ const readAgain = 5_000
 /** Milliseconds that the store gets: Prometheus gives up after ten seconds. */
 const patience = 2_000
 
-const jobKinds = ['pull', 'branch', 'sweep', 'group', 'train', 'publish', 'preview', 'trial', 'scan'] as const
+const jobKinds = [
+  'pull',
+  'branch',
+  'sweep',
+  'group',
+  'train',
+  'publish',
+  'preview',
+  'trial',
+  'release',
+  'scan',
+] as const
 const verdictKinds = ['merge', 'wait', 'blocked', 'unknown'] as const
 const stopKinds = ['frozen', 'audit', 'refused'] as const
 

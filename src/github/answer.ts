@@ -36,7 +36,7 @@ export async function answerQuestion(
 }
 
 /** REST names no editor, and times in whole seconds; GraphQL names each edit. */
-const editsOfComment = `query ($id: ID!) {
+const editsOfComment = `query EditsOfComment($id: ID!) {
   node(id: $id) {
     __typename
     ... on IssueComment { lastEditedAt includesCreatedEdit editor { login } }

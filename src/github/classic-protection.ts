@@ -125,7 +125,7 @@ const updateRule = z.object({
   }),
 })
 
-export const updateRuleQuery = `query ($owner: String!, $repo: String!, $ref: String!) {
+export const updateRuleQuery = `query UpdateRule($owner: String!, $repo: String!, $ref: String!) {
   repository(owner: $owner, name: $repo) { ref(qualifiedName: $ref) { refUpdateRule {
     requiredApprovingReviewCount requiresCodeOwnerReviews requiresConversationResolution
     requiresLinearHistory requiresSignatures viewerCanPush

@@ -1,4 +1,6 @@
 // The one error of this floor: GitHub could not be asked, or would not do as asked.
+import { sayGitHubLimit } from '../messages/github-limit.ts'
+import { readRefusal, unsaidWait } from './limit-answer.ts'
 
 export type ForgeErrorCode =
   'unauthorized' | 'forbidden' | 'not-found' | 'rate-limited' | 'rejected' | 'unavailable' | 'inconsistent'
@@ -28,18 +30,14 @@ interface HttpError {
 /** Turns whatever Octokit throws into a ForgeError. `doing` names the call: it never holds a token or a body. */
 export function toForgeError(error: unknown, doing: string): ForgeError {
   if (error instanceof ForgeError) return error
+  const refused = refusalOf(error)
+  if (refused !== undefined) {
+    const retryAfter = refused.seconds ?? unsaidWait
+    const message = `${doing}: ${sayGitHubLimit(Date.now() + retryAfter * 1000)}`
+    return new ForgeError('rate-limited', message, { cause: error, retryAfter })
+  }
   if (!isHttpError(error))
     return new ForgeError('unavailable', `${doing}: GitHub could not be reached`, { cause: error })
-  const headers = error.response?.headers ?? {}
-  const limited =
-    error.status === 429 ||
-    (error.status === 403 &&
-      (headers['x-ratelimit-remaining'] === '0' || headers['retry-after'] !== undefined))
-  if (limited)
-    return new ForgeError('rate-limited', `${doing}: GitHub's rate limit is reached`, {
-      cause: error,
-      retryAfter: waitOf(headers),
-    })
   const code: ForgeErrorCode =
     error.status === 401
       ? 'unauthorized'
@@ -57,15 +55,19 @@ function isHttpError(error: unknown): error is HttpError {
   return error instanceof Error && typeof (error as Partial<HttpError>).status === 'number'
 }
 
-const longestWait = 3600
+interface GraphqlError extends Error {
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly errors?: readonly { readonly type?: string; readonly message?: string }[]
+}
 
-/** Seconds: what `retry-after` says, else until the hour's limit begins anew, else a minute, as GitHub asks. */
-function waitOf(headers: Readonly<Record<string, string | undefined>>): number {
-  const after = Number(headers['retry-after'])
-  if (Number.isFinite(after) && after > 0) return Math.min(after, longestWait)
-  const reset = Number(headers['x-ratelimit-reset'])
-  if (headers['x-ratelimit-remaining'] !== '0' || !Number.isFinite(reset) || reset <= 0) return 60
-  // By GitHub's own clock, which is not ours. One second more: it begins anew within the second that it names.
-  const now = Date.parse(headers['date'] ?? '') || Date.now()
-  return Math.min(Math.max(1, Math.ceil(reset - now / 1000) + 1), longestWait)
+/** GraphQL says that a limit is reached with a status of success. */
+function refusalOf(error: unknown) {
+  if (isHttpError(error)) {
+    const headers = error.response?.headers ?? {}
+    return readRefusal(error.status, (name) => headers[name], error.message)
+  }
+  if (!(error instanceof Error) || error.name !== 'GraphqlResponseError') return undefined
+  const { headers, errors = [] } = error as GraphqlError
+  const said = errors.map(({ type, message }) => `${type}\n${message}`).join('\n')
+  return readRefusal(200, (name) => headers[name], said)
 }

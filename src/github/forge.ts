@@ -1,5 +1,5 @@
 // GitHub behind the Forge port: one repository with one installation's token. No merge call exists in this floor.
-import { commitSha, pullNumber, userId, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { commitSha, pullNumber, userId } from '../change/ids.ts'
 import type { RepositoryName } from '../change/snapshot.ts'
 import type { AnswerTo } from '../checks/questions.ts'
 import type {
@@ -17,23 +17,28 @@ import type { Octokit } from './github-app.ts'
 import { findOwnIssue, performOnIssue, type ActingApp } from './own-issues.ts'
 import { putSuggestions } from './put-suggestions.ts'
 import { putDeployment } from './put-deployment.ts'
+import { annotationsPerRequest, ownChecks, putCheck, putChecks, toOwnCheck } from './own-checks.ts'
+import { putComment } from './put-comment.ts'
+import { findMergedPull, findOwnPull, performOnOwnPull } from './own-pulls.ts'
 import { proposeTree } from './propose-tree.ts'
 import { readBranchRules } from './read-branch-rules.ts'
 import { findOwnComment } from './read-comments.ts'
 import { readSnapshot } from './read-snapshot.ts'
+import { openRepositoryMemory } from './repository-memory.ts'
 import { stillAs } from './still-as.ts'
-
-/** GitHub takes at most this many annotations in one request; later updates append more. */
-const annotationsPerRequest = 50
 
 /**
  * Actions that read what is there before they write: after a lost answer they find what was done, and do it once. What takes
  * several requests may be there in part.
  */
 function mayBeDoneAgain(action: Action): boolean {
-  if (action.kind === 'put-check') return action.run.annotations.length <= annotationsPerRequest
+  if (action.kind === 'put-check') return isInOneRequest(action.run)
+  if (action.kind === 'put-checks') return action.runs.every(isInOneRequest)
   return action.kind === 'request-reviews'
 }
+
+const isInOneRequest = ({ annotations }: CheckRun) => annotations.length <= annotationsPerRequest
+
 /** What was done before in the same job stays done: one call that fails does not take it back to its start. */
 const attempts = 4
 /** Milliseconds after which GitHub's lists show what was written. */
@@ -58,87 +63,35 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     }
   }
 
-  async function ownChecks(commit: CommitSha) {
-    const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
-      ...target,
-      ref: commit,
-      app_id: appId,
-      per_page: 100,
-    })
-    return runs.filter((run) => run.app?.id === appId)
-  }
-
-  const commentReader = { octokit, repository, appId, login: () => acting.login(), memory: acting.comments }
-  const ownComment = (pull: PullNumber) => findOwnComment(commentReader, pull)
-
-  async function putCheck(
-    { head, run, present }: Extract<Action, { kind: 'put-check' }>,
-    isAgain: boolean,
-  ): Promise<Performed> {
-    // Whoever has just read that no run of this name is there need not have it read once more.
-    const isNew = present !== undefined && !isAgain && !present.some(({ name }) => name === run.name)
-    const existing = isNew ? undefined : (await ownChecks(head)).find(({ name }) => name === run.name)
-    // It was done, and the answer did not arrive.
-    if (isAgain && existing?.external_id === run.digest && existing.status === run.status)
-      return existing.html_url === null ? {} : { url: existing.html_url }
-    const [first = [], ...rest] = chunks(run.annotations, annotationsPerRequest)
-    const output = (annotations: CheckRun['annotations']) => ({
-      title: run.title,
-      summary: run.summary,
-      annotations: annotations.map(({ path, startLine, endLine, level, title, message }) => ({
-        path,
-        start_line: startLine,
-        end_line: endLine,
-        annotation_level: level,
-        title,
-        message,
-      })),
-    })
-    const body = {
-      ...target,
-      name: run.name,
-      external_id: run.digest,
-      ...(run.detailsUrl !== undefined && { details_url: run.detailsUrl }),
-      ...(run.conclusion === undefined
-        ? { status: run.status as 'queued' | 'in_progress' }
-        : { status: 'completed' as const, conclusion: run.conclusion }),
-      output: output(first),
-    }
-    // An update appends its annotations to the old ones, so a run that has some is replaced, not updated.
-    const reusable =
-      existing !== undefined && existing.output.annotations_count === 0 && existing.status !== 'completed'
-    const { data } = reusable
-      ? await octokit.rest.checks.update({ ...body, check_run_id: existing.id })
-      : await octokit.rest.checks.create({ ...body, head_sha: head })
-    for (const annotations of rest)
-      await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
-    return data.html_url === null ? {} : { url: data.html_url }
+  const checkWriter = { octokit, target, appId }
+  const { monotonic = () => performance.now() } = acting
+  const repositories = acting.repositories ?? openRepositoryMemory({ now: monotonic })
+  const commentReader = {
+    octokit,
+    repository,
+    appId,
+    login: () => acting.login(),
+    memory: acting.comments,
+    monotonic,
   }
 
   async function perform(action: Action, isAgain: boolean): Promise<Performed> {
     switch (action.kind) {
-      case 'put-check':
-        return putCheck(action, isAgain)
+      case 'put-check': {
+        const { head, run, present } = action
+        const isNew = present !== undefined && !present.some(({ name }) => name === run.name)
+        const url = await putCheck(checkWriter, head, run, { isNew, isAgain })
+        return url === undefined ? {} : { url }
+      }
+      case 'put-checks': {
+        const repositoryId = repositories.idOf(repository)
+        return { urls: await putChecks(checkWriter, action, { repositoryId, isAgain }) }
+      }
       case 'put-suggestions':
         await putSuggestions(octokit, target, acting, action)
         return {}
-      case 'put-comment': {
-        const existing = await ownComment(action.pull)
-        if (existing?.body === action.body) return { updatedAt: existing.updated_at }
-        const { data } =
-          existing === undefined
-            ? await octokit.rest.issues.createComment({
-                ...target,
-                issue_number: action.pull,
-                body: action.body,
-              })
-            : await octokit.rest.issues.updateComment({
-                ...target,
-                comment_id: existing.id,
-                body: action.body,
-              })
-        return { updatedAt: data.updated_at }
-      }
+      case 'put-comment':
+        return putComment(commentReader, action)
       case 'request-reviews':
         await octokit.rest.pulls.requestReviewers({
           ...target,
@@ -174,6 +127,12 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         return {}
       case 'propose-tree':
         return { pull: await proposeTree(octokit, target, acting, action) }
+      case 'write-commit':
+      case 'move-own-branch':
+      case 'open-own-pull':
+      case 'edit-own-pull':
+      case 'close-own-pull':
+        return performOnOwnPull(octokit, target, acting, action)
       case 'open-issue':
       case 'edit-issue':
       case 'say-on-issue':
@@ -189,6 +148,8 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         login: () => acting.login(),
         memory: acting.comments,
         most: acting.mostComments,
+        repositories,
+        monotonic,
         ...options,
       }),
     stillAs: (snapshots) => stillAs(octokit, repository, snapshots),
@@ -209,8 +170,14 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
           updatedAt: pull.updated_at,
         }))
       }),
-    defaultBranch: () =>
-      asking('read', async () => (await octokit.rest.repos.get(target)).data.default_branch),
+    defaultBranch: ({ kept = false } = {}) =>
+      asking('read', async () => {
+        const known = kept ? repositories.defaultBranch(repository) : undefined
+        if (known !== undefined) return known
+        const { data } = await octokit.rest.repos.get(target)
+        repositories.keepDefaultBranch(repository, data.default_branch)
+        return data.default_branch
+      }),
     branches: () =>
       asking('list the branches', async () => {
         const branches = await octokit.paginate(octokit.rest.repos.listBranches, { ...target, per_page: 100 })
@@ -220,32 +187,23 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
     permissions: async () => acting.permissionsOn?.(repository),
     ownIssue: (marker, number) =>
       asking('look for our issue', () => findOwnIssue(octokit, target, acting, marker, number)),
+    mergedPull: (commit, branch) =>
+      asking('look for a merged pull request', () => findMergedPull(octokit, target, commit, branch)),
+    ownPull: (branch, base) =>
+      asking('look for our pull request', () => findOwnPull(octokit, target, acting, branch, base)),
     answer: async <Q extends ForgeQuestion>(question: Q) =>
       (await answerQuestion(octokit, repository, question)) as AnswerTo[Q['kind']],
     present: (pull, head) =>
       asking(`read what is shown on pull request ${pull}`, async (): Promise<Present> => {
-        const [checks, comment, requested] = await Promise.all([
-          ownChecks(head),
-          ownComment(pull),
-          octokit.rest.pulls.listRequestedReviewers({ ...target, pull_number: pull }),
+        const readAt = monotonic()
+        const [checks, comment] = await Promise.all([
+          ownChecks(checkWriter, head),
+          findOwnComment(commentReader, pull),
         ])
-        return {
-          checks: checks.map((run) => ({
-            name: run.name,
-            digest: run.external_id ?? '',
-            ...(run.html_url !== null && { url: run.html_url }),
-          })),
-          ...(comment !== undefined && {
-            comment: { body: comment.body, updatedAt: comment.updated_at },
-          }),
-          requestedUsers: requested.data.users.map((user) => user.login),
-          requestedTeams: requested.data.teams.map((team) => team.slug),
-        }
+        return { head, checks: checks.map(toOwnCheck), ...(comment && { comment }), readAt }
       }),
     checksOn: (commit) =>
-      asking('list the check runs', async () =>
-        (await ownChecks(commit)).map((run) => ({ name: run.name, digest: run.external_id ?? '' })),
-      ),
+      asking('list the check runs', async () => (await ownChecks(checkWriter, commit)).map(toOwnCheck)),
     othersChecks: (commit) =>
       asking('list the checks of others', async () => {
         const query = { ...target, ref: commit, per_page: 100 }
@@ -284,10 +242,4 @@ export function openForge(octokit: Octokit, repository: RepositoryName, acting: 
         }))
       }),
   }
-}
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  const result: T[][] = []
-  for (let start = 0; start < items.length; start += size) result.push(items.slice(start, start + size))
-  return result
 }

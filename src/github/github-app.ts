@@ -1,6 +1,6 @@
 // The GitHub App as a client: its JWT, its installations' tokens, its Octokits. Made of Probot's parts, with two
-// of its habits changed: nothing but GET is ever retried (T39), and a rate limit is waited for once and briefly,
-// because a job that gives up is taken again by the queue.
+// of its habits changed: nothing but GET is ever retried (T39), and GitHub's limits are kept by a budget of each
+// installation, which knows what is more important, instead of Octokit's throttling, which does not.
 import { Probot, ProbotOctokit } from 'probot'
 import type { Logger } from 'pino'
 import type { RepositoryName } from '../change/snapshot.ts'
@@ -8,8 +8,11 @@ import type { TokenPermissions } from '../gate/landing-demands.ts'
 import type { Clock } from '../ports/clock.ts'
 import { sendApiVersion } from './api-version.ts'
 import { toForgeError } from './forge-error.ts'
+import type { FetchEvents } from './budget/budgeted-fetch.ts'
+import { openBudgets, type HeldInstallation, type RemainingRequests } from './budget/budgets.ts'
+import { documentedLimits, noLimits } from './budget/github-limits.ts'
+import { usualReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
 import { plainAnswers } from './plain-answers.ts'
-import { openRateLimits, type RemainingRequests } from './rate-limits.ts'
 
 export type Octokit = ProbotOctokit
 
@@ -22,12 +25,17 @@ export interface GitHubAppOptions {
   readonly webhookSecret: string
   /** REST root without a slash at the end; GitHub.com's by default. */
   readonly apiUrl?: string | undefined
-  /** False only where the other side is ours: GitHub asks clients to write at most once a second. */
+  /** False where the server has no limits but those that it tells with its answers. */
   readonly throttle?: boolean | undefined
+  /** Milliseconds from one write to the next; a second, as GitHub asks, where it is not said. */
+  readonly writePause?: number | undefined
+  readonly reserves?: Reserves | undefined
   readonly clock: Clock
   readonly log: Logger
   /** Hears what GitHub says is left of an installation's hour. */
   readonly onRemaining?: (left: RemainingRequests) => void
+  /** Hears of each request what became of it. */
+  readonly onAnswer?: FetchEvents['onAnswer']
 }
 
 export interface InstalledRepository {
@@ -42,8 +50,8 @@ export interface GitHubApp {
   readonly probot: Probot
   /** The account under which the App writes, `catalog-bot[bot]`. Rejects with a ForgeError. */
   login(): Promise<string>
-  /** Octokit with one installation's token. */
-  octokit(installation: number): Promise<Octokit>
+  /** Octokit with one installation's token, for one job. It goes by the budget of the installation, as work of that class. */
+  octokit(installation: number, work?: WorkClass): Promise<Octokit>
   /** A token that can read and push to this one repository, for git. Valid for an hour. */
   gitToken(installation: number, repository: RepositoryName): Promise<string>
   /** Whether the App may still see this repository. Rejects with a ForgeError when GitHub does not say. */
@@ -54,13 +62,17 @@ export interface GitHubApp {
   permissionsOn(repository: RepositoryName): Promise<TokenPermissions>
   /** Everything the App is installed on, as far as GitHub says. Rejects with a ForgeError when it says nothing at all. */
   installedRepositories(): Promise<readonly InstalledRepository[]>
+  /** Requests that wait for their turn now. */
+  waiting(): Readonly<Record<WorkClass, number>>
+  /** Installations of which some work waits for GitHub's limit. */
+  held(): readonly HeldInstallation[]
 }
+
+/** As the plugin has it, and 429: who is told to wait is not to ask five times more at once. */
+const doNotRetry = [400, 401, 403, 404, 410, 422, 429, 451]
 
 /** A token is renewed this long before it ends: a fetch of a large repository takes minutes. */
 const tokenMargin = 20 * 60_000
-
-/** The longest rate-limit pause that a single request sits out, in seconds. */
-const patience = 20
 
 async function repositoriesOf(
   octokit: Octokit,
@@ -79,8 +91,6 @@ async function repositoriesOf(
 }
 
 export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
-  const onLimit = (retryAfter: number, _options: object, _octokit: unknown, retries: number) =>
-    retries === 0 && retryAfter <= patience
   const OurOctokit = ProbotOctokit.plugin(
     (octokit) => {
       octokit.hook.before('request', (request) => {
@@ -96,12 +106,9 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     userAgent: 'catalog-bot',
     // Five more tries for reads, within two seconds: a look has some forty calls, and one that fails takes it back to its
     // start. What fails longer is taken again by the queue, which waits better.
-    retry: { retries: 5, retryAfterBaseValue: 40 },
+    retry: { retries: 5, retryAfterBaseValue: 40, doNotRetry },
     request: { ...(given.request as object | undefined), ...plainAnswers },
-    throttle:
-      options.throttle === false
-        ? { enabled: false }
-        : { ...(given.throttle as object | undefined), onRateLimit: onLimit, onSecondaryRateLimit: onLimit },
+    throttle: { enabled: false },
   }))
   const probot = new Probot({
     appId: options.appId,
@@ -111,7 +118,27 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     log: options.log,
     ...(options.apiUrl !== undefined && { baseUrl: options.apiUrl }),
   })
-  const limits = openRateLimits(options.clock, options.onRemaining)
+  const { clock, throttle = true, writePause = documentedLimits.writePause } = options
+  const budgets = openBudgets({
+    clock,
+    limits: throttle ? { ...documentedLimits, writePause } : noLimits,
+    reserves: options.reserves ?? usualReserves,
+    onRemaining: options.onRemaining,
+    onAnswer: options.onAnswer,
+  })
+  let app: Octokit | undefined
+  /** With the App's own key: what tokens, and where it is installed. Everything else stands on that. */
+  const asApp = async (): Promise<Octokit> => {
+    const octokit = await probot.auth()
+    if (octokit !== app) budgets.attach(octokit, 'app', 'landing')
+    app = octokit
+    return octokit
+  }
+  const asInstallation = async (installation: number, work: WorkClass): Promise<Octokit> => {
+    const octokit = await probot.auth(installation)
+    budgets.attach(octokit, installation, work)
+    return octokit
+  }
   let account: string | undefined
   const gitTokens = new Map<string, { token: string; until: number }>()
   return {
@@ -120,24 +147,22 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     async login() {
       if (account !== undefined) return account
       try {
-        const { data } = await (await probot.auth()).rest.apps.getAuthenticated()
+        const { data } = await (await asApp()).rest.apps.getAuthenticated()
         account = `${data?.slug ?? ''}[bot]`
         return account
       } catch (error) {
         throw toForgeError(error, 'read our own name')
       }
     },
-    octokit: async (installation) => {
-      const octokit = await probot.auth(installation)
-      limits.watch(octokit, installation)
-      return octokit
-    },
+    octokit: (installation, work = 'look') => asInstallation(installation, work),
+    waiting: () => budgets.waiting(),
+    held: () => budgets.held(),
     async gitToken(installation, repository) {
       const key = `${installation} ${repository.owner}/${repository.name}`
       const known = gitTokens.get(key)
       if (known !== undefined && known.until - tokenMargin > options.clock.now()) return known.token
       try {
-        const octokit = await probot.auth()
+        const octokit = await asApp()
         const answer = await octokit.rest.apps.createInstallationAccessToken({
           installation_id: installation,
           repositories: [repository.name],
@@ -151,7 +176,7 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     },
     async isInstalledOn({ owner, name }) {
       try {
-        const { data } = await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })
+        const { data } = await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })
         return data.suspended_at === null
       } catch (error) {
         const failure = toForgeError(error, `ask whether we are installed on ${owner}/${name}`)
@@ -161,14 +186,14 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     },
     async installationOn({ owner, name }) {
       try {
-        return (await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })).data.id
+        return (await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })).data.id
       } catch (error) {
         throw toForgeError(error, `find the installation on ${owner}/${name}`)
       }
     },
     async permissionsOn({ owner, name }) {
       try {
-        const { data } = await (await probot.auth()).rest.apps.getRepoInstallation({ owner, repo: name })
+        const { data } = await (await asApp()).rest.apps.getRepoInstallation({ owner, repo: name })
         return data.permissions
       } catch (error) {
         throw toForgeError(error, `ask what we may do on ${owner}/${name}`)
@@ -176,14 +201,19 @@ export function openGitHubApp(options: GitHubAppOptions): GitHubApp {
     },
     async installedRepositories() {
       try {
-        const app = await probot.auth()
-        const installations = await app.paginate(app.rest.apps.listInstallations, { per_page: 100 })
+        const appItself = await asApp()
+        const installations = await appItself.paginate(appItself.rest.apps.listInstallations, {
+          per_page: 100,
+        })
         const all: InstalledRepository[] = []
         const failures: unknown[] = []
         const active = installations.filter(({ suspended_at }) => suspended_at === null)
         for (const installation of active)
           try {
-            all.push(...(await repositoriesOf(await probot.auth(installation.id), installation.id)))
+            // One request for a hundred repositories, which the pages need, too: who may see what depends on it.
+            all.push(
+              ...(await repositoriesOf(await asInstallation(installation.id, 'landing'), installation.id)),
+            )
           } catch (error) {
             failures.push(error)
             // One that GitHub does not let us into (suspended just now, blocked) keeps nobody else waiting.

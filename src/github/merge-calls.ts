@@ -199,7 +199,7 @@ const graphqlErrors = z
 
 const oid = z.object({ oid: z.string() })
 
-const standingQuery = `query ($owner: String!, $repo: String!, $pull: Int!) {
+const standingQuery = `query QueueStanding($owner: String!, $repo: String!, $pull: Int!) {
   repository(owner: $owner, name: $repo) { pullRequest(number: $pull) { id mergeQueueEntry { id } } }
 }`
 const queueStanding = z.object({
@@ -210,14 +210,14 @@ const queueStanding = z.object({
   }),
 })
 
-const enqueueMutation = `mutation ($id: ID!, $head: GitObjectID!) {
+const enqueueMutation = `mutation Enqueue($id: ID!, $head: GitObjectID!) {
   enqueuePullRequest(input: { pullRequestId: $id, expectedHeadOid: $head }) { mergeQueueEntry { id } }
 }`
-const dequeueMutation = `mutation ($id: ID!) {
+const dequeueMutation = `mutation Dequeue($id: ID!) {
   dequeuePullRequest(input: { id: $id }) { mergeQueueEntry { id } }
 }`
 
-const queueQuery = `query ($owner: String!, $repo: String!, $branch: String!, $after: String) {
+const queueQuery = `query MergeQueue($owner: String!, $repo: String!, $branch: String!, $after: String) {
   repository(owner: $owner, name: $repo) {
     mergeQueue(branch: $branch) {
       entries(first: 100, after: $after) {

@@ -4,14 +4,19 @@ import type { Action, OwnIssue } from '../ports/forge.ts'
 import type { CommentMemory } from './comment-memory.ts'
 import { toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
+import type { RepositoryMemory } from './repository-memory.ts'
 
 /** The App that acts: its id, and the login under which it writes (`catalog-bot[bot]`). */
 export type ActingApp = Pick<GitHubApp, 'appId' | 'login'> & {
   readonly permissionsOn?: GitHubApp['permissionsOn']
   /** What was read of comments before. Absent: nothing is remembered. */
   readonly comments?: CommentMemory
+  /** What was read of repositories before. Absent: what one job reads is kept for that job. */
+  readonly repositories?: RepositoryMemory
   /** More comments, or reviews, of one pull request are not read. */
   readonly mostComments?: number
+  /** Milliseconds, by a clock that only goes forward. Absent: the process' own. */
+  readonly monotonic?: () => number
   /** Waits so many milliseconds. Absent: what GitHub failed to answer is not tried again in place. */
   readonly pause?: (milliseconds: number) => Promise<void>
 }

@@ -5,18 +5,28 @@ import { githubFetch } from './github-fetch.ts'
 
 const isJson = (type: string | null): boolean => /^application\/(?:[\w.+-]+\+)?json\b/i.test(type ?? '')
 
-/**
- * What an Octokit is given as `request`: answers that are no errors come as values already. Errors are left to Octokit, which
- * makes its messages of them.
- */
+/** What Octokit reads of an answer that is no error. */
+export interface PlainAnswer {
+  readonly status: number
+  readonly url: string
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+/** Errors, and answers without a body, are left to Octokit, which makes its messages of them. */
+export const isPlain = (status: number): boolean => status < 300 && status !== 204 && status !== 205
+
+export function plainAnswer(answer: Omit<PlainAnswer, 'body'>, text: string): PlainAnswer {
+  const { status, url, headers } = answer
+  return { status, url, headers, body: isJson(headers.get('content-type')) ? parsed(text) : text }
+}
+
+/** What an Octokit is given as `request`: answers that are no errors come as values already. */
 export const plainAnswers = {
   parseSuccessResponseBody: false,
   fetch: async (input: string | URL | Request, init?: RequestInit): Promise<unknown> => {
     const answer = await githubFetch(input, init)
-    if (answer.status >= 300 || answer.status === 204 || answer.status === 205) return answer
-    const { status, url, headers } = answer
-    const text = await answer.text()
-    return { status, url, headers, body: isJson(headers.get('content-type')) ? parsed(text) : text }
+    return isPlain(answer.status) ? plainAnswer(answer, await answer.text()) : answer
   },
 } as const
 

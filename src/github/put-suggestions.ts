@@ -86,7 +86,7 @@ async function suggest(
 /** Its replies stay readable; what it says is marked as out of date, so that it is found no more. */
 async function fold(octokit: Octokit, target: Target, { id, node_id, body }: ReviewComment): Promise<void> {
   await octokit.graphql(
-    'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }',
+    'mutation FoldComment($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }',
     { id: node_id },
   )
   await octokit.rest.pulls.updateReviewComment({

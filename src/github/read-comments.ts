@@ -4,6 +4,7 @@ import { linesRead } from '../change/command.ts'
 import type { PullNumber } from '../change/ids.ts'
 import type { Comment, RepositoryName } from '../change/snapshot.ts'
 import { commentMarker } from '../messages/report.ts'
+import type { OwnComment } from '../ports/forge.ts'
 import type { CommentMemory, KeptComments } from './comment-memory.ts'
 import type { Octokit } from './github-app.ts'
 import { toPerson, type Account } from './person.ts'
@@ -19,6 +20,8 @@ export interface CommentReader {
   readonly login?: (() => Promise<string>) | undefined
   /** Absent: nothing is remembered. */
   readonly memory?: CommentMemory | undefined
+  /** Milliseconds, by a clock that only goes forward. Absent: the process' own. */
+  readonly monotonic?: (() => number) | undefined
 }
 
 interface CommentView {
@@ -57,7 +60,7 @@ export async function readComments(
 export async function findOwnComment(
   reader: CommentReader,
   pull: PullNumber,
-): Promise<{ id: number; body: string; updated_at: string } | undefined> {
+): Promise<OwnComment | undefined> {
   const { octokit, repository, memory } = reader
   const before = memory?.get(keyOf(reader, pull))
   const kept = before && (await readSince(reader, pull, before))
@@ -70,13 +73,41 @@ export async function findOwnComment(
       comment_id: id,
     })
     if ((await isOwn(data, reader)) && data.issue_url.endsWith(`/issues/${pull}`))
-      return { id, body: data.body ?? '', updated_at: data.updated_at }
+      return { id, body: data.body ?? '', updatedAt: data.updated_at }
   } catch (error) {
     if ((error as { status?: unknown }).status !== 404) throw error
   }
   // Somebody took it away: whatever else was remembered may be gone, too.
-  memory?.forget(keyOf(reader, pull))
+  forgetComments(reader, pull)
   return undefined
+}
+
+/** All reports of ours, first to last, read anew. There is more than one where a process stood still before it wrote. */
+export async function findOwnComments(
+  reader: CommentReader,
+  pull: PullNumber,
+): Promise<readonly OwnComment[]> {
+  const own: OwnComment[] = []
+  for (const view of await list(reader, pull))
+    if (await isOwn(view, reader))
+      own.push({ id: view.id, body: view.body ?? '', updatedAt: view.updated_at })
+  return own.toSorted((a, b) => a.id - b.id)
+}
+
+/** What was remembered of them proved wrong. */
+export function forgetComments(reader: CommentReader, pull: PullNumber): void {
+  reader.memory?.forget(keyOf(reader, pull))
+}
+
+/** Remembers all of them, where they were read otherwise. `own`: our own report among them. */
+export function keepComments(
+  reader: Pick<CommentReader, 'repository' | 'memory'>,
+  pull: PullNumber,
+  comments: readonly Comment[],
+  own: number | undefined,
+): void {
+  const byId = new Map(comments.map((comment) => [comment.id, comment]))
+  reader.memory?.set(keyOf(reader, pull), { comments: byId, own })
 }
 
 async function readAll(reader: CommentReader, pull: PullNumber): Promise<Omit<KeptComments, 'readAt'>> {
@@ -141,7 +172,7 @@ async function isOwn(
   )
 }
 
-function keyOf({ repository }: CommentReader, pull: PullNumber): string {
+function keyOf({ repository }: Pick<CommentReader, 'repository'>, pull: PullNumber): string {
   return `${repository.owner}/${repository.name}#${pull}`.toLowerCase()
 }
 

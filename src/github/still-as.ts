@@ -6,57 +6,10 @@ import type { PullNumber } from '../change/ids.ts'
 import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { Octokit } from './github-app.ts'
 import { opening } from './read-comments.ts'
+import { isWhole, personShown, shownPull, shownPullFragment, stateOf, type ShownPull } from './shown-pull.ts'
 
-/** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
-const page = 30
 const pullsPerQuery = 20
 
-const who = '{ __typename login ... on User { databaseId } ... on Bot { databaseId } }'
-const fragment = `fragment Pull on PullRequest {
-  number title state isDraft headRefOid baseRefName baseRefOid
-  author ${who}
-  headRepository { name owner { login } }
-  labels(first: ${page}) { totalCount nodes { name } }
-  reviews(first: ${page}) { totalCount nodes { fullDatabaseId state submittedAt commit { oid } author ${who} } }
-  comments(first: ${page}) { totalCount nodes { fullDatabaseId createdAt updatedAt body author ${who} } }
-}`
-
-const account = z
-  .object({ __typename: z.string(), login: z.string(), databaseId: z.number().nullish() })
-  .nullable()
-const id = z.union([z.string(), z.number()]).transform(String)
-const listOf = <Node extends z.ZodType>(node: Node) =>
-  z.object({ totalCount: z.number(), nodes: z.array(node) })
-const shown = z.object({
-  number: z.number(),
-  title: z.string(),
-  state: z.string(),
-  isDraft: z.boolean(),
-  headRefOid: z.string(),
-  baseRefName: z.string(),
-  baseRefOid: z.string(),
-  author: account,
-  headRepository: z.object({ name: z.string(), owner: z.object({ login: z.string() }) }).nullable(),
-  labels: listOf(z.object({ name: z.string() })),
-  reviews: listOf(
-    z.object({
-      fullDatabaseId: id,
-      state: z.string(),
-      submittedAt: z.string().nullable(),
-      commit: z.object({ oid: z.string() }).nullable(),
-      author: account,
-    }),
-  ),
-  comments: listOf(
-    z.object({
-      fullDatabaseId: id,
-      createdAt: z.string(),
-      updatedAt: z.string(),
-      body: z.string(),
-      author: account,
-    }),
-  ),
-})
 const answered = z.object({ repository: z.record(z.string(), z.unknown()) })
 
 /** See Forge.stillAs. Never rejects: who gets no answer knows nothing. */
@@ -68,30 +21,29 @@ export async function stillAs(
   const same = new Set<PullNumber>()
   for (let start = 0; start < snapshots.length; start += pullsPerQuery) {
     const part = snapshots.slice(start, start + pullsPerQuery)
-    const wanted = part.map(({ pull }) => `p${pull}: pullRequest(number: ${pull}) { ...Pull }`).join('\n')
-    const query = `query ($owner: String!, $name: String!) {
+    const wanted = part
+      .map(({ pull }) => `p${pull}: pullRequest(number: ${pull}) { ...ShownPull }`)
+      .join('\n')
+    const query = `query StillAs($owner: String!, $name: String!) {
   repository(owner: $owner, name: $name) {
     ${wanted}
   }
 }
-${fragment}`
+${shownPullFragment}`
     // What comes with errors beside it is rejected as a whole.
     const answer = answered.safeParse(
       await octokit.graphql<unknown>(query, { owner, name }).catch(() => undefined),
     ).data
     for (const snapshot of part) {
-      const now = shown.safeParse(answer?.repository[`p${snapshot.pull}`]).data
+      const now = shownPull.safeParse(answer?.repository[`p${snapshot.pull}`]).data
       if (now !== undefined && isSame(snapshot, now)) same.add(snapshot.pull)
     }
   }
   return same
 }
 
-type Shown = z.infer<typeof shown>
-
-function isSame(then: Snapshot, now: Shown): boolean {
-  const { labels, reviews, comments } = now
-  if ([labels, reviews, comments].some(({ totalCount, nodes }) => totalCount !== nodes.length)) return false
+function isSame(then: Snapshot, now: ShownPull): boolean {
+  if (!isWhole(now)) return false
   if (then.excess !== undefined || then.stacked) return false
   return JSON.stringify(factsOf(then)) === JSON.stringify(factsNow(now))
 }
@@ -124,12 +76,12 @@ function factsOf(then: Snapshot) {
   }
 }
 
-function factsNow(now: Shown): ReturnType<typeof factsOf> {
+function factsNow(now: ShownPull): ReturnType<typeof factsOf> {
   const { headRepository: from } = now
   return {
     pull: now.number,
     title: now.title,
-    state: now.state === 'OPEN' ? 'open' : now.state === 'MERGED' ? 'merged' : 'closed',
+    state: stateOf(now),
     draft: now.isDraft,
     head: now.headRefOid,
     baseRef: now.baseRefName,
@@ -160,9 +112,8 @@ function factsNow(now: Shown): ReturnType<typeof factsOf> {
 const personOf = (person: Person | null): string =>
   person === null ? 'nobody' : `${person.kind} ${person.id} ${person.login}`
 
-/** An App's name has brackets behind it in one interface and none in the other. */
-function accountOf(one: z.infer<typeof account>): string {
-  if (one === null) return 'nobody'
-  const isBot = one.__typename === 'Bot'
-  return `${isBot ? 'bot' : 'user'} ${one.databaseId ?? ''} ${one.login}${isBot ? '[bot]' : ''}`
+/** Of whom nobody knows who it is, nothing is the same. */
+function accountOf(one: Parameters<typeof personShown>[0]): string {
+  const person = personShown(one)
+  return one === null ? 'nobody' : person === undefined ? 'unknown' : personOf(person)
 }

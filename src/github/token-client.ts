@@ -7,15 +7,20 @@ import type { Clock } from '../ports/clock.ts'
 import { sendApiVersion } from './api-version.ts'
 import { ForgeError, toForgeError } from './forge-error.ts'
 import type { GitHubApp, Octokit } from './github-app.ts'
+import { openBudgets } from './budget/budgets.ts'
+import { documentedLimits, noLimits } from './budget/github-limits.ts'
+import { usualReserves, type Reserves, type WorkClass } from './budget/work-class.ts'
 import { plainAnswers } from './plain-answers.ts'
-import { openRateLimits } from './rate-limits.ts'
 
 export interface TokenClientOptions {
   readonly token: string
   /** REST root without a slash at the end. */
   readonly apiUrl: string
-  /** False only where the other side is ours: GitHub asks clients to write at most once a second. */
+  /** False where the server has no limits but those that it tells with its answers. */
   readonly throttle: boolean
+  /** Milliseconds from one write to the next; a second, as GitHub asks, where it is not said. */
+  readonly writePause?: number | undefined
+  readonly reserves?: Reserves | undefined
   readonly clock: Clock
   readonly warn: (why: string) => void
 }
@@ -23,34 +28,39 @@ export interface TokenClientOptions {
 /** All that works on one repository needs of the App. */
 export type TokenClient = Pick<GitHubApp, 'appId' | 'login' | 'octokit' | 'gitToken'>
 
-/** Milliseconds between two requests that change something. */
-const writePause = 1000
-
 const viewerAnswer = z.object({ viewer: z.object({ login: z.string() }) })
 const appAnswer = z.object({ id: z.number().int().positive() })
 const appLogin = /^(?<slug>[a-z0-9][a-z0-9-]*)\[bot\]$/i
 
 /** Asks GitHub whose token it is. Rejects with a ForgeError: `unauthorized`, or `rejected` for a token that is no App's. */
 export async function openTokenClient(options: TokenClientOptions): Promise<TokenClient> {
-  const { token, apiUrl, clock, warn } = options
+  const { token, apiUrl, clock, warn, throttle, writePause = documentedLimits.writePause } = options
   const quiet = { debug: ignore, info: ignore, warn: ignore, error: ignore }
-  const octokit = new (RestOctokit.plugin(sendApiVersion(warn)))({
-    auth: token,
-    baseUrl: apiUrl,
-    userAgent: 'catalog-bot',
-    log: quiet,
-    request: { ...plainAnswers },
+  const OurOctokit = RestOctokit.plugin(sendApiVersion(warn))
+  const budgets = openBudgets({
+    clock,
+    limits: throttle ? { ...documentedLimits, writePause } : noLimits,
+    reserves: options.reserves ?? usualReserves,
   })
-  if (options.throttle) slowDownWrites(octokit, clock)
-  // What the floor uses of an Octokit (REST, GraphQL, pages, hooks) is the same code in both.
-  const client = octokit as unknown as Octokit
-  openRateLimits(clock).watch(client, 0)
+  const clientFor = (work: WorkClass) => {
+    const octokit = new OurOctokit({
+      auth: token,
+      baseUrl: apiUrl,
+      userAgent: 'catalog-bot',
+      log: quiet,
+      request: { ...plainAnswers },
+    })
+    budgets.attach(octokit, 0, work)
+    return octokit
+  }
+  const octokit = clientFor('look')
   const { login, slug } = await whose(octokit)
   const id = await idOf(octokit, slug)
   return {
     appId: id,
     login: () => Promise.resolve(login),
-    octokit: () => Promise.resolve(client),
+    // What the floor uses of an Octokit (REST, GraphQL, pages, hooks) is the same code in both.
+    octokit: (_installation, work = 'look') => Promise.resolve(clientFor(work) as unknown as Octokit),
     gitToken: () => Promise.resolve(token),
   }
 }
@@ -58,7 +68,7 @@ export async function openTokenClient(options: TokenClientOptions): Promise<Toke
 async function whose(octokit: RestOctokit): Promise<{ readonly login: string; readonly slug: string }> {
   let login: string
   try {
-    ;({ login } = viewerAnswer.parse(await octokit.graphql('query { viewer { login } }')).viewer)
+    ;({ login } = viewerAnswer.parse(await octokit.graphql('query Viewer { viewer { login } }')).viewer)
   } catch (error) {
     throw toForgeError(error, 'ask whose the token is')
   }
@@ -78,17 +88,6 @@ async function idOf(octokit: RestOctokit, slug: string): Promise<number> {
   } catch (error) {
     throw toForgeError(error, `read the id of the App ${slug}`)
   }
-}
-
-/** One after the other, with a pause after each. */
-function slowDownWrites(octokit: RestOctokit, clock: Clock): void {
-  let last: Promise<void> = Promise.resolve()
-  octokit.hook.before('request', async ({ method, url }) => {
-    if (method === 'GET' || method === 'HEAD' || url === '/graphql') return
-    const turn = last
-    last = turn.then(() => clock.sleep(writePause))
-    await turn
-  })
 }
 
 const ignore = () => undefined

@@ -37,10 +37,14 @@ export const publishCrashPoints = [
   'publish-reported',
 ] as const
 
+/** Places of a release, in the order in which it passes them. */
+type ReleaseCrashPoint = 'release-committed' | 'release-branched' | 'release-opened'
+
 export type CrashPoint =
   | (typeof crashPoints)[number]
   | (typeof methodCrashPoints)[number]
   | (typeof publishCrashPoints)[number]
+  | ReleaseCrashPoint
   | 'rolled-back'
 
 /** Ends this process at once, by SIGKILL to itself, if the test asked for it at this place. */

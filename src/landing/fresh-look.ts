@@ -2,7 +2,9 @@
 import type { PullNumber } from '../change/ids.ts'
 import type { Snapshot } from '../change/snapshot.ts'
 import { mayMeetPulls, pullsMet } from '../examine/closed-pulls.ts'
+import type { Landing } from '../gate/merge-permit.ts'
 import type { Forge } from '../ports/forge.ts'
+import type { PullMemory } from '../ports/pull-memory.ts'
 import type { Examined } from './landing-options.ts'
 
 type Asking = Pick<Forge, 'readSnapshot' | 'openPulls'>
@@ -53,6 +55,22 @@ async function whoIsMet(examined: Examined, forge: Asking): Promise<string | und
     : 'it would close other pull requests than those that were judged'
 }
 
+/**
+ * Whether it is in the epoch in which it was judged: it may have been something else meanwhile, and be again what it was.
+ * Then what people said of it is of before (T21). Told by what this bot saw: of what nobody saw nothing can be said.
+ */
+export async function isInItsEpoch(
+  { epoch, snapshot }: Examined,
+  { config }: Pick<Landing, 'config'>,
+  store: Pick<PullMemory, 'observe'>,
+): Promise<boolean> {
+  const { repository, pull, head, baseRef } = snapshot
+  return epoch === undefined || (await store.observe(repository, pull, { head, baseRef, config })) === epoch
+}
+
+/** Why a permit does not hold in another epoch. */
+export const wasAnother = 'the pull request was something else in between'
+
 /** Whether two snapshots lead to the same verdict: everything but the order of what GitHub lists. */
 function saysTheSame(a: Snapshot, b: Snapshot): boolean {
   const text = (snapshot: Snapshot) => JSON.stringify(comparable(snapshot), inOneOrder)
@@ -84,6 +102,10 @@ function comparable(snapshot: Snapshot) {
     labels: snapshot.labels.toSorted(),
     reviews: snapshot.reviews.toSorted(byId),
     // The bot's own comment changes while it works; comments of people are commands and must still be as they were.
-    comments: snapshot.comments.filter(({ author }) => author?.kind === 'user').toSorted(byId),
+    comments: snapshot.comments
+      .filter(({ author }) => author?.kind === 'user')
+      // Of one and the same comment, GitHub's interfaces may show global ids of two forms.
+      .map(({ node: _, ...comment }) => comment)
+      .toSorted(byId),
   }
 }

@@ -2,11 +2,11 @@
 // Each step survives the process: whoever comes next finds the intent and learns what happened by reading, never by
 // trying again blindly (T38 to T44).
 import { sayStop, stopsInForce } from '../gate/landing-stop.ts'
-import type { MergePermit } from '../gate/merge-permit.ts'
+import type { Landing, MergePermit } from '../gate/merge-permit.ts'
 import type { Lease } from '../ports/leases.ts'
 import { crashPoint } from './crash-point.ts'
 import { prepareQueue } from './enqueue-pull.ts'
-import { whatChanged } from './fresh-look.ts'
+import { isInItsEpoch, wasAnother, whatChanged, whoChanged } from './fresh-look.ts'
 import { prepareGitHubMerge } from './github-merge.ts'
 import { leaseName } from './lease-name.ts'
 import type { Examined, LandOptions, LandingOutcome, SettleOptions } from './landing-options.ts'
@@ -53,12 +53,27 @@ async function landBy(step: Step, examined: Examined, lease: Lease): Promise<Lan
   try {
     const prepared = await prepare(step)
     if (prepared.kind === 'refused') return whatRefused(prepared)
-    const changed = await whatChanged(examined, options.forge)
+    const changed = await whatSpeaksAgainst(prepared, examined, options)
     if (changed !== undefined) return { kind: 'again', why: changed }
+    if (!(await isInItsEpoch(examined, permit.landing, options.store)))
+      return { kind: 'again', why: wasAnother }
+    // To prepare it can take minutes, where checks must stand on the merge.
+    const stop = await whatStops(permit.landing, options)
+    if (stop !== undefined) return { kind: 'again', why: stop }
     return await act(prepared, permit, lease, options)
   } finally {
     await tidyUp(step)
   }
+}
+
+/** The last look. A push asks for its base itself; GitHub's own merge pins none, so all is read anew. */
+async function whatSpeaksAgainst(
+  { method }: Ready,
+  examined: Examined,
+  { forge }: LandOptions,
+): Promise<string | undefined> {
+  if (method.kind !== 'push') return whatChanged(examined, forge)
+  return (await whoChanged([examined], forge)).get(examined.snapshot.pull)
 }
 
 /**
@@ -78,6 +93,15 @@ function withChecksFirst(step: Step, outcome: LandingOutcome): Step | undefined 
   return { ...step, plan: { ...plan, method: { ...method, checksFirst: true } } }
 }
 
+/** What stops all landings of the branch at this moment, in words. */
+export async function whatStops(
+  { repository, baseRef }: Landing,
+  { store, clock }: Pick<SettleOptions, 'store' | 'clock'>,
+): Promise<string | undefined> {
+  const [stop] = stopsInForce(await store.landingStops(repository), baseRef, clock.now())
+  return stop && sayStop(stop)
+}
+
 /** What stands in the way of beginning: a landing of before that is not over, or whose outcome must be told first. */
 export async function whatWasBegun(
   { landing }: MergePermit,
@@ -86,9 +110,8 @@ export async function whatWasBegun(
   const { store } = options
   const all = await settleBranch(landing.repository, landing.baseRef, options)
   for (const { settled } of all) if (settled.kind === 'mismatch') return settled
-  const stops = await store.landingStops(landing.repository)
-  const [stop] = stopsInForce(stops, landing.baseRef, options.clock.now())
-  if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }
+  const stop = await whatStops(landing, options)
+  if (stop !== undefined) return { kind: 'again', why: stop }
   const landed = await store.landingOf(landing.repository, landing.pull)
   if (landed?.head === landing.head) return { kind: 'landed', commit: landed.commit }
   // Pushed to in the moment in which it was merged: GitHub leaves it open, and a pull request lands once.

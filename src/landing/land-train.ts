@@ -9,8 +9,8 @@ import type { Intent } from '../ports/landings.ts'
 import type { CheckRun } from '../ports/forge.ts'
 import type { Repository } from '../ports/repository.ts'
 import { crashPoint } from './crash-point.ts'
-import { whoChanged } from './fresh-look.ts'
-import { whatWasBegun } from './land-pull.ts'
+import { isInItsEpoch, wasAnother, whoChanged } from './fresh-look.ts'
+import { whatStops, whatWasBegun } from './land-pull.ts'
 import type { Examined, LandingOutcome, LandOptions, Planned } from './landing-options.ts'
 import { preparePush, tidyUp } from './push-merge.ts'
 import type { Acted, Step } from './ready.ts'
@@ -53,6 +53,12 @@ export async function landTrain(
   try {
     const prepared = await preparePush(step, method)
     if (prepared.kind === 'refused') return { outcomes, refused: prepared.reason }
+    // All of them are for one branch.
+    const stop = await whatStops(permit.landing, options)
+    if (stop !== undefined) {
+      for (const { landing } of train) outcomes.set(landing.pull, { kind: 'again', why: stop })
+      return { outcomes }
+    }
     crashPoint('before-intent')
     const intents = await beginAll(train, method, lease, options)
     if (intents.length < train.length) {
@@ -83,6 +89,11 @@ async function whoMayGo(
     options.forge,
   )
   for (const [pull, why] of changed) if (!outcomes.has(pull)) outcomes.set(pull, { kind: 'again', why })
+  for (const { examined, permit } of members) {
+    const { pull } = permit.landing
+    if (!outcomes.has(pull) && !(await isInItsEpoch(examined, permit.landing, options.store)))
+      outcomes.set(pull, { kind: 'again', why: wasAnother })
+  }
   const end = members.findIndex(({ permit }) => outcomes.has(permit.landing.pull))
   return end < 0 ? members : members.slice(0, end)
 }

@@ -80,4 +80,6 @@ export interface LandOptions extends SettleOptions {
 /** What the permit was made out for. */
 export interface Examined extends Pick<Examination, 'snapshot'> {
   readonly carried?: Examination['carried'] | undefined
+  /** Of the pull request, when it was judged. Absent: nobody counts them. */
+  readonly epoch?: number
 }

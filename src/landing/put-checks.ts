@@ -13,6 +13,7 @@ export function missingChecks(
 
 /** Rejects with a ForgeError. */
 export async function putChecks(forge: Forge, head: CommitSha, runs: readonly CheckRun[]): Promise<void> {
-  for (const run of missingChecks(runs, await forge.checksOn(head)))
-    await forge.perform({ kind: 'put-check', head, run })
+  const present = await forge.checksOn(head)
+  const missing = missingChecks(runs, present)
+  if (missing.length > 0) await forge.perform({ kind: 'put-checks', head, runs: missing, present })
 }

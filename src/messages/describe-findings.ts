@@ -9,6 +9,7 @@ import { code, codeInCell, plain } from './escape.ts'
 import { fencedBlock } from './fenced-block.ts'
 import { linesLink } from './links.ts'
 import type { PlacedReport } from './report-options.ts'
+import { ended } from './sentence.ts'
 import { findingKey, tracedBy, type TracedLine } from './traced-line.ts'
 
 /** Errors beyond these are for the check runs to list. */
@@ -201,10 +202,7 @@ function passedBy({ overridden }: Finding): string {
   return `**Overridden by ${code(overridden.by)}:** ${sentence(overridden.reason)}`
 }
 
-function sentence(text: string): string {
-  const shown = capital(plain(text, 1500))
-  return /[.!?…]$/.test(shown) ? shown : `${shown}.`
-}
+const sentence = (text: string): string => ended(capital(plain(text, 1500)))
 
 /** A name keeps its letters: only what is a word of ours begins a sentence. */
 function capital(text: string): string {

@@ -1,6 +1,7 @@
 // A landing plan in words, for maintainers: which method and why, what is missing, what GitHub wants, what would be faster.
 import type { LandingMethod, LandingPlan } from '../gate/landing-method.ts'
 import { code, oneLine, plain } from './escape.ts'
+import { capitalised } from './sentence.ts'
 
 export function landingPlanAsMarkdown(branch: string, plan: LandingPlan): string {
   const shown = (clause: string) => sentence(plain(clause, longest))
@@ -51,4 +52,4 @@ export function landingPlanSections(plan: LandingPlan): readonly (readonly [stri
 }
 
 /** A clause as a sentence. */
-export const sentence = (clause: string): string => `${clause.charAt(0).toUpperCase()}${clause.slice(1)}.`
+export const sentence = (clause: string): string => `${capitalised(clause)}.`

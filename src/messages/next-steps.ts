@@ -5,6 +5,7 @@ import { unblockers } from '../gate/decide.ts'
 import type { Reason, ReasonCode, Verdict } from '../gate/verdict.ts'
 import { groupAlike } from './describe-findings.ts'
 import { code, plain } from './escape.ts'
+import { capitalised, ended } from './sentence.ts'
 
 export interface NextStep {
   /** The comment's headline, if this step is the first one. */
@@ -284,7 +285,4 @@ export function mention(name: string): string {
     : code(name)
 }
 
-function sentence(text: string): string {
-  const shown = plain(text.charAt(0).toUpperCase() + text.slice(1))
-  return /[.!?…]$/.test(shown) ? shown : `${shown}.`
-}
+const sentence = (text: string): string => ended(plain(capitalised(text)))

@@ -24,6 +24,14 @@ export type Action =
       /** What of ours was read there a moment ago. Absent: it is read. */
       readonly present?: Present['checks']
     }
+  /** Creates or updates our check runs of these names on this commit, in as few requests as it takes. */
+  | {
+      readonly kind: 'put-checks'
+      readonly head: CommitSha
+      readonly runs: readonly CheckRun[]
+      /** What of ours was read there a moment ago. Absent: it is read. */
+      readonly present?: Present['checks']
+    }
   /** Makes our suggestions on the lines of a pull request's diff exactly these: one review for what is new, what is out of date goes. */
   | {
       readonly kind: 'put-suggestions'
@@ -31,8 +39,17 @@ export type Action =
       readonly head: CommitSha
       readonly suggestions: readonly Suggestion[]
     }
-  /** Creates or edits our one comment on the pull request. */
-  | { readonly kind: 'put-comment'; readonly pull: PullNumber; readonly body: string }
+  /**
+   * Creates or edits our one comment on the pull request. Where another process of ours wrote one while this one stood still,
+   * the first of them stays.
+   */
+  | {
+      readonly kind: 'put-comment'
+      readonly pull: PullNumber
+      readonly body: string
+      /** What of ours was read there, and when. Absent: it is read. */
+      readonly present?: PresentComment
+    }
   | {
       readonly kind: 'request-reviews'
       readonly pull: PullNumber
@@ -74,6 +91,43 @@ export type Action =
       readonly title: string
       readonly body: string
     }
+  /** A commit on GitHub that no branch has yet: these files on top of a tree. Making it twice makes two, and harms nobody. */
+  | {
+      readonly kind: 'write-commit'
+      readonly parents: readonly CommitSha[]
+      /** The tree of which all other files are taken. */
+      readonly onto: TreeSha
+      readonly files: readonly WrittenFile[]
+      readonly message: string
+    }
+  /**
+   * Makes a branch of our own, or moves it forward: from exactly `from`, and never such that a commit is lost. Rejects as
+   * `rejected` where the branch is elsewhere.
+   */
+  | {
+      readonly kind: 'move-own-branch'
+      /** Begins with `ownBranchPrefix`. */
+      readonly branch: string
+      /** Absent: there is no such branch. */
+      readonly from?: CommitSha | undefined
+      readonly to: CommitSha
+    }
+  /** Opens our pull request of a branch, once: one that there is already is answered, open or closed. */
+  | {
+      readonly kind: 'open-own-pull'
+      readonly branch: string
+      readonly base: string
+      readonly title: string
+      readonly body: string
+      readonly draft: boolean
+    }
+  | {
+      readonly kind: 'edit-own-pull'
+      readonly pull: PullNumber
+      readonly title: string
+      readonly body: string
+    }
+  | { readonly kind: 'close-own-pull'; readonly pull: PullNumber }
   | { readonly kind: 'open-issue'; readonly title: string; readonly body: string }
   /** Without `state` it stays open or closed as it is. */
   | {
@@ -86,6 +140,22 @@ export type Action =
   /** A comment that is written once: one of ours that begins with `marker` is there already, or this one comes. */
   | { readonly kind: 'say-on-issue'; readonly issue: number; readonly marker: string; readonly body: string }
 
+export interface WrittenFile {
+  readonly path: string
+  readonly bytes: Uint8Array
+  readonly isExecutable: boolean
+}
+
+/** How the branches begin that our App makes for pull requests of its own. No other is moved for them. */
+export const ownBranchPrefix = 'catalog-bot/add/'
+
+/** A pull request that our App opened, from a branch of this repository. */
+export interface OwnPull {
+  readonly pull: PullNumber
+  readonly state: 'open' | 'closed' | 'merged'
+  readonly head: CommitSha
+}
+
 /** An issue that our App wrote. */
 export interface OwnIssue {
   readonly number: number
@@ -94,17 +164,39 @@ export interface OwnIssue {
   readonly body: string
 }
 
+/** A check run of ours on a commit. */
+export interface OwnCheck {
+  readonly name: string
+  readonly digest: string
+  /** It has its conclusion, and another one is a new run. Absent: nobody said. */
+  readonly isOver?: boolean
+  /** As GitHub says it, `success`. Absent: it has none, or nobody said. */
+  readonly conclusion?: string
+  /** Where people read it. */
+  readonly url?: string
+}
+
+/** A comment of ours that is the report on a pull request. */
+export interface OwnComment {
+  readonly id: number
+  readonly body: string
+  readonly updatedAt: string
+}
+
+/** Our one comment, as it was read at a time. */
+export interface PresentComment {
+  readonly comment?: OwnComment
+  /** Later comments of ours that say the same: more than one stays nowhere. Absent: none were seen. */
+  readonly doubled?: readonly number[]
+  /** Milliseconds, by a clock that only goes forward and that no other process has. */
+  readonly readAt: number
+}
+
 /** What of ours is on GitHub now: wanted minus present is what is left to do, so repeating a job changes nothing. */
-export interface Present {
-  readonly checks: readonly {
-    readonly name: string
-    readonly digest: string
-    /** Where people read it. */
-    readonly url?: string
-  }[]
-  readonly comment?: { readonly body: string; readonly updatedAt: string }
-  readonly requestedUsers: readonly string[]
-  readonly requestedTeams: readonly string[]
+export interface Present extends PresentComment {
+  /** The commit whose check runs these are. */
+  readonly head: CommitSha
+  readonly checks: readonly OwnCheck[]
 }
 
 export interface WorkflowRun {
@@ -153,7 +245,10 @@ export interface Performed {
   readonly updatedAt?: string
   readonly issue?: number
   readonly pull?: PullNumber
+  readonly commit?: CommitSha
   readonly url?: string
+  /** Of several check runs: the address of each, by its name. */
+  readonly urls?: ReadonlyMap<string, string>
 }
 
 /** One repository on GitHub, seen with one installation's token. Every method rejects with a ForgeError when GitHub cannot be asked. */
@@ -162,11 +257,16 @@ export interface Forge {
   /**
    * All that is needed to decide on one pull request, read so that its parts agree (T45). Null when it does not exist.
    * `anew`: what was remembered of comments does not count; a landing rests on nothing that is only remembered.
-   * `onCounted` hears how large it is, once, and is waited for before the rest is read.
+   * `onCounted` hears how large it is, once, and is waited for before the rest is read. `onPresent` hears what of ours is on it,
+   * where the same requests told that.
    */
   readSnapshot(
     pull: PullNumber,
-    options?: { readonly anew?: boolean; readonly onCounted?: (counted: Counted) => Promise<void> },
+    options?: {
+      readonly anew?: boolean
+      readonly onCounted?: (counted: Counted) => Promise<void>
+      readonly onPresent?: (present: Present) => void
+    },
   ): Promise<Snapshot | null>
   /**
    * Those of these open pull requests that are, in everything but the tip of their base, still as their snapshots say, as far
@@ -175,7 +275,8 @@ export interface Forge {
    */
   stillAs?(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>>
   openPulls(): Promise<readonly OpenPull[]>
-  defaultBranch(): Promise<string>
+  /** `kept`: it may be what was read up to a minute ago. What lands, publishes or signs asks anew. */
+  defaultBranch(options?: { readonly kept?: boolean }): Promise<string>
   branches(): Promise<readonly string[]>
   /** What a branch demands of whoever moves it, read anew. What cannot be read is among its words. */
   branchRules(branch: string): Promise<BranchRules>
@@ -193,9 +294,13 @@ export interface Forge {
    * an open one, else the newest. Anybody can write our marker: an issue of theirs is not ours (T56).
    */
   ownIssue(marker: string, number?: number): Promise<OwnIssue | undefined>
+  /** The pull request whose merge into a branch brought this commit; undefined where none did, or where several may have. */
+  mergedPull(commit: CommitSha, branch: string): Promise<PullNumber | undefined>
+  /** Our pull request of a branch: the open one, else the newest. Those of others do not count, whatever they are called. */
+  ownPull(branch: string, base: string): Promise<OwnPull | undefined>
   /**
-   * Answers with GitHub's time of what was written, where it is a comment, with the number of what was opened, and with the
-   * address of a check run.
+   * Answers with GitHub's time of what was written, where it is a comment, with the number of what was opened, with a commit
+   * that was made, and with the address of a check run.
    */
   perform(action: Action): Promise<Performed>
   /** The newest runs on a branch that a dispatch of this kind started, newest first. */

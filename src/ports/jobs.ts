@@ -33,6 +33,13 @@ export type Job =
       readonly repository: RepositoryName
       readonly branch: string
     }
+  /** Add the bundle directories that are merged to the catalogs. */
+  | {
+      readonly kind: 'release'
+      readonly installation: number
+      readonly repository: RepositoryName
+      readonly branch: string
+    }
   /** Publish what is merged. */
   | { readonly kind: 'publish'; readonly installation: number; readonly repository: RepositoryName }
   /** Publish, renew or remove the preview images of a pull request. */

@@ -58,6 +58,7 @@ export function jobKey(job: Job): string {
     case 'branch':
     case 'group':
     case 'train':
+    case 'release':
       return `${job.kind} ${repository} ${job.branch}`
     case 'sweep':
     case 'scan':

@@ -1,5 +1,6 @@
-// Removes what nobody will ask for again: expired cache rows, old deliveries, old verdicts, places in line of
-// repositories that we left. Never an intent.
+// Removes what nobody will ask for again: expired cache rows, old deliveries, old verdicts, what was remembered for deciding
+// on pull requests that are merged, places in line of repositories that we left. Never an intent, nor a command: what was
+// obeyed once is not obeyed again. docs/operating.md names every table, and a test compares.
 import type { Database } from './database.ts'
 import { schema } from './migrations.ts'
 
@@ -16,9 +17,35 @@ const keepMergedDays = 730
 /** Images that no scan has seen for so long are named by nobody any more. */
 const keepImagesDays = 180
 
+/**
+ * What decisions on a pull request stand on. Nobody can reopen a merged one; a closed one can be, and what was agreed to
+ * there must then still be bound to what was shown at the time, so it stays.
+ */
+const decidedBy = [
+  'epoch',
+  'shown_head',
+  'review_seen',
+  'approval_seen',
+  'push_seen',
+  'described_change',
+] as const
+
+/** State of one pull request, by its number: see the files of src/app/jobs that declare it. */
+const stateOfPulls = {
+  whileDecided: 'requested reviews',
+  whileShown: 'publication of a pull request',
+} as const
+
 /** Milliseconds since the epoch, so many days ago. */
 const before = (days: string) =>
   `1000 * extract(epoch FROM clock_timestamp() - ${days}::float8 * interval '1 day')`
+
+/** Whether the row `old` is of a pull request that was merged so many days ago; `is` compares its number with another. */
+const mergedBefore = (days: string, is: (pull: string) => string) =>
+  `(EXISTS (SELECT 1 FROM ${schema}.pull_seen AS seen WHERE seen.repository = old.repository AND ${is('seen.pull')}
+      AND seen.state = 'merged' AND seen.ended_at < ${before(days)})
+    OR EXISTS (SELECT 1 FROM ${schema}.intent AS done WHERE done.repository = old.repository AND ${is('done.pull')}
+      AND done.outcome = 'landed' AND done.ended_at < clock_timestamp() - ${days}::float8 * interval '1 day'))`
 
 export async function prune(database: Database): Promise<void> {
   await database.query(`DELETE FROM ${schema}.cache WHERE expires_at <= clock_timestamp()`)
@@ -35,6 +62,22 @@ export async function prune(database: Database): Promise<void> {
          SELECT 1 FROM ${schema}.intent WHERE intent.repository = old.repository AND intent.pull = old.pull
            AND outcome = 'landed' AND landing->>'head' = old.head))`,
       [keepVerdictsDays, keepMergedDays],
+    )
+  for (const table of decidedBy)
+    await database.query(
+      `DELETE FROM ${schema}.${table} AS old
+       WHERE ${mergedBefore('$1', (pull) => `old.pull = ${pull}`)}`,
+      [keepVerdictsDays],
+    )
+  // Keys are JSON texts, as state.ts writes them.
+  for (const [space, days] of [
+    [stateOfPulls.whileDecided, keepVerdictsDays],
+    [stateOfPulls.whileShown, keepMergedDays],
+  ] as const)
+    await database.query(
+      `DELETE FROM ${schema}.state AS old WHERE space = $2
+         AND ${mergedBefore('$1', (pull) => `old.key = '"' || ${pull} || '"'`)}`,
+      [days, space],
     )
   await database.query(
     `DELETE FROM ${schema}.pull_seen WHERE ended_at < ${before('$1')}

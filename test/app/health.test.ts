@@ -35,4 +35,13 @@ describe('the bot', () => {
       problems: [expect.stringContaining('1970-01-01T00:00:00')],
     })
   })
+  test("is ready while work waits for GitHub's limit, and says which, and until when", async () => {
+    const held = [{ installation: 7, works: ['sweep', 'scan'] as const, until: 1_800_000 }]
+    expect(await openHealth(there, systemClock, () => held).report()).toEqual({
+      isReady: true,
+      problems: [
+        "what is left of GitHub's limit for installation 7 does not allow everything: until 1970-01-01T00:30:00.000Z there wait the sweep, scans of images",
+      ],
+    })
+  })
 })

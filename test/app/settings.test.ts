@@ -16,6 +16,8 @@ describe('the settings', () => {
       port: 3000,
       sweepSeconds: 180,
       throttle: true,
+      writePause: 1000,
+      reserves: { landing: 0, look: 0.1, sweep: 0.3, scan: 0.5 },
       scanSeconds: undefined,
       secondLookSeconds: 3600,
     })
@@ -33,6 +35,12 @@ describe('the settings', () => {
     ],
   ])('%j: one address of an Enterprise Server tells the other', (given, apiUrl, gitUrl) => {
     expect(readSettings({ ...good, ...given })).toMatchObject({ apiUrl, gitUrl })
+  })
+  test("say what is kept of GitHub's limit for what is more important", () => {
+    const read = (GITHUB_RESERVES: string) => readSettings({ ...good, GITHUB_RESERVES }).reserves
+    expect(read('0,25,90')).toEqual({ landing: 0, look: 0, sweep: 0.25, scan: 0.9 })
+    for (const wrong of ['10', '30,20,50', '10,30,95', '-1,0,0', '1,2,3,4', 'a,b,c'])
+      expect(() => read(wrong)).toThrow('GITHUB_RESERVES: must be three rising percentages')
   })
   test('have no credentials on a first start', () => {
     expect(readSettings({}).credentials).toBeUndefined()

@@ -7,7 +7,7 @@ import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
 import { commentMarker, type ReportedCheck } from '../../src/messages/report.ts'
 import { suggestionMarker } from '../../src/messages/suggestions.ts'
-import type { Forge } from '../../src/ports/forge.ts'
+import type { Forge, Present } from '../../src/ports/forge.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
 import {
   full,
@@ -118,6 +118,7 @@ describe('a snapshot', () => {
   })
 
   test('rejects as retryable when GitHub fails, and names the pull request', async () => {
+    it.github.fail('POST /graphql', { status: 502 }, 20)
     it.github.fail('GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews', { status: 502 }, 20)
     await expect(forge.readSnapshot(here())).rejects.toMatchObject({ code: 'unavailable', retryable: true })
   }, 180_000)
@@ -160,8 +161,9 @@ describe('how a check of another App stands', () => {
     expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'missing' })
     const id = await put(ci, { status: 'in_progress' })
     expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'running' })
+    const output = { title: 'All tests passed', summary: 'Whatever it says of itself.' }
     const end = (conclusion: 'success' | 'timed_out' | 'neutral') =>
-      ci.rest.checks.update({ ...repo, check_run_id: id, status: 'completed', conclusion })
+      ci.rest.checks.update({ ...repo, check_run_id: id, status: 'completed', conclusion, output })
     for (const conclusion of ['neutral', 'success'] as const) {
       await end(conclusion)
       expect(await forge.answer(question(other.id, commitSha(headSha)))).toEqual({ kind: 'green' })
@@ -212,14 +214,19 @@ describe('whether a comment was edited (T29)', () => {
     expect(await forge.answer({ kind: 'comment', comment: 1, node: 'bm8=' })).toMatchObject({
       kind: 'unknown',
     })
-    it.github.fail('POST /graphql', { status: 502 }, 1)
+    const edits = ({ operation }: { operation?: string }) => operation === 'EditsOfComment'
+    it.github.fail(edits, { status: 502 }, 1)
     expect(await asked('/approve three')).toMatchObject({ kind: 'unknown', retryAfter: 60 })
-    it.github.fail(
-      'POST /graphql',
-      { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } },
-      1,
-    )
+    it.github.fail(edits, { status: 200, body: { data: { node: { __typename: 'IssueComment' } } } }, 1)
     expect(await asked('/approve four')).toMatchObject({ kind: 'unknown' })
+    // What GitHub could not find out is null, and an error beside it says so.
+    const node = { __typename: 'IssueComment', lastEditedAt: null, includesCreatedEdit: false, editor: null }
+    const errors = [
+      { type: 'SERVICE_UNAVAILABLE', message: 'Something went wrong', path: ['node', 'editor'] },
+    ]
+    const heal = it.github.fail('POST /graphql', { status: 200, body: { data: { node }, errors } }, 20)
+    expect(await asked('/approve five')).toMatchObject({ kind: 'unknown' })
+    heal()
   })
 })
 
@@ -229,9 +236,9 @@ describe('a check run', () => {
     await forge.perform({ kind: 'put-check', head: head(), run })
     const url = expect.stringMatching(/^http.*\/runs\/\d+$/)
     expect((await forge.present(here(), head())).checks).toEqual([
-      { name: run.name, digest: run.digest, url },
+      { name: run.name, digest: run.digest, isOver: true, conclusion: 'success', url },
     ])
-    expect(await forge.checksOn(head())).toEqual([{ name: run.name, digest: run.digest }])
+    expect(await forge.checksOn(head())).toMatchObject([{ name: run.name, digest: run.digest }])
   })
 
   test('carries more annotations than one request takes, each once', async () => {
@@ -259,6 +266,55 @@ describe('a check run', () => {
     expect((await forge.present(here(), head())).checks).toContainEqual(
       expect.objectContaining({ name: second.name, digest: second.digest }),
     )
+  })
+
+  test('goes with the others of its commit in one request, and each that GitHub did not take by itself', async () => {
+    const other = await it.github.openPull({
+      repository: full,
+      author: 'bob',
+      title: 'Together',
+      changes: { 'together.txt': 'x\n' },
+    })
+    const commit = commitSha(other.headSha)
+    const runs = ['one', 'two', 'three', 'four'].map((id) =>
+      withDigest(aCheck({ name: `catalog-bot / ${id}`, annotations: id === 'two' ? [anAnnotation(1)] : [] })),
+    )
+    await forge.readSnapshot(pullNumber(other.number))
+    const since = it.github.requests.length
+    const { urls } = await forge.perform({ kind: 'put-checks', head: commit, runs, present: [] })
+    expect(it.github.requests.slice(since)).toMatchObject([{ operation: 'CreateCheckRuns', writes: 4 }])
+    const shown = () => it.github.checkRuns(other)
+    expect(shown()).toMatchObject(
+      runs.map(({ name: called, digest, annotations }) => ({
+        name: called,
+        externalId: digest,
+        conclusion: 'success',
+        annotations: annotations.map(() => ({
+          start_line: 1,
+          annotation_level: 'failure',
+          message: 'wrong',
+        })),
+      })),
+    )
+    const { checks } = await forge.present(pullNumber(other.number), commit)
+    expect(new Map(checks.map(({ name: called, url }) => [called, url]))).toEqual(urls)
+
+    // One that is over is made anew, and of what is under way nothing is known but that it is there.
+    const again = runs.map((run) => withDigest({ ...run, summary: 'other' }))
+    const present = checks.map((one, at) => ({ ...one, isOver: at > 0 }))
+    it.github.fail(({ operation }) => operation === 'CreateCheckRuns', { applyThenFail: 502 })
+    await forge.perform({ kind: 'put-checks', head: commit, runs: again, present })
+    expect(shown().length).toBe(8)
+    // A GitHub that does not know how.
+    it.github.fail(
+      'POST /graphql',
+      { status: 200, body: { errors: [{ message: "Field doesn't exist" }] } },
+      5,
+    )
+    const last = runs.map((run) => withDigest({ ...run, summary: 'last' }))
+    await forge.perform({ kind: 'put-checks', head: commit, runs: last, present })
+    expect(shown().slice(8)).toMatchObject(last.map(({ digest }) => ({ externalId: digest })))
+    expect(it.github.violations).toEqual([])
   })
 
   test('of another App is never taken for ours', async () => {
@@ -291,6 +347,98 @@ describe('the one comment', () => {
     expect((await forge.present(here(), head())).comment?.body).toBe(`${commentMarker}\nsecond`)
     const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: pull.number })
     expect(data.filter((comment) => comment.body?.startsWith(commentMarker))).toHaveLength(1)
+  })
+
+  describe('where a process stood still', () => {
+    let now = 0
+    let slow: Forge
+    const standingStill = async (title: string) => {
+      slow = openForge(
+        await app.octokit(it.installation.id),
+        { owner: name.owner, name: name.repo },
+        { appId: app.appId, login: () => app.login(), monotonic: () => now },
+      )
+      const other = await it.github.openPull({
+        repository: full,
+        author: 'bob',
+        title,
+        changes: { [`${title}.txt`]: 'x\n' },
+      })
+      const text = (words: string) => `${commentMarker}\n${words}`
+      return {
+        pull: pullNumber(other.number),
+        text,
+        take: () =>
+          forge.perform({ kind: 'put-comment', pull: pullNumber(other.number), body: text('newer') }),
+        said: () => other.comments.map(({ body }) => body),
+        present: { readAt: now },
+      }
+    }
+
+    test('before it wrote, what took over has written: that is edited', async () => {
+      const { pull: at, text, take, said, present } = await standingStill('before')
+      await take()
+      now += 15_000
+      await slow.perform({ kind: 'put-comment', pull: at, body: text('older'), present })
+      expect(said()).toEqual([text('older')])
+    })
+
+    test('while it wrote, there is one comment at the end, and it is the first', async () => {
+      const { pull: at, text, take, said, present } = await standingStill('while')
+      await take()
+      it.github.fail(
+        ({ method, template }) => {
+          if (method === 'POST' && template.endsWith('/comments')) now += 15_000
+          return false
+        },
+        { status: 502 },
+      )
+      const { updatedAt } = await slow.perform({
+        kind: 'put-comment',
+        pull: at,
+        body: text('older'),
+        present,
+      })
+      expect(said()).toEqual([text('newer')])
+      expect(updatedAt).toBeUndefined()
+    })
+
+    test('for a moment only, nothing is read again', async () => {
+      const { pull: at, text, said, present } = await standingStill('moment')
+      now += 2000
+      const since = it.github.requests.length
+      await slow.perform({ kind: 'put-comment', pull: at, body: text('it'), present })
+      expect(it.github.requests.slice(since).map(({ method }) => method)).toEqual(['POST'])
+      expect(said()).toEqual([text('it')])
+    })
+
+    test('and died, whoever reads it next takes the second one away', async () => {
+      const { pull: at, text, take, said, present } = await standingStill('died')
+      await take()
+      await slow.perform({ kind: 'put-comment', pull: at, body: text('second'), present })
+      expect(said()).toHaveLength(2)
+      let seen: Present | undefined
+      await slow.readSnapshot(at, { onPresent: (told) => (seen = told) })
+      await slow.perform({
+        kind: 'put-comment',
+        pull: at,
+        body: text('newer'),
+        ...(seen && { present: seen }),
+      })
+      expect(said()).toEqual([text('newer')])
+    })
+
+    test('and somebody took the comment away, there is a new one', async () => {
+      const { pull: at, text, said } = await standingStill('gone')
+      const comment = { id: 1, body: text('old'), updatedAt: '2026-01-01T00:00:00Z' }
+      await slow.perform({
+        kind: 'put-comment',
+        pull: at,
+        body: text('new'),
+        present: { readAt: now, comment },
+      })
+      expect(said()).toEqual([text('new')])
+    })
   })
 
   test('of a stranger with our marker is not ours (T56)', async () => {
@@ -450,7 +598,7 @@ describe('writes', () => {
 
   test('request reviews, react and dispatch as GitHub wants them', async () => {
     await forge.perform({ kind: 'request-reviews', pull: here(), users: ['maintainer'], teams: [] })
-    expect((await forge.present(here(), head())).requestedUsers).toContain('maintainer')
+    expect(pull.requestedUsers.map(({ login }) => login)).toContain('maintainer')
     const comment = it.github.comment(pull, 'bob', '/recheck')
     await forge.perform({ kind: 'react', comment: comment.id, reaction: 'eyes' })
     await forge.perform({ kind: 'dispatch-event', event: 'catalog-changed', payload: { commit: 'x' } })

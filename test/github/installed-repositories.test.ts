@@ -7,7 +7,7 @@ import pino from 'pino'
 import { startGitHub, type GitHub } from '../../sandbox/github/github.ts'
 import { newPrivateKey } from '../../sandbox/github/settings.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import type { RemainingRequests } from '../../src/github/rate-limits.ts'
+import type { RemainingRequests } from '../../src/github/budget/budgets.ts'
 import { clock } from '../store/sample-records.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'installed-'))

@@ -73,6 +73,16 @@ test('whatever changes is seen, and only there', async () => {
   expect([...(same ?? [])]).toEqual([quiet.number])
 }, 60_000)
 
+test('a word that is said behind a full page is seen', async () => {
+  const pull = await open('talkative')
+  for (let count = 1; count < 30; count++) scene.github.comment(pull, 'bob', `${count}`)
+  const before = await read(pull)
+  expect(before.comments).toHaveLength(30)
+  expect([...((await scene.options.forge.stillAs?.([before])) ?? [])]).toEqual([pull.number])
+  scene.github.comment(pull, 'bob', '/hold')
+  expect([...((await scene.options.forge.stillAs?.([before])) ?? [])]).toEqual([])
+}, 60_000)
+
 test('of what GitHub does not answer nothing is said', async () => {
   const snapshot = await read(await open('unanswered'))
   world.it.github.fail('POST /graphql', { status: 502 })

@@ -42,15 +42,22 @@ interface Past {
   /** The head with which it has landed. */
   readonly before?: typeof head
   readonly stops?: readonly LandingStop[]
+  /** The same, after the merge was prepared. */
+  readonly lateStops?: readonly LandingStop[]
+  /** A process that ended has pushed this very merge, and nobody knows. */
+  readonly isPushed?: boolean
+  /** In which epoch it was judged, and in which it is right before the push. */
+  readonly epochs?: readonly [number, number]
 }
 
 /** Lands a pull request that was judged while `judged` were open; right before the push it is `now`. */
 async function land(
   judged: readonly OpenPull[],
   now: readonly OpenPull[],
-  { before, stops = [] }: Past = {},
+  { before, stops = [], lateStops = stops, isPushed = false, epochs }: Past = {},
 ) {
-  let pushes = 0
+  let [pushes, reads] = [0, 0]
+  let isSettled = false
   const options = {
     leaseSeconds: 60,
     clock: { now: () => 0 },
@@ -71,15 +78,21 @@ async function land(
       acquireLease: async (name: string) => ({ name, fence: 1 }),
       releaseLease: async () => undefined,
       renewLease: async () => true,
-      openLandings: async () => [],
-      landingStops: async () => stops,
-      landingOf: async () => before && { ...landing, head: before },
+      openLandings: async () => (isPushed && !isSettled ? [{ ...landing, id: 1, fence: 1, begunAt: 0 }] : []),
+      landingStops: async () => (reads++ === 0 ? stops : lateStops),
+      landingOf: async () =>
+        isPushed && isSettled ? { ...landing, id: 1, fence: 1 } : before && { ...landing, head: before },
       beginLanding: async () => ({ ...landing, id: 1, fence: 1 }),
-      endLanding: async () => true,
+      endLanding: async () => (isSettled = true),
+      observe: async () => epochs?.[1],
     },
   } as unknown as LandOptions
   const landing = { repository, pull, baseRef, base, head, commit, tree, config: 'default' }
-  const outcome = await landPull({ snapshot, carried: carried(judged) }, mint(landing), options)
+  const outcome = await landPull(
+    { snapshot, carried: carried(judged), ...(epochs && { epoch: epochs[0] }) },
+    mint(landing),
+    options,
+  )
   return { kind: outcome.kind, pushes }
 }
 
@@ -118,8 +131,22 @@ test('one whose present head has landed is told so, and one of which an earlier 
   expect(await land([], [], { before: earlier })).toEqual({ kind: 'refused', pushes: 0 })
 })
 
+test('what became of a landing that nobody heard of is found out before another one begins', async () => {
+  expect(await land([], [], { isPushed: true })).toEqual({ kind: 'landed', pushes: 0 })
+})
+
 test('what was stopped since it was judged lands no more', async () => {
   const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
   expect(await land([], [], { stops: [stop] })).toEqual(again)
   expect(await land([], [], { stops: [{ ...stop, branch: 'another' }] })).toEqual(landed)
+})
+
+test('what was stopped while its merge was prepared lands no more', async () => {
+  const stop = { repository, kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
+  expect(await land([], [], { lateStops: [stop] })).toEqual(again)
+})
+
+test('what was something else since it was judged, and is again what it was, is judged again', async () => {
+  expect(await land([], [], { epochs: [4, 4] })).toEqual(landed)
+  expect(await land([], [], { epochs: [4, 6] })).toEqual(again)
 })

@@ -2,6 +2,7 @@
 // against one of them is told of that one alone. After every single step the process may end.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { pullNumber, type CommitSha } from '../../src/change/ids.ts'
+import type { RepositoryName } from '../../src/change/snapshot.ts'
 import type { LandingMethod } from '../../src/gate/landing-method.ts'
 import { mint } from '../../src/gate/merge-permit.ts'
 import { landTrain, type TrainMember } from '../../src/landing/land-train.ts'
@@ -142,6 +143,31 @@ describe('a landing train', () => {
     const { outcomes } = await go(it)
     expect(outcomes.get(pullNumber(third.number))?.kind).toBe('again')
     expect(third.merged).toBeNull()
+  })
+
+  test('ends before a member that was something else since, and is again what it was', async () => {
+    const it = await station()
+    const members = it.members.map((member) => ({ ...member, examined: { ...member.examined, epoch: 4 } }))
+    const second = members[1]?.permit.landing.pull
+    const { options } = it.scene
+    const store = { ...options.store, observe: async (_: unknown, pull: number) => (pull === second ? 6 : 4) }
+    const { outcomes } = await go({ ...it, members }, { ...options, store })
+    expect([...outcomes.values()].map(({ kind }) => kind).sort()).toEqual(['again', 'landed'])
+    expect(it.scene.tip()).toBe(commitsOf(it)[0])
+  })
+
+  test('that was stopped while it was prepared lands nobody, and everybody is judged again', async () => {
+    const it = await station()
+    const { options } = it.scene
+    const tip = it.scene.tip()
+    let reads = 0
+    const stop = { kind: 'frozen', reason: '', by: { kind: 'bot' }, since: 0, times: 1 } as const
+    // Once for each member, and once more before the push.
+    const landingStops = async (repository: RepositoryName) =>
+      (reads += 1) > it.members.length ? [{ ...stop, repository }] : []
+    const { outcomes } = await go(it, { ...options, store: { ...options.store, landingStops } })
+    expect([...outcomes.values()].map(({ kind }) => kind)).toEqual(['again', 'again', 'again'])
+    expect(it.scene.tip()).toBe(tip)
   })
 
   test('that is refused as a whole lands nobody and blames nobody', async () => {

@@ -3,53 +3,32 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import pino from 'pino'
-import { commitSha, pullNumber, type CommitSha } from '../../src/change/ids.ts'
-import { withDigest } from '../../src/app/jobs/publish-report.ts'
+import { commitSha, type CommitSha } from '../../src/change/ids.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 import type { LandingMethod } from '../../src/gate/landing-method.ts'
-import { mint, type Landing, type MergePermit } from '../../src/gate/merge-permit.ts'
-import { openMirror, type Mirror } from '../../src/git/mirror.ts'
-import { openForge } from '../../src/github/forge.ts'
 import { openGitHubApp, type GitHubApp } from '../../src/github/github-app.ts'
-import { openMerging } from '../../src/github/merge-calls.ts'
-import type { Examined, LandOptions, LandingOutcome, Mismatch } from '../../src/landing/landing-options.ts'
+import type { LandOptions, LandingOutcome } from '../../src/landing/landing-options.ts'
 import { landPull } from '../../src/landing/land-pull.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { CheckRun } from '../../src/ports/forge.ts'
 import type { GitHub, GitHubOptions } from '../../sandbox/github/github.ts'
 import type { Rule } from '../../sandbox/github/branch-rules/rule-shapes.ts'
 import type { Pull } from '../../sandbox/github/world.ts'
 import { furnish, git, privateKey, secret, type Furnished } from '../sandbox/github/sample-world.ts'
-import { memoryStore, type MemoryStore } from './memory-store.ts'
+import { greenChecks, openLandingTools, type LandingTools } from './landing-tools.ts'
 
 /** The names of the checks that a branch of these tests requires. */
 export const ownChecks = ['catalog-bot / ownership', 'catalog-bot / validation']
 
-export const green: readonly CheckRun[] = ownChecks.map((name) =>
-  withDigest({
-    name,
-    status: 'completed',
-    conclusion: 'success',
-    title: 'Passed',
-    summary: 'fine',
-    annotations: [],
-  }),
-)
+export const green = greenChecks(ownChecks)
 
 export const plainPush: LandingMethod = { kind: 'push', checksFirst: false, signed: false }
 
-export interface Scene extends MemoryStore {
+export interface Scene extends LandingTools {
   readonly github: GitHub
   readonly full: string
   readonly pull: Pull
-  readonly mirror: Mirror
   readonly clock: Clock
-  readonly mismatches: Mismatch[]
-  /** What the App asks with, as the landing has it. */
-  readonly options: Omit<LandOptions, 'plan'>
   rules(rules: readonly Rule[]): void
-  /** Looks at the pull request as it is now, and gives out a permit for it. */
-  examine(change?: Partial<Landing>): Promise<{ examined: Examined; permit: MergePermit }>
   land(
     method: LandingMethod,
     more?: Partial<LandOptions> & { readonly rules?: BranchRules; readonly needsGitHubsTree?: boolean },
@@ -103,7 +82,6 @@ export class LandingWorld {
     const { github, installation } = this.it
     const name = `landing-${(this.#count += 1)}`
     const full = `catalogs/${name}`
-    const repository = { owner: 'catalogs', name }
     const repo = await github.createRepository('catalogs', name, { files: { 'README.md': '# x\n' } })
     github.changeInstallation(installation, [full])
     github.setRole(full, 'bob', 'write')
@@ -117,52 +95,24 @@ export class LandingWorld {
     for (let count = 1; count < commits; count++)
       await github.pushToPull(pull, { 'alpha.yaml': `name: alpha ${count}\n` })
     if (behind) await github.pushToBase(full, { 'meanwhile.txt': 'x\n' })
-    const mirror = await openMirror({
-      directory: join(await mkdtemp(join(this.it.directory, 'mirror-')), 'mirror.git'),
-      url: `${github.url}/${full}.git`,
-      repository,
-      credential: async () => ({
-        username: 'x-access-token',
-        password: await this.app.gitToken(installation.id, repository),
-      }),
-    })
-    const octokit = await this.app.octokit(installation.id)
-    const forge = openForge(octokit, repository, this.app)
-    const memory = memoryStore()
-    const mismatches: Mismatch[] = []
-    const options: Scene['options'] = {
-      repository: mirror,
-      forge,
-      merging: openMerging(octokit, repository),
-      store: memory.store,
+    const tools = await openLandingTools({
+      github,
+      app: this.app,
+      installation: installation.id,
+      directory: await mkdtemp(join(this.it.directory, 'mirror-')),
+      pull,
       clock: this.clock,
-      leaseSeconds: 60,
       checks: green,
-      onMismatch: async (mismatch) => void mismatches.push(mismatch),
-    }
-    const examine: Scene['examine'] = async (change = {}) => {
-      const snapshot = await forge.readSnapshot(pullNumber(pull.number))
-      if (snapshot === null) throw new Error('no pull request')
-      await mirror.fetch('main', snapshot.pull)
-      const merge = await mirror.merge(snapshot.base, snapshot.head, 'Merge pull request 1: Alpha\n\nHead\n')
-      if (merge.kind !== 'clean') throw new Error(merge.kind)
-      const { base, head } = snapshot
-      const landing = { repository, pull: snapshot.pull, baseRef: 'main', base, head, config: 'c' }
-      const { commit, tree } = merge
-      return { examined: { snapshot }, permit: mint({ ...landing, commit, tree, ...change }) }
-    }
+    })
+    const { mirror, options, examine } = tools
     const inside = (...args: string[]) => git(repo.path, undefined, ...args)
     return {
-      ...memory,
+      ...tools,
       github,
       full,
       pull,
-      mirror,
       clock: this.clock,
-      mismatches,
-      options,
       rules: (rules) => void github.addRules(full, rules),
-      examine,
       land: async (method, { rules, needsGitHubsTree, ...more } = {}) => {
         const { examined, permit } = await examine()
         const plan = { method, ...(needsGitHubsTree !== undefined && { needsGitHubsTree }) }

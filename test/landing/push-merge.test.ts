@@ -52,9 +52,11 @@ describe('a push of the validated merge', () => {
     expect(outcome).toEqual({ kind: 'landed', commit: permit.landing.commit })
     expect(scene.tip()).toBe(permit.landing.commit)
     const rest = requestsSince(before).filter((request) => !request.includes('.git/'))
-    // The fresh look: the pull request twice, its reviews, its comments, the base branch.
-    expect(rest).toHaveLength(5)
-    expect(rest.every((request) => request.startsWith('GET '))).toBe(true)
+    // The fresh look. What the base is by then the push itself asks.
+    expect(rest).toEqual(['POST /graphql'])
+    expect(
+      scene.github.requests.slice(before).filter(({ operation }) => operation !== undefined),
+    ).toMatchObject([{ operation: 'StillAs', writes: 0 }])
   })
 
   test('is refused without its checks where the branch requires them, and nothing has moved', async () => {
@@ -159,7 +161,7 @@ describe('a push with checks first', () => {
     expect(outcome).toMatchObject({ kind: 'again' })
     expect(scene.tip()).toBe(moved)
     expect(scene.otherBranches()).toEqual([])
-    expect(scene.intents).toEqual([])
+    expect(scene.intents).toMatchObject([{ outcome: 'abandoned' }])
   })
 
   test('meets a head that moves after the last look: the merge of what was judged lands', async () => {

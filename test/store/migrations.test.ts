@@ -116,3 +116,63 @@ test('of old verdicts those stay with which something was merged, for two years'
   expect(await database.query(`SELECT rule FROM ${schema}.rule_met`)).toHaveLength(1)
   expect(await database.query(`SELECT reference FROM ${schema}.seen_image`)).toEqual([{ reference: 'x' }])
 })
+
+test('what decisions stood on goes a quarter after the merge, and stays where it may be needed', async () => {
+  const day = 24 * 3600_000
+  const now = Date.now()
+  // Merged long ago, merged lately, closed long ago (it can be reopened), open; the fifth was merged by us, its row is gone.
+  const pulls = [
+    [11, 'merged', now - 100 * day],
+    [12, 'merged', now - 80 * day],
+    [13, 'closed', now - 100 * day],
+    [14, 'open', null],
+  ] as const
+  for (const [pull, state, at] of pulls)
+    await database.query(
+      `INSERT INTO ${schema}.pull_seen (repository, pull, state, verdict, opened_at, since, looked_at, ended_at, head, base_ref, shown)
+       VALUES ('c/d', $1, $2, 'merge', 0, 0, 0, $3::float8, 'h', 'main', '{}')`,
+      [pull, state, at],
+    )
+  await database.query(
+    `INSERT INTO ${schema}.intent (lease, fence, repository, pull, landing, outcome, ended_at)
+     VALUES ('x', 1, 'c/d', 15, '{}', 'landed', now() - interval '100 days')`,
+  )
+  const rows = {
+    epoch: `(repository, pull, epoch, head, base_ref, config) VALUES ('c/d', $1, 0, 'h', 'main', 'c')`,
+    shown_head: `(repository, pull, epoch, head, at) VALUES ('c/d', $1, 0, 'h', 't')`,
+    review_seen: `(repository, pull, review, epoch) VALUES ('c/d', $1, 1, 0)`,
+    approval_seen: `(repository, pull, review, change) VALUES ('c/d', $1, 1, 'x')`,
+    push_seen: `(repository, pull, head, pusher, login, kind) VALUES ('c/d', $1, 'h', 1, 'a', 'user')`,
+    described_change: `(repository, pull, id, covers) VALUES ('c/d', $1, 'x', '[]')`,
+    command: `(repository, pull, comment, record) VALUES ('c/d', $1::integer, $1::integer, '{}')`,
+  }
+  for (const pull of [11, 12, 13, 14, 15]) {
+    for (const [table, values] of Object.entries(rows))
+      await database.query(`INSERT INTO ${schema}.${table} ${values}`, [pull])
+    for (const space of ['requested reviews', 'publication of a pull request', 'another'])
+      await database.query(
+        `INSERT INTO ${schema}.state (space, repository, key, version, value)
+         VALUES ($1, 'c/d', to_json($2::text)::text, 1, '[]')`,
+        [space, String(pull)],
+      )
+  }
+  await prune(database)
+  const left = async (table: string) =>
+    (
+      await database.query<{ pull: number }>(
+        `SELECT pull FROM ${schema}.${table} WHERE repository = 'c/d' ORDER BY pull`,
+      )
+    ).map(({ pull }) => pull)
+  for (const table of Object.keys(rows).filter((one) => one !== 'command'))
+    expect([table, await left(table)]).toEqual([table, [12, 13, 14]])
+  // What was obeyed once is not obeyed again, however old.
+  expect(await left('command')).toEqual([11, 12, 13, 14, 15])
+  const kept = await database.query(
+    `SELECT space, count(*)::int AS rows FROM ${schema}.state WHERE repository = 'c/d' GROUP BY space ORDER BY space`,
+  )
+  expect(kept).toEqual([
+    { space: 'another', rows: 5 },
+    { space: 'publication of a pull request', rows: 5 },
+    { space: 'requested reviews', rows: 3 },
+  ])
+})

@@ -1,7 +1,9 @@
 // A base that moves elsewhere costs a pull request that waits nothing; one that moves under it is noticed. And with three of ten
 // requests failing a pull request still lands in reasonable time.
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { repositoryName } from '../../sandbox/demo/demo-world.ts'
+import { addOnTop } from '../../sandbox/demo/catalog-edits.ts'
+import { publishImages, readFixture, repositoryName } from '../../sandbox/demo/demo-world.ts'
 import { stories } from '../../sandbox/demo/stories.ts'
 import { openStoryWorld, until, type StoryWorld } from './world.ts'
 
@@ -80,6 +82,49 @@ describe('a pull request that waits', () => {
       { by: 'harbormaster' },
     )
     await until('it is merged', () => pull.merged !== null, 60, world.log)
+  }, 120_000)
+})
+
+describe('a pull request that is merged as soon as it was looked at', () => {
+  /** See docs/request-costs.md. What a sweep and GitHub's settings cost is shared by all that are merged meanwhile. */
+  const most = { requests: 15, writes: 5 }
+
+  test('costs what it needs: one comment, its check runs in one request, and nothing twice', async () => {
+    const { github, registry, repository } = world.coast
+    const isQuiet = async () => {
+      const { length } = github.requests
+      await pause(1500)
+      return github.requests.length === length
+    }
+    await until('nothing is asked', isQuiet, 60, world.log)
+    const before = github.requests.length
+    const path = 'catalogs/v4.20/buoy/catalog.yaml'
+    const text = addOnTop(readFixture(registry.host)[path] ?? '', 'buoy', '3.1.0', '3.0.0')
+    publishImages(registry, text, (bundle) => bundle === 'buoy.v3.1.0')
+    const change = { author: 'erin', title: 'buoy 3.1.0', changes: { [path]: text } }
+    const pull = await github.openPull({ repository: repositoryName, ...change })
+    await until('it is merged', () => pull.merged !== null, 60, world.log)
+    await until('its comment says so', () => /merged/i.test(pull.comments.at(-1)?.body ?? ''), 60, world.log)
+    await until('nothing more is asked', isQuiet, 60, world.log)
+    // The rebuild of the catalogs tells of itself on the commit that landed.
+    const ofRebuild = ({ path, template }: { path: string; template: string }) =>
+      path.includes(pull.merged?.sha ?? 'none') ||
+      /^\/repos\/\{owner\}\/\{repo\}\/(?:check-runs|dispatches|actions)\b/.test(template)
+    const asked = github.requests
+      .slice(before)
+      .filter((one) => !one.template.startsWith('/{owner}/') && !one.template.startsWith('/app'))
+      .filter((one) => !ofRebuild(one))
+    const told = asked.map(({ method, template, operation = template }) => `${method} ${operation}`)
+    const times = (what: RegExp) => told.filter((each) => what.test(each)).length
+    expect({
+      comments: times(/^(?:POST|PATCH) .*\/comments/),
+      checks: times(/ CreateCheckRuns$/),
+      runs: repository.suites.filter(({ sha }) => sha === pull.headSha).flatMap(({ runs }) => runs).length,
+      lists: times(/^GET .*\/(?:reviews|comments|check-runs|requested_reviewers)$/),
+      writes: asked.reduce((sum, { writes = 0 }) => sum + writes, 0),
+    }).toEqual({ comments: 1, checks: 1, runs: 4, lists: 0, writes: most.writes })
+    expect({ isFew: asked.length <= most.requests, told }).toEqual({ isFew: true, told })
+    expect(pull.comments).toHaveLength(1)
   }, 120_000)
 })
 

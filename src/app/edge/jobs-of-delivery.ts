@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { pullNumber } from '../../change/ids.ts'
 import { queueBranches, temporaryBranches } from '../../gate/temporary-branch.ts'
 import { checkPrefix } from '../../messages/report.ts'
+import { ownBranchPrefix } from '../../ports/forge.ts'
 import type { Job } from '../../ports/store.ts'
 
 const repository = z.object({ name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) })
@@ -153,9 +154,9 @@ function isOurs(
   )
 }
 
-/** Branches on which merges wait, ours and those of GitHub's merge queue: nothing is published from them. */
+/** Branches on which merges wait, ours and those of GitHub's merge queue, and those of our own pull requests: nothing is published from them. */
 const isPassing = (branch: string): boolean =>
-  branch.startsWith(temporaryBranches) || branch.startsWith(queueBranches)
+  [temporaryBranches, queueBranches, ownBranchPrefix].some((prefix) => branch.startsWith(prefix))
 
 interface About {
   readonly repository: { readonly name: string; readonly owner: { readonly login: string } }

@@ -32,7 +32,7 @@ export async function obeyOnClosed(closed: Snapshot, place: Obeying): Promise<vo
   const now = app.clock.now()
   const open = (comments: readonly Comment[]) =>
     freshRollbacks(comments, now).filter(({ id }) => !onRecord.has(id))
-  if (open(closed.comments).length === 0 || !(await isServed(closed.baseRef, place))) return
+  if (open(closed.comments).length === 0 || !(await isServed(closed.baseRef, place, { kept: true }))) return
   const snapshot = await fetchAgreeing(closed, place)
   // Opened again: the job that this brings looks at it as a whole.
   if (snapshot !== undefined && snapshot.state !== 'open') {

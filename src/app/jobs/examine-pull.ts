@@ -21,9 +21,12 @@ import { dropTrials, wishTrial } from './trial/wish-trial.ts'
 import { recordEnd, recordLook } from './record-look.ts'
 import { reportMerged } from './report-merged.ts'
 import { requestReviews } from './request-reviews.ts'
+import { secondsToSayReady } from './say-later.ts'
+import { seeElsewhere } from './see-elsewhere.ts'
 import { recordOf, settleOptions, showLook } from './show-look.ts'
 import { statusPage } from './status-page.ts'
-import type { Forge, PullSize } from '../../ports/forge.ts'
+import { noteTold } from './told-landings.ts'
+import type { Forge, Present, PullSize } from '../../ports/forge.ts'
 import type { JobContext } from './job-context.ts'
 import type { Turn } from './turns.ts'
 
@@ -55,8 +58,9 @@ async function examineInTurn(
   crashPoint('job-taken')
   for (let attempt = 0; attempt < attempts; attempt++) {
     const answers = new Map<string, Answer>()
-    const examination = await look(job.pull, place, turn, answers)
-    if (examination === undefined) return
+    const looked = await look(job.pull, place, turn, answers)
+    if (looked === undefined) return
+    const { examination, present } = looked
     const { snapshot, verdict } = examination
     crashPoint('snapshot-read')
     await store.recordVerdict(recordOf(examination, place.app.clock.now()))
@@ -65,7 +69,10 @@ async function examineInTurn(
     crashPoint('verdict-recorded')
     if (!(await answerCommands(examination, place))) continue
     await turn.giveWay()
-    await showLook(examination, place)
+    const isFirst = present !== undefined && present.comment === undefined
+    const sayReadyAfter =
+      verdict.permit === undefined ? 0 : await secondsToSayReady(snapshot, place, isFirst ? 'first' : 'edit')
+    await showLook(examination, place, { present, isRestLater: sayReadyAfter > 0 })
     crashPoint('report-published')
     await requestReviews(verdict, snapshot, place)
     await wishPreview(examination, place)
@@ -80,6 +87,8 @@ async function examineInTurn(
       return
     }
 
+    // Before anybody may land it: whoever does brings this forward.
+    if (sayReadyAfter > 0) await store.enqueue(job, sayReadyAfter)
     // Whoever lands it judges it once more, on what the branch has then.
     await store.putReady(snapshot)
     await store.enqueue({
@@ -93,15 +102,22 @@ async function examineInTurn(
   await store.enqueue(job, busySeconds)
 }
 
+interface Looked {
+  readonly examination: Seen
+  /** What of ours was on it when it was read. Absent: that was not read. */
+  readonly present: Present | undefined
+}
+
 /** Reads and decides. Undefined when there is nothing to decide: the pull request is gone or closed. */
 async function look(
   pull: PullNumber,
   place: JobContext<Store>,
   turn: Turn,
   answers: Map<string, Answer>,
-): Promise<Seen | undefined> {
+): Promise<Looked | undefined> {
   const { forge, app } = place
   let size: PullSize | undefined
+  let present: Present | undefined
   const snapshot = await forge.readSnapshot(pull, {
     onCounted: async ({ author, size: counted }) => {
       size = counted
@@ -109,13 +125,15 @@ async function look(
       turn.weigh(isSmall ? 'light' : 'heavy', whoseOf(author, forge))
       await turn.giveWay()
     },
+    onPresent: (read) => void (present = read),
   })
   if (snapshot === null) {
     await recordEnd({ repository: forge.repository, pull }, 'closed', place)
     return undefined
   }
-  if (snapshot.state !== 'open') return seeClosed(snapshot, place)
-  if (!(await isServed(snapshot.baseRef, place))) {
+  if (snapshot.state !== 'open') return seeClosed(snapshot, place, present)
+  if (!(await isServed(snapshot.baseRef, place, { kept: true }))) {
+    await seeElsewhere(snapshot, app.store)
     // It may have been for another branch when a landing of it was begun.
     await settleBegun(pull, place)
     return undefined
@@ -123,13 +141,14 @@ async function look(
   // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.
   const landing = await app.store.landingOf(forge.repository, pull)
   if (landing?.head === snapshot.head) {
-    await reportMerged(pull, place)
+    await reportMerged(pull, place, { present })
     crashPoint('landing-reported')
     return undefined
   }
   await turn.giveWay()
   const brought = await bringCommits(snapshot, place)
-  if (brought.kind === 'malformed') return lookAtMalformed(snapshot, brought.why, place)
+  if (brought.kind === 'malformed')
+    return { examination: await lookAtMalformed(snapshot, brought.why, place), present }
   if (brought.kind === 'stale') {
     await app.store.enqueue(
       { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
@@ -139,7 +158,7 @@ async function look(
   }
   const fetched = brought.snapshot
   // It was read again where git had something newer: what was merged or closed meanwhile is not judged as if it were open.
-  if (fetched.state !== 'open') return seeClosed(fetched, place)
+  if (fetched.state !== 'open') return seeClosed(fetched, place, undefined)
   await turn.giveWay()
   const started = performance.now()
   const hints: LookHints = {
@@ -159,7 +178,7 @@ async function look(
     },
     'examined',
   )
-  return examination
+  return { examination, present }
 }
 
 /** Of one repository's pull requests, those of one account wait for one another. */
@@ -191,14 +210,22 @@ function settleBegun(pull: PullNumber, place: JobContext<Store>): Promise<boolea
   return settleLeft(place.forge.repository, pull, { ...settleOptions(place), leaseSeconds })
 }
 
-async function seeClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<undefined> {
-  await finishClosed(snapshot, place)
+async function seeClosed(
+  snapshot: Snapshot,
+  place: JobContext<Store>,
+  present: Present | undefined,
+): Promise<undefined> {
+  await finishClosed(snapshot, place, present)
   await obeyOnClosed(snapshot, place)
   return undefined
 }
 
 /** A pull request that was closed meanwhile: if an earlier process landed it, that is settled and said. */
-async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promise<void> {
+async function finishClosed(
+  snapshot: Snapshot,
+  place: JobContext<Store>,
+  present: Present | undefined,
+): Promise<void> {
   const { app, forge } = place
   await app.store.dropReady(forge.repository, [snapshot.pull])
   await dropPreviews(snapshot.pull, place)
@@ -209,10 +236,11 @@ async function finishClosed(snapshot: Snapshot, place: JobContext<Store>): Promi
   )
   for (const intent of open) await settle(intent, settleOptions(place))
   if (snapshot.state === 'merged') await findLate(snapshot, place)
-  const landing = await reportMerged(snapshot.pull, place)
+  const landing = await reportMerged(snapshot.pull, place, { present })
   await recordEnd(snapshot, snapshot.state === 'merged' || landing !== undefined ? 'merged' : 'closed', place)
   if (landing === undefined) return
   crashPoint('landing-reported')
+  await noteTold(snapshot.pull, landing.commit, place)
   await app.store.enqueue({
     kind: 'branch',
     installation: place.installation,

@@ -4,8 +4,13 @@ import { minimatch } from 'minimatch'
 import { readConfig } from '../../examine/read-config.ts'
 import type { JobContext } from './job-context.ts'
 
-export async function isServed(branch: string, { forge, repository }: JobContext): Promise<boolean> {
-  const main = await forge.defaultBranch()
+/** `kept`: a look may go by what was the default branch a minute ago; what lands, publishes or signs asks anew. */
+export async function isServed(
+  branch: string,
+  { forge, repository }: JobContext,
+  options: { readonly kept?: boolean } = {},
+): Promise<boolean> {
+  const main = await forge.defaultBranch(options)
   if (branch === main) return true
   await repository.fetch(main)
   const tip = await repository.tip(main)

@@ -5,6 +5,7 @@ import type { Merging } from '../../ports/merging.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Repository } from '../../ports/repository.ts'
 import type { CatalogLoader } from '../../examine/catalogs/catalog-loader.ts'
+import type { ReleasePool } from '../../examine/release/release-pool.ts'
 import type { LookPool } from '../../examine/looks/look-pool.ts'
 import type { Publishing } from '../publishing/open-publishing.ts'
 import type { Trials } from '../trials/open-trials.ts'
@@ -23,6 +24,7 @@ export interface App<Ports = unknown> {
   readonly trials: Trials
   readonly loader: CatalogLoader
   readonly looks: LookPool
+  readonly releases: ReleasePool
   readonly turns: Turns
   readonly metrics: Metrics
   readonly clock: Clock

@@ -38,7 +38,7 @@ export async function recordCatalogs(branch: string, place: JobContext<Cache & P
   const { app, forge, repository } = place
   if (app.settings.pages === 'off') return
   const tip = await repository.tip(branch)
-  if (tip === undefined || !(await isServed(branch, place))) return
+  if (tip === undefined || !(await isServed(branch, place, { kept: true }))) return
   const key = `${forge.repository.owner}/${forge.repository.name} ${branch}`.toLowerCase()
   if ((await app.store.getCached(recordedTips, [key])).get(key) === tip) return
   try {

@@ -9,7 +9,7 @@ import type { Verdicts } from '../../ports/verdicts.ts'
 import type { Landing } from '../../gate/merge-permit.ts'
 import type { Told } from '../../examine/looks/what-to-tell.ts'
 import type { JobContext } from './job-context.ts'
-import { publishReport, type Compose } from './publish-report.ts'
+import { publishReport, type Compose, type PublishOptions } from './publish-report.ts'
 import { toldPulls } from './publish/publication-state.ts'
 import { statusPage } from './status-page.ts'
 
@@ -18,10 +18,11 @@ export interface StoredReport extends Told {
   readonly verdict: Verdict
 }
 
-/** The landing; undefined when the bot did not merge it, or nothing is on record. Rejects with a ForgeError. */
+/** The landing; undefined when the bot did not merge it, or nothing is on record. `how`: see publishReport(). Rejects with a ForgeError. */
 export async function reportMerged(
   pull: PullNumber,
   { app, forge }: JobContext<Landings & Verdicts & State>,
+  how: Pick<PublishOptions, 'present' | 'onMissing'> = {},
 ): Promise<Landing | undefined> {
   const landing = await app.store.landingOf(forge.repository, pull)
   if (landing === undefined) return undefined
@@ -47,6 +48,6 @@ export async function reportMerged(
       landed: landing.commit,
       published,
     })
-  await publishReport(forge, compose, pull, landing.head)
+  await publishReport(forge, compose, pull, landing.head, { ...how, isHistory: true })
   return landing
 }

@@ -3,22 +3,25 @@
 import { randomUUID } from 'node:crypto'
 import { ForgeError } from '../../github/forge-error.ts'
 import { isGitError } from '../../git/git-error.ts'
+import type { Cache } from '../../ports/cache.ts'
 import type { Job, Jobs } from '../../ports/jobs.ts'
 import type { Store } from '../../ports/store.ts'
 import { noTracing, type SpanAttributes } from '../../ports/tracing.ts'
 import { examinePull } from './examine-pull.ts'
 import { judgeGroups } from './judge-groups.ts'
 import { publishCatalogs } from './publish/publish-catalogs.ts'
+import { noteLimitWait } from './limit-waits.ts'
 import { runTrials } from './trial/run-trials.ts'
 import { publishPreview } from './publish/publish-preview.ts'
 import { runTrain } from './run-train.ts'
+import { releaseBundles } from './release/release-bundles.ts'
 import { scanRepository } from './scan-repository.ts'
 import { sweepRepository } from './sweep.ts'
 import { watchBranch } from './watch-branch.ts'
 import type { App, JobContext } from './job-context.ts'
 
 export interface JobRunner {
-  readonly app: App<Jobs>
+  readonly app: App<Jobs & Cache>
   /** The workplace for a repository. Rejects with a ForgeError or GitError when it cannot be reached. */
   readonly openJobContext: (job: Job) => Promise<JobContext<Store>>
   /** Whether we may still see the job's repository. Rejects when nobody can say. */
@@ -64,6 +67,10 @@ export async function runJob(
       'GitHub, git or a registry did not answer; the job will be retried',
     )
     await app.store.enqueue(job, world.again)
+    if (error instanceof ForgeError && error.code === 'rate-limited')
+      await noteLimitWait(job, world.again, app.clock.now(), app.store).catch((failure: unknown) =>
+        log.debug({ err: failure }, 'no page says what this waits for'),
+      )
   }
 }
 
@@ -93,6 +100,8 @@ async function perform(job: Job, place: JobContext<Store>): Promise<void> {
       return scanRepository(job, place)
     case 'publish':
       return publishCatalogs(job, place)
+    case 'release':
+      return releaseBundles(job, place)
     case 'preview':
       return publishPreview(job, place)
     case 'trial':

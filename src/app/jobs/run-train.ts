@@ -24,11 +24,17 @@ import { noteQueue } from './queued-branches.ts'
 import { recordLook } from './record-look.ts'
 import { actOnRefusal, forgetRefusals, haveRulesChanged } from './refused-pull.ts'
 import { composed, recordOf, settleOptions } from './show-look.ts'
+import { isTold } from './told-landings.ts'
 import { rememberBranch } from './watch-branch.ts'
 
 type TrainJob = Extract<Job, { kind: 'train' }>
 type Place = JobContext<Store>
 
+/**
+ * Seconds in which GitHub tells of what it sees merged, as it does of everything: what is said of it is said with that look, and
+ * not with one before it. Where no delivery comes, it is looked at then.
+ */
+const noticedSeconds = 3
 /** Seconds after which a branch is tried again on which another landing is under way. */
 const busySeconds = 2
 /**
@@ -203,7 +209,9 @@ async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): 
   switch (outcome.kind) {
     case 'landed':
       await forgetRefusals(seen.snapshot, place)
-      await lookAnew([pull], place)
+      // GitHub tells of what it sees merged at once: that may be done by now.
+      if (await isTold(pull, outcome.commit, place)) await app.store.dropReady(repository, [pull])
+      else await lookAnew([pull], place, noticedSeconds)
       await app.store.enqueue({ kind: 'branch', installation, repository, branch: baseRef })
       return
     case 'queued':
@@ -223,9 +231,9 @@ async function follow({ seen }: Member, outcome: LandingOutcome, place: Place): 
 }
 
 /** They leave the queue, and are looked at from the start. In this order: the look puts those back that are ready. */
-async function lookAnew(pulls: readonly PullNumber[], place: Place): Promise<void> {
+async function lookAnew(pulls: readonly PullNumber[], place: Place, afterSeconds = 0): Promise<void> {
   const { app, installation, forge } = place
   await app.store.dropReady(forge.repository, pulls)
   for (const pull of pulls)
-    await app.store.enqueue({ kind: 'pull', installation, repository: forge.repository, pull })
+    await app.store.enqueue({ kind: 'pull', installation, repository: forge.repository, pull }, afterSeconds)
 }

@@ -11,8 +11,7 @@ import type { VerdictRecord } from '../../ports/verdicts.ts'
 import { reportMismatch } from './report-mismatch.ts'
 import type { SettleOptions } from '../../landing/landing-options.ts'
 import type { Seen } from './look-at-pull.ts'
-import { toldPulls } from './publish/publication-state.ts'
-import { publishReport, type Compose } from './publish-report.ts'
+import { publishReport, type Compose, type PublishOptions } from './publish-report.ts'
 import type { StoredReport } from './report-merged.ts'
 import { statusPage } from './status-page.ts'
 import type { JobContext } from './job-context.ts'
@@ -81,21 +80,19 @@ export async function digestOfShown(seen: Seen, place: JobContext<Landings>): Pr
   return createHash('sha256').update(JSON.stringify(shown)).digest('hex')
 }
 
-/** Shows the report, and remembers which head people were shown and when: commands bind to that (T20). */
+/**
+ * Shows the report, and remembers which head people were shown and when: commands bind to that (T20). `how`: see
+ * publishReport().
+ */
 export async function showLook(
   seen: Seen,
   place: JobContext<Required<PullMemory> & State & Landings>,
-  landed?: string,
+  how: Pick<PublishOptions, 'present' | 'isRestLater'> = {},
 ): Promise<void> {
   const { snapshot, epoch, described } = seen
-  const meanwhile = landed === undefined ? await sayMeanwhile(seen, place) : []
-  // The push's own delivery may have had it published meanwhile.
-  const published =
-    landed === undefined
-      ? undefined
-      : await place.app.store.readState(toldPulls, snapshot.repository, String(snapshot.pull))
-  const compose: Compose = (runs) => composed(seen, place, { runs, landed, published, meanwhile })
-  const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head)
+  const meanwhile = await sayMeanwhile(seen, place)
+  const compose: Compose = (runs) => composed(seen, place, { runs, meanwhile })
+  const at = await publishReport(place.forge, compose, snapshot.pull, snapshot.head, how)
   if (at === undefined) return
   const { repository, pull, head } = snapshot
   // Kept before it is shown to anybody by name: whoever agrees to it does so by that.

@@ -36,7 +36,7 @@ export async function sweepRepository(
 ): Promise<void> {
   const { app, forge, repository } = place
   const about = { installation: job.installation, repository: job.repository }
-  await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch() })
+  await app.store.enqueue({ kind: 'branch', ...about, branch: await forge.defaultBranch({ kept: true }) })
   await removeLeftStaged(job.repository, {
     ...place,
     store: app.store,

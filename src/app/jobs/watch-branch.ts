@@ -24,6 +24,7 @@ import { stepWebhook } from './rebuild-webhook.ts'
 import { judgePush, reportPush } from './judge-push.ts'
 import { withDigest } from './publish-report.ts'
 import { isServed } from './is-served.ts'
+import { wantsReleases } from './release/release-bundles.ts'
 import { recordCatalogs } from './record-catalogs.ts'
 import type { JobContext } from './job-context.ts'
 
@@ -99,6 +100,8 @@ async function watch(job: BranchJob, place: JobContext<Jobs & Leases & State & L
         installation: job.installation,
         repository: job.repository,
       })
+    if (await wantsReleases(job.branch, tip, config, place))
+      await app.store.enqueue({ ...job, kind: 'release' })
     if (state === undefined) return await writeState(job, place, { seen: tip, rebuilds: [] })
     if (state.seen !== tip) {
       const { broken = [] } = state

@@ -9,6 +9,7 @@ import type { RepositoryName } from '../../change/snapshot.ts'
 import { catalogLoader } from '../../examine/catalogs/catalog-loader.ts'
 import { openReaderPool } from '../../examine/catalogs/reader-pool.ts'
 import { openLookPool } from '../../examine/looks/look-pool.ts'
+import { openReleasePool } from '../../examine/release/release-pool.ts'
 import { openRegistries } from '../../examine/registries.ts'
 import { systemClock } from '../../examine/system-clock.ts'
 import { openForge } from '../../github/forge.ts'
@@ -65,6 +66,8 @@ export async function sweepOnce(options: OnceOptions): Promise<Swept> {
     token,
     apiUrl: settings.apiUrl,
     throttle: settings.throttle,
+    writePause: settings.writePause,
+    reserves: settings.reserves,
     clock: systemClock,
     warn: (why) => options.log.warn(why),
   })
@@ -77,7 +80,7 @@ export async function sweepOnce(options: OnceOptions): Promise<Swept> {
 }
 
 /** Kinds of jobs that need a server, or what only a server has. */
-const notHere: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan'])
+const notHere: ReadonlySet<Job['kind']> = new Set(['publish', 'preview', 'scan', 'release'])
 
 async function sweepIn(folder: string, client: TokenClient, options: OnceOptions): Promise<Swept> {
   const { repository, environment, log, signal } = options
@@ -127,6 +130,8 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
     closing.unshift(() => tracing.close())
     const looks = traceCalls(openLookPool(settings.budget, settings.concurrency), 'look', ['look'], tracing)
     closing.unshift(() => looks.close())
+    const releases = openReleasePool(settings.budget)
+    closing.unshift(() => releases.close())
     const turns = openTurns(clock)
     const publishing = openPublishing({})
     closing.unshift(() => publishing.close())
@@ -141,6 +146,7 @@ async function sweepIn(folder: string, client: TokenClient, options: OnceOptions
       trials,
       loader: catalogLoader(pool, store),
       looks,
+      releases,
       turns,
       metrics: openMetrics(),
       clock,

@@ -2,6 +2,7 @@
 import { pullNumber } from '../../change/ids.ts'
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { checkLines } from '../../messages/check-lines.ts'
+import type { Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { Landings } from '../../ports/landings.ts'
 import type { MergedPull, PageRecords, PullRow } from '../../ports/page-records.ts'
@@ -12,9 +13,10 @@ import { pullLink } from '../../messages/links.ts'
 import type { MergeAccount, PullModel, ShownFinding } from '../../web/pages/pull-page.ts'
 import { bySeverity } from '../../messages/describe-findings.ts'
 import type { StoredReport } from '../jobs/report-merged.ts'
+import { waitingLooks } from '../jobs/limit-waits.ts'
 import { toldPulls } from '../jobs/publish/publication-state.ts'
 
-type PullRecords = PageRecords & Landings & LandingStops & PullMemory & State
+type PullRecords = PageRecords & Landings & LandingStops & PullMemory & State & Cache
 
 const mostChanges = 200
 const mostFindings = 100
@@ -29,7 +31,7 @@ export async function readPull(
 ): Promise<PullModel | undefined> {
   if (!Number.isSafeInteger(number) || number > 2_147_483_647) return undefined
   const pull = pullNumber(number)
-  const [row, merged, history, commands, landings, parked, landing] = await Promise.all([
+  const [row, merged, history, commands, landings, parked, landing, limited] = await Promise.all([
     store.pullRow(repository, pull),
     store.mergedPull(repository, pull),
     store.verdictChanges(repository, pull, mostChanges),
@@ -37,12 +39,14 @@ export async function readPull(
     store.openLandings(repository),
     store.parkedPull(repository, pull),
     store.landingOf(repository, pull),
+    waitingLooks(repository, [pull], store),
   ])
   if (row === undefined && merged === undefined) return undefined
   const record = await store.verdictReport(repository, pull, landing)
   const report = record?.report as StoredReport | undefined
   const published = merged && (await store.readState(toldPulls, repository, String(pull)))
   const isMerging = landings.some((one) => one.pull === pull)
+  const wait = limited.get(pull)
   const before = landings.find((one) => one.baseRef === row?.baseRef && one.pull !== pull)
   return {
     ...(row === undefined ? ofMerge(merged) : ofRow(row)),
@@ -70,6 +74,8 @@ export async function readPull(
       merge: account(merged, row, record, published),
     }),
     ...(parked && merged === undefined && { waitsUntil: { at: parked.tryAgainAt, reason: parked.reason } }),
+    // A look since then has had its turn.
+    ...(wait && row?.state === 'open' && row.lookedAt < wait.since && { limitedUntil: wait.until }),
   }
 }
 

@@ -1,6 +1,7 @@
 // What the pages about repositories and their queues show, read from the store alone.
 import type { RepositoryName } from '../../change/snapshot.ts'
 import { sayAuthor, type LandingStop } from '../../gate/landing-stop.ts'
+import type { Cache } from '../../ports/cache.ts'
 import type { LandingStops } from '../../ports/landing-stops.ts'
 import type { Intent, Landings } from '../../ports/landings.ts'
 import type { ListedRepository, PageRecords, PullRow } from '../../ports/page-records.ts'
@@ -8,8 +9,9 @@ import type { BadgeModel } from '../../web/pages/badge.ts'
 import type { HomeModel } from '../../web/pages/home-page.ts'
 import type { MergedModel } from '../../web/pages/merged-page.ts'
 import type { QueuedPull, QueueModel, ShownStop } from '../../web/pages/queue-page.ts'
+import { waitingLooks, waitingWork } from '../jobs/limit-waits.ts'
 
-export type QueueRecords = PageRecords & LandingStops & Landings
+export type QueueRecords = PageRecords & LandingStops & Landings & Cache
 
 /** More are not read, however many there are. */
 const mostPulls = 1000
@@ -53,9 +55,24 @@ export async function readQueue(
     store.landingStops(repository),
     store.stopEvents(repository, mostEvents),
   ])
+  const branches = [...new Set(rows.map(({ baseRef }) => baseRef))]
+  const [looks, works] = await Promise.all([
+    waitingLooks(
+      repository,
+      rows.map(({ pull }) => pull),
+      store,
+    ),
+    waitingWork(repository, branches, store),
+  ])
+  const waiting = rows.filter(({ pull, lookedAt }) => lookedAt < (looks.get(pull)?.since ?? 0)).length
   return {
     repository,
     isPublic,
+    limited: limitedKinds.flatMap((kind) => {
+      const its = works.filter((work) => work.kind === kind).map(({ until }) => until)
+      if (its.length === 0) return []
+      return [{ kind, until: Math.max(...its), ...(kind === 'pull' && { pulls: waiting }) }]
+    }),
     url: `${webUrl}/${encodeURIComponent(repository.owner)}/${encodeURIComponent(repository.name)}/pulls`,
     pulls: rows.map((row) => queued(row, landings)),
     isCut: rows.length === mostPulls,
@@ -76,6 +93,8 @@ export async function readQueue(
     })),
   }
 }
+
+const limitedKinds = ['train', 'pull', 'sweep', 'scan'] as const
 
 function queued(row: PullRow, landings: readonly Intent[]): QueuedPull {
   const { pull, title, author, baseRef, draft, since, openedAt, lookedAt, reasons, verdict } = row

@@ -7,7 +7,7 @@ import { markup, nothing, type Html } from '../html.ts'
 import { pullAddress, repositoryAddress, ruleAddress } from './addresses.ts'
 import { table, type Setting, type StatusPage } from './frame.ts'
 import { plainLine } from './markdown.ts'
-import { count, duration, sentence, short, state, time, type ShownState } from './words.ts'
+import { count, due, duration, sentence, short, state, time, type ShownState } from './words.ts'
 
 export interface ShownFinding {
   readonly rule: string
@@ -67,6 +67,8 @@ export interface PullModel {
   /** Newest first. */
   readonly history: readonly VerdictChange[]
   readonly waitsUntil?: { readonly at: number; readonly reason: string }
+  /** Until then it is not looked at, because GitHub's limit is reached. */
+  readonly limitedUntil?: number
 }
 
 export function pullPage(model: PullModel, setting: Setting): StatusPage {
@@ -133,12 +135,12 @@ function approvalTime(at: string, now: number, before: (at: number) => string): 
 }
 
 function whyNot(model: PullModel, now: number): Html {
-  const { reasons, checks, approvals, waitsUntil } = model
+  const { reasons, checks, approvals, waitsUntil, limitedUntil } = model
   if (model.state === 'closed')
     return markup`
 <h2>Why it was not merged</h2><p>It was closed on GitHub, or merged there by somebody else. What follows is the bot's last word before that.</p>${reasonList(reasons)}`
   return markup`
-<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${reasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub refused to merge it: ${sentence(waitsUntil.reason)} The bot tries again ${time(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
+<h2>${model.state === 'merge' || model.state === 'merging' || model.state === 'behind' ? 'Why it will be merged' : 'Why it is not merged yet'}</h2>${limitedUntil !== undefined && markup`<div class="note"><p>GitHub's limit for this installation is reached. The bot looks at this pull request again ${due(limitedUntil, now)}; what follows is what it saw before.</p></div>`}${reasonList(reasons)} ${waitsUntil && markup`<div class="note bad"><p>GitHub refused to merge it: ${sentence(waitsUntil.reason)} The bot tries again ${time(waitsUntil.at, now)}.</p></div>`}<h3>Checks</h3>${
     checks.length === 0
       ? markup`<p class="faint">Not checked.</p>`
       : markup`<ul class="facts">${checks.map((line) => markup`<li>${line}</li>`)}</ul>`

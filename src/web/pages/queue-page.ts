@@ -11,7 +11,7 @@ import {
   repositoryAddress,
 } from './addresses.ts'
 import { table, type Setting, type StatusPage } from './frame.ts'
-import { count, sentence, state, stateWord, time, type ShownState } from './words.ts'
+import { count, due, sentence, state, stateWord, time, type ShownState } from './words.ts'
 
 export interface QueuedPull {
   readonly pull: number
@@ -42,12 +42,22 @@ export interface ShownStop {
   readonly command: string
 }
 
+export interface LimitedWork {
+  readonly kind: 'train' | 'pull' | 'sweep' | 'scan'
+  /** Those in the list that wait for a look; others may be that nobody has looked at yet. */
+  readonly pulls?: number
+  /** When all of it goes on. */
+  readonly until: number
+}
+
 export interface QueueModel {
   readonly repository: RepositoryName
   readonly isPublic: boolean
   /** GitHub's page of it. */
   readonly url: string
   readonly pulls: readonly QueuedPull[]
+  /** What waits for GitHub's limit. */
+  readonly limited: readonly LimitedWork[]
   /** Whether there are more. */
   readonly isCut: boolean
   readonly merging: readonly {
@@ -80,7 +90,7 @@ export function queuePage(model: QueueModel, setting: Setting, resumeWord?: stri
     title: named,
     crumbs: [{ words: named, to: repositoryAddress(repository) }],
     hasJson: true,
-    body: markup`<ul class="links"><li><a href="${catalogsAddress(repository)}">Catalogs</a></li><li><a href="${overviewAddress(repository)}">Overview</a></li><li><a href="${mergedAddress(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${stops.map((stop) => stopNote(stop, model, now, resumeWord))}
+    body: markup`<ul class="links"><li><a href="${catalogsAddress(repository)}">Catalogs</a></li><li><a href="${overviewAddress(repository)}">Overview</a></li><li><a href="${mergedAddress(repository)}">Merged</a></li><li><a href="${model.url}">On GitHub</a></li></ul>${limitedNote(model, now)}${stops.map((stop) => stopNote(stop, model, now, resumeWord))}
 <h2>Merging now</h2>${
       merging.length === 0
         ? markup`<p class="faint">Nothing is being merged.</p>`
@@ -134,6 +144,20 @@ function why({ reasons }: QueuedPull): Html {
 function turnOf(shown: ShownState): string {
   if (shown === 'blocked') return 'the author'
   return shown === 'wait' ? 'people' : 'the bot'
+}
+
+function limitedNote({ limited }: QueueModel, now: number): Html {
+  if (limited.length === 0) return nothing
+  const words = ({ kind, pulls = 0 }: LimitedWork) =>
+    ({
+      train: 'merging',
+      pull: pulls === 0 ? 'the look at pull requests' : `the look at ${count(pulls, 'pull request')}`,
+      sweep: 'the sweep of all pull requests',
+      scan: 'the scan of images',
+    })[kind]
+  return markup`<div class="note"><p>GitHub's limit for this installation is reached. What is more important goes first.</p><ul class="plain">${limited.map(
+    (work) => markup`<li>${sentence(`${words(work)} goes on`).slice(0, -1)} ${due(work.until, now)}.</li>`,
+  )}</ul></div>`
 }
 
 function stopNote(

@@ -33,6 +33,10 @@ export function time(at: number, now: number): Html {
   return markup`<time datetime="${isoTime(at)}"><span class="when">${ago(at, now)}</span> <span class="clock">${clockTime(at)}</span></time>`
 }
 
+/** When something goes on: what is almost there is not said to the second. */
+export const due = (at: number, now: number): Html | string =>
+  at > now + 60_000 ? time(at, now) : 'in a moment'
+
 interface StateWords {
   readonly word: string
   /** Never told by colour alone. */

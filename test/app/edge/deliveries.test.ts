@@ -295,7 +295,11 @@ describe('the duties of a delivery', () => {
     ])
     expect(jobsOfDelivery('push', { ...about, ref: 'refs/tags/v1' })).toEqual([])
     // Where merges wait for their checks.
-    for (const passing of ['catalog-bot/tmp-7-main', 'gh-readonly-queue/main/pr-7-0123'])
+    for (const passing of [
+      'catalog-bot/tmp-7-main',
+      'catalog-bot/add/foo/1.1.0',
+      'gh-readonly-queue/main/pr-7-0123',
+    ])
       expect(jobsOfDelivery('push', { ...about, ref: `refs/heads/${passing}` })).toEqual([])
   })
   test('an installation makes its repositories be swept', () => {

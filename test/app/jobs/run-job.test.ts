@@ -13,10 +13,16 @@ const job: Job = {
 /** Runs a duty whose repository cannot be opened, and says what became of it. */
 async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) {
   const enqueued: number[] = []
+  const noted: unknown[] = []
   const log = { child: () => log, info: () => undefined, warn: () => undefined, error: () => undefined }
   const app = {
     log,
-    store: { enqueue: async (_job: Job, after?: number) => void enqueued.push(after ?? 0) },
+    clock: { now: () => 1000 },
+    store: {
+      enqueue: async (_job: Job, after?: number) => void enqueued.push(after ?? 0),
+      putCached: async (_space: unknown, values: ReadonlyMap<string, unknown>, seconds: number) =>
+        void noted.push([...values], seconds),
+    },
   } as unknown as JobRunner['app']
   let outcome = ''
   const run = runJob(job, {
@@ -29,7 +35,7 @@ async function outcomeOf(failure: Error, isInstalled: JobRunner['isInstalled']) 
     () => false,
     () => true,
   )
-  return { outcome, rejected, enqueued }
+  return { outcome, rejected, enqueued, noted }
 }
 
 const gone = new ForgeError('not-found', 'read the repository: GitHub answered 404')
@@ -40,6 +46,7 @@ describe('a duty that cannot be done', () => {
       outcome: 'dropped',
       rejected: false,
       enqueued: [],
+      noted: [],
     })
   })
   test('is taken again by the queue where the App is installed: the fault is ours', async () => {
@@ -61,6 +68,12 @@ describe('a duty that cannot be done', () => {
       outcome: 'postponed',
       rejected: false,
       enqueued: [7],
+      // For the pages, as long as it lasts.
+      noted: [[['coast/catalog branch main', { since: 1000, until: 8000 }]], 7],
     })
+  })
+  test('waits for GitHub, and not for its limit, where no limit is the reason', async () => {
+    const silent = new ForgeError('unavailable', 'GitHub answered 503')
+    expect(await outcomeOf(silent, async () => true)).toMatchObject({ enqueued: [60], noted: [] })
   })
 })

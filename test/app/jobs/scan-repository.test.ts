@@ -1,5 +1,6 @@
 // Scans against the sandbox's GitHub, a real mirror and a real store; the registry's answers and the time are the
 // test's own.
+import { nobodyReleases } from './release/nobody-releases.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -155,6 +156,7 @@ async function openScene(
         isSmall: () => true,
         close: () => Promise.resolve(),
       },
+      releases: nobodyReleases,
       turns: openTurns(clock),
       metrics: openMetrics(),
       clock,

@@ -4,6 +4,9 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Browser, Page } from 'playwright-core'
+import { pullNumber } from '../../../src/change/ids.ts'
+import { noteLimitWait } from '../../../src/app/jobs/limit-waits.ts'
+import type { Job } from '../../../src/ports/jobs.ts'
 import { hasBrowser, openBrowser } from '../../browser.ts'
 import { leaveOut } from '../../left-out.ts'
 import {
@@ -15,7 +18,7 @@ import {
   secret,
   secretWords,
 } from './furnish-pages.ts'
-import { openPagesWorld, type PagesWorld } from './pages-world.ts'
+import { noon, openPagesWorld, type PagesWorld } from './pages-world.ts'
 
 const withBrowser = hasBrowser ? test : test.skip
 if (!hasBrowser) leaveOut('chromium')
@@ -96,6 +99,32 @@ describe('a stranger', () => {
         { pull: 16, state: 'unknown' },
       ],
     })
+  })
+
+  test("learns what waits for GitHub's limit, and until when", async () => {
+    const { store, time } = world
+    const about = { installation: 1, repository: open }
+    const waits = (job: Job, seconds: number) => noteLimitWait(job, seconds, time.now, store)
+    // It was looked at since then.
+    const before = noon - 20 * 24 * 60 * minute
+    await noteLimitWait({ kind: 'pull', ...about, pull: pullNumber(15) }, 40 * 86_400, before, store)
+    await waits({ kind: 'pull', ...about, pull: pullNumber(14) }, 600)
+    await waits({ kind: 'sweep', ...about }, 1800)
+    await waits({ kind: 'train', ...about, branch: 'main' }, 60)
+    expect(await json(ofOne)).toMatchObject({
+      limited: [
+        { kind: 'train', until: time.now + minute },
+        { kind: 'pull', pulls: 1, until: time.now + 10 * minute },
+        { kind: 'sweep', until: time.now + 30 * minute },
+      ],
+    })
+    const plain = async (path: string) => (await textOf(path)).replaceAll(/<[^>]+>/g, '')
+    expect(await plain(ofOne)).toMatch(
+      /limit for this installation is reached.*Merging goes on in a moment\..*The look at 1 pull request goes on in 10 minutes.*The sweep of all pull requests goes on in 30 minutes/s,
+    )
+    expect(await json(`${ofOne}/pull/14`)).toMatchObject({ limitedUntil: time.now + 10 * minute })
+    expect(await plain(`${ofOne}/pull/14`)).toContain('looks at this pull request again in 10 minutes')
+    expect(await json(`${ofOne}/pull/15`)).not.toHaveProperty('limitedUntil')
   })
 
   test('learns why a pull request was merged', async () => {

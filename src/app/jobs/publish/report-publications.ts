@@ -11,6 +11,7 @@ import {
   publishedLines,
 } from '../../../messages/publish-check.ts'
 import { rollbackDone } from '../../../messages/rollback.ts'
+import type { Jobs } from '../../../ports/jobs.ts'
 import type { Landings } from '../../../ports/landings.ts'
 import type { State } from '../../../ports/state.ts'
 import type { Verdicts } from '../../../ports/verdicts.ts'
@@ -33,7 +34,7 @@ export interface Standing extends Told {
   readonly wish?: RollbackWish | undefined
 }
 
-type Reporting = JobContext<State & Landings & Verdicts>
+type Reporting = JobContext<Jobs & State & Landings & Verdicts>
 
 const nothingShown: ShownPublications = { checks: {}, deployments: {}, answers: {}, problems: {} }
 const noDeployments =
@@ -199,7 +200,11 @@ async function tellPulls(standings: readonly Standing[], place: Reporting): Prom
 
 async function tellPull(pull: PullNumber, standings: readonly Standing[], place: Reporting): Promise<void> {
   try {
-    const landing = await reportMerged(pull, place)
+    const { installation, forge, app } = place
+    const landing = await reportMerged(pull, place, {
+      // Its own job may be about to write the first one.
+      onMissing: () => app.store.enqueue({ kind: 'pull', installation, repository: forge.repository, pull }),
+    })
     if (landing === undefined) return
     const mine = standings.filter(({ state }) => state.pulls.includes(pull))
     const later = mine.find((standing) => commitOf(standing) !== landing.commit)

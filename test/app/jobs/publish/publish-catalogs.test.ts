@@ -335,6 +335,7 @@ test('a process that is killed at any moment is taken up where it was, and every
     )
     left = Number.POSITIVE_INFINITY
     await run()
+    await scene.tellPulls()
     expect(scene.registry.textOf(`${image}:latest`)).toContain(`name: channel-${at}`)
     const run1 = scene.check(commit)
     expect(run1).toMatchObject({ conclusion: 'success' })

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
 import { madePreviews, previewWishes } from '../../../../src/app/jobs/publish/preview-state.ts'
+import { catalogImages } from '../../../../src/app/jobs/trial/catalog-images.ts'
+import type { TrialWish } from '../../../../src/app/jobs/trial/trial-state.ts'
 import { dropPreviews, wishedPreview, type Looked } from '../../../../src/app/jobs/publish/wish-preview.ts'
 import { commitSha, pullNumber, treeSha } from '../../../../src/change/ids.ts'
 import type { CheckOutcome } from '../../../../src/checks/check.ts'
@@ -157,6 +159,49 @@ describe('the preview of a pull request', () => {
     await scene.preview(pull.number)
     expect(scene.registry.at(tag)).toBeUndefined()
   }, 180_000)
+
+  test('is what a trial with OLM v1 takes: of exactly its tree, with what is published of exactly the tree before', async () => {
+    const { pull, commit, tag } = await wished(entry('alpha', 'tried'))
+    const { repository } = scene.place
+    const [tree, baseTree] = [await repository.treeOf(commit), await repository.treeOf(await mainTip())]
+    const root = 'catalogs/v4.18'
+    const imagesOf = async (more: Partial<TrialWish> = {}, number = pull.number) => {
+      const trial = { target: 'OLM v1' } as TrialWish['trials'][number]['trial']
+      const wish = { head: commit, tree, baseTree, trials: [{ root, trial }], ...more } as TrialWish
+      const found = await catalogImages(pullNumber(number), wish, scene.place)
+      return [...found.values()][0]
+    }
+    const head = `${image}@${scene.registry.at(tag) ?? ''}`
+    expect(await imagesOf()).toEqual({ head, base: `${image}@${scene.registry.at(`${image}:latest`) ?? ''}` })
+    // The branch's catalog is another one than what is published.
+    expect(await imagesOf({ baseTree: tree })).toEqual({ head })
+    expect(await imagesOf({ tree: baseTree })).toMatchObject({ why: expect.stringContaining('/preview') })
+    expect(await imagesOf({}, 9999)).toMatchObject({ why: expect.stringContaining('/preview') })
+    expect(
+      await imagesOf({ trials: [{ root: 'catalogs/v4.19', trial: { target: 'OLM v1' } as never }] }),
+    ).toMatchObject({ why: expect.stringContaining('no previews') })
+    expect(await imagesOf({ trials: [{ root, trial: { target: 'OLM v0' } as never }] })).toBeUndefined()
+    // Asked for and not made yet.
+    const key = String(pull.number)
+    const { repository: name } = scene.place.forge
+    const made = await store.readState(madePreviews, name, key)
+    await store.writeState(madePreviews, name, new Map([[key, { images: [], ended: [], attempts: 0 }]]))
+    expect(await imagesOf()).toBe('coming')
+    expect(await imagesOf({ head: await mainTip() })).toMatchObject({ why: expect.any(String) })
+    if (made) await store.writeState(madePreviews, name, new Map([[key, made]]))
+    scene.pass(25 * 3600)
+    expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
+    await scene.preview(pull.number)
+    expect(await imagesOf()).toMatchObject({ why: expect.any(String) })
+  }, 180_000)
+
+  async function mainTip() {
+    const { repository } = scene.place
+    await repository.fetch('main')
+    const tip = await repository.tip('main')
+    if (tip === undefined) throw new Error('no branch')
+    return tip
+  }
 
   test('goes when it is closed', async () => {
     const { pull, tag } = await wished(entry('alpha', 'closing'))

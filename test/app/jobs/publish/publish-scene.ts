@@ -1,10 +1,12 @@
 // A repository in the sandbox's GitHub whose catalogs are published by hand, to a registry in memory: what the tests of
 // the jobs look at. Time is the test's own.
+import { nobodyReleases } from '../release/nobody-releases.ts'
 import { join } from 'node:path'
 import pino from 'pino'
 import { openMetrics } from '../../../../src/app/metrics.ts'
 import { readSettings } from '../../../../src/app/settings.ts'
 import type { JobContext } from '../../../../src/app/jobs/job-context.ts'
+import { reportMerged } from '../../../../src/app/jobs/report-merged.ts'
 import { publishCatalogs } from '../../../../src/app/jobs/publish/publish-catalogs.ts'
 import { openTurns } from '../../../../src/app/jobs/turns.ts'
 import { publishPreview } from '../../../../src/app/jobs/publish/publish-preview.ts'
@@ -58,6 +60,8 @@ export interface PublishScene {
     meanwhile?: () => Promise<void>,
   ): Promise<{ readonly pull: Pull; readonly commit: string }>
   run(): Promise<void>
+  /** What jobs of merged pull requests do that a publication asked for: they write the first comment. `run` has it in it. */
+  tellPulls(): Promise<void>
   preview(pull: number): Promise<void>
   pass(seconds: number): void
   check(commit: string, name?: string): CheckRun | undefined
@@ -115,6 +119,7 @@ export async function openPublishScene(
     close: () => Promise.resolve(),
   }
   const asked: { job: Job; seconds: number }[] = []
+  let done = 0
   const loaded = { read: async (bytes: Uint8Array) => readFile(bytes), close: async () => undefined }
   const octokit = await app.octokit(it.installation.id)
   const place: JobContext<Store> = {
@@ -139,6 +144,7 @@ export async function openPublishScene(
         isSmall: () => true,
         close: () => Promise.resolve(),
       },
+      releases: nobodyReleases,
       turns: openTurns(realClock),
       metrics: openMetrics(),
       clock: { ...realClock, now: () => now },
@@ -149,6 +155,12 @@ export async function openPublishScene(
   const push = (changes: Record<string, string | null>, branch?: string) =>
     it.github.pushToBase(full, changes, branch === undefined ? {} : { branch })
   const about = { installation: it.installation.id, repository }
+  const tellPulls = async () => {
+    for (; done < asked.length; done += 1) {
+      const job = asked[done]?.job
+      if (job?.kind === 'pull') await reportMerged(job.pull, place)
+    }
+  }
   return {
     full,
     registry,
@@ -200,7 +212,11 @@ export async function openPublishScene(
       })
       return { pull, commit }
     },
-    run: () => publishCatalogs({ kind: 'publish', ...about }, place),
+    async run() {
+      await publishCatalogs({ kind: 'publish', ...about }, place)
+      await tellPulls()
+    },
+    tellPulls,
     preview: (pull) => publishPreview({ kind: 'preview', ...about, pull: pullNumber(pull) }, place),
     pass: (seconds) => void (now += seconds * 1000),
     check: (headSha, which = 'publish') =>

@@ -1,0 +1,78 @@
+// Which jobs wait for GitHub's limit, for the pages: what cannot be said on GitHub then is said there. Ends by itself when the
+// limit does.
+import { z } from 'zod'
+import type { RepositoryName } from '../../change/snapshot.ts'
+import type { PullNumber } from '../../change/ids.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { Job } from '../../ports/jobs.ts'
+
+const stored = z.object({ since: z.number(), until: z.number() })
+
+/** Milliseconds since the epoch. */
+export type LimitWait = Readonly<z.infer<typeof stored>>
+
+/** Forgotten, a page does not say why somebody waits. */
+const limitWaits = defineCache<LimitWait>('waits for the limit', {
+  version: 1,
+  read: (value) => stored.safeParse(value).data,
+})
+
+const named = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
+
+function keyOf(job: Job): string {
+  const rest = 'pull' in job ? ` ${job.pull}` : 'branch' in job ? ` ${job.branch}` : ''
+  return `${named(job.repository)} ${job.kind}${rest}`
+}
+
+/** Also of pull requests that nobody has looked at yet: no list has those. */
+const looksOf = (repository: RepositoryName) => `${named(repository)} any pull`
+
+/** `seconds`: until the job is taken up again. */
+export async function noteLimitWait(job: Job, seconds: number, now: number, store: Cache): Promise<void> {
+  const wait = { since: now, until: now + seconds * 1000 }
+  const keys = job.kind === 'pull' ? [keyOf(job), looksOf(job.repository)] : [keyOf(job)]
+  await store.putCached(limitWaits, new Map(keys.map((key) => [key, wait])), seconds)
+}
+
+/** How long looks at these pull requests wait. */
+export async function waitingLooks(
+  repository: RepositoryName,
+  pulls: readonly PullNumber[],
+  store: Cache,
+): Promise<ReadonlyMap<PullNumber, LimitWait>> {
+  const keys = pulls.map(
+    (pull) => [keyOf({ kind: 'pull', installation: 0, repository, pull }), pull] as const,
+  )
+  const found = await store.getCached(
+    limitWaits,
+    keys.map(([key]) => key),
+  )
+  return new Map(
+    keys.flatMap(([key, pull]) => {
+      const wait = found.get(key)
+      return wait === undefined ? [] : [[pull, wait] as const]
+    }),
+  )
+}
+
+/** What of a whole repository waits. */
+export async function waitingWork(
+  repository: RepositoryName,
+  branches: readonly string[],
+  store: Cache,
+): Promise<readonly { readonly kind: 'train' | 'pull' | 'sweep' | 'scan'; readonly until: number }[]> {
+  const about = { installation: 0, repository }
+  const keys = [
+    ...branches.map((branch) => ['train', keyOf({ kind: 'train', ...about, branch })] as const),
+    ['pull', looksOf(repository)] as const,
+    ...(['sweep', 'scan'] as const).map((kind) => [kind, keyOf({ kind, ...about })] as const),
+  ]
+  const found = await store.getCached(
+    limitWaits,
+    keys.map(([, key]) => key),
+  )
+  return keys.flatMap(([kind, key]) => {
+    const wait = found.get(key)
+    return wait === undefined ? [] : [{ kind, until: wait.until }]
+  })
+}

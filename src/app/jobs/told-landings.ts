@@ -1,0 +1,28 @@
+// Which landings were told on their pull request, once GitHub said that it is merged: nothing is left to look at there.
+import type { CommitSha, PullNumber } from '../../change/ids.ts'
+import { defineCache, type Cache } from '../../ports/cache.ts'
+import type { JobContext } from './job-context.ts'
+
+/** The commit, by pull request. Forgotten, the pull request is looked at once more. */
+const toldLandings = defineCache<string>('told landing', {
+  version: 1,
+  read: (stored) => (typeof stored === 'string' ? stored : undefined),
+})
+/** Whoever landed it asks within seconds. */
+const rememberedSeconds = 3600
+
+const keyOf = (pull: PullNumber, { forge: { repository } }: JobContext) =>
+  `${repository.owner}/${repository.name}#${pull}`.toLowerCase()
+
+export async function noteTold(pull: PullNumber, commit: CommitSha, place: JobContext<Cache>): Promise<void> {
+  await place.app.store.putCached(toldLandings, new Map([[keyOf(pull, place), commit]]), rememberedSeconds)
+}
+
+export async function isTold(
+  pull: PullNumber,
+  commit: CommitSha,
+  place: JobContext<Cache>,
+): Promise<boolean> {
+  const key = keyOf(pull, place)
+  return (await place.app.store.getCached(toldLandings, [key])).get(key) === commit
+}

@@ -1,0 +1,73 @@
+// What GitHub's answers say of its limits: what is left of the hour, and that a request was refused for one.
+import type { Resource } from './budget/request-cost.ts'
+
+type Headers = (name: string) => string | null | undefined
+
+/** What is left of one limit. */
+export interface Quota {
+  /** As the answer names it. */
+  readonly resource: Resource | undefined
+  readonly limit: number
+  readonly remaining: number
+  /** When it begins anew: seconds since the epoch by GitHub's clock, the same number with every answer of one hour. */
+  readonly reset: number
+  /** The same as milliseconds from now: the two clocks need not agree. */
+  readonly resetsIn: number
+}
+
+export interface Refusal {
+  /** `primary`: the hour is used up. `secondary`: too much at once, which holds for everything. */
+  readonly kind: 'primary' | 'secondary'
+  /** Until GitHub wants to be asked again. Absent: it did not say. */
+  readonly seconds?: number
+}
+
+const longestWait = 3600
+/** Seconds to wait where GitHub says nothing: at least a minute, it asks. */
+export const unsaidWait = 60
+
+/** Undefined where the answer does not tell. `now`: of our own clock, where the answer has no time. */
+export function readQuota(headers: Headers, now: number): Quota | undefined {
+  const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+    numberOf(headers(`x-ratelimit-${name}`)),
+  )
+  if (limit === undefined || remaining === undefined || reset === undefined || limit <= 0) return undefined
+  const named = headers('x-ratelimit-resource')
+  const resource = named === 'core' || named === 'graphql' || named === 'search' ? named : undefined
+  return { resource, limit, remaining, reset, resetsIn: untilReset(reset, headers, now) }
+}
+
+/** Undefined: whatever the answer is, no limit is the reason. `said`: GitHub's message. */
+export function readRefusal(status: number, headers: Headers, said: string): Refusal | undefined {
+  const usedUp = headers('x-ratelimit-remaining') === '0'
+  const after = numberOf(headers('retry-after'))
+  const isLimit =
+    status === 429 ||
+    (status === 403 && (usedUp || after !== undefined || isAboutLimit(said))) ||
+    // GraphQL refuses with a 200.
+    (status === 200 && isAboutLimit(said))
+  if (!isLimit) return undefined
+  if (after !== undefined && after > 0) return { kind: 'secondary', seconds: Math.min(after, longestWait) }
+  const reset = numberOf(headers('x-ratelimit-reset'))
+  if (!usedUp || reset === undefined || reset <= 0) return { kind: usedUp ? 'primary' : 'secondary' }
+  const seconds = Math.ceil(untilReset(reset, headers, Date.now()) / 1000)
+  return { kind: 'primary', seconds: Math.min(Math.max(1, seconds), longestWait) }
+}
+
+/** How GitHub begins its own sentences, old servers theirs, and what GraphQL calls it: never what only holds such words. */
+const isAboutLimit = (said: string): boolean =>
+  /^(?:You have exceeded a secondary rate limit|You have triggered an abuse detection|API rate limit (?:already )?exceeded|RATE_LIMIT(?:ED)?$)/m.test(
+    said,
+  )
+
+/** One second more: it begins anew within the second that GitHub names. */
+function untilReset(reset: number, headers: Headers, now: number): number {
+  const theirs = Date.parse(headers('date') ?? '') || now
+  return reset * 1000 - theirs + 1000
+}
+
+function numberOf(text: string | null | undefined): number | undefined {
+  if (text === null || text === undefined || text.trim() === '') return undefined
+  const value = Number(text)
+  return Number.isFinite(value) ? value : undefined
+}

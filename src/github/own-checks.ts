@@ -1,0 +1,179 @@
+// Our check runs on a commit: each created or updated once. Those that are new go in one request, for GitHub counts requests;
+// what it does not take that way is written one by one.
+import { z } from 'zod'
+import type { CommitSha } from '../change/ids.ts'
+import type { Action, CheckRun, OwnCheck } from '../ports/forge.ts'
+import type { Octokit } from './github-app.ts'
+
+/** GitHub takes at most this many annotations in one request; later updates append more. */
+export const annotationsPerRequest = 50
+
+export interface CheckWriter {
+  readonly octokit: Octokit
+  readonly target: { readonly owner: string; readonly repo: string }
+  readonly appId: number
+}
+
+export async function ownChecks({ octokit, target, appId }: CheckWriter, commit: CommitSha) {
+  const runs = await octokit.paginate(octokit.rest.checks.listForRef, {
+    ...target,
+    ref: commit,
+    app_id: appId,
+    per_page: 100,
+  })
+  return runs.filter((run) => run.app?.id === appId)
+}
+
+/**
+ * One run. `isNew`: whoever has just read that no run of this name is there, or that it is over, need not have it read once
+ * more. `isAgain`: it may have been done, and the answer did not arrive. Answers with its address.
+ */
+export async function putCheck(
+  writer: CheckWriter,
+  head: CommitSha,
+  run: CheckRun,
+  { isNew, isAgain }: { readonly isNew: boolean; readonly isAgain: boolean },
+): Promise<string | undefined> {
+  const { octokit, target } = writer
+  const existing =
+    isNew && !isAgain ? undefined : (await ownChecks(writer, head)).find(({ name }) => name === run.name)
+  if (isAgain && existing?.external_id === run.digest && existing.status === run.status)
+    return existing.html_url ?? undefined
+  const [first = [], ...rest] = chunks(run.annotations, annotationsPerRequest)
+  const output = (annotations: CheckRun['annotations']) => ({
+    title: run.title,
+    summary: run.summary,
+    annotations: annotations.map(({ path, startLine, endLine, level, title, message }) => ({
+      path,
+      start_line: startLine,
+      end_line: endLine,
+      annotation_level: level,
+      title,
+      message,
+    })),
+  })
+  const body = {
+    ...target,
+    name: run.name,
+    external_id: run.digest,
+    ...(run.detailsUrl !== undefined && { details_url: run.detailsUrl }),
+    ...(run.conclusion === undefined
+      ? { status: run.status as 'queued' | 'in_progress' }
+      : { status: 'completed' as const, conclusion: run.conclusion }),
+    output: output(first),
+  }
+  // An update appends its annotations to the old ones, so a run that has some is replaced, not updated.
+  const reusable =
+    existing !== undefined && existing.output.annotations_count === 0 && existing.status !== 'completed'
+  const { data } = reusable
+    ? await octokit.rest.checks.update({ ...body, check_run_id: existing.id })
+    : await octokit.rest.checks.create({ ...body, head_sha: head })
+  for (const annotations of rest)
+    await octokit.rest.checks.update({ ...target, check_run_id: data.id, output: output(annotations) })
+  return data.html_url ?? undefined
+}
+
+/** Whether a run of this name is a new one, by what was read a moment ago. */
+const isToCreate = ({ name }: CheckRun, present: readonly OwnCheck[]): boolean =>
+  present.every((one) => one.name !== name || one.isOver === true)
+
+const made = z.object({
+  checkRun: z
+    .object({ name: z.string(), externalId: z.string().nullable(), permalink: z.string() })
+    .nullable(),
+})
+const answer = z.record(z.string(), made.nullable())
+
+/** Several runs. `repositoryId`: GitHub's global id, without which each takes a request. Answers with their addresses. */
+export async function putChecks(
+  writer: CheckWriter,
+  { head, runs, present }: Extract<Action, { kind: 'put-checks' }>,
+  { repositoryId, isAgain }: { readonly repositoryId: string | undefined; readonly isAgain: boolean },
+): Promise<ReadonlyMap<string, string>> {
+  const there = present ?? (await ownChecks(writer, head)).map(toOwnCheck)
+  const fresh = runs.filter(
+    (run) => isToCreate(run, there) && run.annotations.length <= annotationsPerRequest,
+  )
+  const together = repositoryId === undefined || isAgain || fresh.length < 2 ? [] : fresh
+  const made =
+    repositoryId === undefined || together.length === 0
+      ? new Map<string, string>()
+      : await createTogether(writer, repositoryId, head, together)
+  const urls = new Map<string, string>()
+  for (const run of runs) {
+    const known = made.get(run.name)
+    const how = { isNew: isToCreate(run, there), isAgain: isAgain || together.includes(run) }
+    const url = known ?? (await putCheck(writer, head, run, how))
+    if (url !== undefined) urls.set(run.name, url)
+  }
+  return urls
+}
+
+type RunView = Awaited<ReturnType<typeof ownChecks>>[number]
+
+export const toOwnCheck = ({ name, external_id, status, conclusion, html_url }: RunView): OwnCheck => ({
+  name,
+  digest: external_id ?? '',
+  isOver: status === 'completed',
+  ...(conclusion !== null && { conclusion }),
+  ...(html_url !== null && { url: html_url }),
+})
+
+/**
+ * Creates these runs by one request. Answers with the addresses of those that GitHub says it has made; of the others nobody
+ * knows. Never rejects.
+ */
+async function createTogether(
+  { octokit }: CheckWriter,
+  repository: string,
+  head: CommitSha,
+  runs: readonly CheckRun[],
+): Promise<ReadonlyMap<string, string>> {
+  const names = runs.map((_, at) => `run${at}`)
+  const mutation = `mutation CreateCheckRuns(${names.map((name) => `$${name}: CreateCheckRunInput!`).join(', ')}) {
+  ${names.map((name) => `${name}: createCheckRun(input: $${name}) { checkRun { name externalId permalink } }`).join('\n  ')}
+}`
+  const inputs = runs.map((run, at) => [`run${at}`, inputOf(run, repository, head)] as const)
+  const data = await octokit
+    .graphql<unknown>(mutation, Object.fromEntries(inputs))
+    // What was made is told beside the errors of what was not.
+    .catch((error: unknown) => (error as { data?: unknown }).data)
+  const read = answer.safeParse(data).data ?? {}
+  return new Map(
+    Object.values(read).flatMap((one) => {
+      const run = runs.find(({ name }) => name === one?.checkRun?.name)
+      const isMade = run !== undefined && one?.checkRun?.externalId === run.digest
+      return isMade && one?.checkRun ? [[run.name, one.checkRun.permalink] as const] : []
+    }),
+  )
+}
+
+function inputOf(run: CheckRun, repositoryId: string, headSha: CommitSha) {
+  return {
+    repositoryId,
+    headSha,
+    name: run.name,
+    externalId: run.digest,
+    ...(run.detailsUrl !== undefined && { detailsUrl: run.detailsUrl }),
+    ...(run.conclusion === undefined
+      ? { status: run.status.toUpperCase() }
+      : { status: 'COMPLETED', conclusion: run.conclusion.toUpperCase() }),
+    output: {
+      title: run.title,
+      summary: run.summary,
+      annotations: run.annotations.map(({ path, startLine, endLine, level, title, message }) => ({
+        path,
+        location: { startLine, endLine },
+        annotationLevel: level.toUpperCase(),
+        title,
+        message,
+      })),
+    },
+  }
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  const result: T[][] = []
+  for (let start = 0; start < items.length; start += size) result.push(items.slice(start, start + size))
+  return result
+}

@@ -1,0 +1,175 @@
+// Pull requests of our App on branches of its own: commits by GitHub's API, which signs them, a branch that only ever goes
+// forward, and a pull request that is opened once. What anybody else put there is left alone.
+import { commitSha, pullNumber, type CommitSha, type PullNumber } from '../change/ids.ts'
+import { ownBranchPrefix, type Action, type OwnPull, type Performed } from '../ports/forge.ts'
+import { ForgeError, toForgeError } from './forge-error.ts'
+import type { Octokit } from './github-app.ts'
+import type { ActingApp } from './own-issues.ts'
+
+interface Target {
+  readonly owner: string
+  readonly repo: string
+}
+
+export type OwnPullAction = Extract<
+  Action,
+  { kind: 'write-commit' | 'move-own-branch' | 'open-own-pull' | 'edit-own-pull' | 'close-own-pull' }
+>
+
+/** See Forge.ownPull. Rejects with what Octokit rejects with. */
+export async function findOwnPull(
+  octokit: Octokit,
+  target: Target,
+  { login }: Pick<ActingApp, 'login'>,
+  branch: string,
+  base: string,
+): Promise<OwnPull | undefined> {
+  const { data } = await octokit.rest.pulls.list({
+    ...target,
+    head: `${target.owner}:${branch}`,
+    base,
+    state: 'all',
+    per_page: 100,
+  })
+  const us = await login()
+  const home = `${target.owner}/${target.repo}`.toLowerCase()
+  const own = data.filter(
+    ({ head, user }) =>
+      head.ref === branch && user?.login === us && head.repo?.full_name.toLowerCase() === home,
+  )
+  const found = own.find(({ state }) => state === 'open') ?? own[0]
+  if (!found) return undefined
+  return {
+    pull: pullNumber(found.number),
+    state: found.state === 'open' ? 'open' : found.merged_at === null ? 'closed' : 'merged',
+    head: commitSha(found.head.sha),
+  }
+}
+
+/** See Forge.mergedPull. Rejects with what Octokit rejects with. */
+export async function findMergedPull(
+  octokit: Octokit,
+  target: Target,
+  commit: CommitSha,
+  branch: string,
+): Promise<PullNumber | undefined> {
+  const { data } = await octokit.rest.repos.listPullRequestsAssociatedWithCommit({
+    ...target,
+    commit_sha: commit,
+    per_page: 100,
+  })
+  const merged = data.filter(({ merged_at: at, base }) => at !== null && base.ref === branch)
+  const exact = merged.find((pull) => pull.merge_commit_sha === commit)
+  const [only, ...others] = exact ? [exact] : merged
+  return only !== undefined && others.length === 0 ? pullNumber(only.number) : undefined
+}
+
+/** Rejects with a ForgeError, or with what Octokit rejects with. */
+export async function performOnOwnPull(
+  octokit: Octokit,
+  target: Target,
+  acting: Pick<ActingApp, 'login'>,
+  action: OwnPullAction,
+): Promise<Performed> {
+  switch (action.kind) {
+    case 'write-commit':
+      return { commit: await writeCommit(octokit, target, action) }
+    case 'move-own-branch':
+      await moveBranch(octokit, target, action)
+      return {}
+    case 'open-own-pull': {
+      const { branch, base, title, body, draft } = action
+      // An answer that was lost is no reason for another one; what people closed is not opened again.
+      const known = await findOwnPull(octokit, target, acting, branch, base)
+      if (known) return { pull: known.pull }
+      ownBranch(branch)
+      try {
+        const { data } = await octokit.rest.pulls.create({
+          ...target,
+          head: branch,
+          base,
+          title,
+          body,
+          draft,
+        })
+        return { pull: pullNumber(data.number) }
+      } catch (error) {
+        // Lists lag: GitHub refuses a second one of a branch, and then there is one.
+        const there = await findOwnPull(octokit, target, acting, branch, base).catch(() => undefined)
+        if (there) return { pull: there.pull }
+        throw error
+      }
+    }
+    case 'edit-own-pull': {
+      const { pull, title, body } = action
+      await octokit.rest.pulls.update({ ...target, pull_number: pull, title, body })
+      return { pull }
+    }
+    case 'close-own-pull':
+      await octokit.rest.pulls.update({ ...target, pull_number: action.pull, state: 'closed' })
+      return {}
+  }
+}
+
+async function writeCommit(
+  octokit: Octokit,
+  target: Target,
+  { parents, onto, files, message }: Extract<Action, { kind: 'write-commit' }>,
+): Promise<CommitSha> {
+  const blobs = new Map<string, string>()
+  const entries: { path: string; mode: '100644' | '100755'; type: 'blob'; sha: string }[] = []
+  for (const { path, bytes, isExecutable } of files) {
+    // Catalogs that are rendered from one template are the same file, as a rule.
+    const content = Buffer.from(bytes).toString('base64')
+    let sha = blobs.get(content)
+    if (sha === undefined) {
+      const { data } = await octokit.rest.git.createBlob({ ...target, content, encoding: 'base64' })
+      sha = data.sha
+      blobs.set(content, sha)
+    }
+    entries.push({ path, mode: isExecutable ? '100755' : '100644', type: 'blob', sha })
+  }
+  const { data: tree } = await octokit.rest.git.createTree({ ...target, base_tree: onto, tree: entries })
+  const { data } = await octokit.rest.git.createCommit({
+    ...target,
+    message,
+    tree: tree.sha,
+    parents: [...parents],
+  })
+  return commitSha(data.sha)
+}
+
+/** Forward, or not at all: without force GitHub refuses whatever would lose a commit of somebody's. */
+async function moveBranch(
+  octokit: Octokit,
+  target: Target,
+  { branch, from, to }: Extract<Action, { kind: 'move-own-branch' }>,
+): Promise<void> {
+  ownBranch(branch)
+  const there = await tipOf(octokit, target, branch)
+  if (there === to) return
+  if (there !== from)
+    throw new ForgeError(
+      'rejected',
+      there === undefined
+        ? `the branch ${branch} is gone`
+        : `the branch ${branch} holds commits that the bot did not write`,
+    )
+  if (from === undefined)
+    await octokit.rest.git.createRef({ ...target, ref: `refs/heads/${branch}`, sha: to })
+  else await octokit.rest.git.updateRef({ ...target, ref: `heads/${branch}`, sha: to, force: false })
+}
+
+function ownBranch(branch: string): void {
+  if (!branch.startsWith(ownBranchPrefix)) throw new Error(`${branch} is no branch of ours`)
+}
+
+async function tipOf(octokit: Octokit, target: Target, branch: string): Promise<CommitSha | undefined> {
+  try {
+    const { data } = await octokit.rest.git.getRef({ ...target, ref: `heads/${branch}` })
+    return commitSha(data.object.sha)
+  } catch (error) {
+    if (toForgeError(error, 'find a branch').code === 'not-found') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,176 @@
+// All that a look reads of a pull request beside the pull request itself, by one request: what people said, the tip of its base,
+// and what of ours is on it. Says that, or nothing: what is longer than a page, of a kind that the two interfaces show
+// differently, not understood, or not what REST said a moment before is for whoever reads it list by list.
+import { z } from 'zod'
+import { commitSha, type CommitSha } from '../change/ids.ts'
+import type { Comment, Person, RepositoryName, Review } from '../change/snapshot.ts'
+import type { OwnCheck, OwnComment } from '../ports/forge.ts'
+import { commentMarker } from '../messages/report.ts'
+import type { Octokit } from './github-app.ts'
+import { personShown, shownPull, shownPullFragment, stateOf, threadOf, type ShownPull } from './shown-pull.ts'
+
+/** A pull request as REST has just shown it: all that is compared. */
+export interface JustRead {
+  readonly number: number
+  readonly title: string
+  readonly state: 'open' | 'closed' | 'merged'
+  readonly draft: boolean
+  readonly head: CommitSha
+  readonly baseRef: string
+  readonly shownBase: CommitSha
+  readonly author: Person | null
+  readonly headRepository: RepositoryName | null
+  readonly labels: readonly string[]
+  /** How many there are: a server that lags behind has fewer. */
+  readonly comments: number
+}
+
+export interface AtOnce {
+  readonly reviews: readonly Review[]
+  readonly comments: readonly Comment[]
+  /** The tip of its base branch. */
+  readonly base: CommitSha
+  readonly defaultBranch: string | undefined
+  /** Our check runs on the head. Absent: they are not all here. */
+  readonly checks?: readonly OwnCheck[]
+  /** Our own reports, first to last. */
+  readonly reports: readonly OwnComment[]
+}
+
+/** Of an App, a commit has one suite of check runs; of ours in it, some ten names. */
+const suites = 5
+const runs = 50
+
+const query = `query PullAtOnce(
+  $owner: String!, $name: String!, $pull: Int!, $base: String!, $head: GitObjectID!, $app: Int!
+) {
+  repository(owner: $owner, name: $name) {
+    defaultBranchRef { name }
+    ref(qualifiedName: $base) { target { oid } }
+    object(oid: $head) { ... on Commit {
+      checkSuites(first: ${suites}, filterBy: { appId: $app }) { totalCount nodes {
+        checkRuns(first: ${runs}, filterBy: { checkType: LATEST }) { totalCount nodes { name externalId status conclusion permalink } }
+      } }
+    } }
+    pullRequest(number: $pull) { ...ShownPull }
+  }
+}
+${shownPullFragment}`
+
+const suite = z.object({
+  checkRuns: z
+    .object({
+      totalCount: z.number(),
+      nodes: z.array(
+        z.object({
+          name: z.string(),
+          externalId: z.string().nullable(),
+          status: z.string(),
+          conclusion: z.string().nullable(),
+          permalink: z.string(),
+        }),
+      ),
+    })
+    .nullable(),
+})
+const answered = z.object({
+  repository: z.object({
+    defaultBranchRef: z.object({ name: z.string() }).nullable(),
+    ref: z.object({ target: z.object({ oid: z.string() }) }),
+    object: z.object({
+      checkSuites: z.object({ totalCount: z.number(), nodes: z.array(suite) }).nullish(),
+    }),
+    pullRequest: shownPull,
+  }),
+})
+type Answered = z.infer<typeof answered>['repository']
+
+/** Never rejects: who gets no answer reads list by list. `login`: of the account under which our App writes. */
+export async function readAtOnce(
+  octokit: Octokit,
+  { owner, name }: RepositoryName,
+  before: JustRead,
+  { appId, login }: { readonly appId: number; readonly login: () => Promise<string> },
+): Promise<AtOnce | undefined> {
+  const { number: pull, baseRef, head } = before
+  const asked = { owner, name, pull, base: `refs/heads/${baseRef}`, head, app: appId }
+  // What comes with errors beside it is rejected as a whole.
+  const found = answered.safeParse(await octokit.graphql<unknown>(query, asked).catch(() => undefined)).data
+  if (found === undefined || !saysTheSame(before, found.repository.pullRequest)) return undefined
+  const { pullRequest, ref, defaultBranchRef } = found.repository
+  const thread = threadOf(pullRequest)
+  if (thread === undefined) return undefined
+  const checks = checksOf(found.repository)
+  return {
+    ...thread,
+    base: commitSha(ref.target.oid),
+    defaultBranch: defaultBranchRef?.name,
+    ...(checks && { checks }),
+    reports: await reportsOf(pullRequest, thread.comments, login),
+  }
+}
+
+/** Everything that the snapshot takes from REST: whatever changed in between is in one of the two alone. */
+function saysTheSame(before: JustRead, now: ShownPull): boolean {
+  const { headRepository: from } = now
+  const { login, id } = personShown(now.author) ?? {}
+  const nowIs: Record<keyof JustRead, unknown> = {
+    number: now.number,
+    title: now.title,
+    state: stateOf(now),
+    draft: now.isDraft,
+    head: now.headRefOid,
+    baseRef: now.baseRefName,
+    shownBase: now.baseRefOid,
+    author: now.author === null ? null : [id, login],
+    headRepository: from === null ? null : [from.owner.login, from.name],
+    labels: now.labels.nodes.map((label) => label.name).toSorted(),
+    comments: now.comments.totalCount,
+  }
+  const { author, headRepository, labels } = before
+  const was: Record<keyof JustRead, unknown> = {
+    ...before,
+    author: author && [author.id, author.login],
+    headRepository: headRepository && [headRepository.owner, headRepository.name],
+    labels: labels.toSorted(),
+  }
+  return (Object.keys(nowIs) as (keyof JustRead)[]).every(
+    (fact) => JSON.stringify(was[fact]) === JSON.stringify(nowIs[fact]),
+  )
+}
+
+function checksOf({ object: { checkSuites } }: Answered): readonly OwnCheck[] | undefined {
+  if (!checkSuites || checkSuites.totalCount !== checkSuites.nodes.length) return undefined
+  const all: OwnCheck[] = []
+  for (const { checkRuns } of checkSuites.nodes) {
+    if (checkRuns === null || checkRuns.totalCount !== checkRuns.nodes.length) return undefined
+    for (const { name, externalId, status, conclusion, permalink } of checkRuns.nodes)
+      all.push({
+        name,
+        digest: externalId ?? '',
+        isOver: status === 'COMPLETED',
+        ...(conclusion !== null && { conclusion: conclusion.toLowerCase() }),
+        url: permalink,
+      })
+  }
+  return all
+}
+
+/** By our App's account, whose name no person and no other App can have; anyone can write our marker (T56). */
+async function reportsOf(
+  { comments }: ShownPull,
+  thread: readonly Comment[],
+  login: () => Promise<string>,
+): Promise<readonly OwnComment[]> {
+  const marked = comments.nodes.flatMap(({ body, updatedAt }, at) => {
+    const comment = thread[at]
+    return comment?.author?.kind === 'bot' && body.startsWith(commentMarker)
+      ? [{ by: comment.author.login, report: { id: comment.id, body, updatedAt } }]
+      : []
+  })
+  if (marked.length === 0) return []
+  const ours = (await login()).toLowerCase()
+  return marked
+    .flatMap(({ by, report }) => (by.toLowerCase() === ours ? [report] : []))
+    .toSorted((a, b) => a.id - b.id)
+}

@@ -1,0 +1,32 @@
+// What seldom changes about a repository, as it was last read: its default branch, for a minute, and its global id. Kept in
+// memory alone.
+import type { RepositoryName } from '../change/snapshot.ts'
+import type { Clock } from '../ports/clock.ts'
+
+export interface RepositoryMemory {
+  /** Undefined: nobody read it within the last minute. */
+  defaultBranch(repository: RepositoryName): string | undefined
+  keepDefaultBranch(repository: RepositoryName, branch: string): void
+  /** GitHub's global id of it. Undefined: nobody read it. */
+  idOf(repository: RepositoryName): string | undefined
+  keepId(repository: RepositoryName, id: string): void
+}
+
+/** Milliseconds. A default branch is another one once in a repository's life, and no landing goes by what is kept. */
+const longest = 60_000
+
+export function openRepositoryMemory(clock: Pick<Clock, 'now'>): RepositoryMemory {
+  const kept = new Map<string, { readonly branch: string; readonly readAt: number }>()
+  const ids = new Map<string, string>()
+  const keyOf = ({ owner, name }: RepositoryName) => `${owner}/${name}`.toLowerCase()
+  return {
+    defaultBranch: (repository) => {
+      const known = kept.get(keyOf(repository))
+      return known !== undefined && clock.now() - known.readAt < longest ? known.branch : undefined
+    },
+    keepDefaultBranch: (repository, branch) =>
+      void kept.set(keyOf(repository), { branch, readAt: clock.now() }),
+    idOf: (repository) => ids.get(keyOf(repository)),
+    keepId: (repository, id) => void ids.set(keyOf(repository), id),
+  }
+}
