@@ -1,9 +1,12 @@
 // Makes the bugs that other bots had (one edit each, in a copy of the project), runs the tests that must notice, and
-// prints what became of them. `node scripts/mutants.ts [--with-simulator] [NUMBER...]`; exit 1 when one survives or an edit does not fit.
+// prints what became of them. `node scripts/mutants.ts [--with-simulator [--worlds N]] [NUMBER...]`, or `--table` for the forty-five
+// bugs of docs/mutants.md; exit 1 when one survives or an edit does not fit.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { fortyFiveBugs } from './forty-five-bugs.ts'
 
 export interface Edit {
   readonly file: string
@@ -33,7 +36,10 @@ const maySeeTest = 'test/app/pages/may-see.test.ts'
 const pagesTest = 'test/app/pages/pages.test.ts'
 const installCheck = 'test/checks/install/install-check.test.ts'
 const trials = 'src/checks/install/trial'
+const workedOut = 'test/examine/release/work-out-release.test.ts'
+const releasing = 'test/app/jobs/release/release-bundles.test.ts'
 const onCluster = 'test/cluster/run-trial.test.ts'
+const trialOrders = 'test/app/trials/do-trial-order.test.ts'
 
 export const mutants: readonly Mutant[] = [
   {
@@ -103,7 +109,12 @@ export const mutants: readonly Mutant[] = [
       {
         file: 'src/github/read-snapshot.ts',
         search: 'base: commitSha(base.data.object.sha)',
-        replace: 'base: commitSha(after.base.sha)',
+        replace: 'base: commitSha(before.base.sha)',
+      },
+      {
+        file: 'src/github/read-at-once.ts',
+        search: 'base: commitSha(ref.target.oid)',
+        replace: 'base: before.shownBase',
       },
     ],
     test: ['test/github/forge.test.ts', 'also when the branch moved'],
@@ -211,8 +222,6 @@ export const mutants: readonly Mutant[] = [
     ],
     test: [who, 'T23'],
   },
-  { number: 17, bug: 'a check believed by its name: no check of anybody else is read' },
-  { number: 18, bug: 'evidence in a status text: no status is read' },
   {
     number: 19,
     bug: 'the list of required checks from what came in',
@@ -363,7 +372,13 @@ export const mutants: readonly Mutant[] = [
   {
     number: 42,
     bug: 'parts of a read that do not agree',
-    edits: [{ file: 'src/github/read-snapshot.ts', search: 'if (!agrees) continue', replace: 'void agrees' }],
+    edits: [
+      {
+        file: 'src/github/read-snapshot.ts',
+        search: 'if (agrees) return',
+        replace: 'if (agrees || attempt >= 0) return',
+      },
+    ],
     test: ['test/github/read-snapshot.test.ts', 'T45'],
   },
   {
@@ -1773,8 +1788,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/examine/read-bundle-directories.ts',
-        search: 'readNeighbours(repository, before, root, new Map())',
-        replace: 'readNeighbours(repository, after, root, new Map())',
+        search: 'readNeighbours(neighbours, before, root, new Map())',
+        replace: 'readNeighbours(neighbours, after, root, new Map())',
       },
     ],
     test: ['test/checks/bundles/bundle-directories.test.ts', 'only this pull request declares'],
@@ -2325,6 +2340,119 @@ export const mutants: readonly Mutant[] = [
     test: ['test/checks/bundles/becoming.test.ts', 'opm refuses'],
   },
   {
+    number: 451,
+    bug: 'release an image that holds something else than what people agreed to',
+    edits: [
+      {
+        file: 'src/examine/release/work-out-release.ts',
+        search: 'const [differs] = compareWithImage(',
+        replace: 'const [, differs] = compareWithImage(',
+      },
+    ],
+    test: [workedOut, 'gets no image with another content'],
+  },
+  {
+    number: 452,
+    bug: 'let a release configuration name a template anywhere in the repository',
+    edits: [
+      {
+        file: 'src/checks/bundles/release-plan.ts',
+        search: 'if (!isPlainName(template) || !/',
+        replace: 'if (!/',
+      },
+    ],
+    test: [workedOut, 'names a template by a path'],
+  },
+  {
+    number: 453,
+    bug: 'open a release that makes a catalog invalid',
+    edits: [
+      {
+        file: 'src/examine/release/work-out-release.ts',
+        search: 'if (problems.length > 0) return',
+        replace: 'if (problems.length > 1000) return',
+      },
+    ],
+    test: [workedOut, 'breaks a catalog'],
+  },
+  {
+    number: 454,
+    bug: 'write a release over a link',
+    edits: [
+      {
+        file: 'src/examine/release/package-at-base.ts',
+        search: "if (!mode.startsWith('100')) throw",
+        replace: "if (mode === '') throw",
+      },
+    ],
+    test: [workedOut, 'writes over no link'],
+  },
+  {
+    number: 455,
+    bug: 'open a release again that people have closed',
+    edits: [
+      {
+        file: 'src/app/jobs/release/step-release.ts',
+        search: "if (own !== undefined && own.state !== 'open') {",
+        replace: "if (own !== undefined && own.state === 'merged') {",
+      },
+      {
+        file: 'src/github/own-pulls.ts',
+        search: "  const found = own.find(({ state }) => state === 'open') ?? own[0]\n",
+        replace: "  const found = own.find(({ state }) => state === 'open')\n",
+      },
+    ],
+    test: [releasing, 'that people decline'],
+  },
+  {
+    number: 456,
+    bug: 'write on top of what somebody pushed to our branch',
+    edits: [
+      {
+        file: 'src/app/jobs/release/open-release.ts',
+        search: 'return tip === undefined || tip === head || tip === from',
+        replace: 'return tip === undefined || tip === head || from !== tip || from === tip',
+      },
+    ],
+    test: [releasing, 'people take over|that somebody else made'],
+  },
+  {
+    number: 457,
+    bug: 'move the branch of a release before it is written down where to',
+    edits: [
+      {
+        file: 'src/app/jobs/release/open-release.ts',
+        search: '    await remember(next)\n',
+        replace: '',
+      },
+    ],
+    test: [releasing, 'whatever the moment'],
+  },
+  {
+    number: 458,
+    bug: 'release what was there before it was switched on',
+    edits: [
+      {
+        file: 'src/app/jobs/release/release-bundles.ts',
+        search: 'await store.retainState(releases, forge.repository, [])',
+        replace: '',
+      },
+    ],
+    test: [releasing, 'what was there before'],
+  },
+  {
+    number: 459,
+    bug: 'blame the author while a registry has no image yet',
+    edits: [
+      {
+        file: 'src/app/jobs/release/step-release.ts',
+        search: 'now - entry.since < patience',
+        replace: 'now - entry.since < 0',
+      },
+    ],
+    test: [releasing, 'is waited for'],
+  },
+  {
     number: 460,
     bug: 'take the tree of a head whose base moved on for what would land',
     edits: [{ file: 'src/git/merge.ts', search: 'bases[0] === base && ', replace: '' }],
@@ -2521,12 +2649,12 @@ export const mutants: readonly Mutant[] = [
     bug: 'take a pull request for unchanged though more of it was not read',
     edits: [
       {
-        file: 'src/github/still-as.ts',
-        search: 'totalCount !== nodes.length',
-        replace: 'totalCount < nodes.length',
+        file: 'src/github/shown-pull.ts',
+        search: 'totalCount === nodes.length',
+        replace: 'totalCount >= nodes.length',
       },
     ],
-    test: ['test/github/still-as.test.ts', 'whatever changes'],
+    test: ['test/github/still-as.test.ts', 'behind a full page'],
   },
   {
     number: 472,
@@ -2568,6 +2696,176 @@ export const mutants: readonly Mutant[] = [
     test: ['test/store/embedded.test.ts', 'given up before'],
   },
   {
+    number: 475,
+    bug: 'let whoever came first ask GitHub first, a scan before a landing',
+    edits: [
+      {
+        file: 'src/github/budget/budget.ts',
+        search: 'rankOf(a.wish.work) - rankOf(b.wish.work)',
+        replace: '0',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'the most important first'],
+  },
+  {
+    number: 476,
+    bug: 'write to GitHub as fast as it goes',
+    edits: [
+      {
+        file: 'src/github/budget/budget.ts',
+        search: "add('writes', lastWrite + limits.writePause)",
+        replace: "add('writes', lastWrite)",
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'are a second apart'],
+  },
+  {
+    number: 477,
+    bug: 'measure pauses by the hour that the machine shows',
+    edits: [
+      {
+        file: 'src/github/budget/budget.ts',
+        search: 'clock.elapsed?.() ?? clock.now()',
+        replace: 'clock.now()',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'setting the clock|sets our clock'],
+  },
+  {
+    number: 478,
+    bug: 'let scans and sweeps use up the hour',
+    edits: [
+      {
+        file: 'src/github/budget/budget.ts',
+        search: 'hasBegun ? reserves[work] / 2 : reserves[work]',
+        replace: '0',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'lets in by importance'],
+  },
+  {
+    number: 479,
+    bug: 'stop half-way what was let in, and begin it anew later',
+    edits: [
+      {
+        file: 'src/github/budget/budget.ts',
+        search: 'hasBegun ? reserves[work] / 2 : reserves[work]',
+        replace: 'reserves[work]',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'has begun'],
+  },
+  {
+    number: 480,
+    bug: 'spend what requests under way have spent already',
+    edits: [
+      {
+        file: 'src/github/budget/quotas.ts',
+        search: 'known.remaining - (this.#underWay.get(resource) ?? 0)',
+        replace: 'known.remaining',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'under way as spent'],
+  },
+  {
+    number: 481,
+    bug: 'believe the answer that comes last, not the one that says least',
+    edits: [
+      {
+        file: 'src/github/budget/quotas.ts',
+        search: 'Math.min(known.remaining, remaining)',
+        replace: 'remaining',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'whichever answer comes last'],
+  },
+  {
+    number: 482,
+    bug: 'ask with everything that waits as soon as a secondary limit may be over',
+    edits: [
+      {
+        file: 'src/github/budget/budget.ts',
+        search: "if (refusals > 0 && isProbing) add('pause', Infinity)",
+        replace: '',
+      },
+    ],
+    test: ['test/github/budget/budget.test.ts', 'one asks alone'],
+  },
+  {
+    number: 483,
+    bug: "wait for GitHub's hour by our own clock",
+    edits: [
+      {
+        file: 'src/github/limit-answer.ts',
+        search: "Date.parse(headers('date') ?? '') || now",
+        replace: 'now',
+      },
+    ],
+    test: ['test/github/limit-answer.test.ts', 'our clock is'],
+  },
+  {
+    number: 484,
+    bug: 'answer one credential with what another was told',
+    edits: [
+      {
+        file: 'src/github/budget/kept-answers.ts',
+        search: ".update(headers.get('authorization') ?? '')",
+        replace: ".update('')",
+      },
+    ],
+    test: ['test/github/budget/budgeted-fetch.test.ts', 'nor to another token'],
+  },
+  {
+    number: 485,
+    bug: 'keep an answer that GitHub has taken back',
+    edits: [
+      {
+        file: 'src/github/budget/budgeted-fetch.ts',
+        search: 'refusal === undefined && answer.status < 500',
+        replace: 'refusal === undefined && answer.status < 300',
+      },
+    ],
+    test: ['test/github/budget/budgeted-fetch.test.ts', 'does not say it any more'],
+  },
+  {
+    number: 486,
+    bug: 'ask five times more when told that it is too much',
+    edits: [{ file: 'src/github/github-app.ts', search: '410, 422, 429, 451]', replace: '410, 422, 451]' }],
+    test: ['test/github/budget/budgeted-fetch.test.ts', 'by 429 asks once'],
+  },
+  {
+    number: 487,
+    bug: 'take a refusal for too many requests for a missing right',
+    edits: [
+      {
+        file: 'src/github/limit-answer.ts',
+        search: '(usedUp || after !== undefined || isAboutLimit(said))',
+        replace: '(usedUp || after !== undefined)',
+      },
+    ],
+    test: ['test/github/budget/budgeted-fetch.test.ts', 'words alone'],
+  },
+  {
+    number: 488,
+    bug: 'let merging wait as the sweep does',
+    edits: [
+      { file: 'src/app/jobs/class-of-job.ts', search: "  train: 'landing',", replace: "  train: 'sweep'," },
+    ],
+    test: ['test/app/jobs/class-of-job.test.ts', 'what merges goes first'],
+  },
+  {
+    number: 489,
+    bug: 'stop for what strangers wrote into an answer',
+    edits: [
+      {
+        file: 'src/github/limit-answer.ts',
+        search: '/^(?:You have exceeded',
+        replace: '/(?:You have exceeded',
+      },
+    ],
+    test: ['test/github/budget/budgeted-fetch.test.ts', 'only holds such words'],
+  },
+  {
     number: 496,
     bug: 'take a pull request whose base moved for unchanged, whatever it comes to there',
     edits: [
@@ -2602,7 +2900,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/land-pull.ts',
-        search: 'const changed = await whatChanged(examined, options.forge)',
+        search: 'const changed = await whatSpeaksAgainst(prepared, examined, options)',
         replace: 'const changed = undefined as string | undefined',
       },
     ],
@@ -2628,11 +2926,35 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/landing/land-pull.ts',
-        search: "if (stop !== undefined) return { kind: 'again', why: sayStop(stop) }",
-        replace: '',
+        search: '  return stop && sayStop(stop)\n',
+        replace: '  return undefined\n',
       },
     ],
     test: ['test/landing/land-pull.test.ts', 'stopped'],
+  },
+  {
+    number: 613,
+    bug: 'look for stops before the merge is prepared alone',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'const stop = await whatStops(permit.landing, options)',
+        replace: 'const stop = undefined as string | undefined',
+      },
+    ],
+    test: ['test/landing/land-pull.test.ts', 'while its merge was prepared'],
+  },
+  {
+    number: 614,
+    bug: 'look for stops before a train is prepared alone',
+    edits: [
+      {
+        file: 'src/landing/land-train.ts',
+        search: 'const stop = await whatStops(permit.landing, options)',
+        replace: 'const stop = undefined as string | undefined',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'stopped while it was prepared'],
   },
   {
     number: 515,
@@ -2644,7 +2966,7 @@ export const mutants: readonly Mutant[] = [
         replace: 'const all: Awaited<ReturnType<typeof settleBranch>> = []',
       },
     ],
-    test: ['test/landing/power-cuts.test.ts', ''],
+    test: ['test/landing/land-pull.test.ts', 'before another one begins'],
   },
   {
     number: 516,
@@ -2711,12 +3033,65 @@ export const mutants: readonly Mutant[] = [
     bug: 'make a check run once more whose answer was lost',
     edits: [
       {
-        file: 'src/github/forge.ts',
-        search: 'const isNew = present !== undefined && !isAgain &&',
-        replace: 'const isNew = present !== undefined &&',
+        file: 'src/github/own-checks.ts',
+        search: 'isNew && !isAgain ?',
+        replace: 'isNew ?',
       },
     ],
     test: ['test/github/forge.test.ts', 'answer to them was lost'],
+  },
+  {
+    number: 731,
+    bug: 'mix what was read before a change with what was read after it',
+    edits: [
+      {
+        file: 'src/github/read-at-once.ts',
+        search: '!saysTheSame(before, found.repository.pullRequest)',
+        replace: '(saysTheSame(before, found.repository.pullRequest), false)',
+      },
+    ],
+    test: ['test/github/read-at-once.test.ts', 'T45'],
+  },
+  {
+    number: 732,
+    bug: 'take what a server that lags behind knows of comments for all of them',
+    edits: [
+      {
+        file: 'src/github/read-at-once.ts',
+        search: 'comments: now.comments.totalCount,',
+        replace: 'comments: before.comments,',
+      },
+    ],
+    test: ['test/github/read-at-once.test.ts', 'lags behind'],
+  },
+  {
+    number: 733,
+    bug: "take a stranger's words for our report, by its marker alone",
+    edits: [
+      {
+        file: 'src/github/read-at-once.ts',
+        search: "comment?.author?.kind === 'bot' && body.startsWith(commentMarker)",
+        replace: 'comment?.author && body.startsWith(commentMarker)',
+      },
+      {
+        file: 'src/github/read-at-once.ts',
+        search: 'by.toLowerCase() === ours ? [report] : []',
+        replace: 'by.toLowerCase() !== ours.slice(0, 0) ? [report] : []',
+      },
+    ],
+    test: ['test/github/read-at-once.test.ts', 'nothing of anybody else'],
+  },
+  {
+    number: 734,
+    bug: 'leave two comments where a process stood still while it wrote',
+    edits: [
+      {
+        file: 'src/github/put-comment.ts',
+        search: 'return isOld(known, reader) ? keepFirst',
+        replace: 'return isOld({ ...known, readAt: Infinity }, reader) ? keepFirst',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'stood still'],
   },
   {
     number: 541,
@@ -2789,6 +3164,103 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: [onCluster, 'never runs'],
+  },
+  {
+    number: 556,
+    bug: 'try a pull request with the image of another tree',
+    edits: [
+      {
+        file: 'src/app/jobs/trial/catalog-images.ts',
+        search: 'const key = await contentKey(publication, wish.tree, repository)',
+        replace: 'const key = made?.images[0]?.key ?? ""',
+      },
+    ],
+    test: ['test/app/jobs/publish/publish-preview.test.ts', 'trial with OLM v1'],
+  },
+  {
+    number: 557,
+    bug: 'upgrade on a cluster from whatever the tag has, whether the branch has it or not',
+    edits: [
+      {
+        file: 'src/app/jobs/trial/catalog-images.ts',
+        search: 'published.current.key === (await contentKey(publication, wish.baseTree, repository))',
+        replace: 'true',
+      },
+    ],
+    test: ['test/app/jobs/publish/publish-preview.test.ts', 'trial with OLM v1'],
+  },
+  {
+    number: 558,
+    bug: "let a stranger's Operator reach everything that the cluster reaches",
+    edits: [
+      {
+        file: 'src/app/trials/do-trial-order.ts',
+        search: 'const network = open ? undefined :',
+        replace: 'const network = open || reaches.length >= 0 ? undefined :',
+      },
+    ],
+    test: [trialOrders, 'reaches the API'],
+  },
+  {
+    number: 559,
+    bug: 'try with a network that is closed by half, for nobody knows where the API is',
+    edits: [
+      {
+        file: 'src/app/trials/do-trial-order.ts',
+        search: "if (network?.kind === 'unknown') return { kind: 'not-tried', why: network.why }",
+        replace:
+          "if (network?.kind === 'unknown') return tryOn(cluster, order, { ...target, network: { open: true, reaches } }, { clock, targets: [], open: () => Promise.resolve(cluster) }, tell)",
+      },
+    ],
+    test: [trialOrders, 'reaches the API'],
+  },
+  {
+    number: 560,
+    bug: 'give the cluster to the next pull request of the same repository, whoever waits',
+    edits: [
+      {
+        file: 'src/app/jobs/trial/run-trials.ts',
+        search: 'if (free === undefined) return undefined',
+        replace: 'if (free === undefined) return app.store.acquireLease(`trial ${slot}`, leaseSeconds)',
+      },
+    ],
+    test: ['test/app/jobs/trial/run-trials.test.ts', 'go first'],
+  },
+  {
+    number: 561,
+    bug: "take somebody else's pod for the one that unpacks the bundle",
+    edits: [
+      {
+        file: `${trials}/rukpak.ts`,
+        search: '({ metadata }) => metadata.name === bundle?.metadata.name',
+        replace: '() => true',
+      },
+    ],
+    test: [onCluster, 'by its name'],
+  },
+  {
+    number: 562,
+    bug: "overlook an Operator's pods that are not in the trial's own namespace",
+    edits: [
+      {
+        file: `${trials}/rukpak.ts`,
+        search: "[...looks.running, ...namesIn(memory['elsewhere']).map(podsIn)]",
+        replace: "[...looks.running, ...namesIn(memory['nowhere']).map(podsIn)]",
+      },
+    ],
+    test: [onCluster, 'wherever a bundle'],
+  },
+  {
+    number: 563,
+    bug: 'take a missing right for immutability',
+    edits: [
+      {
+        file: `${trials}/rukpak.ts`,
+        search: 'if (answer && /cannot patch resource|ValidatingAdmissionPolicy/.test(answer.says))',
+        replace: 'if (answer && answer.says === "")',
+      },
+    ],
+    test: [onCluster, 'nobody can'],
   },
   {
     number: 548,
@@ -3067,6 +3539,223 @@ export const mutants: readonly Mutant[] = [
     ],
     test: ['test/registry/transport/behind-a-proxy.test.ts', 'is refused'],
   },
+  {
+    number: 601,
+    bug: 'take the text of a check run for its end',
+    edits: [
+      {
+        file: 'src/github/answer.ts',
+        search: "({ status, conclusion }) => status === 'completed' && !green.has(conclusion ?? '')",
+        replace:
+          "({ status, conclusion, output }) => status === 'completed' && !green.has(conclusion ?? '') && !/pass/i.test(output.title ?? '')",
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'from that App alone'],
+  },
+  {
+    number: 602,
+    bug: 'take a job for done before it is',
+    edits: [
+      {
+        file: 'src/store/worker.ts',
+        search: '      await handler(taken.job)\n',
+        replace: '      await jobs.complete(taken)\n      await handler(taken.job)\n',
+      },
+    ],
+    test: ['test/store/embedded.test.ts', 'tried again after a pause'],
+  },
+  {
+    number: 603,
+    bug: 'remember in memory alone what a delivery asks for',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: '    const outcome = await store.accept(\n',
+        replace: `    const jobs = jobsOfDelivery(event, payload, appId)
+    setTimeout(() => void jobs.map((job) => (store as any).enqueue?.(job)), 1000).unref()
+    const outcome = await store.accept(
+`,
+      },
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: '      jobsOfDelivery(event, payload, appId),\n',
+        replace: '      [],\n',
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', ''],
+  },
+  {
+    number: 604,
+    bug: "take a part of an answer for all of it: GraphQL's errors are ignored",
+    edits: [
+      {
+        file: 'src/github/answer.ts',
+        search: 'await octokit.graphql<unknown>(editsOfComment, { id: node })',
+        replace:
+          'await octokit.graphql<unknown>(editsOfComment, { id: node }).catch((error: { data?: unknown }) => error.data)',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'when GitHub does not say'],
+  },
+  {
+    number: 605,
+    bug: 'merge what nobody could merge',
+    edits: [
+      {
+        file: 'src/gate/decide.ts',
+        search: "if (merge.kind === 'conflict') {",
+        replace: 'if (false as boolean && merge.kind === "conflict") {',
+      },
+    ],
+    test: ['test/gate/decide.test.ts', ''],
+  },
+  {
+    number: 606,
+    bug: 'take a SHA-1 signature',
+    edits: [
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: "single(request.headers['x-hub-signature-256'])",
+        replace:
+          "(single(request.headers['x-hub-signature-256']) || single(request.headers['x-hub-signature']))",
+      },
+      {
+        file: 'src/app/edge/deliveries.ts',
+        search: 'if (signature === undefined || !/^sha256=',
+        replace: `if (signature?.startsWith('sha1='))
+    return secrets.some(
+      (secret) => signature === \`sha1=\${createHmac('sha1', secret).update(body).digest('hex')}\`,
+    )
+  if (signature === undefined || !/^sha256=`,
+      },
+    ],
+    test: ['test/app/edge/deliveries.test.ts', 'stores nothing'],
+  },
+  {
+    number: 607,
+    bug: 'take it that a check has ended for that it has passed',
+    edits: [
+      {
+        file: 'src/github/answer.ts',
+        search: "status === 'completed' && !green.has(conclusion ?? '')",
+        replace: "status !== 'completed' && conclusion === 'failure'",
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'from that App alone'],
+  },
+  {
+    number: 608,
+    bug: 'let whoever maintains a repository override whatever rule there is',
+    edits: [
+      {
+        file: 'src/gate/commands.ts',
+        search: "if (!overridableRules.has(rule)) return 'nobody can override this rule'",
+        replace: '',
+      },
+      {
+        file: 'src/gate/overrides.ts',
+        search: 'overridableRules.has(override.rule) && isYesTo(record, check)',
+        replace: 'isYesTo(record, check)',
+      },
+    ],
+    test: ['test/gate/overrides.test.ts', ''],
+  },
+  {
+    number: 609,
+    bug: 'forget that a pull request was for a branch that the bot does not work for',
+    edits: [
+      {
+        file: 'src/app/jobs/examine-pull.ts',
+        search: '    await seeElsewhere(snapshot, app.store)\n',
+        replace: '',
+      },
+    ],
+    test: ['test/simulate/simulated-worlds.test.ts', 'a visit to a branch'],
+  },
+  {
+    number: 610,
+    bug: 'land what was something else between its verdict and the last look',
+    edits: [
+      {
+        file: 'src/landing/land-pull.ts',
+        search: 'if (!(await isInItsEpoch(examined, permit.landing, options.store)))',
+        replace: 'if (false as boolean)',
+      },
+    ],
+    test: ['test/landing/land-pull.test.ts', 'is again what it was'],
+  },
+  {
+    number: 611,
+    bug: 'land in a train what was something else between its verdict and the last look',
+    edits: [
+      {
+        file: 'src/landing/land-train.ts',
+        search: '!(await isInItsEpoch(examined, permit.landing, options.store))',
+        replace: '(false as boolean)',
+      },
+    ],
+    test: ['test/landing/land-train.test.ts', 'is again what it was'],
+  },
+  {
+    number: 612,
+    bug: 'take a review that was first seen elsewhere for one of what comes back',
+    edits: [
+      {
+        file: 'src/app/jobs/see-elsewhere.ts',
+        search: '    reviews.map(({ id }) => id),',
+        replace: '    [],',
+      },
+    ],
+    test: ['test/app/jobs/see-elsewhere.test.ts', 'first seen there'],
+  },
+  {
+    number: 620,
+    bug: 'forget what was agreed to on a pull request that was closed, and can be reopened',
+    edits: [
+      {
+        file: 'src/store/prune.ts',
+        search: "AND seen.state = 'merged' AND seen.ended_at <",
+        replace: 'AND seen.ended_at <',
+      },
+    ],
+    test: ['test/store/migrations.test.ts', 'what decisions stood on'],
+  },
+  {
+    number: 630,
+    bug: 'take a manifest of several documents for its first one alone',
+    edits: [
+      {
+        file: 'src/bundle/regular-manifest.ts',
+        search: 'document?.end === bytes.length ? document : undefined',
+        replace: 'document',
+      },
+    ],
+    test: ['test/bundle/regular-manifest.test.ts', 'of several documents is the first one'],
+  },
+  {
+    number: 631,
+    bug: 'read JSON behind an odd space as YAML',
+    edits: [
+      {
+        file: 'src/bundle/regular-manifest.ts',
+        search: 'first >= 0x7f ||',
+        replace: '',
+      },
+    ],
+    test: ['test/bundle/regular-manifest.test.ts', 'begins with a brace is JSON'],
+  },
+  {
+    number: 632,
+    bug: 'know a directory by a text that the name of a file can imitate',
+    edits: [
+      {
+        file: 'src/examine/read-bundle-files.ts',
+        search: 'return JSON.stringify(entries.map(({ path, oid }) => [oid, path.slice(root.length + 1)]))',
+        replace: "return entries.map(({ path, oid }) => `${oid} ${path.slice(root.length + 1)}`).join('\\n')",
+      },
+    ],
+    test: ['test/examine/read-neighbours.test.ts', 'no name of a file'],
+  },
 ]
 
 export type Fate = 'killed' | 'survived' | 'does not fit' | 'no place here'
@@ -3128,33 +3817,57 @@ function run(folder: string, [file, names]: NonNullable<Mutant['test']>): boolea
   return status === 0
 }
 
-/** The same worlds for each mutant, until one of them shows it. */
-const mostWorlds = 300
+/** Worlds for each mutant, the same for all of them. */
+const usualWorlds = 300
 
-/** What the simulator makes of the project in `folder`: after how many worlds it saw what must not be, and what. */
-function simulate(folder: string): { readonly isSeen: boolean; readonly says: string } {
+/** What the simulator makes of the project in `folder`, from one world on: the first in which it saw what must not be, and what. */
+function simulate(
+  folder: string,
+  from: number,
+  worlds: number,
+): { readonly world: number; readonly what: string } | undefined {
   const { stdout, status } = spawnSync(
     process.execPath,
-    ['--no-warnings', 'simulate/simulate.ts', '--seed', '1', '--runs', String(mostWorlds), '--first'],
-    { cwd: folder, encoding: 'utf8', timeout: 10 * 60_000 },
+    ['--no-warnings', 'simulate/simulate.ts', '--seed', String(from), '--runs', String(worlds), '--first'],
+    { cwd: folder, encoding: 'utf8', timeout: 20 * 60_000 },
   )
-  const count = /^(\d+) runs/m.exec(stdout)?.[1]
+  if (status === 0) return undefined
   const seen = new Set([...stdout.matchAll(/VIOLATION (\w+)/g)].map(([, invariant]) => invariant))
-  if (count === undefined) return { isSeen: true, says: 'ended' }
-  return {
-    isSeen: status !== 0,
-    says: status === 0 ? `not in ${count}` : `in world ${count}: ${[...seen].join(', ')}`,
-  }
+  const count = Number(/^(\d+) runs/m.exec(stdout)?.[1] ?? 1)
+  return { world: from + count - 1, what: seen.size === 0 ? 'it ends' : [...seen].join(', ') }
 }
 
-function fateInWorlds(folder: string, { edits }: Mutant): string {
-  const undo = edits === undefined ? undefined : mutate(folder, edits)
-  if (undo === undefined) return ''
+/** The files of the project that run in simulated worlds: what its entry imports, and what that imports. */
+export function filesInWorlds(root: string): ReadonlySet<string> {
+  const found = new Set<string>()
+  const left = ['simulate/simulate.ts']
+  for (let file = left.pop(); file !== undefined; file = left.pop()) {
+    if (found.has(file)) continue
+    found.add(file)
+    const text = readFileSync(join(root, file), 'utf8').replace(/^import type [^;]*? from '[^']+'$/gm, '')
+    for (const [, to = ''] of text.matchAll(/(?:from |import\(|new URL\()'(\.{1,2}\/[^']+\.ts)'/g))
+      left.push(join(dirname(file), to))
+  }
+  return found
+}
+
+/** After how many worlds a mutant is seen, or why it is not. What its world shows without it as well does not count. */
+function fateInWorlds(folder: string, { edits = [] }: Mutant, worlds: number): string {
+  const inside = filesInWorlds(folder)
+  if (!edits.some(({ file }) => inside.has(file))) return 'its code does not run there'
+  const undo = mutate(folder, edits)
+  if (undo === undefined) return 'does not fit'
+  let seen: ReturnType<typeof simulate>
   try {
-    return simulate(folder).says
+    seen = simulate(folder, 1, worlds)
   } finally {
     undo()
   }
+  if (seen === undefined) return `not in ${worlds}`
+  const { world, what } = seen
+  return simulate(folder, world, 1) === undefined
+    ? `in world ${world}: ${what}`
+    : `world ${world} is bad without it, too`
 }
 
 function fateOf(folder: string, { edits, test }: Mutant): Fate {
@@ -3184,22 +3897,42 @@ function tryInTests(folder: string, chosen: readonly Mutant[]): void {
 }
 
 /** Each mutant in simulated worlds. Many cannot show there: this tells, and judges nothing. */
-function tryInWorlds(folder: string, chosen: readonly Mutant[]): void {
-  const { isSeen, says } = simulate(folder)
-  if (isSeen) throw new Error(`without any mutant: ${says}`)
+function tryInWorlds(folder: string, chosen: readonly Mutant[], worlds: number): void {
   for (const mutant of chosen.filter(({ edits }) => edits !== undefined))
     process.stdout.write(
-      `${String(mutant.number).padStart(3)}  ${fateInWorlds(folder, mutant).padEnd(24)}  ${mutant.bug}\n`,
+      `${String(mutant.number).padStart(3)}  ${fateInWorlds(folder, mutant, worlds).padEnd(28)}  ${mutant.bug}\n`,
     )
 }
 
+/** The forty-five bugs, a row each: which mutants stand for it, whether tests kill them, and what simulated worlds see of them. */
+function printTable(folder: string, worlds: number): void {
+  process.stdout.write('| | bug | mutants | killed by tests | seen in simulated worlds |\n')
+  for (const [number, { bug, made }] of fortyFiveBugs.entries()) {
+    const own = mutants.filter((mutant) => made.includes(mutant.number))
+    const fates = own.map((mutant) => fateOf(folder, mutant))
+    if (own.length !== made.length || fates.some((fate) => fate !== 'killed')) process.exitCode = 1
+    const seen = own.map((mutant) => fateInWorlds(folder, mutant, worlds))
+    const cells = [number + 1, bug, made.join(', '), fates.join(', '), seen.join('; ')]
+    process.stdout.write(`| ${cells.join(' | ')} |\n`)
+  }
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const words = process.argv.slice(2)
-  const wanted = new Set(words.filter((word) => !word.startsWith('--')).map(Number))
+  const { values, positionals } = parseArgs({
+    options: {
+      'with-simulator': { type: 'boolean', default: false },
+      table: { type: 'boolean', default: false },
+      worlds: { type: 'string', default: String(usualWorlds) },
+    },
+    allowPositionals: true,
+  })
+  const wanted = new Set(positionals.map(Number))
+  const worlds = Number(values.worlds)
   const chosen = mutants.filter(({ number }) => wanted.size === 0 || wanted.has(number))
   const folder = copyProject(join(import.meta.dirname, '..'))
   try {
-    if (words.includes('--with-simulator')) tryInWorlds(folder, chosen)
+    if (values.table) printTable(folder, worlds)
+    else if (values['with-simulator']) tryInWorlds(folder, chosen, worlds)
     else tryInTests(folder, chosen)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -3,7 +3,8 @@ import type { CommitSha, PullNumber, TreeSha } from '../src/change/ids.ts'
 import { contains } from './git/history.ts'
 import { mergeTrees } from './git/merge.ts'
 import type { Deed, Edit } from './plan.ts'
-import { cast, ownersAtFirst } from './make-plan.ts'
+import { ownersAtFirst } from './chains.ts'
+import { cast } from './make-plan.ts'
 import {
   catalogFile,
   catalogText,
@@ -63,11 +64,12 @@ export function act(server: Server, deed: Deed): void {
     const head = commitOn(server, base, deed.edits, base)
     const title = deed.edits.map(({ kind }) => kind).join(', ')
     server.openPull({
-      title: `${title} by ${deed.by} @canary <img src=canary> [x](https://canary.example)`,
+      title: `${title} by ${deed.by} @canary <img src=canary> [x](https://canary.example) fixes #1`,
       author: by,
       head,
       baseRef,
       draft: deed.draft === true,
+      stacked: deed.stacked === true,
     })
     return
   }
@@ -210,7 +212,7 @@ function edited(server: Server, tree: TreeSha, edit: Edit, baseTree: TreeSha): T
     }
     case 'own':
     case 'disown': {
-      const others = ownersIn(objects, tree, edit.package).filter((name) => name !== edit.who)
+      const others = ownersIn(objects, tree, edit.package).filter((name) => name !== edit.who.toLowerCase())
       const owners = edit.kind === 'own' ? [...others, edit.who] : others
       return objects.edit(tree, { [ownersFile(edit.package)]: ownersText(owners) })
     }
@@ -229,6 +231,8 @@ function edited(server: Server, tree: TreeSha, edit: Edit, baseTree: TreeSha): T
       return objects.edit(tree, { 'README.md': `Catalogs ${server.id()}\n` })
     case 'link':
       return objects.edit(tree, { [`catalog/${edit.package}/link.json`]: `../bar/catalog.json` }, '120000')
+    case 'attributes':
+      return objects.edit(tree, { [`catalog/${edit.package}/.gitattributes`]: '*.json merge=ours\n' })
     case 'executable':
       return objects.edit(tree, { [`catalog/${edit.package}/run.json`]: '{}\n' }, '100755')
     case 'nothing':

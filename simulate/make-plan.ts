@@ -1,37 +1,47 @@
 // Makes up a run: pull requests good and bad, people with rights and without, and whatever goes wrong.
 import { Dice } from './chance.ts'
 import { labels, roles, type Deed, type Edit, type Event, type Fault, type Plan } from './plan.ts'
+import { aChain } from './chains.ts'
 import { flaws, packages } from './world/contents.ts'
 
-/** Owners of each package, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
-export const cast = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'mal'] as const
-export const ownersAtFirst = { foo: ['ann', 'amy'], bar: ['bob'] } as const
+/** Owners of foo and bar, a maintainer by the list, one by her role, a writer, and two with no rights at all. */
+export const cast = ['ann', 'amy', 'bob', 'max', 'mia', 'wes', 'eve', 'bo'] as const
+const owners = { foo: ['ann', 'amy'], bar: ['bob'] } as const
 
 /** Steps of the bot within which people act and things go wrong. */
 const busySteps = 500
 
 export function makePlan(seed: number): Plan {
   const dice = new Dice(seed)
+  const chain = dice.isTrue(0.5) ? aChain(dice) : []
   const pulls = dice.weighed([
     [1, 3],
     [2, 4],
     [3, 2],
     [4, 1],
   ])
-  const first = Array.from({ length: pulls }, (): Event => ({ at: dice.between(0, 60), ...anOpening(dice) }))
-  const deeds = Array.from({ length: dice.between(0, 9) }, (): Event => ({
+  const first = Array.from({ length: chain.length > 0 ? 0 : pulls }, (): Event => ({
+    at: dice.between(0, 60),
+    ...anOpening(dice),
+  }))
+  // Beside a row of events that need one another, little else, or it hardly ever comes to its end.
+  const most = chain.length > 0 ? 2 : 9
+  const deeds = Array.from({ length: dice.between(0, most) }, (): Event => ({
     at: dice.between(1, busySteps),
     ...aDeed(dice, pulls),
   }))
-  const faults = Array.from({ length: dice.isTrue(0.3) ? 0 : dice.between(1, 6) }, (): Event => ({
-    at: dice.between(1, busySteps),
-    ...aFault(dice),
-  }))
+  const faults = Array.from(
+    { length: dice.isTrue(0.3) ? 0 : dice.between(1, Math.min(6, most + 1)) },
+    (): Event => ({
+      at: dice.between(1, busySteps),
+      ...aFault(dice),
+    }),
+  )
   return {
     seed,
     instances: dice.isTrue(0.5) ? 2 : 1,
     webhooks: dice.isTrue(0.85),
-    events: [...first, ...deeds, ...faults].toSorted((a, b) => a.at - b.at),
+    events: [...chain, ...first, ...deeds, ...faults].toSorted((a, b) => a.at - b.at),
   }
 }
 
@@ -42,7 +52,7 @@ function anOpening(dice: Dice): Deed {
     const edit: Edit = dice.isTrue(0.6)
       ? { kind: 'release', package: name }
       : { kind: 'extra', package: name, part: dice.between(1, 3) }
-    return { do: 'open', by: dice.of(ownersAtFirst[name]), edits: [edit] }
+    return { do: 'open', by: dice.of(owners[name]), edits: [edit] }
   }
   return {
     do: 'open',
@@ -50,6 +60,7 @@ function anOpening(dice: Dice): Deed {
     edits: someEdits(dice),
     ...(dice.isTrue(0.08) && { draft: true }),
     ...(dice.isTrue(0.05) && { base: 'release' }),
+    ...(dice.isTrue(0.03) && { stacked: true }),
   }
 }
 
@@ -70,6 +81,7 @@ function anEdit(dice: Dice): Edit {
     ['workflow', 1],
     ['readme', 1],
     ['link', 1],
+    ['attributes', 1],
     ['executable', 1],
     ['nothing', 1],
   ])
@@ -84,10 +96,14 @@ function anEdit(dice: Dice): Edit {
     case 'add-package':
       return { kind, package: 'baz', who: dice.of(cast) }
     case 'configure':
-      return { kind, config: dice.of(['plain', 'merging off', 'confirm pushes', 'unreadable'] as const) }
+      return {
+        kind,
+        config: dice.of(['plain', 'merging off', 'confirm pushes', 'team', 'unreadable'] as const),
+      }
     case 'maintain':
       return { kind, who: dice.of(cast) }
     case 'link':
+    case 'attributes':
     case 'executable':
       return { kind, package: name }
     case 'workflow':
@@ -106,6 +122,7 @@ const commands = [
   '/freeze',
   '/thaw',
   '> /approve',
+  '```\n\n/approve\n\n```',
   'I am fine with this.\n\n/approve',
   '/override several-heads because it is wanted',
 ] as const
@@ -165,7 +182,7 @@ function aBaseEdit(dice: Dice): Edit {
     [
       {
         kind: 'configure',
-        config: dice.of(['plain', 'merging off', 'confirm pushes', 'unreadable'] as const),
+        config: dice.of(['plain', 'merging off', 'confirm pushes', 'team', 'unreadable'] as const),
       },
       2,
     ],

@@ -12,7 +12,7 @@ export type Edit =
   | { readonly kind: 'configure'; readonly config: ConfigName }
   | { readonly kind: 'maintain'; readonly who: string }
   | { readonly kind: 'workflow' | 'readme' }
-  | { readonly kind: 'link' | 'executable'; readonly package: string }
+  | { readonly kind: 'link' | 'executable' | 'attributes'; readonly package: string }
   /** A commit without a change. */
   | { readonly kind: 'nothing' }
 
@@ -27,6 +27,8 @@ export type Deed =
       readonly edits: readonly Edit[]
       readonly base?: string
       readonly draft?: boolean
+      /** On another pull request. */
+      readonly stacked?: boolean
     }
   | {
       readonly do: 'push'

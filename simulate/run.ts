@@ -7,6 +7,7 @@ import { ForgeError } from '../src/github/forge-error.ts'
 import { GitError } from '../src/git/git-error.ts'
 import type { AskRegistries } from '../src/examine/registries.ts'
 import type { ImageAnswer } from '../src/checks/questions.ts'
+import { leaseName } from '../src/landing/lease-name.ts'
 import { jobKey } from '../src/store/jobs.ts'
 import { StoreError } from '../src/store/store-error.ts'
 import { act, furnish } from './act.ts'
@@ -29,6 +30,19 @@ export interface RunResult {
   readonly trace: readonly string[]
   readonly steps: number
   readonly landings: number
+  /** When each event came, and whether it left the world as it was. */
+  readonly taken: readonly { readonly event: Event; readonly step: number; readonly isVain: boolean }[]
+  /** The step from which on nothing happened that did not come of itself. */
+  readonly idleAt: number
+}
+
+/** One run of a job. */
+interface JobAtWork {
+  readonly name: string
+  /** The step as of which it knows its pull request. */
+  readAt?: number
+  /** It may have ended early, and be tried again. */
+  isInjured: boolean
 }
 
 export interface RunOptions {
@@ -39,6 +53,11 @@ export interface RunOptions {
 const start = Date.parse('2026-01-01T00:00:00Z')
 /** Milliseconds after the last thing that went wrong within which everything has come to its end: rights, parked pull requests and what was swept are looked at again within an hour. */
 const settlingTime = 2.2 * 3600_000
+/**
+ * Milliseconds between sweeps then, but for the first, which comes at its time: they find nothing new, and were half of all
+ * steps. Whoever waits for one has a few of them.
+ */
+const rareSweep = 40 * 60_000
 /** A run that takes more steps than this does not come to an end. */
 const mostSteps = 15_000
 /** Jobs that one process does at once. */
@@ -54,13 +73,15 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
   const events = [...plan.events]
   const pending: { fault: Fault; times: number }[] = []
   const tables = new Tables()
-  const current = new AsyncLocalStorage<string>()
+  const current = new AsyncLocalStorage<JobAtWork>()
   const instances: (Instance | undefined)[] = []
   const restarts = new Map<number, number>()
   /** Since when dead processes say nothing. */
   const deaths = new Map<Process, number>()
   const mirrors: KeptRefs[] = []
   const server = new Server(() => ({ step: scheduler.step, now: scheduler.now }))
+  const taken: RunResult['taken'][number][] = []
+  let idleAt = 0
   let isHealed = false
   let healedAt = Infinity
   let nextSweep = start + 1000
@@ -77,6 +98,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     tables,
     landings: [],
     freshLooks: new Map(),
+    looks: [],
     leasesTaken: new Map(),
     ownFailures: [],
     hadTwins: false,
@@ -104,13 +126,16 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
   )
   if (scheduler.step > mostSteps) violate({ invariant: 'I21', what: `no end after ${mostSteps} steps` })
   for (const violation of judgeEnd(observed)) violate(violation)
-  return { plan, violations, trace, steps: scheduler.step, landings: observed.landings.length }
+  const { step: steps } = scheduler
+  return { plan, violations, trace, steps, landings: observed.landings.length, taken, idleAt }
 
   function boot(at: number): void {
     const process: Process = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
     const turn: Turn = (to, label, doIt) => {
       const job = current.getStore()
-      return scheduler.call({ process, to, label: job === undefined ? label : `[${job}] ${label}` }, doIt)
+      if (job === undefined) return scheduler.call({ process, to, label }, doIt)
+      const onInjury = () => (job.isInjured = true)
+      return scheduler.call({ process, to, label: `[${job.name}] ${label}`, onInjury }, doIt)
     }
     const store = openMemoryStore({
       tables,
@@ -119,7 +144,11 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     })
     const acquireLease: typeof store.acquireLease = async (name, seconds) => {
       const lease = await store.acquireLease(name, seconds)
-      if (lease !== undefined) observed.leasesTaken.set(process, scheduler.step)
+      // Leases have other uses, under names of their own.
+      const isForLanding = [...server.branches.keys()].some(
+        (branch) => name === leaseName(server.name, branch),
+      )
+      if (lease !== undefined && isForLanding) observed.leasesTaken.set(process, scheduler.step)
       return lease
     }
     const mirror = mirrors[at]
@@ -128,7 +157,12 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       store: { ...store, acquireLease },
       forge: openMemoryForge(server, turn, {
         onFreshLook: (pull, step) => void observed.freshLooks.set(`${process.name} ${pull}`, step),
+        onRead: (step) => {
+          const job = current.getStore()
+          if (job !== undefined) job.readAt = Math.min(job.readAt ?? step, step)
+        },
         lag,
+        clock: scheduler.clockOf(process),
       }),
       merging: openMemoryMerging(server, turn, {
         onMerging: (permit) =>
@@ -186,6 +220,7 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
         restarts.set(at, scheduler.now + restart)
         return 'crash'
       }
+      call.onInjury?.()
       if (fault.fault === 'limited') return { when: 'before', error: () => limited(fault.seconds) }
       if (fault.fault === 'fails') return { when: fault.when, error: () => failure(to) }
     }
@@ -203,12 +238,13 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     for (const [at, when] of restarts) if (when <= scheduler.now) boot(at)
     recoverJobs()
     if (scheduler.now >= nextSweep) {
-      nextSweep = scheduler.now + simulatedSettings.sweepSeconds * 1000
+      nextSweep = scheduler.now + (isHealed ? rareSweep : simulatedSettings.sweepSeconds * 1000)
       putJob(tables, { kind: 'sweep', installation, repository: server.name }, scheduler.now)
     }
     if (!plan.webhooks) server.deliveries.length = 0
     if (events.length === 0 && !isHealed && isIdle()) {
       isHealed = true
+      idleAt = scheduler.step
       healedAt = scheduler.now
       pending.length = 0
       server.rules = { ...server.rules, locked: false }
@@ -218,7 +254,12 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
 
   function takeNext(): void {
     const event = events.shift()
-    if (event !== undefined) take(event)
+    if (event === undefined) return
+    const { state } = server
+    take(event)
+    // A fault shows with the call that it meets.
+    const isVain = 'do' in event && server.state === state
+    taken.push({ event, step: scheduler.step, isVain })
   }
 
   function isIdle(): boolean {
@@ -320,9 +361,13 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
       tables.jobs.splice(tables.jobs.indexOf(row), 1)
       if (after !== undefined) putBack(row, scheduler.now + after, runs)
     }
-    void current.run(nameOf(job), async () => {
+    const work: JobAtWork = { name: nameOf(job), isInjured: false }
+    void current.run(work, async () => {
       try {
         await instance.run(job)
+        const { readAt, isInjured } = work
+        if (job.kind === 'pull' && readAt !== undefined && !isInjured)
+          observed.looks.push({ pull: job.pull, since: readAt, until: scheduler.step })
         settle()
       } catch (error) {
         // What GitHub refuses for good is the world's, too; the queue brings it again.

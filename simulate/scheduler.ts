@@ -26,6 +26,8 @@ export interface Call {
   readonly process: Process
   readonly to: Destination
   readonly label: string
+  /** Hears that it is answered with an error that nobody but the world made. */
+  readonly onInjury?: () => void
 }
 
 interface Waiting extends Call {

@@ -2,7 +2,7 @@
 // There are more than a machine runs in a day, and they come in an order in which each beginning looks everywhere.
 import type { Deed, Event, Fault, Plan } from './plan.ts'
 
-type Act = Deed | Fault
+export type Act = Deed | Fault
 
 /** An owner's pull request, and one of somebody without rights. */
 const openings: readonly (readonly [Deed, Deed])[] = [
@@ -44,6 +44,36 @@ const moments = [2, 25, 45, 58, 66, 74, 82, 90, 100, 140] as const
 /** With the two openings there are six events; one of them may be none. */
 const events = 4
 const choices = acts.length * moments.length + 1
+
+/** What all worlds of a small scope are made of: how they begin, what can happen besides, and when. */
+export interface Scope {
+  readonly openings: readonly (readonly Deed[])[]
+  readonly acts: readonly Act[]
+  readonly moments: readonly number[]
+}
+
+/** All of the above. Worlds with one event more are some minutes' work, with two some hours'. */
+const wide: Scope = { openings, acts, moments }
+
+/**
+ * What can become of a stranger's pull request beside an owner's, with a yes, an objection, a push that is taken back and an
+ * answer that is lost: few enough to run all worlds with six events, two of them the openings.
+ */
+const narrow: Scope = {
+  openings: openings.slice(0, 1),
+  acts: [
+    { do: 'comment', by: 'max', pull: 2, body: '/approve' },
+    { do: 'comment', by: 'ann', pull: 1, body: '/hold' },
+    { do: 'push', by: 'eve', pull: 2, edits: [{ kind: 'own', package: 'bar', who: 'eve' }] },
+    { do: 'return', by: 'eve', pull: 2 },
+    { do: 'push-base', by: 'max', edits: [{ kind: 'readme' }] },
+    { fault: 'fails', to: 'push', when: 'after', times: 1 },
+  ],
+  // Within the first look, and when nothing goes on any more.
+  moments: [66, 1000],
+}
+
+export const scopes = { wide, narrow } as const
 
 /** How many there are. */
 export const smallPlans = openings.length * choices ** events

@@ -2,6 +2,7 @@
 // place, which has what was on disk and nothing else.
 import pino from 'pino'
 import type { Publishing } from '../../src/app/publishing/open-publishing.ts'
+import type { ReleasePool } from '../../src/examine/release/release-pool.ts'
 import type { Trials } from '../../src/app/trials/open-trials.ts'
 import { jobsOfDelivery } from '../../src/app/edge/jobs-of-delivery.ts'
 import { pushOfDelivery } from '../../src/app/edge/push-of-delivery.ts'
@@ -35,6 +36,11 @@ const nobodyTries: Trials = {
   isAllowed: false,
   order: () => Promise.reject(new Error('nothing is tried here')),
   serving: () => Promise.reject(new Error('nothing is tried here')),
+  close: () => Promise.resolve(),
+}
+
+const nobodyReleases: ReleasePool = {
+  workOut: () => Promise.reject(new Error('nothing is released here')),
   close: () => Promise.resolve(),
 }
 
@@ -78,6 +84,7 @@ export function startInstance(process: Process, scheduler: Scheduler, ports: Por
     trials: nobodyTries,
     loader,
     looks: lookHere(repository, loader),
+    releases: nobodyReleases,
     turns: openTurns(clock),
     metrics,
     clock,

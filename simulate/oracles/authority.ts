@@ -2,8 +2,9 @@
 import type { UserId } from '../../src/change/ids.ts'
 import type { Person } from '../../src/change/snapshot.ts'
 import type { TreeSha } from '../../src/change/ids.ts'
-import { changedPaths, maintainersIn, ownersIn, packageAt, spokenOf } from '../world/truth.ts'
-import type { Comment, Pull, Server } from '../world/server.ts'
+import { changedPaths, maintainersIn, ownersIn, packageAt, spokenOf, teamOwnersIn } from '../world/truth.ts'
+import { appId, type Comment, type Pull, type Server } from '../world/server.ts'
+import type { Observed } from './observed.ts'
 
 /** Seconds for which rights that were taken away may still count: what is asked about people is kept for half a minute. */
 const rightsAge = 40_000
@@ -11,6 +12,7 @@ const rightsAge = 40_000
 /** The command that a comment gives, by the words of the only forms that occur in a run. */
 export function commandOf({ body, isEdited, author }: Comment): string | undefined {
   if (isEdited || author.kind === 'bot') return undefined
+  if (body.includes('```')) return undefined
   const lines = body.split('\n').filter((line) => line.startsWith('/'))
   return lines[0]?.split(' ')[0]?.slice(1)
 }
@@ -24,39 +26,51 @@ export function lastReviews(pull: Pull): ReadonlyMap<UserId, Pull['reviews'][num
 }
 
 /** Everybody who agreed to this state of a pull request, its author among them. */
-function agreeing(server: Server, pull: Pull): ReadonlySet<UserId> {
+function agreeing(observed: Observed, pull: Pull): ReadonlySet<UserId> {
   const agreed = new Set<UserId>([pull.author.id])
   for (const [id, { state, commit, id: review }] of lastReviews(pull))
-    if (state === 'approved' && commit === pull.head && isOfThisHead(server, pull, review)) agreed.add(id)
+    if (state === 'approved' && commit === pull.head && isOfThisState(observed, pull, review)) agreed.add(id)
   for (const comment of pull.comments)
-    if (commandOf(comment) === 'approve' && isAfterHead(server, pull, comment.id))
+    if (commandOf(comment) === 'approve' && isOfThisState(observed, pull, comment.id))
       agreed.add(comment.author.id)
   return agreed
 }
 
-/** Ids grow: what has a larger one came later. */
-function isAfterHead(server: Server, pull: Pull, id: number): boolean {
-  const states = server.pulls.get(pull.number) ?? []
-  const first = states.find(
-    ({ value }) =>
-      value.comments.some((comment) => comment.id === id) || value.reviews.some((review) => review.id === id),
-  )
-  return first !== undefined && first.step >= pull.headSince
-}
-
 /**
- * A review of a head counts while that head stays. When it went and came back, the review is of before; but who never saw the
- * head in between cannot know that, and the bot shows on GitHub which heads it saw: by its check runs.
+ * What people do at a step comes after what the bot does up to that step.
+ * A yes to a head for a base branch counts while both stay. When they went and came back, it is of before; but who never saw
+ * them gone cannot know that, as when nobody was looking. What the bot saw, its check runs on the other head show, or a look
+ * that it finished meanwhile.
  */
-function isOfThisHead(server: Server, pull: Pull, review: number): boolean {
-  if (isAfterHead(server, pull, review)) return true
+function isOfThisState({ server, looks }: Observed, pull: Pull, yes: number): boolean {
   const states = server.pulls.get(pull.number) ?? []
-  const given = states.find(({ value }) => value.reviews.some(({ id }) => id === review))
-  const between = states.filter(
-    ({ step }) => given !== undefined && step > given.step && step < pull.headSince,
+  // Ids grow: what has a larger one came later.
+  const given = states.find(
+    ({ value }) => value.comments.some(({ id }) => id === yes) || value.reviews.some(({ id }) => id === yes),
   )
-  const others = between.filter(({ value }) => value.head !== pull.head)
-  return !others.some(({ value }) => (server.checks.get(value.head) ?? []).some(({ app }) => app !== 1))
+  if (given === undefined) return false
+  const isPresent = ({ head, baseRef }: Pull) => head === pull.head && baseRef === pull.baseRef
+  if (!isPresent(given.value)) return false
+  if (given.step >= pull.headSince) return true
+  const between = states.filter(({ step }) => step > given.step && step < pull.headSince)
+  const isOnRecord = between.some(
+    ({ value }) =>
+      value.head !== pull.head && (server.checks.get(value.head) ?? []).some(({ app }) => app === appId),
+  )
+  return (
+    !isOnRecord &&
+    !looks.some((look) => {
+      const seen = states.filter(
+        ({ step }, at) => step < look.until && (states[at + 1]?.step ?? Infinity) >= look.since,
+      )
+      return (
+        look.pull === pull.number &&
+        look.since > given.step &&
+        look.until <= pull.headSince &&
+        seen.every(({ value }) => value.state === 'open' && !isPresent(value))
+      )
+    })
+  )
 }
 
 export function isMaintainer(
@@ -72,7 +86,9 @@ export function isMaintainer(
 }
 
 export const isOwner = (server: Server, id: UserId, base: TreeSha, name: string): boolean =>
-  ownersIn(server.objects, base, name).some((owner) => server.people.of(owner).id === id)
+  [...ownersIn(server.objects, base, name), ...teamOwnersIn(server.objects, base, name)].some(
+    (owner) => server.people.of(owner).id === id,
+  )
 
 /** The packages that a change from one tree to another touches, by place and by what its files say. */
 export function touched(
@@ -99,16 +115,17 @@ export function touched(
 
 /** Why nobody with rights agreed to all of a change; none where somebody did. */
 export function lacksOfAuthority(
-  server: Server,
+  observed: Observed,
   pull: Pull,
   base: TreeSha,
   result: TreeSha,
   at: number,
 ): readonly string[] {
+  const { server } = observed
   const lacks: string[] = []
   const { packages, outside } = touched(server, base, result)
   for (const path of outside) lacks.push(`${path} is outside all packages`)
-  const agreed = agreeing(server, pull)
+  const agreed = agreeing(observed, pull)
   const mayFor = (name: string, id: UserId) =>
     isOwner(server, id, base, name) || isMaintainer(server, id, base, at)
   for (const name of packages) {

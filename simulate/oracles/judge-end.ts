@@ -4,7 +4,7 @@ import { contains } from '../git/history.ts'
 import { configIn, faultsOf, ownersIn, changedPaths } from '../world/truth.ts'
 import { appId, main, type CheckRun, type Pull, type Server } from '../world/server.ts'
 import { commandOf, isOwner, lacksOfAuthority, lastReviews, touched } from './authority.ts'
-import type { Observed, Violation } from './observed.ts'
+import type { Observed, ObservedLanding, Violation } from './observed.ts'
 
 export function judgeEnd(observed: Observed): readonly Violation[] {
   const { server, tables } = observed
@@ -26,11 +26,37 @@ export function judgeEnd(observed: Observed): readonly Violation[] {
     if (outcome === 'mismatch' && server.issues.length === 0)
       violated('I14', `${name} went wrong, and nobody is told`)
   }
+  for (const landing of observed.landings) found.push(...judgeLanded(observed, landing))
   for (const states of server.pulls.values()) {
     const pull = states.at(-1)?.value
     if (pull !== undefined) for (const violation of judgePull(observed, pull)) found.push(violation)
   }
   for (const row of tables.jobs) if (row.state === 'active') violated('I21', `${row.key} never ends`)
+  return found
+}
+
+/** What became of a landing by our call: its message, and for what GitHub makes itself, whether it was held against the verdict. */
+function judgeLanded(observed: Observed, landing: ObservedLanding): readonly Violation[] {
+  const { server, tables } = observed
+  const { objects } = server
+  const { pull: number, permit, by, on } = landing
+  const commit = by === 'push' ? landing.commit : server.pull(number)?.merged
+  if (commit === undefined) return []
+  const found: Violation[] = []
+  const violated = (invariant: string, what: string) =>
+    void found.push({ invariant, what: `#${number}: ${what}` })
+  const { parents, tree, message } = objects.commit(commit)
+  // Others may have merged it before GitHub did what it was asked.
+  const isOurs = by === 'push' || (parents.length === 1 && parents[0] === on)
+  if (!isOurs || !contains(objects, server.mustTip(permit.landing.baseRef), commit)) return []
+  for (const word of wordsActedOn(message))
+    violated('I16', `the message of ${commit.slice(0, 7)} has ${word}`)
+  const isAsValidated = by === 'push' || (on === permit.landing.base && tree === permit.landing.tree)
+  const isFound = tables.intents.some(
+    ({ intent, outcome }) => intent.pull === number && outcome === 'mismatch',
+  )
+  if (!isAsValidated && !isFound)
+    violated('I14', `GitHub merged it into ${on.slice(0, 7)}, which was not validated, and nobody noticed`)
   return found
 }
 
@@ -65,7 +91,7 @@ function judgePull(observed: Observed, pull: Pull): readonly Violation[] {
   if (pull.state !== 'open' || pull.baseRef !== main) return found
   if (report === undefined) violated('I22', 'there is no comment')
   else if (!report.body.includes(pull.head.slice(0, 12))) violated('I19', 'the comment is about another head')
-  for (const violation of judgeChecks(server, pull, checks)) found.push(violation)
+  for (const violation of judgeChecks(observed, pull, checks)) found.push(violation)
   const obstacles = obstaclesTo(observed, pull)
   if (obstacles.length === 0) violated('I20', 'nothing speaks against it, and it has not landed')
   return found
@@ -87,8 +113,19 @@ function activeCanaries(text: string): readonly string[] {
   ]
 }
 
+/** What GitHub would act on in the message of a commit: it is no Markdown, and people are told, and issues closed. */
+function wordsActedOn(message: string): readonly string[] {
+  return [
+    ...(/(?:^|[^\w`])@canary/.test(message) ? ['a mention'] : []),
+    ...(/\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#\d/i.test(message)
+      ? ['words that close an issue']
+      : []),
+  ]
+}
+
 /** No check is green on a head for which it is not true. */
-function judgeChecks(server: Server, pull: Pull, checks: readonly CheckRun[]): readonly Violation[] {
+function judgeChecks(observed: Observed, pull: Pull, checks: readonly CheckRun[]): readonly Violation[] {
+  const { server } = observed
   const { objects } = server
   const tip = server.mustTip(pull.baseRef)
   const base = objects.commit(tip).tree
@@ -107,7 +144,7 @@ function judgeChecks(server: Server, pull: Pull, checks: readonly CheckRun[]): r
   if (wrong !== undefined && isGreen('validation')) violated(`validation is green, and ${wrong}`)
   const [missing] = faults.filter((fault) => fault.includes('does not exist'))
   if (missing !== undefined && isGreen('images')) violated(`images is green, and ${missing}`)
-  const [lack] = lacksOfAuthority(server, pull, base, merged.tree, server.now).filter(
+  const [lack] = lacksOfAuthority(observed, pull, base, merged.tree, server.now).filter(
     (each) => !each.includes('outside all packages'),
   )
   if (lack !== undefined && isGreen('ownership')) violated(`ownership is green, and ${lack}`)
@@ -137,6 +174,7 @@ function obstaclesTo({ server, tables, landings }: Observed, pull: Pull): readon
   obstacles.push(...faultsOf(objects, merged.tree), ...faultsOf(objects, base))
   const config = configIn(objects, base)
   if (!config.isReadable || !config.merges || config.confirms) obstacles.push('the configuration')
+  if (pull.stacked) obstacles.push('stacked')
   if (pull.draft || pull.labels.includes('hold')) obstacles.push('draft or label')
   if ([...lastReviews(pull).values()].some(({ state }) => state === 'changes-requested'))
     obstacles.push('changes requested')

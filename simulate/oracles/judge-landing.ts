@@ -40,7 +40,7 @@ export function judgeLanding(observed: Observed, landing: ObservedLanding): read
     }
   }
 
-  const facts = statesSince(observed, landing).map((pull) => faultsNow(server, pull, landing, base, result))
+  const facts = statesSince(observed, landing).map((pull) => faultsNow(observed, pull, landing, base, result))
   const least = facts.toSorted((a, b) => a.length - b.length)[0]
   found.push(...(least ?? [{ invariant: 'I2', what: `#${number} does not exist` }]))
 
@@ -53,8 +53,12 @@ export function judgeLanding(observed: Observed, landing: ObservedLanding): read
       .some((other) => isOn(server, other))
   )
     violated('I11', 'it has landed before')
-  for (const stop of stopsShown(server, baseRef))
-    if (stop.step < (observed.leasesTaken.get(landing.process) ?? landing.step)) violated('I13', stop.what)
+  // Stops are looked for once more after the last look.
+  const lookedAt = Math.max(
+    observed.leasesTaken.get(landing.process) ?? landing.step,
+    observed.freshLooks.get(`${landing.process.name} ${number}`) ?? 0,
+  )
+  for (const stop of stopsShown(server, baseRef)) if (stop.step < lookedAt) violated('I13', stop.what)
   return found
 }
 
@@ -90,12 +94,13 @@ const readWithin = 60_000
 
 /** What speaks against landing this state of the pull request. */
 function faultsNow(
-  server: Server,
+  observed: Observed,
   pull: Pull,
   { permit, at }: ObservedLanding,
   base: TreeSha,
   result: TreeSha,
 ): readonly Violation[] {
+  const { server } = observed
   const found: Violation[] = []
   const violated = (invariant: string, what: string) =>
     void found.push({ invariant, what: `#${pull.number}: ${what}` })
@@ -103,9 +108,10 @@ function faultsNow(
   if (pull.head !== head) violated('I2', 'what lands is not its head')
   if (pull.baseRef !== baseRef) violated('I4', `it is for ${pull.baseRef}, and lands on ${baseRef}`)
   if (pull.state !== 'open') violated('I13', `it is ${pull.state}`)
+  if (pull.stacked) violated('I13', 'it stands on another one')
   if (pull.draft) violated('I13', 'it is a draft')
   if (pull.labels.includes('hold')) violated('I13', 'it has the label hold')
-  for (const lack of lacksOfAuthority(server, pull, base, result, at)) violated('I3', lack)
+  for (const lack of lacksOfAuthority(observed, pull, base, result, at)) violated('I3', lack)
   for (const review of lastReviews(pull).values())
     if (
       review.state === 'changes-requested' &&

@@ -31,6 +31,8 @@ export interface Observed {
   readonly landings: ObservedLanding[]
   /** By process and pull request: the step at which all was so that its last look before a landing said. */
   readonly freshLooks: Map<string, number>
+  /** Looks at pull requests that came to their end undisturbed: what was read is as of `since`. */
+  readonly looks: { readonly pull: PullNumber; readonly since: number; readonly until: number }[]
   /** When each process took its last lease. */
   readonly leasesTaken: Map<Process, number>
   /**

@@ -1,88 +1,71 @@
-// The Forge port in memory. It asks in as many steps as the real one, and writes as that does: it looks whether something is
-// there before it makes it, so that whoever comes in between can be in the way.
+// The Forge port in memory. Pull requests are read by src/github/ itself, of a GitHub in memory. The rest asks in as many steps as
+// the real one, and writes as that does: it looks whether something is there before it makes it, so that whoever comes in
+// between can be in the way.
 import type { CommitSha, PullNumber } from '../../src/change/ids.ts'
-import type { Comment, Snapshot } from '../../src/change/snapshot.ts'
+import type { Snapshot } from '../../src/change/snapshot.ts'
 import type { AnswerTo } from '../../src/checks/questions.ts'
 import type { BranchRules } from '../../src/gate/branch-rules.ts'
 import { ForgeError } from '../../src/github/forge-error.ts'
-import { opening } from '../../src/github/read-comments.ts'
+import { openCommentMemory } from '../../src/github/comment-memory.ts'
+import { readSnapshot as readFromGitHub } from '../../src/github/read-snapshot.ts'
+import { stillAs } from '../../src/github/still-as.ts'
 import { commentMarker } from '../../src/messages/report.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Action, Forge, ForgeQuestion, OwnIssue, Performed } from '../../src/ports/forge.ts'
-import { appId, main, Server, type CheckRun, type Pull } from '../world/server.ts'
+import { team } from '../world/contents.ts'
+import { appId, main, type CheckRun, type Pull, type Server } from '../world/server.ts'
+import { openMemoryOctokit } from './memory-octokit.ts'
 import type { Turn } from './memory-repository.ts'
 
 export interface ForgeHooks {
   /** The last look before a landing: all that was read is as it was at this step. */
   readonly onFreshLook: (pull: PullNumber, step: number) => void
+  /** A pull request was read, as it was at this step. */
+  readonly onRead: (step: number) => void
   /** How many steps what is read now lags behind, as a replica of GitHub's may. */
   readonly lag: () => number
+  /** Of the process that asks: what it read of comments it remembers for a while. */
+  readonly clock: Clock
 }
 
-const attempts = 3
-
-export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }: ForgeHooks): Forge {
+export function openMemoryForge(
+  server: Server,
+  turn: Turn,
+  { onFreshLook, onRead, lag, clock }: ForgeHooks,
+): Forge {
+  const comments = openCommentMemory(clock)
   const ask = <T>(label: string, act: () => T) => turn('github', label, act)
 
-  /** A pull request and its base, as one server of GitHub's has them. */
-  function read(pull: PullNumber): { shown: Pull; base: CommitSha | undefined; step: number } | undefined {
-    const step = server.step - lag()
-    const shown = Server.at(server.pulls.get(pull) ?? [], step)
-    if (shown === undefined) return undefined
-    return { shown, base: Server.at(server.branches.get(shown.baseRef) ?? [], step), step }
+  /** As one job asks: `onAnswer` hears as of which step each answer holds. */
+  const octokitFor = (onAnswer: (label: string, step: number) => void) =>
+    openMemoryOctokit(server, { ask, lag, onAnswer })
+
+  const readSnapshot: Forge['readSnapshot'] = async (pull, { anew = false, onCounted } = {}) => {
+    /** By request, the last time that it was made. */
+    const steps = new Map<string, number>()
+    const octokit = octokitFor((label, step) => void steps.set(label, step))
+    const snapshot = await readFromGitHub(octokit, server.name, pull, {
+      appId,
+      login: () => Promise.resolve(server.bot.login),
+      memory: comments,
+      anew,
+      onCounted,
+    })
+    if (snapshot === null) return null
+    onRead(Math.min(...steps.values()))
+    if (anew) onFreshLook(pull, Math.min(...steps.values()))
+    return snapshot
   }
 
-  async function readSnapshot(
-    pull: PullNumber,
-    { anew = false, onCounted }: Parameters<Forge['readSnapshot']>[1] = {},
-  ): Promise<Snapshot | null> {
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      const before = await ask(`read #${pull}`, () => read(pull))
-      if (before === undefined) return null
-      const { author, comments } = before.shown
-      if (attempt === 0)
-        await onCounted?.({ author, size: { files: 1, lines: 10, comments: comments.length } })
-      const lists = await ask(`read the comments and reviews of #${pull}`, () => read(pull))
-      const after = await ask(`read #${pull} again`, () => read(pull))
-      if (lists === undefined || after === undefined) return null
-      if (fingerprint(before.shown) !== fingerprint(after.shown)) continue
-      if (lists.base === undefined)
-        throw new ForgeError('not-found', `read #${pull}: its base branch is gone`)
-      if (anew) onFreshLook(pull, Math.min(lists.step, after.step))
-      const { shown } = after
-      return {
-        repository: server.name,
-        pull,
-        state: shown.state,
-        draft: shown.draft,
-        title: shown.title,
-        author: shown.author,
-        head: shown.head,
-        baseRef: shown.baseRef,
-        base: lists.base,
-        headRepository: server.name,
-        labels: shown.labels,
-        reviews: lists.shown.reviews,
-        comments: lists.shown.comments.map(toComment),
-        stacked: false,
-      }
-    }
-    throw new ForgeError('inconsistent', `read #${pull}: it kept changing while it was read`)
-  }
-
-  /** What the real one compares, and no more: times have whole seconds. */
-  function fingerprint({ head, baseRef, state, comments, updatedAt }: Pull): string {
-    return [head, baseRef, state, comments.length, server.seconds(updatedAt)].join(' ')
-  }
-
-  function toComment({ id, author, body, createdAt, updatedAt }: Pull['comments'][number]): Comment {
-    return {
-      id,
-      node: `comment ${id}`,
-      author,
-      body: opening(body),
-      createdAt: server.seconds(createdAt),
-      updatedAt: server.seconds(updatedAt),
-    }
+  async function askWhetherSame(snapshots: readonly Snapshot[]): Promise<ReadonlySet<PullNumber>> {
+    let asked = 0
+    const same = await stillAs(
+      octokitFor((_, step) => (asked = step)),
+      server.name,
+      snapshots,
+    )
+    for (const pull of same) onFreshLook(pull, asked)
+    return same
   }
 
   function ownComment(pull: PullNumber): Pull['comments'][number] | undefined {
@@ -96,16 +79,20 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
 
   async function perform(action: Action): Promise<Performed> {
     switch (action.kind) {
-      case 'put-check': {
-        const { head, run, present } = action
+      case 'put-check':
+      case 'put-checks': {
+        const { head, present } = action
         if (present === undefined)
           await ask(`list the check runs of ${head.slice(0, 7)}`, () => ownChecks(head))
-        const text = [run.title, run.summary, ...run.annotations.map(({ message }) => message)].join('\n')
-        await ask(`write the check run "${run.name}" on ${head.slice(0, 7)}`, () => {
-          const { name, digest, status, conclusion } = run
-          const made = { id: server.id(), name, app: appId, digest, status, text }
-          const full = { ...made, ...(conclusion !== undefined && { conclusion }) }
-          server.checks.set(head, [...(server.checks.get(head) ?? []), full])
+        const runs = action.kind === 'put-checks' ? action.runs : [action.run]
+        // One request, in which GitHub makes one after the other.
+        await ask(`write ${runs.length} check runs on ${head.slice(0, 7)}`, () => {
+          for (const { name, digest, status, conclusion, title, summary, annotations } of runs) {
+            const text = [title, summary, ...annotations.map(({ message }) => message)].join('\n')
+            const made = { id: server.id(), name, app: appId, digest, status, text }
+            const full = { ...made, ...(conclusion !== undefined && { conclusion }) }
+            server.checks.set(head, [...(server.checks.get(head) ?? []), full])
+          }
         })
         return {}
       }
@@ -183,6 +170,11 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
       case 'dispatch-event':
       case 'put-deployment':
       case 'propose-tree':
+      case 'write-commit':
+      case 'move-own-branch':
+      case 'open-own-pull':
+      case 'edit-own-pull':
+      case 'close-own-pull':
         return ask(action.kind, () => {
           server.others.push(action.kind)
           return {}
@@ -198,8 +190,10 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
       }
       case 'role':
         return { kind: 'role', role: server.people.roleOf(question.user) }
-      case 'team-member':
-        return { kind: 'no' }
+      case 'team-member': {
+        const members = team.members.map((name) => server.people.of(name).id)
+        return { kind: question.team === team.name && members.includes(question.user) ? 'yes' : 'no' }
+      }
       case 'branch':
         return server.tip(question.branch) === undefined ? { kind: 'no' } : { kind: 'yes' }
       case 'comment': {
@@ -218,6 +212,7 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
   return {
     repository: server.name,
     readSnapshot,
+    stillAs: askWhetherSame,
     openPulls: () =>
       ask('list the open pull requests', () =>
         server.openPulls().map(({ number, head, baseRef, author, draft, labels, updatedAt }) => ({
@@ -251,10 +246,12 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
       ask(`read what is shown on #${pull}`, () => {
         const comment = ownComment(pull)
         return {
+          head,
           checks: ownChecks(head).map(({ name, digest }) => ({ name, digest })),
-          ...(comment && { comment: { body: comment.body, updatedAt: server.seconds(comment.updatedAt) } }),
-          requestedUsers: server.pull(pull)?.requested ?? [],
-          requestedTeams: [],
+          ...(comment && {
+            comment: { id: comment.id, body: comment.body, updatedAt: server.seconds(comment.updatedAt) },
+          }),
+          readAt: server.now,
         }
       }),
     checksOn: (commit) =>
@@ -275,6 +272,9 @@ export function openMemoryForge(server: Server, turn: Turn, { onFreshLook, lag }
           own.find((issue) => issue.number === number) ?? own.find(({ state }) => state === 'open') ?? own[0]
         return found && { number: found.number, state: found.state, title: found.title, body: found.body }
       }),
+    // No world here releases bundles.
+    mergedPull: () => Promise.resolve(undefined),
+    ownPull: () => Promise.resolve(undefined),
     perform,
     dispatchedRuns: () => ask('list the workflow runs', () => []),
   }

@@ -104,9 +104,14 @@ export const ownersText = (owners: readonly string[]): string => `reviewers: [${
 export const peopleText = (maintainers: readonly string[]): string =>
   `maintainers: [${maintainers.join(', ')}]\n`
 
+/** Its members own what it owns. */
+export const team = { name: 'keepers', members: ['mia'] } as const
+
 export const configs = {
   plain: undefined,
   'merging off': 'merge: {enabled: false}\n',
+  /** A team owns one of the packages, too. */
+  team: `owners: {packages: {bar: [coast/${team.name}]}}\n`,
   'confirm pushes': 'approvals: {confirmUnknownPushes: true}\n',
   unreadable: 'merge: {enabeld: true}\n',
 } as const

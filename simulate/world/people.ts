@@ -45,6 +45,11 @@ export class People {
     return this.#byId(id)?.roles.at(-1)?.role ?? 'none'
   }
 
+  /** What everybody may do now. */
+  roles(): readonly Role[] {
+    return [...this.#accounts.values()].map(({ roles }) => roles.at(-1)?.role ?? 'none')
+  }
+
   /** Every role that an account had between these times. */
   rolesBetween(id: UserId, since: number, until = Infinity): readonly Role[] {
     const roles = this.#byId(id)?.roles ?? []

@@ -27,9 +27,14 @@ export interface Pull {
   readonly author: Person
   readonly head: CommitSha
   readonly baseRef: string
+  /** The tip of that branch when the head was pushed, or the branch chosen: GitHub's `base.sha`. */
+  readonly shownBase: CommitSha
+  /** It stands on another pull request. */
+  readonly stacked: boolean
   readonly labels: readonly string[]
   readonly reviews: readonly Review[]
   readonly comments: readonly Comment[]
+  readonly createdAt: number
   readonly updatedAt: number
   /** What it was merged as. */
   readonly merged?: CommitSha
@@ -118,6 +123,13 @@ export class Server {
     return (this.#ids += 1)
   }
 
+  /** All that people can see of it, in a text: two that are equal are the same world to everybody. */
+  get state(): string {
+    const last = <T>(lists: ReadonlyMap<unknown, readonly Since<T>[]>) =>
+      [...lists].map(([name, states]) => [name, states.at(-1)?.value])
+    return JSON.stringify([last(this.branches), last(this.pulls), this.rules, this.people.roles()])
+  }
+
   tip(branch: string): CommitSha | undefined {
     return this.branches.get(branch)?.at(-1)?.value
   }
@@ -158,17 +170,19 @@ export class Server {
     return this.objects.addCommit({ tree, parents, message, by, time: Math.floor(this.now / 1000) })
   }
 
-  openPull(pull: Pick<Pull, 'title' | 'author' | 'head' | 'baseRef' | 'draft'>): PullNumber {
+  openPull(pull: Pick<Pull, 'title' | 'author' | 'head' | 'baseRef' | 'draft' | 'stacked'>): PullNumber {
     const { step, now } = this.#time()
     const number = pullNumber(this.pulls.size + 1)
     const value: Pull = {
       ...pull,
       number,
+      shownBase: this.mustTip(pull.baseRef),
       state: 'open',
       labels: [],
       reviews: [],
       comments: [],
       requested: [],
+      createdAt: now,
       updatedAt: now,
       headSince: step,
     }
@@ -185,7 +199,14 @@ export class Server {
     const isOther =
       (change.head !== undefined && change.head !== before.value.head) ||
       (change.baseRef !== undefined && change.baseRef !== before.value.baseRef)
-    const value = { ...before.value, updatedAt: now, ...(isOther && { headSince: step }), ...change }
+    const shownBase = isOther ? this.tip(change.baseRef ?? before.value.baseRef) : undefined
+    const value = {
+      ...before.value,
+      updatedAt: now,
+      ...(isOther && { headSince: step }),
+      ...(shownBase && { shownBase }),
+      ...change,
+    }
     states.push({ step, at: now, value })
   }
 

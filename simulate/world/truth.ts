@@ -2,7 +2,7 @@
 // what, whether catalogs are valid, what may not be touched. Only trees that contents.ts can write are understood.
 import type { TreeSha } from '../../src/change/ids.ts'
 import type { Objects } from '../git/objects.ts'
-import { configFile, isMissingImage, ownersFile, peopleFile } from './contents.ts'
+import { configFile, isMissingImage, ownersFile, peopleFile, team } from './contents.ts'
 
 interface Blob {
   readonly schema: string
@@ -14,7 +14,7 @@ interface Blob {
 
 /** The package in whose directories a path lies; undefined outside of all. */
 export function packageAt(path: string): string | undefined {
-  return /^(?:catalog|operators)\/([a-z]+)\/[\w.-]+$/.exec(path)?.[1]
+  return /^(?:catalog|operators)\/([a-z]+)\/\w[\w.-]*$/.exec(path)?.[1]
 }
 
 export function changedPaths(objects: Objects, from: TreeSha, to: TreeSha): readonly string[] {
@@ -25,13 +25,18 @@ export function changedPaths(objects: Objects, from: TreeSha, to: TreeSha): read
   })
 }
 
+/** Of logins, which have no case. */
 function list(text: string | undefined): readonly string[] {
   const inside = /\[(.*)\]/.exec(text ?? '')?.[1] ?? ''
-  return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim()]))
+  return inside.split(',').flatMap((name) => (name.trim() === '' ? [] : [name.trim().toLowerCase()]))
 }
 
 export const ownersIn = (objects: Objects, tree: TreeSha, name: string): readonly string[] =>
   list(objects.text(tree, ownersFile(name)))
+
+/** Whom a package belongs to besides: by the configuration, and not by its own file. */
+export const teamOwnersIn = (objects: Objects, tree: TreeSha, name: string): readonly string[] =>
+  (objects.text(tree, configFile) ?? '').includes(`{${name}: [coast/${team.name}]}`) ? team.members : []
 
 export const maintainersIn = (objects: Objects, tree: TreeSha): readonly string[] =>
   list(objects.text(tree, peopleFile))

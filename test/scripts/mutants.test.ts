@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { mutants } from '../../scripts/mutants.ts'
+import { fortyFiveBugs } from '../../scripts/forty-five-bugs.ts'
+import { filesInWorlds, mutants } from '../../scripts/mutants.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 
@@ -21,4 +22,26 @@ test('every mutant still fits the code that it breaks, exactly once, and names a
 test('a number stands for one mutant', () => {
   const numbers = mutants.map(({ number }) => number)
   expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([])
+})
+
+test('each of the forty-five bugs is made, by mutants that tests kill, and stands so in docs/mutants.md', () => {
+  expect(fortyFiveBugs).toHaveLength(45)
+  const killed = new Set(
+    mutants.filter(({ test: killer }) => killer !== undefined).map(({ number }) => number),
+  )
+  const page = readFileSync(join(root, 'docs/mutants.md'), 'utf8')
+  const rows = [...page.matchAll(/^\| (\d+) +\| (.+?) +\| ([\d, ]+?) +\|/gm)].map(([, at, bug, made]) => [
+    at,
+    bug,
+    made,
+  ])
+  expect(rows).toEqual(fortyFiveBugs.map(({ bug, made }, at) => [String(at + 1), bug, made.join(', ')]))
+  expect(fortyFiveBugs.flatMap(({ made }) => made.filter((number) => !killed.has(number)))).toEqual([])
+})
+
+test('what runs in simulated worlds is known by what they import', () => {
+  const files = filesInWorlds(root)
+  expect(files).toContain('src/landing/land-train.ts')
+  expect(files).toContain('src/github/still-as.ts')
+  expect(files).not.toContain('src/app/edge/deliveries.ts')
 })

@@ -81,6 +81,48 @@ test('I19: what was merged while a look at it was under way is not told to be bl
   expect((await run({ seed: 20_482, instances: 1, webhooks: false, events })).violations).toEqual([])
 })
 
+test('I4: an approval does not outlive a visit to a branch that the bot does not work for', async () => {
+  const events: Event[] = [
+    { at: 2, do: 'open', by: 'bo', edits: [{ kind: 'release', package: 'foo' }] },
+    { at: 4, do: 'label', by: 'max', pull: 1, label: 'hold' },
+    { at: 131, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
+    { at: 224, do: 'retarget', by: 'bo', pull: 1, base: 'release' },
+    { at: 281, do: 'retarget', by: 'bo', pull: 1, base: 'main' },
+    { at: 334, do: 'label', by: 'max', pull: 1, label: 'hold', off: true },
+  ]
+  const { landings, violations } = await run({ seed: 6023, instances: 2, webhooks: false, events })
+  expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
+})
+
+test('I4: an approval that nobody had read when its pull request went to another branch is not of what comes back', async () => {
+  const events: Event[] = [
+    { at: 2, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'bar' }] },
+    { at: 70, do: 'review', by: 'bob', pull: 1, state: 'approved' },
+    { at: 82, do: 'retarget', by: 'eve', pull: 1, base: 'release' },
+    { at: 131, do: 'retarget', by: 'eve', pull: 1, base: 'main' },
+  ]
+  const { landings, violations } = await run({ seed: 20_095, instances: 1, webhooks: true, events })
+  expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
+})
+
+test('I4: what was something else between its verdict and its landing is judged again', async () => {
+  const events: Event[] = [
+    { at: 1, do: 'open', by: 'eve', edits: [{ kind: 'release', package: 'foo' }] },
+    { at: 124, do: 'comment', by: 'amy', pull: 1, body: '/approve' },
+    {
+      at: 165,
+      do: 'push',
+      by: 'eve',
+      pull: 1,
+      edits: [{ kind: 'extra', package: 'bar', part: 2 }],
+      force: true,
+    },
+    { at: 223, do: 'return', by: 'eve', pull: 1 },
+  ]
+  const { landings, violations } = await run({ seed: 7133, instances: 1, webhooks: true, events })
+  expect({ landings, violations }).toEqual({ landings: 0, violations: [] })
+})
+
 describe('what lands is judged by what is true of the world', () => {
   const release: Edit = { kind: 'release', package: 'foo' }
   const open = (by: string, ...edits: Edit[]): Deed => ({ do: 'open', by, edits })
@@ -96,12 +138,14 @@ describe('what lands is judged by what is true of the world', () => {
     const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
     const server = new Server(() => time)
     furnish(server)
+    const number = pullNumber(1)
+    const looks: Observed['looks'] = []
     for (const deed of deeds) {
       time.step += 10
       time.now += 60_000
       act(server, deed)
+      looks.push({ pull: number, since: time.step + 1, until: time.step + 2 })
     }
-    const number = pullNumber(1)
     const pull = server.pull(number)
     if (pull === undefined) throw new Error('there is no pull request')
     const base = server.mustTip(main)
@@ -120,6 +164,7 @@ describe('what lands is judged by what is true of the world', () => {
       tables,
       landings: [],
       freshLooks: new Map(),
+      looks,
       leasesTaken: new Map(),
       ownFailures: [],
       hadTwins: false,
@@ -215,6 +260,8 @@ describe('a plan that fails', () => {
       trace: [],
       steps: 1,
       landings: 0,
+      taken: [],
+      idleAt: 1,
     }
   }
 

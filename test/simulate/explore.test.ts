@@ -1,0 +1,62 @@
+// Going through small worlds: none is left out, and none is run that is another one again. The runs are the test's own.
+import { expect, test } from '@jest/globals'
+import { explore } from '../../simulate/explore.ts'
+import type { Plan } from '../../simulate/plan.ts'
+import type { RunResult } from '../../simulate/run.ts'
+import type { Scope } from '../../simulate/small-plans.ts'
+
+const scope: Scope = {
+  openings: [[{ do: 'open', by: 'ann', edits: [{ kind: 'readme' }] }]],
+  acts: [
+    { do: 'close', by: 'ann', pull: 1 },
+    { do: 'reopen', by: 'ann', pull: 1 },
+    { do: 'rules', rules: 'linear' },
+  ],
+  moments: [10, 60, 90],
+}
+
+/** A world that is idle at 50, and in which a pull request can be closed when it is open, and opened when it is closed. */
+async function run(plan: Plan): Promise<RunResult> {
+  let isOpen = true
+  const taken = plan.events.map((event) => {
+    const what = 'do' in event ? event.do : event.fault
+    const isVain = (what === 'close' && !isOpen) || (what === 'reopen' && isOpen)
+    if (what === 'close' || what === 'reopen') isOpen = what === 'reopen'
+    return { event, step: Math.min(event.at, 50), isVain }
+  })
+  return { plan, violations: [], trace: [], steps: 100, landings: 0, taken, idleAt: 50 }
+}
+
+const told = ({ plan }: RunResult) =>
+  plan.events
+    .slice(1)
+    .map((event) => `${'do' in event ? event.do : ''}@${event.at}`)
+    .join(' ')
+
+test('every world with up to two events is run once, but for those that are like another', async () => {
+  const ran: string[] = []
+  const onRun = (result: RunResult) => (ran.push(told(result)), true)
+  const depths = await explore({ scope, run, onRun, mostEvents: 2 })
+  expect(depths).toEqual([
+    { events: 0, runs: 1, cut: 0, isWhole: true },
+    // At 90 nothing is otherwise than at 60; what is open cannot be opened.
+    { events: 1, runs: 6, cut: 5, isWhole: true },
+    { events: 2, runs: ran.length - 7, cut: expect.any(Number), isWhole: true },
+  ])
+  expect(new Set(ran).size).toBe(ran.length)
+  expect(ran).toContain('close@10 reopen@60')
+  expect(ran).toContain('close@10 rules@10')
+  // The same two at the same moment, which have nothing to do with one another.
+  expect(ran).not.toContain('rules@10 close@10')
+  expect(ran.filter((each) => each.startsWith('reopen@') && each.includes(' '))).toEqual([])
+  expect(ran.filter((each) => each.includes('@90'))).toEqual([])
+})
+
+test('what ends it is told as not whole', async () => {
+  let left = 3
+  const depths = await explore({ scope, run, onRun: () => (left -= 1) > 0, mostEvents: 2 })
+  expect(depths.map(({ runs, isWhole }) => [runs, isWhole])).toEqual([
+    [1, true],
+    [2, false],
+  ])
+})

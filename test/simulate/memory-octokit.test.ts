@@ -1,0 +1,64 @@
+// GitHub in memory, as src/github/ reads it: all pages of a list, and whatever changes is seen, by either interface.
+import { expect, test } from '@jest/globals'
+import { pullNumber } from '../../src/change/ids.ts'
+import type { Snapshot } from '../../src/change/snapshot.ts'
+import { readSnapshot } from '../../src/github/read-snapshot.ts'
+import { stillAs } from '../../src/github/still-as.ts'
+import { act, furnish } from '../../simulate/act.ts'
+import type { Deed } from '../../simulate/plan.ts'
+import { openMemoryOctokit } from '../../simulate/ports/memory-octokit.ts'
+import { appId, Server } from '../../simulate/world/server.ts'
+
+const pull = pullNumber(1)
+
+function aWorld() {
+  const time = { step: 1, now: Date.parse('2026-01-01T00:00:00Z') }
+  const server = new Server(() => time)
+  furnish(server)
+  const happen = (deed: Deed) => {
+    time.step += 1
+    time.now += 60_000
+    act(server, deed)
+  }
+  const octokit = openMemoryOctokit(server, {
+    ask: async (_, answer) => answer(),
+    lag: () => 0,
+    onAnswer: () => undefined,
+  })
+  const read = async (): Promise<Snapshot> => {
+    const snapshot = await readSnapshot(octokit, server.name, pull, { appId })
+    if (snapshot === null) throw new Error('no pull request')
+    return snapshot
+  }
+  const isSame = async (snapshot: Snapshot) => (await stillAs(octokit, server.name, [snapshot])).has(pull)
+  happen({ do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] })
+  return { happen, read, isSame }
+}
+
+test('all pages of the comments are read', async () => {
+  const { happen, read } = aWorld()
+  for (let count = 0; count < 120; count++) happen({ do: 'comment', by: 'eve', pull: 1, body: `${count}` })
+  expect((await read()).comments).toHaveLength(120)
+})
+
+test.each<Deed>([
+  { do: 'push', by: 'ann', pull: 1, edits: [{ kind: 'extra', package: 'foo', part: 1 }] },
+  { do: 'retarget', by: 'ann', pull: 1, base: 'release' },
+  { do: 'close', by: 'ann', pull: 1 },
+  { do: 'draft', by: 'ann', pull: 1 },
+  { do: 'label', by: 'wes', pull: 1, label: 'hold' },
+  { do: 'review', by: 'amy', pull: 1, state: 'changes-requested' },
+  { do: 'dismiss', by: 'amy', pull: 1 },
+  { do: 'comment', by: 'max', pull: 1, body: '/hold' },
+  { do: 'edit-comment', by: 'max', pull: 1, body: '/hold' },
+  { do: 'delete-comment', by: 'max', pull: 1 },
+])('$do is seen', async (deed) => {
+  const { happen, read, isSame } = aWorld()
+  happen({ do: 'review', by: 'amy', pull: 1, state: 'approved' })
+  happen({ do: 'comment', by: 'amy', pull: 1, body: 'fine' })
+  const before = await read()
+  expect(await isSame(before)).toBe(true)
+  happen(deed)
+  expect(await isSame(before)).toBe(false)
+  expect(await read()).not.toEqual(before)
+})

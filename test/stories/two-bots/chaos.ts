@@ -1,0 +1,54 @@
+// `npm run chaos -- [--seed N] [--kills 100] [--pulls 50] [--no-publish]`: two instances on a Postgres are killed at random moments
+// while pull requests land. Prints what happened; exit 1 when anything of the world is not as it should be in the end.
+import { appendFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { startLocalPostgres } from '../../store/local-postgres.ts'
+import { Dice } from '../../../simulate/chance.ts'
+import { kindsOf } from './plans.ts'
+import { runChaos } from './run-chaos.ts'
+
+const { values } = parseArgs({
+  allowNegative: true,
+  options: {
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    kills: { type: 'string', default: '100' },
+    pulls: { type: 'string', default: '50' },
+    publish: { type: 'boolean', default: true },
+    /** Seconds from the last death until all must be well. */
+    settle: { type: 'string', default: '240' },
+    /** Appends what the instances logged last to this file. */
+    log: { type: 'string' },
+  },
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+const postgres = await startLocalPostgres()
+if (postgres === undefined) throw new Error('there is no Postgres on this machine (/usr/lib/postgresql)')
+try {
+  console.log(`seed ${values.seed}: ${values.kills} deaths while ${values.pulls} pull requests land`)
+  const result = await runChaos({
+    databaseUrl: await postgres.database(),
+    seed: Number(values.seed),
+    kinds: kindsOf(Number(values.pulls), new Dice(Number(values.seed) + 1)),
+    kills: Number(values.kills),
+    publishes: values.publish,
+    pauseUpTo: 3000,
+    leaseSeconds: 8,
+    stillSeconds: [15, 20],
+    settleSeconds: Number(values.settle),
+    tell: (line) => console.log(line),
+  })
+  const { plans, deaths, faults, log } = result
+  const counts = Object.entries(Object.groupBy(deaths, ({ death }) => death))
+  console.log(
+    `seed ${values.seed}: ${result.seconds.toFixed(0)} s, of which ${result.secondsToSettle.toFixed(0)} s after the last death; ` +
+      `${counts.map(([death, all]) => `${all?.length} × ${death}`).join(', ')}; ` +
+      `${plans.filter(({ pull }) => pull.merged !== null).length} of ${plans.length} pull requests merged; ${result.requests} requests`,
+  )
+  if (values.log !== undefined) appendFileSync(values.log, `${log.join('\n')}\n`)
+  for (const fault of faults) console.log(`FAULT ${fault}`)
+  console.log(faults.length === 0 ? 'everything is as it should be' : `${faults.length} faults`)
+  if (faults.length > 0) process.exitCode = 1
+} finally {
+  await postgres.remove()
+}

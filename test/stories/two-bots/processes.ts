@@ -1,0 +1,50 @@
+// Processes as the system sees them (Linux): who started whom, what they hold.
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** A process and all that it and those below it started; without those that have ended. */
+export function withDescendants(root: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    const parent = /^\d+$/.test(name) ? livingParentOf(Number(name)) : undefined
+    if (parent !== undefined) parents.set(Number(name), parent)
+  }
+  const found = parents.has(root) ? [root] : []
+  for (const one of found) for (const [id, parent] of parents) if (parent === one) found.push(id)
+  return found
+}
+
+export function isLiving(id: number): boolean {
+  return livingParentOf(id) !== undefined
+}
+
+/** The program and its arguments, for people. */
+export function commandOf(id: number): string {
+  return read(id, 'cmdline').replaceAll('\0', ' ').trim()
+}
+
+/** Resident bytes. */
+export function residentBytes(id: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(id, 'status'))?.[1] ?? 0) * 1024
+}
+
+export function descriptorsOf(id: number): number {
+  try {
+    return readdirSync(`/proc/${id}/fd`).length
+  } catch {
+    return 0
+  }
+}
+
+function livingParentOf(id: number): number | undefined {
+  // `pid (name) state parent ...`; the name may hold anything.
+  const [state = 'X', parent = ''] = read(id, 'stat').split(') ').at(-1)?.split(' ') ?? []
+  return state === '' || state === 'Z' || state === 'X' ? undefined : Number(parent)
+}
+
+function read(id: number, what: string): string {
+  try {
+    return readFileSync(`/proc/${id}/${what}`, 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,160 @@
+// Pull requests are opened while instances die, and in the end the world is looked at: what `npm run chaos` does in the large
+// and a story in the small.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { readPublished } from '../../../sandbox/demo/published-images.ts'
+import { Dice } from '../../../simulate/chance.ts'
+import { openPlanned, type Kind, type Plan } from './plans.ts'
+import { openTwoBots, type TwoBots } from './two-bots.ts'
+import { letDie, orphansOf, type Died, type Death } from './ways-to-die.ts'
+import { faultsNow, invalidStates, missingImages } from './world-truths.ts'
+
+export interface ChaosOptions {
+  readonly databaseUrl: string
+  readonly seed: number
+  /** What is opened, each kind in a package of its own. */
+  readonly kinds: readonly Kind[]
+  readonly kills: number
+  readonly publishes: boolean
+  /** Longest pause between two deaths, in milliseconds. */
+  readonly pauseUpTo: number
+  readonly leaseSeconds: number
+  readonly stillSeconds: readonly [number, number]
+  /** From the last death until all must be as it should be. */
+  readonly settleSeconds: number
+  readonly deaths?: readonly Death[]
+  readonly tell?: (line: string) => void
+}
+
+export interface ChaosResult {
+  readonly faults: readonly string[]
+  readonly seconds: number
+  readonly secondsToSettle: number
+  readonly deaths: readonly Died[]
+  readonly plans: readonly Plan[]
+  readonly requests: number
+  /** Of both instances. */
+  readonly log: readonly string[]
+}
+
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const { seed, kinds, kills, tell = () => undefined } = options
+  const dice = new Dice(seed)
+  const packages = kinds.map((_, index) => `package-${index}`)
+  const bots = await openTwoBots({
+    packages,
+    databaseUrl: options.databaseUrl,
+    publishes: options.publishes,
+    sweepSeconds: 5,
+    environment: {
+      LEASE_SECONDS: String(options.leaseSeconds),
+      STOP_SECONDS: '10',
+      PUBLISH_RETRY_SECONDS: '2',
+    },
+  })
+  const scratch = mkdtempSync(join(tmpdir(), 'chaos-'))
+  const started = performance.now()
+  const plans: Plan[] = []
+  const deaths: Died[] = []
+  try {
+    await Promise.all(bots.seats.map((seat) => bots.start(seat)))
+    const people = actAtRandomTimes()
+    let opened = 0
+    for (let round = 0; round < kills; round++) {
+      // The last ones are opened well before the last deaths.
+      const due = Math.min(kinds.length, Math.ceil(((round + 1) * kinds.length) / Math.max(1, kills * 0.9)))
+      for (; opened < due; opened++) {
+        const [kind, name] = [kinds[opened], packages[opened]]
+        if (kind !== undefined && name !== undefined) plans.push(...(await openPlanned(kind, name, bots)))
+      }
+      await people.act(round)
+      await pause(dice.between(0, options.pauseUpTo))
+      const died = await letDie(bots, {
+        dice,
+        stillSeconds: options.stillSeconds,
+        ...(options.deaths && { only: options.deaths }),
+      })
+      deaths.push(died)
+      tell(
+        `${((performance.now() - started) / 1000).toFixed(0)} s: ${died.tells}; ${merged()} merged of ${plans.length}`,
+      )
+    }
+    const settling = performance.now()
+    while ((await people.act(Infinity)) > 0 && performance.now() - settling < options.settleSeconds * 1000)
+      await pause(500)
+    const faults = await settled(bots, plans, options)
+    return {
+      faults: [
+        ...faults,
+        ...orphansOf(deaths),
+        ...(await invalidStates(bots, scratch)),
+        ...(await missingImages(plans, bots)),
+        ...(options.publishes ? await unpublished(bots) : []),
+      ],
+      seconds: (performance.now() - started) / 1000,
+      secondsToSettle: (performance.now() - settling) / 1000,
+      deaths,
+      plans,
+      requests: bots.github.requests.length,
+      log: bots.seats.flatMap(({ name, log }) => log.map((line) => `${name} ${line}`)),
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+    await bots.close()
+  }
+
+  function merged(): number {
+    return plans.filter(({ pull }) => pull.merged !== null).length
+  }
+  function actAtRandomTimes() {
+    let due: { readonly at: number; readonly plan: Plan }[] = []
+    let known = 0
+    return {
+      /** What people do until this round. */
+      async act(round: number) {
+        for (; known < plans.length; known++) {
+          const plan = plans[known]
+          if (plan?.later !== undefined) due.push({ at: round + dice.between(0, 8), plan })
+        }
+        const ready = due.filter(({ at, plan }) => at <= round && plan.sees?.() !== false)
+        due = due.filter((one) => !ready.includes(one))
+        for (const { plan } of ready) await plan.later?.()
+        return due.length
+      },
+    }
+  }
+}
+
+/** The faults that are left when nothing happens any more, or when the time is over. */
+async function settled(
+  bots: TwoBots,
+  plans: readonly Plan[],
+  { settleSeconds }: ChaosOptions,
+): Promise<readonly string[]> {
+  const end = performance.now() + settleSeconds * 1000
+  let quiet = 0
+  let faults: readonly string[] = []
+  while (performance.now() < end) {
+    const before = writesOf(bots)
+    await pause(500)
+    faults = await faultsNow(plans, bots)
+    const wrote = writesOf(bots) > before
+    quiet = faults.length === 0 && !wrote ? quiet + 1 : 0
+    // A sweep or two come in between: what one of them wakes shows.
+    if (quiet >= 14) return []
+  }
+  return faults.length > 0 ? faults : ['it goes on writing to GitHub']
+}
+
+const writesOf = ({ github }: TwoBots) =>
+  github.requests.reduce(
+    (sum, { writes = 0, path }) => sum + (path.endsWith('/access_tokens') ? 0 : writes),
+    0,
+  )
+
+async function unpublished(bots: TwoBots): Promise<readonly string[]> {
+  const { isGood, lines } = await readPublished(bots, 60_000)
+  return isGood ? [] : lines.filter((line) => line.includes('NOT'))
+}

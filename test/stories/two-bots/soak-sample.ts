@@ -1,0 +1,136 @@
+// What two instances hold at a moment: memory, descriptors, disk, rows; and whether any of it grows without an end.
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { query } from '../../store/local-postgres.ts'
+import { descriptorsOf, residentBytes, withDescendants } from './processes.ts'
+import type { Seat, TwoBots } from './two-bots.ts'
+
+export interface SeatSample {
+  readonly resident: number
+  /** Of V8, as the process says in its metrics. */
+  readonly heap: number
+  readonly descriptors: number
+  /** Of the processes that it started, together. */
+  readonly children: number
+  readonly childrenResident: number
+  readonly childrenDescriptors: number
+  /** Bytes of files in its data folder. */
+  readonly disk: number
+}
+
+export interface Sample {
+  readonly seconds: number
+  /** Pull requests that were opened until then. */
+  readonly pulls: number
+  readonly seats: readonly SeatSample[]
+  /** Bytes. */
+  readonly database: number
+  readonly rows: Readonly<Record<string, number>>
+}
+
+export async function takeSample(bots: TwoBots, seconds: number, pulls: number): Promise<Sample> {
+  const [size] = await query(bots.database, 'SELECT pg_database_size(current_database())::float8 AS bytes')
+  return {
+    seconds,
+    pulls,
+    seats: await Promise.all(bots.seats.map(sampleOf)),
+    database: Number(size?.['bytes']),
+    rows: await rowsOf(bots.database),
+  }
+}
+
+async function sampleOf({ running, dataDirectory }: Seat): Promise<SeatSample> {
+  if (running?.process.pid === undefined) throw new Error('an instance is gone')
+  const [main = 0, ...children] = withDescendants(running.process.pid)
+  const metrics = await (await fetch(`${running.address}/metrics`)).text()
+  const sum = (of: (id: number) => number) => children.reduce((all, id) => all + of(id), 0)
+  return {
+    resident: residentBytes(main),
+    heap: Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(metrics)?.[1] ?? NaN),
+    descriptors: descriptorsOf(main),
+    children: children.length,
+    childrenResident: sum(residentBytes),
+    childrenDescriptors: sum(descriptorsOf),
+    disk: await bytesBelow(dataDirectory),
+  }
+}
+
+async function bytesBelow(directory: string): Promise<number> {
+  let bytes = 0
+  for (const entry of await readdir(directory, { withFileTypes: true, recursive: true }))
+    // What is removed meanwhile is not there.
+    if (entry.isFile())
+      bytes += await stat(join(entry.parentPath, entry.name)).then(
+        ({ blocks }) => blocks * 512,
+        () => 0,
+      )
+  return bytes
+}
+
+async function rowsOf(database: string): Promise<Readonly<Record<string, number>>> {
+  const tables = await query(
+    database,
+    `SELECT table_schema || '.' || table_name AS name FROM information_schema.tables
+     WHERE table_schema = 'catalog_bot' OR (table_schema, table_name) = ('catalog_bot_jobs', 'job_common') ORDER BY 1`,
+  )
+  const names = tables.map(({ name }) => String(name))
+  const [row] = await query(
+    database,
+    `SELECT ${names.map((name) => `(SELECT count(*)::float8 FROM ${name}) AS "${name}"`).join(', ')}`,
+  )
+  return Object.fromEntries(names.map((name) => [name.replace(/^catalog_bot\./, ''), Number(row?.[name])]))
+}
+
+/** Where growth is a leak: over the last two thirds of a soak, from the median of one to that of the other. */
+export const bounds = {
+  /** Resident memory and heap of the process itself, and of its children. */
+  memoryShare: 0.15,
+  memoryBytes: 24 * 1024 * 1024,
+  descriptors: 6,
+} as const
+
+export interface Trend {
+  readonly name: string
+  readonly before: number
+  readonly after: number
+  readonly perHour: number
+  readonly isWithin: boolean
+}
+
+/** Warm-up is the first third: caches fill, code is compiled, readers are started. */
+export function trendsOf(samples: readonly Sample[]): readonly Trend[] {
+  const warm = samples.slice(Math.floor(samples.length / 3))
+  const half = Math.floor(warm.length / 2)
+  const seats = warm[0]?.seats.length ?? 0
+  return Array.from({ length: seats }, (_, seat) =>
+    (['resident', 'heap', 'descriptors', 'childrenResident', 'childrenDescriptors'] as const).map((what) => {
+      const series = warm.map((sample) => ({ at: sample.seconds, value: sample.seats[seat]?.[what] ?? NaN }))
+      const before = median(series.slice(0, half).map(({ value }) => value))
+      const after = median(series.slice(half).map(({ value }) => value))
+      const most = /escriptors/.test(what)
+        ? before + bounds.descriptors
+        : before * (1 + bounds.memoryShare) + bounds.memoryBytes
+      return {
+        name: `${seat + 1}. ${what}`,
+        before,
+        after,
+        perHour: slope(series) * 3600,
+        isWithin: after <= most,
+      }
+    }),
+  ).flat()
+}
+
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? NaN
+}
+
+/** Of the line with the least squares, per second. */
+function slope(series: readonly { readonly at: number; readonly value: number }[]): number {
+  const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length
+  const at = mean(series.map((one) => one.at))
+  const value = mean(series.map((one) => one.value))
+  const spread = series.reduce((sum, one) => sum + (one.at - at) ** 2, 0)
+  return series.reduce((sum, one) => sum + (one.at - at) * (one.value - value), 0) / (spread || 1)
+}

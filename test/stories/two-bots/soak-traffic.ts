@@ -1,0 +1,110 @@
+// Modest traffic for a soak: somebody updates a package every few seconds, now and then with a hold, a comment, a review, a
+// mistake. Each pull request comes to an end and its package is then free for the next one.
+import { addOnTop } from '../../../sandbox/demo/catalog-edits.ts'
+import { publishImages, repositoryName } from '../../../sandbox/demo/demo-world.ts'
+import type { Pull } from '../../../sandbox/github/world.ts'
+import type { Dice } from '../../../simulate/chance.ts'
+import { isShownOnHold } from './plans.ts'
+import { ownerOf, pathOf, type TwoBots } from './two-bots.ts'
+
+export interface SoakTraffic {
+  opened: number
+  merged: number
+  closed: number
+  /** Goes on with what is open, and opens one more where a package is free. */
+  step(opens: boolean): Promise<void>
+  readonly open: () => readonly Pull[]
+}
+
+interface Busy {
+  readonly pull: Pull
+  readonly text: string
+  /** What its people do one step after the other; the last one is waited for. */
+  readonly next: (() => void | Promise<void>)[]
+  /** What they wait for before each step. */
+  readonly sees?: () => boolean
+}
+
+export function soakTraffic(packages: readonly string[], bots: TwoBots, dice: Dice): SoakTraffic {
+  const { github, registry } = bots
+  const texts = new Map(packages.map((name) => [name, bots.textOf(name)]))
+  const newest = new Map(packages.map((name) => [name, 1]))
+  const busy = new Map<string, Busy>()
+  const traffic: SoakTraffic = {
+    opened: 0,
+    merged: 0,
+    closed: 0,
+    open: () => [...busy.values()].map(({ pull }) => pull),
+    async step(opens) {
+      for (const [name, { pull, text, next, sees }] of busy) {
+        if (pull.state === 'open') {
+          if (sees?.() !== false) await next.shift()?.()
+          continue
+        }
+        if (pull.merged !== null) {
+          texts.set(name, text)
+          newest.set(name, (newest.get(name) ?? 1) + 1)
+          traffic.merged += 1
+        } else traffic.closed += 1
+        busy.delete(name)
+      }
+      const free = packages.filter((name) => !busy.has(name))
+      if (!opens || free.length === 0) return
+      const name = dice.of(free)
+      busy.set(name, await open(name))
+      traffic.opened += 1
+    },
+  }
+  return traffic
+
+  async function open(name: string): Promise<Busy> {
+    const owner = ownerOf(name)
+    const from = newest.get(name) ?? 1
+    const version = `1.${from + 1}.0`
+    const text = addOnTop(texts.get(name) ?? '', name, version, `1.${from}.0`)
+    const twoHeads = text.replace(`replaces: ${name}.v1.${from}.0`, `replaces: ${name}.v1.${from - 1}.0`)
+    publishImages(registry, text, (bundle) => bundle === `${name}.v${version}`)
+    const opened = (author: string, content: string, draft = false) =>
+      github.openPull({
+        repository: repositoryName,
+        author,
+        title: `${name} ${version}`,
+        changes: { [pathOf(name)]: content },
+        draft,
+      })
+    const kind = dice.weighed([
+      ['good', 10],
+      ['pushed twice', 2],
+      ['approved', 2],
+      ['held', 2],
+      ['bad', 2],
+      ['asked about', 2],
+    ] as const)
+    if (kind === 'bad') {
+      const pull = await opened(owner, twoHeads)
+      return { pull, text, next: [pass, () => github.close(pull)] }
+    }
+    if (kind === 'pushed twice') {
+      const pull = await opened(owner, twoHeads)
+      const mend = async () => void (await github.pushToPull(pull, { [pathOf(name)]: text }))
+      return { pull, text, next: [mend] }
+    }
+    if (kind === 'approved') {
+      const pull = await opened('mallory', text)
+      return { pull, text, next: [pass, () => void github.review(pull, owner, 'approve')] }
+    }
+    if (kind === 'held') {
+      const pull = await opened(owner, text, true)
+      github.comment(pull, owner, '/hold')
+      await github.draft(pull, false)
+      const next = [() => void github.comment(pull, owner, '/unhold')]
+      return { pull, text, next, sees: () => isShownOnHold(pull) }
+    }
+    const pull = await opened(owner, text)
+    if (kind === 'asked about') github.comment(pull, owner, '/recheck')
+    return { pull, text, next: [] }
+  }
+}
+
+/** A step in which its people only wait. */
+const pass = () => undefined

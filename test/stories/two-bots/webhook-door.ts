@@ -1,0 +1,38 @@
+// What stands before several instances of the bot, as a load balancer does: each delivery goes to the next one that listens.
+// A delivery to one that dies just then is lost, as GitHub would lose it.
+import { createServer, request as ask } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface WebhookDoor {
+  readonly url: string
+  stop(): Promise<void>
+}
+
+/** `addresses`: where instances listen now, asked for each delivery. */
+export async function openWebhookDoor(addresses: () => readonly string[]): Promise<WebhookDoor> {
+  let turn = 0
+  const server = createServer((incoming, answer) => {
+    const listening = addresses()
+    const to = listening[turn++ % Math.max(1, listening.length)]
+    if (to === undefined) return void answer.writeHead(503).end()
+    const onward = ask(
+      `${to}${incoming.url ?? '/'}`,
+      { method: incoming.method, headers: incoming.headers, agent: false },
+      (reply) => {
+        answer.writeHead(reply.statusCode ?? 502, reply.headers)
+        reply.pipe(answer)
+        reply.once('error', () => answer.destroy())
+      },
+    )
+    onward.once('error', () => (answer.headersSent ? answer.destroy() : answer.writeHead(502).end()))
+    incoming.pipe(onward)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/github/webhooks`,
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
