@@ -1,4 +1,5 @@
 import { enableCompileCache } from 'node:module'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 
 // For jest, its workers and the processes that tests start: what Node compiled once is compiled. Below node_modules, so that
@@ -18,6 +19,6 @@ export default {
   // Machines are slow and busy, and a wait that is over early costs nothing.
   testTimeout: 120_000,
   testSequencer: '<rootDir>/test/longest-first.mjs',
-  // Most of the slow tests wait for processes of their own.
-  maxWorkers: '100%',
+  // Most of the slow tests wait for processes of their own, for a quarter of their time.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
 }

@@ -1,10 +1,10 @@
 // Runs every bench by its npm script, as small as it goes: whether it starts and ends well on this machine, not how fast
 // anything is. `npm run benches`; exit 1 names the first that fails. A bench without a line here fails, too.
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { builtAlready, builtCommand } from '../bench/built-command.ts'
+import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
 const root = join(import.meta.dirname, '..')
@@ -24,8 +24,8 @@ const small: Readonly<Record<string, readonly string[]>> = {
   'bench:strangers': ['--after', '1'],
   'bench:landing': ['2', '--megabytes', '1', '--latency', '1'],
   // One seed and as many rounds on every machine: what others find would fail whoever builds next. Whoever fuzzes gives none.
-  'fuzz:reader': ['--rounds', '3000', '--seed', '1'],
-  'fuzz:archives': ['--rounds', '600', '--seed', '1'],
+  'fuzz:reader': ['--rounds', '1500', '--seed', '1'],
+  'fuzz:archives': ['--rounds', '150', '--seed', '1'],
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'benches-'))
@@ -37,21 +37,30 @@ const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   scripts: Record<string, string>
 }
 const times = startStepTimes()
-for (const script of Object.keys(scripts).filter((name) => /^(bench|fuzz):/.test(name))) {
-  const parameters = small[script]
-  if (parameters === undefined) throw new Error(`scripts/benches.ts does not say how ${script} is kept short`)
-  console.log(`\n-- npm run ${script} -- ${parameters.join(' ')}`)
-  const { status, signal } = spawnSync('npm', ['run', '--silent', script, '--', ...parameters], {
-    cwd: root,
-    env: { ...process.env, [builtAlready]: built },
-    stdio: 'inherit',
+const commands = Object.keys(scripts)
+  .filter((name) => /^(bench|fuzz):/.test(name))
+  .map((script) => {
+    const parameters = small[script]
+    if (parameters === undefined)
+      throw new Error(`scripts/benches.ts does not say how ${script} is kept short`)
+    return {
+      name: script,
+      program: 'npm',
+      args: ['run', '--silent', script, '--', ...parameters],
+      options: { cwd: root, env: { ...process.env, [builtAlready]: built } },
+    }
   })
-  if (script === 'fuzz:archives' && status === 2)
+const withoutGo = 2
+// They have ports and folders of their own, and what they measure beside one another nobody reads.
+const ended = await runBeside(commands, {
+  isFine: ({ name, status }) => status === 0 || (name === 'fuzz:archives' && status === withoutGo),
+  onEnd: ({ name, seconds }) => times.add(name, seconds),
+})
+for (const { name, status, signal } of ended)
+  if (name === 'fuzz:archives' && status === withoutGo)
     console.log('LEFT OUT: the comparison with Go. There is no go here.')
   else if (status !== 0) {
-    console.error(`${script} ended with ${signal ?? status}`)
-    process.exit(1)
+    console.error(`${name} ended with ${signal ?? status}`)
+    process.exitCode = 1
   }
-  times.end(script)
-}
 console.log(`\n${times.table()}`)

@@ -26,6 +26,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -136,7 +137,7 @@ export function partsOf(command, scripts) {
   const script = name && scripts[name[1] ?? name[2]]
   const steps = /^node scripts\/run-steps\.mjs (.+)$/.exec(script ?? '')
   const parts = steps
-    ? steps[1].split(' ').map((step) => (step === 'test' ? 'npm test' : `npm run ${step}`))
+    ? steps[1].split(/[ +]/).map((step) => (step === 'test' ? 'npm test' : `npm run ${step}`))
     : (script?.split(' && ') ?? [])
   const isComposite = parts.length > 0 && parts.every((part) => /^npm (run [\w:-]+|test)$/.test(part))
   return isComposite ? parts.flatMap((part) => partsOf(part, scripts)) : [command]
@@ -193,21 +194,33 @@ async function main(argv) {
       }
       // Elsewhere than in the checkout a command is another one each time.
       const parts = one.place === 'checkout' ? partsOf(one.command, scripts) : [one.command]
-      for (const command of parts) {
-        const key = `${one.place} ${command}`
-        if (finished.has(key)) counts.before++
-        else if (except.some((left) => command === left || command.endsWith(`&& ${left}`))) counts.later++
-        else {
-          console.log(`\n-- ${where}: ${command}`)
-          await run(command, places[one.place](), one)
-          times.end(command.split('\n')[0])
-          counts.run++
-          // `npm ci && npm test` has run both.
-          for (const part of [command, ...command.split(' && ')]) {
-            finished.add(`${one.place} ${part}`)
-            if (done) appendFileSync(done, `${one.place} ${part}\0`)
-          }
+      const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
+      const wanted = parts.filter((command) => !finished.has(`${one.place} ${command}`))
+      const now = wanted.filter((command) => !isLeft(command))
+      counts.before += parts.length - wanted.length
+      counts.later += wanted.length - now.length
+      const note = (command) => {
+        counts.run++
+        // `npm ci && npm test` has run both.
+        for (const part of [command, ...command.split(' && ')]) {
+          finished.add(`${one.place} ${part}`)
+          if (done) appendFileSync(done, `${one.place} ${part}\0`)
         }
+      }
+      // Static checks have nothing to do with one another; tests take all processors there are.
+      const beside = parts.length > 1 ? now.filter((command) => command !== 'npm test') : []
+      const ended = await runBeside(
+        beside.map((name) => ({ name, program: 'bash', args: ['-euo', 'pipefail', '-c', name] })),
+        { onEnd: ({ name, seconds }) => times.add(name, seconds) },
+      )
+      for (const { name, status, signal } of ended)
+        if (status === 0) note(name)
+        else throw new Error(`${name}: ended with ${signal ?? status}`)
+      for (const command of now.filter((one) => !beside.includes(one))) {
+        console.log(`\n-- ${where}: ${command}`)
+        await run(command, places[one.place](), one)
+        times.end(command.split('\n')[0])
+        note(command)
       }
     }
     const left =

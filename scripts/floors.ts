@@ -1,6 +1,6 @@
 // Guards the floors: a floor imports only floors above it, the pure floors import no platform module, no file imports
 // itself around a corner, what is published needs no dev dependency, nobody but the gate can mint a merge permit, and what
-// can move a branch stands in two files that take one.
+// can move a base branch stands in two files that take one.
 // `node scripts/floors.ts [ROOT]`; exit 1 lists what is wrong.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
@@ -67,7 +67,7 @@ const doors: readonly {
     words: [
       /\bpulls\s*\??\.\s*(?:merge|updateBranch)\b/,
       /\brepos\s*\??\.\s*(?:merge|mergeUpstream|createOrUpdateFileContents|deleteFile|renameBranch)\b/,
-      /\bgit\s*\??\.\s*(?:update|delete)Ref\b/,
+      /\bgit\s*\??\.\s*deleteRef\b/,
       /\b(?:merge|enqueue|dequeue)PullRequest\b|\benablePullRequestAutoMerge\b|\bupdatePullRequestBranch\b/,
       /\b(?:updateRefs?|createRef|deleteRef|mergeBranch|createCommitOnBranch)\s*\(\s*input\b/,
       // A call by its path can be any of them.
@@ -75,8 +75,13 @@ const doors: readonly {
     ],
   },
   {
-    files: ['src/github/merge-calls.ts', 'src/github/propose-tree.ts'],
-    says: 'only github/merge-calls.ts and github/propose-tree.ts make refs and commits on GitHub',
+    files: ['src/github/merge-calls.ts', 'src/github/own-pulls.ts'],
+    says: 'only github/merge-calls.ts moves refs on GitHub, and github/own-pulls.ts branches of our own',
+    words: [/\bgit\s*\??\.\s*updateRef\b/],
+  },
+  {
+    files: ['src/github/merge-calls.ts', 'src/github/propose-tree.ts', 'src/github/own-pulls.ts'],
+    says: 'only github/merge-calls.ts, github/propose-tree.ts and github/own-pulls.ts make refs and commits on GitHub',
     words: [/\bgit\s*\??\.\s*create(?:Ref|Commit|Tree|Blob|Tag)\b/],
   },
 ]

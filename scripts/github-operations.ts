@@ -78,6 +78,8 @@ export const operations: readonly string[] = [
     'GET /contents/{path}',
     'GET /git/blobs/{file_sha}',
     'GET /git/commits/{commit_sha}',
+    'POST /git/blobs',
+    'POST /git/trees',
     'POST /git/commits',
     'GET /git/matching-refs/{ref}',
     'GET /git/ref/{ref}',

@@ -1,19 +1,35 @@
-// Runs npm scripts one after the other, up to the first that fails, and says how long each took.
-// usage: node scripts/run-steps.mjs SCRIPT...; exit 1 when one fails.
+// Runs npm scripts, up to the first that fails, and says how long each took: one after the other, and those that a plus sign
+// joins beside one another. usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]...; exit 1 when one fails.
 import { spawnSync } from 'node:child_process'
+import { runBeside } from './run-beside.mjs'
 import { startStepTimes } from './step-times.mjs'
 
-const scripts = process.argv.slice(2)
-if (scripts.length === 0) {
-  console.error('usage: node scripts/run-steps.mjs SCRIPT...')
+const steps = process.argv.slice(2).map((step) => step.split('+'))
+if (steps.length === 0) {
+  console.error('usage: node scripts/run-steps.mjs SCRIPT[+SCRIPT...]...')
   process.exit(2)
 }
 const times = startStepTimes()
-for (const script of scripts) {
-  const { status, signal } = spawnSync('npm', ['run', '--silent', script], { stdio: 'inherit' })
-  times.end(script)
-  if (status === 0) continue
-  console.error(`${script} ended with ${signal ?? status}`)
+const npm = (script) => ['run', '--silent', script]
+const isFine = ({ name, status, signal }) => {
+  if (status !== 0) console.error(`${name} ended with ${signal ?? status}`)
+  return status === 0
+}
+
+async function runStep(scripts) {
+  if (scripts.length > 1) {
+    const commands = scripts.map((name) => ({ name, program: 'npm', args: npm(name) }))
+    const onEnd = ({ name, seconds }) => times.add(name, seconds)
+    return (await runBeside(commands, { onEnd })).every(isFine)
+  }
+  const [name] = scripts
+  const { status, signal } = spawnSync('npm', npm(name), { stdio: 'inherit' })
+  times.end(name)
+  return isFine({ name, status, signal })
+}
+
+for (const step of steps) {
+  if (await runStep(step)) continue
   process.exitCode = 1
   break
 }

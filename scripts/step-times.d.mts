@@ -7,7 +7,9 @@ export interface StepTime {
 }
 export interface StepTimes {
   end(name: string): void
+  /** One that ran beside others. */
+  add(name: string, seconds: number): void
   table(): string
 }
 export function startStepTimes(): StepTimes
-export function describeSteps(steps: readonly StepTime[]): string
+export function describeSteps(steps: readonly StepTime[], all?: Omit<StepTime, 'name'>): string

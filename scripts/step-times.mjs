@@ -17,13 +17,16 @@ function processorSeconds() {
 }
 
 /**
- * Starts to count. `end(name)` is called when a step is over, `table()` tells of all of them.
- * @returns {{ end(name: string): void, table(): string }}
+ * Starts to count. `end(name)` is called when a step is over, `add(name, seconds)` when one is that ran beside others, for which
+ * nobody counts the processor; `table()` tells of all of them.
+ * @returns {{ end(name: string): void, add(name: string, seconds: number): void, table(): string }}
  */
 export function startStepTimes() {
   const steps = []
-  let since = performance.now()
-  let before = processorSeconds()
+  const [began, usedBefore] = [performance.now(), processorSeconds()]
+  let since = began
+  let before = usedBefore
+  let isSequence = true
   return {
     end(name) {
       const [now, used] = [performance.now(), processorSeconds()]
@@ -32,14 +35,28 @@ export function startStepTimes() {
       since = now
       before = used
     },
-    table: () => describeSteps(steps),
+    add(name, seconds) {
+      steps.push({ name, clock: seconds, processor: undefined })
+      isSequence = false
+      since = performance.now()
+      before = processorSeconds()
+    },
+    table() {
+      if (isSequence) return describeSteps(steps)
+      const used = processorSeconds()
+      const processor = used === undefined || usedBefore === undefined ? undefined : used - usedBefore
+      return describeSteps(steps, { clock: (performance.now() - began) / 1000, processor })
+    },
   }
 }
 
-/** @param {readonly { name: string, clock: number, processor: number | undefined }[]} steps */
-export function describeSteps(steps) {
+/**
+ * @param {readonly { name: string, clock: number, processor: number | undefined }[]} steps
+ * @param {{ clock: number, processor: number | undefined }} [all] where that is not their sum
+ */
+export function describeSteps(steps, all) {
   const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0)
-  const rows = steps.length > 1 ? [...steps, { name: 'all', ...sums() }] : steps
+  const rows = steps.length > 1 ? [...steps, { name: 'all', ...(all ?? sums()) }] : steps
   const cell = (seconds) => (seconds === undefined ? '-' : seconds.toFixed(1)).padStart(10)
   return [
     '   seconds of processor',

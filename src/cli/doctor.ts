@@ -110,11 +110,11 @@ async function diagnose(
 async function asApp(
   { branch }: DoctorOptions,
   repository: RepositoryName,
-  { apiUrl, throttle }: Settings,
+  { apiUrl, throttle, writePause }: Settings,
   credentials: NonNullable<Settings['credentials']>,
 ): Promise<Diagnosed> {
   const log = pino({ level: 'silent' })
-  const app = openGitHubApp({ ...credentials, apiUrl, throttle, clock: systemClock, log })
+  const app = openGitHubApp({ ...credentials, apiUrl, throttle, writePause, clock: systemClock, log })
   const octokit = await app.octokit(await app.installationOn(repository))
   const forge = openForge(octokit, repository, app)
   const rules = await forge.branchRules(branch ?? (await forge.defaultBranch()))

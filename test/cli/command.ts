@@ -1,16 +1,18 @@
-// Runs the real command line as a child process, as people do: nothing of this machine's settings reaches it.
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
+// Runs the real command line beside the tests, as people do: nothing of this machine's settings reaches it. One process does it
+// for all tests of a worker, one command after the other; that a command's own process starts and ends well is what
+// built-command.test.ts and old-node.test.ts are about.
+import { fork, type ChildProcess } from 'node:child_process'
+import { join, resolve as absolute } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { keptCompiled } from '../kept-compiled.ts'
+import type { CommandResult, Typed } from './warm-command-line.ts'
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+export type { CommandResult } from './warm-command-line.ts'
 
-export interface CommandResult {
-  readonly code: number
-  readonly out: string
-  readonly err: string
-}
+const script = fileURLToPath(new URL('./warm-command-line.ts', import.meta.url))
+
+let running: ChildProcess | undefined
+let last: Promise<unknown> = Promise.resolve()
 
 /** `PATH` is kept for git alone; without a home there are no credentials and no cache. */
 export function catalogBot(...parameters: string[]): Promise<CommandResult> {
@@ -19,20 +21,42 @@ export function catalogBot(...parameters: string[]): Promise<CommandResult> {
 
 /** The same from another directory. */
 export function catalogBotIn(cwd: string, ...parameters: string[]): Promise<CommandResult> {
-  return new Promise((resolve) =>
-    execFile(
-      process.execPath,
-      ['--no-warnings', cli, ...parameters],
-      {
-        cwd,
-        env: {
-          HOME: '/dev/null',
-          PATH: process.env.PATH,
-          NODE_COMPILE_CACHE: join(keptCompiled, 'compiled'),
-        },
-        maxBuffer: 1 << 30,
-      },
-      (error, out, err) => resolve({ code: error ? Number(error.code) : 0, out, err }),
-    ),
-  )
+  const result = last.then(() => type({ cwd: absolute(cwd), parameters }))
+  last = result.catch(() => undefined)
+  return result
+}
+
+function type(typed: Typed): Promise<CommandResult> {
+  const child = (running ??= start())
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null, signal: string | null) => {
+      running = undefined
+      reject(new Error(`the process of ${typed.parameters.join(' ')} ended: ${signal ?? code}`))
+    }
+    child.once('exit', onExit)
+    child.channel?.ref()
+    child.once('message', (result) => {
+      child.off('exit', onExit)
+      child.channel?.unref()
+      resolve(result as CommandResult)
+    })
+    child.send(typed)
+  })
+}
+
+function start(): ChildProcess {
+  const child = fork(script, [], {
+    execArgv: ['--no-warnings'],
+    env: {
+      HOME: '/dev/null',
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: join(keptCompiled, 'compiled'),
+    },
+    serialization: 'advanced',
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  // It ends when its worker does, and keeps that from nothing.
+  child.unref()
+  child.channel?.unref()
+  return child
 }

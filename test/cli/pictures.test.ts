@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { merged, released } from '../examine/release/release-files.ts'
 import { opm } from '../opm.ts'
 import { catalogBot } from './command.ts'
 
@@ -126,6 +127,18 @@ describe('diff', () => {
     expect(actions.find(({ comment }) => comment !== undefined)?.comment).toMatch(
       /```mermaid\nflowchart BT\n[^]*\ndirection BT\n[^]*\+ 3\.0\.0[^]*\n```\n/,
     )
+  }, 90_000)
+  test('tells what catalogs become by a bundle directory, which changes none by itself', async () => {
+    for (const [path, text] of Object.entries(released)) place(`repo/${path}`, text)
+    const before = commit()
+    for (const [path, text] of Object.entries(merged('1.1.0'))) place(`repo/${path}`, text)
+    const ends = ['--repo', repo(), '--base', before, '--head', commit()]
+    const { out } = await catalogBot('diff', ...ends)
+    expect(out).toContain('Once the bundle images are built and added to the catalogs:\n')
+    expect(out).toContain('1.1.0 added to channel stable, replaces 1.0.0')
+    const explained = await catalogBot('explain', ...ends, '--author', 'a', '--offline')
+    expect(explained.out).toContain('`1.1.0` added to channel `stable`')
+    git('reset', '-q', '--hard', head)
   }, 90_000)
   test('draws nothing where no channel changes, and says so', async () => {
     const run = await catalogBot('diff', '--repo', repo(), '--base', base, '--head', base, '-o', 'svg')

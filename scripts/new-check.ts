@@ -1,0 +1,111 @@
+// Starts a check: its file, the list of its rules, and its line wherever checks are listed. What it writes compiles, and passes
+// every pull request until someone says what it looks at. `npm run new-check ID "TITLE"`; overwrites nothing.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** A line that goes before the first one like it, or after the last. */
+interface Insertion {
+  readonly file: string
+  readonly before: string
+  readonly text: string
+}
+
+const nameOf = (id: string): string =>
+  id.replaceAll(/-([a-z0-9])/g, (_match, letter: string) => letter.toUpperCase())
+
+/** New files of a check: path from the root to text. Throws a TypeError for an id that is not kebab-case, and for a title that is none. */
+export function filesOfCheck(id: string, title: string): Map<string, string> {
+  if (!/^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/.test(id))
+    throw new TypeError(`a check's id is kebab-case, not "${id}"`)
+  if (!/^[A-Z][^\n'\\]*[^\n'\\.]$/.test(title))
+    throw new TypeError(
+      `a check's title says what holds when it passes, without quotes and full stop: not "${title}"`,
+    )
+  const name = nameOf(id)
+  return new Map([
+    [
+      `src/checks/${id}/${id}.ts`,
+      `// The ${id} check: what it looks at, and what it never does.
+import type { Check } from '../check.ts'
+
+export const ${name}Check: Check<'${id}'> = {
+  id: '${id}',
+  ask: () => [],
+  judge: () => ({ check: '${id}', findings: [], unanswered: [], waiting: [], summary: 'nothing was looked at' }),
+}
+`,
+    ],
+    [
+      `src/checks/${id}/rules.ts`,
+      `// Every rule of the ${id} check. Made by \`npm run rule-pages\`: edit the rules, not this list.
+import type { AnyRule } from '../../findings/rule.ts'
+
+/** The rules of ./rules, sorted by id. */
+export const ${name}Rules: readonly AnyRule[] = []
+`,
+    ],
+  ])
+}
+
+function insertionsOf(id: string, title: string): readonly Insertion[] {
+  const name = nameOf(id)
+  const key = name === id ? id : `'${id}'`
+  return [
+    {
+      file: 'src/findings/checks.ts',
+      before: '] as const satisfies',
+      text: `  { id: '${id}', title: '${title}', demand: 'required' },\n`,
+    },
+    {
+      file: 'src/checks/all-checks.ts',
+      before: '\nconst byId',
+      text: `import { ${name}Check } from './${id}/${id}.ts'\n`,
+    },
+    {
+      file: 'src/checks/all-checks.ts',
+      before: '}\n\nexport const allChecks',
+      text: `  ${key}: ${name}Check,\n`,
+    },
+    {
+      file: 'src/checks/all-rules.ts',
+      before: '\nexport const allRules',
+      text: `import { ${name}Rules } from './${id}/rules.ts'\n`,
+    },
+    { file: 'src/checks/all-rules.ts', before: ']\n\n/** Rules that', text: `  ...${name}Rules,\n` },
+    {
+      file: 'scripts/new-rule.ts',
+      before: "  'opm-load': byOpm(",
+      text: `  ${key}: { check: '${id}', judges: 'pull request', source: 'src/checks/${id}/rules' },\n`,
+    },
+  ]
+}
+
+/** Writes a new check below `root`; gives the paths written. Throws an Error, before it writes, where one is there already. */
+export function writeCheck(root: string, id: string, title: string): string[] {
+  const files = filesOfCheck(id, title)
+  for (const path of files.keys()) if (existsSync(join(root, path))) throw new Error(`${path} exists already`)
+  for (const { file, before, text } of insertionsOf(id, title)) {
+    const now = files.get(file) ?? readFileSync(join(root, file), 'utf8')
+    const at = now.indexOf(before)
+    if (at < 0) throw new Error(`${file} has no place for ${text.trim()}`)
+    files.set(file, `${now.slice(0, at)}${text}${now.slice(at)}`)
+  }
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  return [...files.keys()]
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [id, title, root = join(import.meta.dirname, '..')] = process.argv.slice(2)
+  if (id === undefined || title === undefined) {
+    process.stderr.write('usage: npm run new-check ID "TITLE"\nTITLE: what holds when it passes\n')
+    process.exitCode = 2
+  } else {
+    for (const path of writeCheck(root, id, title)) process.stdout.write(`${path}\n`)
+    process.stdout.write(
+      `next: npm run format, npm run new-rule <rule> ${id}, then say what the check asks and judges\n`,
+    )
+  }
+}

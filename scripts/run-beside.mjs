@@ -1,0 +1,51 @@
+// Runs commands that have nothing to do with one another, as many at a time as there are processors. What one says is shown when
+// it is over, so that no two speak at once. Plain JavaScript without packages, for an older Node.js than the project's own.
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+
+/**
+ * @typedef {{ name: string, program: string, args: readonly string[], options?: import('node:child_process').SpawnOptions }} Command
+ * @typedef {{ name: string, status: number | null, signal: string | null, seconds: number }} Ended
+ */
+
+/**
+ * Resolves with how the commands ended, in the order in which they did. After one that fails (`isFine` says no) none is started.
+ * @param {readonly Command[]} commands
+ * @param {{ atOnce?: number, isFine?: (ended: Ended) => boolean, onEnd?: (ended: Ended) => void }} [options]
+ * @returns {Promise<Ended[]>}
+ */
+export async function runBeside(
+  commands,
+  { atOnce = availableParallelism(), isFine = ({ status }) => status === 0, onEnd = () => undefined } = {},
+) {
+  const waiting = [...commands]
+  const ended = []
+  let isOver = false
+  const runNext = async () => {
+    for (let next = waiting.shift(); next !== undefined && !isOver; next = waiting.shift()) {
+      const one = await runOne(next)
+      ended.push(one)
+      onEnd(one)
+      if (!isFine(one)) isOver = true
+    }
+  }
+  await Promise.all(Array.from({ length: Math.max(1, atOnce) }, runNext))
+  return ended
+}
+
+function runOne({ name, program, args, options }) {
+  const started = performance.now()
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+    const said = []
+    const listen = (stream) => (data) => said.push([stream, data])
+    child.stdout.on('data', listen(process.stdout))
+    child.stderr.on('data', listen(process.stderr))
+    child.once('error', reject)
+    child.once('close', (status, signal) => {
+      process.stdout.write(`\n-- ${name}\n`)
+      for (const [stream, data] of said) stream.write(data)
+      resolve({ name, status, signal, seconds: (performance.now() - started) / 1000 })
+    })
+  })
+}
