@@ -22,10 +22,19 @@ const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> 
   'test/store/child.ts': [1, 'holds a job until it is killed'],
   'test/store/contract.ts': [18, "leases and back-offs go by the database's clock; no job is run"],
   'test/store/embedded.test.ts': [3, 'a process that must live still does; a statement that comes too late'],
-  'test/store/postgres-server.ts': [1, 'between two looks at whether it holds'],
+  'test/store/local-postgres.ts': [1, 'between two looks at whether it holds'],
   'test/store/sample-records.ts': [2, 'a clock; between two looks at whether it holds'],
   'test/store/server.test.ts': [4, "silence and leases go by the database's clock"],
   'test/stories/empty-cache.test.ts': [1, 'between two looks at whether it holds'],
+  'test/stories/two-bots/run-chaos.ts': [
+    3,
+    'chance says when processes die; between two looks at whether all is as it should be',
+  ],
+  'test/stories/two-bots/soak.ts': [2, 'no part of the tests: traffic every few seconds'],
+  'test/stories/two-bots/ways-to-die.ts': [
+    2,
+    'a process stands still, or is away, for as long as chance says',
+  ],
   'test/stories/world.ts': [1, 'between two looks at whether it holds'],
   'test/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
   'test/workers/worker-pool.test.ts': [

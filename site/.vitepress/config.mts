@@ -94,6 +94,7 @@ export default defineConfig({
           { text: 'Configuration', link: '/configuration' },
           { text: 'How it merges', link: '/landing' },
           { text: 'Trying it on a cluster', link: '/cluster' },
+          { text: 'Releases of bundles', link: '/releases' },
           { text: 'Publishing', link: '/publishing' },
           { text: 'Without a server', link: '/once' },
         ],
@@ -102,6 +103,7 @@ export default defineConfig({
         text: 'For operators',
         items: [
           { text: 'Operating', link: '/operating' },
+          { text: "GitHub's limits", link: '/budget' },
           { text: 'Status pages', link: '/pages' },
           { text: 'Backup, upgrade, keys, sizing', link: '/maintenance' },
           { text: 'Proxies and Enterprise Server', link: '/proxies' },
@@ -114,6 +116,7 @@ export default defineConfig({
           { text: 'Words', link: '/glossary' },
           { text: 'From a program', link: '/api' },
           { text: 'The simulator', link: '/simulator' },
+          { text: 'What a merge costs', link: '/request-costs' },
           { text: 'Bugs made on purpose', link: '/mutants' },
         ],
       },

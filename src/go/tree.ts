@@ -84,6 +84,16 @@ export function valueAt(value: Value | undefined, key: string): Value | undefine
   return undefined
 }
 
+/** A map in the place of another. Never spread one: what it holds may not be its own, and what is known of it is of its text. */
+export function withEntries({ start, end, repeated }: MapValue, entries: readonly MapEntry[]): MapValue {
+  return { kind: 'map', start, end, entries, ...(repeated && { repeated }) }
+}
+
+/** As `withEntries`, a list. */
+export function withItems({ start, end }: ListValue, items: readonly Value[]): ListValue {
+  return { kind: 'list', start, end, items }
+}
+
 /**
  * A list that is complete, without the room to grow that engines leave in each: a document can be a million short ones.
  */

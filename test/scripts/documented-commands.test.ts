@@ -7,7 +7,7 @@ const scripts = {
   lint: 'oxlint',
   types: 'tsc',
   check: 'npm run lint && npm run types && npm test',
-  timed: 'node scripts/run-steps.mjs lint types test',
+  timed: 'node scripts/run-steps.mjs lint+types test',
 }
 const read = (text: string) => findCommands('PAGE.md', text, scripts)
 const commandsOf = (text: string) => read(text).commands.map(({ command }) => command)

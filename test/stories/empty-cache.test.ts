@@ -1,5 +1,6 @@
 // The cache is emptied between any two steps of a pull request, a rebuild, a scan and a sweep: nothing is lost, and
 // nothing is said or done twice. The App's jobs run here one by one, on a clock set by hand.
+import { nobodyReleases } from '../app/jobs/release/nobody-releases.ts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -110,6 +111,7 @@ async function openBot(coast: DemoWorld, directory: string): Promise<Bot> {
     publishing: nobodyPublishes,
     trials: nobodyTries,
     looks,
+    releases: nobodyReleases,
     turns: openTurns(clock),
     clock,
     log,

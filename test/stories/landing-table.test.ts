@@ -1,15 +1,17 @@
-// The landing table with the bot: every row from the open pull request to the merge, by a way that GitHub takes, or to the
-// words that people read, and on from there once somebody has mended what they say. One App, a repository a row.
+// The landing table with a running bot: a row for each way and each kind of waiting, from the open pull request to the merge, by
+// a way that GitHub takes, or to the words that people read, and on from there once somebody has mended what they say. One App,
+// a repository a row. All rows are landed in landing-table-github.test.ts, without a process of the bot's.
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { BotProcess } from '../../sandbox/demo/bot-process.ts'
 import { atTheWorstMoment } from './landing-table/at-the-worst-moment.ts'
-import type { Merged, Waits, Way } from './landing-table/row.ts'
+import { isMergedAsValidated } from './landing-table/merged-as-validated.ts'
+import type { Waits } from './landing-table/row.ts'
 import { rulesAlone } from './landing-table/rules-alone.ts'
 import { rulesTogether } from './landing-table/rules-together.ts'
-import { gitIn, openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
+import { openTableGround, type Played, type TableGround } from './landing-table/table-ground.ts'
 import { startStoryBot, until } from './world.ts'
 
-const rows = [...rulesAlone, ...rulesTogether, ...atTheWorstMoment]
+const rows = [...[...rulesAlone, ...rulesTogether].filter(({ withBot }) => withBot), ...atTheWorstMoment]
 
 /** What people can read: our comments, our checks on the head, our issues. */
 function words({ pull }: Played): string {
@@ -70,42 +72,6 @@ describe('every way onto a branch', () => {
 
   const linesOf = ({ full }: Played): string[] =>
     log.filter((line) => line.includes(`"name":"${full.split('/')[1] ?? ''}"`))
-
-  async function wayOf(it: Played): Promise<Way> {
-    const { repo, merged, number } = it.pull
-    const sha = merged?.sha ?? ''
-    const parents = (await gitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
-    const queued = /^Merge pull request #\d+ from|gh-readonly-queue/.test(
-      await gitIn(repo.path, 'log', '-1', '--format=%s', sha),
-    )
-    const byApi = ground.github.requests.some(
-      ({ method, path, status }) =>
-        method === 'PUT' && path.endsWith(`/${it.full}/pulls/${number}/merge`) && status === 200,
-    )
-    if (parents.length === 1) return 'linear'
-    if (byApi) return 'merge'
-    const signed = ground.github.requests.some(
-      ({ method, path, status }) =>
-        method === 'POST' && path.endsWith(`/${it.full}/git/commits`) && status === 201,
-    )
-    return signed ? 'signed' : queued ? 'queue' : 'push'
-  }
-
-  async function isMergedAsValidated(it: Played, expected: Merged): Promise<void> {
-    const { repo, merged, headSha, author } = it.pull
-    expect(merged).not.toBeNull()
-    const sha = merged?.sha ?? ''
-    // The base as it was, the head as it is, nothing else.
-    const [first = ''] = (await gitIn(repo.path, 'log', '-1', '--format=%P', sha)).split(' ')
-    const isBase = await gitIn(repo.path, 'merge-base', it.base, first)
-    expect(isBase).toBe(it.base)
-    const predicted = (await gitIn(repo.path, 'merge-tree', '--write-tree', first, headSha)).split('\n')[0]
-    expect(await gitIn(repo.path, 'rev-parse', `${sha}^{tree}`)).toBe(predicted)
-    // Once: nothing came after it.
-    expect(repo.known.get('refs/heads/main')).toBe(sha)
-    expect(author.login).toBe(it.row.pull?.author ?? 'alice')
-    expect(expected.by).toContain(await wayOf(it))
-  }
 
   const says = (it: Played, waits: Waits) => () => waits.says.every((part) => part.test(words(it)))
 

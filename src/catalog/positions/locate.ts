@@ -1,6 +1,6 @@
 // Where something deep in a document stands, for rules that know its path but kept no place of it.
 import type { Location } from '../../findings/finding.ts'
-import { TextPlaces } from '../../go/places.ts'
+import { TextPlaces, type Places } from '../../go/places.ts'
 import { readTree } from '../../go/read-tree.ts'
 import type { MapEntry, Value } from '../../go/tree.ts'
 import { decodeLikeGo } from '../../go/utf8.ts'
@@ -28,9 +28,16 @@ export function locator(
   const { line, column } = placeOfByte(bytes, start)
   const document = readTree(bytes.subarray(start, end))
   if (!document) return () => ({ line, column })
-  const places = new TextPlaces(document.text, line, column)
+  return locatorIn(document.value, new TextPlaces(document.text, line, column))
+}
+
+/** As `locator`, of a document that is read already; `places` are those of its tree's offsets. */
+export function locatorIn(
+  root: Value,
+  places: Places,
+): (path: readonly (string | number)[]) => Omit<Location, 'file'> {
   return (path) => {
-    const span = spanOf(document.value, path)
+    const span = spanOf(root, path)
     const from = places.mark(span.start)
     const to = places.mark(Math.max(span.start, span.end))
     return { ...from, endLine: to.line, endColumn: to.column }

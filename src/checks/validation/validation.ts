@@ -65,7 +65,8 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
 }
 
 /** The rules of the configured opm release; undefined for one that is not known. */
-function ruleSetOf({ opm }: Config): RuleSet | undefined {
+/** Undefined where this program does not know that release of opm. */
+export function ruleSetOf({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
   // `v1.73` is v1.73.0 as it was released: the default, and what the recorded verdicts were taken from.
   return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
 }

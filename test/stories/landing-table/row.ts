@@ -65,6 +65,11 @@ export interface Row {
   /** What GitHub says of a hand-made merge that has our checks green on itself, and of merging by API. */
   readonly push: Answer
   readonly api?: Partial<Record<MergeMethod, Answer>>
+  /**
+   * Played by a running bot, too: one row for each way, and for each kind of waiting. Every row is landed, by what the bot would
+   * choose, without its process.
+   */
+  readonly withBot?: true
   /** What the bot makes of it; several where the documents leave it open. */
   readonly bot: Merged | Waits | readonly [Merged, Waits]
 }

@@ -53,6 +53,7 @@ const free: readonly Row[] = [
 const checks: readonly Row[] = [
   {
     name: 'our checks are required, and the head is behind',
+    withBot: true,
     setting: 'required own checks',
     source: 'bors-ng, Anubis, push-protected: success is put on the merge before the push',
     set: own(),
@@ -116,6 +117,7 @@ const checks: readonly Row[] = [
   },
   {
     name: 'CI is required and green, and the head is behind',
+    withBot: true,
     setting: 'required foreign checks (CI)',
     source:
       'loot 687, data-client 1016: a local merge of a head that is behind needs its own; the button does not',
@@ -145,6 +147,7 @@ const checks: readonly Row[] = [
   },
   {
     name: 'CI is required and has not run yet',
+    withBot: true,
     setting: 'required foreign checks (CI)',
     source: 'troubleshooting required status checks: a missing check is not a success',
     set: foreign(),
@@ -165,6 +168,7 @@ const checks: readonly Row[] = [
   },
   {
     name: 'CI is required and runs on our temporary branches, too',
+    withBot: true,
     setting: 'required foreign checks (CI)',
     source: 'bors-ng, obsidian-reminder 350: checks of a push to another branch count',
     set: foreign(),
@@ -195,6 +199,7 @@ const pulls: readonly Row[] = [
   },
   {
     name: 'an approval is required and missing',
+    withBot: true,
     setting: 'pull_request, ≥1',
     source: 'rocq 8183: could not push without first approving',
     set: rule(pullRequestRule({ required_approving_review_count: 1 })),
@@ -256,6 +261,7 @@ const pulls: readonly Row[] = [
 const writers: readonly Row[] = [
   {
     name: 'nobody may update the branch',
+    withBot: true,
     setting: '`update` / restricted pushers',
     source: 'available rules for rulesets: restrict updates',
     set: rule({ type: 'update' }),
@@ -301,6 +307,7 @@ const writers: readonly Row[] = [
 const methods: readonly Row[] = [
   {
     name: 'linear history',
+    withBot: true,
     setting: 'required_linear_history',
     source: 'available rules for rulesets: prevents pushing merge commits',
     set: rule({ type: 'required_linear_history' }),
@@ -360,6 +367,7 @@ const methods: readonly Row[] = [
   },
   {
     name: 'signatures are required, and the head is signed',
+    withBot: true,
     setting: 'required_signatures',
     source: 'signature verification for bots: commits made by API as the App are signed',
     set: rule({ type: 'required_signatures' }),
@@ -380,6 +388,7 @@ const methods: readonly Row[] = [
   },
   {
     name: 'a merge queue',
+    withBot: true,
     setting: 'merge_queue',
     source: 'managing a merge queue; kargo 5405: PUT merge is refused',
     set: rule(queueRule()),
@@ -421,6 +430,7 @@ const methods: readonly Row[] = [
   },
   {
     name: 'a pull request edits a workflow, and the App may not',
+    withBot: true,
     setting: 'PR edits `.github/workflows/`',
     source: 'mergify 5055: refused without the permission workflows',
     set: () => undefined,

@@ -92,6 +92,7 @@ export const rulesTogether: readonly Row[] = [
   },
   {
     name: 'linear history and our checks on an up-to-date branch, and the head is behind',
+    withBot: true,
     source: 'aimee 2460: behind and strict is refused though all is green',
     set: ({ github, full }) =>
       github.addRules(full, [{ type: 'required_linear_history' }, required(ownChecks, true)]),
@@ -115,6 +116,7 @@ export const rulesTogether: readonly Row[] = [
   },
   {
     name: 'a merge queue and our checks',
+    withBot: true,
     source: 'managing a merge queue: checks on the head of the group; dco 303: the entry stalls without',
     set: ({ github, full }) => github.addRules(full, [queueRule(), required(ownChecks)]),
     push: 'Changes must be made through the merge queue',
@@ -123,6 +125,7 @@ export const rulesTogether: readonly Row[] = [
   },
   {
     name: 'a merge queue that squashes, linear history and our checks',
+    withBot: true,
     source: 'managing a merge queue: merge method',
     set: ({ github, full }) =>
       github.addRules(full, [
@@ -145,6 +148,7 @@ export const rulesTogether: readonly Row[] = [
   },
   {
     name: 'classic: the App is not among those who may push',
+    withBot: true,
     source: 'about protected branches: restrict who can push',
     set: classic({ restrictions: { users: [], teams: [], apps: [] } }),
     push: "You're not authorized to push to this branch.",

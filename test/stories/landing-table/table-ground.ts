@@ -2,17 +2,16 @@
 // installed on a repository for each row, with the permissions and events that app.yml asks for.
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { parse } from 'yaml'
+import { askedByApp } from '../../../sandbox/demo/asked-by-app.ts'
 import { addOnTop } from '../../../sandbox/demo/catalog-edits.ts'
 import { publishImages, readFixture } from '../../../sandbox/demo/demo-world.ts'
 import { startGitHub, type GitHub } from '../../../sandbox/github/github.ts'
 import { newPrivateKey } from '../../../sandbox/github/settings.ts'
-import type { App, Installation, Permissions } from '../../../sandbox/github/world.ts'
+import type { App, Installation } from '../../../sandbox/github/world.ts'
 import { startRegistry, type Registry } from '../../../sandbox/registry/registry.ts'
 import type { Opened, Row } from './row.ts'
 
@@ -60,14 +59,10 @@ export async function openTableGround(): Promise<TableGround> {
   const github = await startGitHub({ directory: join(directory, 'github') })
   for (const login of ['harbormaster', 'alice', 'bob', 'carol']) github.createUser(login)
   github.createOrganization(organization, ['harbormaster'])
-  const asked = readFileSync(new URL('../../../app.yml', import.meta.url), 'utf8')
-  const { default_permissions: permissions, default_events: events } = parse(asked) as {
-    default_permissions: Permissions
-    default_events: string[]
-  }
+  const asked = askedByApp()
   const privateKey = newPrivateKey()
   const webhookSecret = randomBytes(24).toString('hex')
-  const app = github.createApp({ slug: 'catalog-bot', privateKey, webhookSecret, events, permissions })
+  const app = github.createApp({ slug: 'catalog-bot', privateKey, webhookSecret, ...asked })
   const otherApp = github.createApp({
     slug: 'somebody-elses',
     privateKey,
