@@ -35,6 +35,7 @@ const allowed: Readonly<Record<string, readonly [pauses: number, why: string]>> 
     2,
     'a process stands still, or is away, for as long as chance says',
   ],
+  'test/stories/waiting-pulls.test.ts': [1, 'nothing is asked for a while'],
   'test/stories/world.ts': [1, 'between two looks at whether it holds'],
   'test/workers/odd-jobs.ts': [1, 'between two looks at whether it holds'],
   'test/workers/worker-pool.test.ts': [

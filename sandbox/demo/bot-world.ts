@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { startGitHub, type GitHub, type TrafficValidator } from '../github/github.ts'
 import { startRegistry, type Registry } from '../registry/registry.ts'
 import { newPrivateKey } from '../github/settings.ts'
-import type { Installation } from '../github/world.ts'
 import { askedByApp } from './asked-by-app.ts'
 
 export interface BotWorld {
@@ -13,8 +12,6 @@ export interface BotWorld {
   readonly registry: Registry
   /** Installs the App in a repository (`owner/name`). Returns what a bot needs in its environment to serve it. */
   readonly installBot: (repository: string, ...more: readonly string[]) => Readonly<Record<string, string>>
-  /** What is left of the hour of everybody who was installed so far: an hour's worth is soon used in a world in a hurry. */
-  readonly allowRequests: (count: number) => void
   readonly stop: () => Promise<void>
 }
 
@@ -22,7 +19,7 @@ export interface BotWorldOptions {
   /** A folder for repositories and the bot's data. */
   readonly directory: string
   readonly sweepSeconds?: number
-  /** Requests that the bot has for an hour; GitHub's 5000 otherwise. */
+  /** Requests that the bot has for an hour; GitHub's 5000 otherwise, which a world in a hurry soon has used. */
   readonly hourlyLimit?: number
   /** Sees all traffic with GitHub. */
   readonly validator?: TrafficValidator
@@ -36,7 +33,6 @@ export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> 
     ...(hourlyLimit !== undefined && { hourlyLimit }),
     ...(validator && { validator }),
   })
-  const installed: Installation[] = []
   return {
     github,
     registry,
@@ -44,8 +40,7 @@ export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> 
       const webhookSecret = randomBytes(24).toString('hex')
       const privateKey = newPrivateKey()
       const bot = { slug: 'catalog-bot', privateKey, webhookSecret, ...askedByApp() }
-      const { app, installations } = github.installApp(bot, [repository, ...more])
-      installed.push(...installations)
+      const { app } = github.installApp(bot, [repository, ...more])
       return {
         APP_ID: String(app.id),
         PRIVATE_KEY: privateKey,
@@ -57,9 +52,6 @@ export async function openBotWorld(options: BotWorldOptions): Promise<BotWorld> 
         SWEEP_SECONDS: String(sweepSeconds),
         INSECURE_REGISTRIES: registry.host,
       }
-    },
-    allowRequests(count) {
-      for (const one of installed) github.setRemaining(one, count)
     },
     async stop() {
       await github.stop()

@@ -33,7 +33,8 @@ export function outcomeOf(told: Told, all: readonly Told[], coast: DemoWorld): O
     return {
       state,
       why: rebuilt ? 'rebuild succeeded' : 'rebuild running',
-      asItShouldBe: may && rebuilt,
+      // The comment comes after the merge, and beside its rebuild.
+      asItShouldBe: may && rebuilt && isTold,
       isTold,
       landed,
     }

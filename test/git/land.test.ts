@@ -169,9 +169,12 @@ describe('landing', () => {
   test('whose answer is lost is `outcome-unknown`, and reading tells (T39)', async () => {
     const granted = await permit()
     server.fault = (request, response) => {
-      // The push is worked off; its answer is cut.
-      if (request.method === 'POST' && request.url?.endsWith('git-receive-pack'))
-        response.writeHead = () => response.destroy()
+      // The push is worked off; its answer is cut. git sends the answer's head before it has begun.
+      if (request.method === 'POST' && request.url?.endsWith('git-receive-pack')) {
+        response.writeHead = () => response
+        response.write = () => true
+        response.end = () => response.destroy()
+      }
       return false
     }
     const error: unknown = await mirror.land(granted).catch((thrown: unknown) => thrown)

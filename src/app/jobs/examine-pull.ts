@@ -12,6 +12,7 @@ import { settle } from '../../landing/settle-landings.ts'
 import { settleLeft } from '../../landing/settle-left.ts'
 import { answerCommands } from './answer-commands.ts'
 import { obeyOnClosed } from './closed-commands.ts'
+import { awaitGitHub } from './await-github.ts'
 import { bringCommits } from './bring-commits.ts'
 import { isServed } from './is-served.ts'
 import { keepLook } from './keep-look.ts'
@@ -167,6 +168,16 @@ async function look(
   }
   const onAnswer = (question: Question, answer: Answer) => void answers.set(questionKey(question), answer)
   const examination = await lookAtPull(fetched, place, hints, { onAnswer })
+  if (examination.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
+    const becomes = await awaitGitHub(fetched, place)
+    if (becomes === 'merged') await reportMerged(pull, place, { present })
+    if (becomes === 'wait')
+      await app.store.enqueue(
+        { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
+        busySeconds,
+      )
+    if (becomes !== 'open') return undefined
+  }
   const examined = Math.round(performance.now() - started)
   app.log.info(
     {

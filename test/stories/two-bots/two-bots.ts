@@ -51,7 +51,8 @@ const mostLines = 3000
 export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
   const { packages, databaseUrl: database, sweepSeconds } = options
   const directory = await mkdtemp(join(tmpdir(), 'two-bots-'))
-  const world = await openBotWorld({ directory, sweepSeconds })
+  // How much is asked is told in the end; what happens without an hour's worth left is another story.
+  const world = await openBotWorld({ directory, sweepSeconds, hourlyLimit: 10_000_000 })
   const { github, registry } = world
   const seats: Seat[] = ['first', 'second'].map((name) => ({
     name,
@@ -101,8 +102,6 @@ export async function openTwoBots(options: TwoBotsOptions): Promise<TwoBots> {
       CATALOG_BOT_CACHE: keptCompiled,
       ...options.environment,
     }
-    // How much is asked is told in the end; what happens without an hour's worth left is another story.
-    world.allowRequests(10_000_000)
     github.sendWebhooksTo(door.url)
     return {
       github,
