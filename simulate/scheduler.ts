@@ -129,12 +129,14 @@ export class Scheduler {
   async run(until: () => number, isOver: () => boolean): Promise<void> {
     while (!isOver()) {
       await quiet()
-      this.#options.before(this.step)
+      const { step } = this
+      // What people do between two calls belongs to the later one: the earlier has not seen it.
+      this.step += 1
+      this.#options.before(step)
       await quiet()
       this.#forgetDead()
       const choices = [...this.#calls(), ...this.#wakings(), ...this.#options.others()]
-      const choice = choices[Math.floor(chanceAt(this.#options.seed, this.step, 1) * choices.length)]
-      this.step += 1
+      const choice = choices[Math.floor(chanceAt(this.#options.seed, step, 1) * choices.length)]
       if (choice !== undefined) {
         this.#options.onStep?.(`${this.step} ${this.#time()} ${choice.label}`)
         this.now +=

@@ -86,7 +86,11 @@ function judgePull(observed: Observed, pull: Pull): readonly Violation[] {
   // What a maintainer took away from a pull request that is done is not written again.
   if (landed !== undefined && report?.body.includes('Merged as') !== true && !isReportTaken(server, pull))
     violated('I19', 'the bot merged it, and its comment does not say so')
-  if (landed === undefined && report?.body.includes('Merged as') === true)
+  // What was said of a head that was merged stays true, where the bot has nothing to say of a later one.
+  const wasLanded = observed.tables.intents.some(
+    ({ intent, outcome }) => intent.pull === pull.number && outcome === 'landed',
+  )
+  if (!wasLanded && report?.body.includes('Merged as') === true)
     violated('I19', 'the comment says that it was merged')
   if (pull.state !== 'open' || pull.baseRef !== main) return found
   if (report === undefined) violated('I22', 'there is no comment')

@@ -4,7 +4,7 @@ import type { CommitSha, TreeSha } from '../../src/change/ids.ts'
 import { contains } from '../git/history.ts'
 import { mergeTrees } from '../git/merge.ts'
 import { configIn, changedPaths, faultsOf } from '../world/truth.ts'
-import { Server, type Pull } from '../world/server.ts'
+import { Server, type Comment, type Pull } from '../world/server.ts'
 import { commandOf, hasSay, isMaintainer, lacksOfAuthority, lastReviews } from './authority.ts'
 import type { Observed, ObservedLanding, Violation } from './observed.ts'
 
@@ -124,6 +124,7 @@ function faultsNow(
   const holds = pull.comments.filter(
     (comment) =>
       commandOf(comment) === 'hold' &&
+      !wasRefusedEarlier(server, pull, comment) &&
       hasSay(server, comment.author, pull, base, result, at) &&
       hasSay(server, comment.author, pull, base, result, comment.createdAt, comment.createdAt + readWithin),
   )
@@ -140,6 +141,14 @@ function faultsNow(
   const isAsked = pull.comments.some((comment) => commandOf(comment) === 'merge')
   if (!merges && !isAsked) violated('I13', 'merging is switched off, and nobody asked for it')
   return found
+}
+
+/** Whether the author of a command was told that they have no say, when the pull request had another head. */
+function wasRefusedEarlier(server: Server, pull: Pull, { id, reactions }: Comment): boolean {
+  const first = server.pulls
+    .get(pull.number)
+    ?.find(({ value }) => value.comments.some((comment) => comment.id === id))
+  return reactions.includes('-1') && first !== undefined && first.value.head !== pull.head
 }
 
 /** Stops that the bot has told everybody about: by a thumb on the comment that ordered them. */

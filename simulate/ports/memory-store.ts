@@ -193,10 +193,14 @@ export function openMemoryStore({ tables, now, turn }: StoreWorld): Store {
         if (row === undefined || (row.outcome !== undefined && !isLate))
           throw new StoreError('already-settled', `intent ${id} is ${row?.outcome ?? 'unknown'}`)
         const { intent } = row
-        if (outcome === 'landed' && landed(intent.repository).some((it) => it.intent.pull === intent.pull))
+        const before =
+          outcome === 'landed' && landed(intent.repository).find((it) => it.intent.pull === intent.pull)
+        if (before && before.intent.commit !== as)
           throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
-        tables.intents[id - 1] = { ...row, intent: { ...intent, commit: as }, outcome }
-        return true
+        const ends = before ? 'abandoned' : outcome
+        if (row.outcome === ends) return false
+        tables.intents[id - 1] = { ...row, intent: { ...intent, commit: as }, outcome: ends }
+        return ends === outcome
       }),
     openLandings: (repository) =>
       turn('read open landings', () =>

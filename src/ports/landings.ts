@@ -29,7 +29,9 @@ export interface Landings {
   /**
    * Settles an intent. 'landed' exactly once per (repository, pull): a second is refused by the database.
    * `commit`: what got onto the branch, where GitHub made it. An abandoned one may still come to be 'landed': its push can
-   * arrive after its lease ran out and another holder read the branch without it. False: it had come to this end before.
+   * arrive after its lease ran out and another holder read the branch without it. The same merge is the same commit: one
+   * that another process had begun, too, is on record once, as what landed, and else as abandoned. False: it had come to
+   * this end before.
    */
   endLanding(
     intent: Intent,

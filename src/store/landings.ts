@@ -59,20 +59,24 @@ export function openLandings(database: Database) {
             'already-settled',
             `intent ${intent.id} is ${row ? String(row.outcome) : 'unknown'}`,
           )
+        let ends = outcome
         if (outcome === 'landed') {
-          const landed = await sql.query(
-            `SELECT id FROM ${schema}.intent WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
+          const [landed] = await sql.query<{ commit: string }>(
+            `SELECT landing->>'commit' AS commit FROM ${schema}.intent
+             WHERE repository = $1 AND pull = $2 AND outcome = 'landed'`,
             [repositoryKey(intent.repository), intent.pull],
           )
-          if (landed.length > 0)
+          if (landed !== undefined && landed.commit !== commit)
             throw new StoreError('already-landed', `pull request ${intent.pull} has landed before`)
+          if (landed !== undefined) ends = 'abandoned'
         }
+        if (row.outcome === ends) return false
         await sql.query(
           `UPDATE ${schema}.intent SET outcome = $2, ended_at = clock_timestamp(),
            landing = landing || jsonb_build_object('commit', $3::text) WHERE id = $1`,
-          [intent.id, outcome, commit],
+          [intent.id, ends, commit],
         )
-        return true
+        return ends === outcome
       }),
 
     openLandings: async (repository: RepositoryName): Promise<readonly Intent[]> => {

@@ -44,12 +44,12 @@ export function memoryStore(): MemoryStore {
       const intent = intents[id - 1]
       if (intent === undefined || (intent.outcome !== undefined && intent.outcome !== outcome))
         throw new Error(`intent ${id} is ${intent?.outcome ?? 'unknown'}`)
-      const isTwice = intents.some(
-        (it) => it.pull === intent.pull && it !== intent && it.outcome === 'landed',
-      )
-      if (outcome === 'landed' && isTwice) throw new Error(`pull request ${intent.pull} has landed before`)
-      intents[id - 1] = { ...intent, outcome, commit: landed }
-      return intent.outcome === undefined
+      const before =
+        outcome === 'landed' &&
+        intents.find((it) => it.pull === intent.pull && it !== intent && it.outcome === 'landed')
+      if (before && before.commit !== landed) throw new Error(`pull request ${intent.pull} has landed before`)
+      intents[id - 1] = { ...intent, outcome: before ? 'abandoned' : outcome, commit: landed }
+      return intent.outcome === undefined && !before
     },
     openLandings: async () => intents.filter(({ outcome }) => outcome === undefined),
     landingOf: async (_: unknown, pull: number) =>

@@ -1,20 +1,23 @@
-// The bot's process ends at any single step of a landing, from the delivery to the report, and another one comes along: the pull
-// request lands exactly once. The real jobs on ports in memory; test/stories/crashes.test.ts kills real processes.
+// The bot's process ends, or stands still, at any single step of a landing, from the delivery to the report, and another one comes
+// along: the pull request lands exactly once, and what people see in the end is true. The real jobs on ports in memory;
+// test/stories/crashes.test.ts kills real processes.
 import { expect, test } from '@jest/globals'
 import type { Event } from '../../simulate/plan.ts'
 import { run } from '../../simulate/run.ts'
 
 const open: Event = { at: 0, do: 'open', by: 'ann', edits: [{ kind: 'release', package: 'foo' }] }
-const lives = (events: readonly Event[], isTraced = false) =>
-  run({ seed: 1, instances: 1, webhooks: true, events }, { isTraced })
+const lives = (events: readonly Event[], { instances = 1, seed = 1, isTraced = false } = {}) =>
+  run({ seed, instances, webhooks: true, events }, { isTraced })
 
-test('whose process ends at any of its steps, a landing happens once, and all comes to its end', async () => {
-  const { trace } = await lives([open], true)
-  // Two minutes: after that there are only sweeps that find nothing to do, and they do nothing for a landing before.
-  const steps = trace.flatMap((line) => {
+/** Two minutes: after that there are only sweeps that find nothing to do, and they do nothing for a landing before. */
+const stepsIn = (trace: readonly string[]): readonly number[] =>
+  trace.flatMap((line) => {
     const [, step] = /^(\d+) 00:0[01]:(?!.* \[(?:sweep|publish)\]| wakes)/.exec(line) ?? []
     return step === undefined ? [] : [Number(step)]
   })
+
+test('whose process ends at any of its steps, a landing happens once, and all comes to its end', async () => {
+  const steps = stepsIn((await lives([open], { isTraced: true })).trace)
   expect(steps.length).toBeGreaterThan(100)
   const wrong: unknown[] = []
   const ends = new Set<number>()
@@ -26,4 +29,32 @@ test('whose process ends at any of its steps, a landing happens once, and all co
   expect(wrong).toEqual([])
   // They are not the same life.
   expect(ends.size).toBeGreaterThan(20)
+}, 300_000)
+
+test('that stands still at any step, while another goes on, has the last word about nothing', async () => {
+  const wrong: unknown[] = []
+  // A look at it may be under way when it is merged, or not: it depends on who takes which job when.
+  for (const [seed, said] of [
+    [1, 90],
+    [2, 100],
+  ] as const) {
+    // Somebody says something to it meanwhile.
+    const events: Event[] = [open, { at: said, do: 'comment', by: 'mia', pull: 1, body: '/recheck' }]
+    const two = { instances: 2, seed }
+    for (const at of stepsIn((await lives(events, { ...two, isTraced: true })).trace)) {
+      const { violations, landings } = await lives([...events, { at, fault: 'pause', seconds: 90 }], two)
+      if (violations.length > 0 || landings !== 1) wrong.push({ seed, at, landings, violations })
+    }
+  }
+  expect(wrong).toEqual([])
+}, 300_000)
+
+test('whose pull request goes to another branch at any step is told where it landed, if it did', async () => {
+  const wrong: unknown[] = []
+  for (const at of stepsIn((await lives([open], { isTraced: true })).trace)) {
+    const goes: Event = { at, do: 'retarget', by: 'mia', pull: 1, base: 'release' }
+    const { violations } = await lives([open, goes])
+    if (violations.length > 0) wrong.push({ at, violations })
+  }
+  expect(wrong).toEqual([])
 }, 300_000)

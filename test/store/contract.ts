@@ -376,10 +376,15 @@ export function storeContract(title: string, setting: Setting): void {
       })
       const waiting = async (of: RepositoryName, branch = 'main') =>
         (await store.readyPulls(of, branch)).map(({ pull }) => pull)
+      /** Not in the same millisecond as what comes next. */
+      const comes = async (snapshot: Snapshot) => {
+        await store.putReady(snapshot)
+        await sleep(2)
+      }
 
       test('wait in the order in which they came, and keep their place through changes', async () => {
         const of = repository()
-        for (const pull of [7, 3, 5]) await store.putReady(ready(of, pull))
+        for (const pull of [7, 3, 5]) await comes(ready(of, pull))
         await store.putReady({ ...ready(of, 7), title: 'changed' })
         expect(await waiting(of)).toEqual([7, 3, 5])
         expect((await store.readyPulls(of, 'main'))[0]?.snapshot).toEqual({
@@ -391,9 +396,9 @@ export function storeContract(title: string, setting: Setting): void {
 
       test('wait for one branch each, at its end when it is another one, and go', async () => {
         const of = repository()
-        await store.putReady(ready(of, 1))
-        await store.putReady(ready(of, 2, 'v4.20'))
-        await store.putReady(ready(of, 1, 'v4.20'))
+        await comes(ready(of, 1))
+        await comes(ready(of, 2, 'v4.20'))
+        await comes(ready(of, 1, 'v4.20'))
         expect([await waiting(of), await waiting(of, 'v4.20')]).toEqual([[], [2, 1]])
         await store.dropReady(of, [pullNumber(2), pullNumber(9)])
         expect(await waiting(of, 'v4.20')).toEqual([1])
@@ -440,7 +445,7 @@ export function storeContract(title: string, setting: Setting): void {
         const by = await lease()
         const [first, second] = [
           await begun(store.beginLanding(by, landing(1, of))),
-          await begun(store.beginLanding(by, landing(1, of))),
+          await begun(store.beginLanding(by, { ...landing(1, of), commit: landing(2, of).head })),
         ]
         await store.endLanding(first, 'landed')
         await expect(store.endLanding(second, 'landed')).rejects.toMatchObject({
@@ -455,7 +460,9 @@ export function storeContract(title: string, setting: Setting): void {
         const of = repository()
         const held = await lease()
         const late = await begun(store.beginLanding(held, landing(1, of)))
-        const other = await begun(store.beginLanding(held, landing(1, of)))
+        const other = await begun(
+          store.beginLanding(held, { ...landing(1, of), commit: landing(2, of).head }),
+        )
         await store.endLanding(late, 'abandoned')
         await store.endLanding(other, 'abandoned')
         expect((await store.abandonedLandings(of, late.pull)).map(({ id }) => id)).toEqual([
@@ -467,6 +474,25 @@ export function storeContract(title: string, setting: Setting): void {
         expect((await store.abandonedLandings(of, late.pull)).map(({ id }) => id)).toEqual([other.id])
         await expect(store.endLanding(other, 'landed')).rejects.toMatchObject({ code: 'already-landed' })
         await expect(store.endLanding(late, 'abandoned')).rejects.toMatchObject({ code: 'already-settled' })
+      })
+
+      test('of one commit, begun by two, are on record once', async () => {
+        const of = repository()
+        const by = await lease()
+        const paused = await begun(store.beginLanding(by, landing(1, of)))
+        const given = await begun(store.beginLanding(by, landing(1, of)))
+        const other = await begun(store.beginLanding(by, landing(1, of)))
+        await store.endLanding(given, 'abandoned')
+        expect(await store.endLanding(other, 'landed')).toBe(true)
+        // Both find it on the branch.
+        expect(await store.endLanding(paused, 'landed')).toBe(false)
+        expect(await store.endLanding(given, 'landed')).toBe(false)
+        expect(await store.openLandings(of)).toEqual([])
+        expect((await store.abandonedLandings(of, paused.pull)).map(({ id }) => id)).toEqual([
+          given.id,
+          paused.id,
+        ])
+        expect((await store.landingOf(of, paused.pull))?.commit).toBe(other.commit)
       })
 
       test('settled twice with one outcome are settled, with another they are an error', async () => {
@@ -486,8 +512,9 @@ export function storeContract(title: string, setting: Setting): void {
         const intents = await Promise.all(
           Array.from({ length: 8 }, () => begun(store.beginLanding(by, landing(1, of)))),
         )
-        const ended = await Promise.allSettled(intents.map((intent) => store.endLanding(intent, 'landed')))
-        expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+        const ended = await Promise.all(intents.map((intent) => store.endLanding(intent, 'landed')))
+        expect(ended.filter(Boolean)).toHaveLength(1)
+        expect(await store.openLandings(of)).toEqual([])
       })
     })
 

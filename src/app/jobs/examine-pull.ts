@@ -75,6 +75,11 @@ async function examineInTurn(
       verdict.permit === undefined ? 0 : await secondsToSayReady(snapshot, place, isFirst ? 'first' : 'edit')
     await showLook(examination, place, { present, isRestLater: sayReadyAfter > 0 })
     crashPoint('report-published')
+    // Where this process stood still, another one merged it meanwhile and said so: what was written over that is older.
+    if (await isLanded(snapshot, place)) {
+      await reportMerged(job.pull, place)
+      return
+    }
     await requestReviews(verdict, snapshot, place)
     await wishPreview(examination, place)
     await wishTrial(examination, place)
@@ -117,6 +122,11 @@ async function look(
   answers: Map<string, Answer>,
 ): Promise<Looked | undefined> {
   const { forge, app } = place
+  const lookAgain = (after: number) =>
+    app.store.enqueue(
+      { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
+      after,
+    )
   let size: PullSize | undefined
   let present: Present | undefined
   const snapshot = await forge.readSnapshot(pull, {
@@ -135,13 +145,13 @@ async function look(
   if (snapshot.state !== 'open') return seeClosed(snapshot, place, present)
   if (!(await isServed(snapshot.baseRef, place, { kept: true }))) {
     await seeElsewhere(snapshot, app.store)
-    // It may have been for another branch when a landing of it was begun.
-    await settleBegun(pull, place)
+    // It may have been for another branch when a landing of it was begun: what is merged is told on it wherever it is now.
+    if (!(await settleBegun(pull, place))) await lookAgain(unclearSeconds)
+    if (await isLanded(snapshot, place)) await reportMerged(pull, place, { present })
     return undefined
   }
   // GitHub notices a moment later that a pushed merge has the pull request in it: by then it is not judged on itself.
-  const landing = await app.store.landingOf(forge.repository, pull)
-  if (landing?.head === snapshot.head) {
+  if (await isLanded(snapshot, place)) {
     await reportMerged(pull, place, { present })
     crashPoint('landing-reported')
     return undefined
@@ -151,10 +161,7 @@ async function look(
   if (brought.kind === 'malformed')
     return { examination: await lookAtMalformed(snapshot, brought.why, place), present }
   if (brought.kind === 'stale') {
-    await app.store.enqueue(
-      { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
-      busySeconds,
-    )
+    await lookAgain(busySeconds)
     return undefined
   }
   const fetched = brought.snapshot
@@ -171,11 +178,7 @@ async function look(
   if (examination.verdict.reasons.some(({ code }) => code === 'nothing-to-merge')) {
     const becomes = await awaitGitHub(fetched, place)
     if (becomes === 'merged') await reportMerged(pull, place, { present })
-    if (becomes === 'wait')
-      await app.store.enqueue(
-        { kind: 'pull', installation: place.installation, repository: forge.repository, pull },
-        busySeconds,
-      )
+    if (becomes === 'wait') await lookAgain(busySeconds)
     if (becomes !== 'open') return undefined
   }
   const examined = Math.round(performance.now() - started)
@@ -190,6 +193,11 @@ async function look(
     'examined',
   )
   return { examination, present }
+}
+
+/** Whether we merged this very head. */
+async function isLanded({ repository, pull, head }: Snapshot, { app }: JobContext<Store>): Promise<boolean> {
+  return (await app.store.landingOf(repository, pull))?.head === head
 }
 
 /** Of one repository's pull requests, those of one account wait for one another. */
