@@ -157,24 +157,18 @@ function stopsShown(
   branch: string,
 ): readonly { readonly step: number; readonly what: string }[] {
   const orders = [...server.pulls.values()].flatMap((states) => {
-    const last = states.at(-1)?.value
-    return (last?.comments ?? []).flatMap((comment) => {
-      const command = commandOf(comment)
-      if (command !== 'freeze' && command !== 'thaw') return []
+    const ids = new Set(states.flatMap(({ value }) => value.comments.map(({ id }) => id)))
+    return [...ids].flatMap((id) => {
       const seen = states.find(({ value }) =>
-        value.comments.some(({ id, reactions }) => id === comment.id && reactions.includes('+1')),
+        value.comments.some((comment) => comment.id === id && comment.reactions.includes('+1')),
       )
-      return seen === undefined
-        ? []
-        : [
-            {
-              id: comment.id,
-              command,
-              step: seen.step,
-              baseRef: seen.value.baseRef,
-              by: comment.author.login,
-            },
-          ]
+      const comment = seen?.value.comments.find((one) => one.id === id)
+      // As it was when it was obeyed: who edits it later takes nothing back.
+      const command = comment && commandOf(comment)
+      if (seen === undefined || comment === undefined || (command !== 'freeze' && command !== 'thaw'))
+        return []
+      const { step, value } = seen
+      return [{ id, command, step, baseRef: value.baseRef, by: comment.author.login }]
     })
   })
   const last = orders
