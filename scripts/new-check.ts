@@ -26,12 +26,25 @@ export function filesOfCheck(id: string, title: string): Map<string, string> {
     [
       `src/checks/${id}/${id}.ts`,
       `// The ${id} check: what it looks at, and what it never does.
+import { compareFindings, type Finding } from '../../findings/finding.ts'
 import type { Check } from '../check.ts'
+import { configuredFindings } from '../images/configured-findings.ts'
 
 export const ${name}Check: Check<'${id}'> = {
   id: '${id}',
   ask: () => [],
-  judge: () => ({ check: '${id}', findings: [], unanswered: [], waiting: [], summary: 'nothing was looked at' }),
+  judge({ config }) {
+    // Each is made by finding(rule, place, data), of ../../findings/rule.ts.
+    const found: readonly Finding[] = []
+    return {
+      check: '${id}',
+      // The configuration may turn a rule off, or give it another severity.
+      findings: configuredFindings(found, config).sort(compareFindings),
+      unanswered: [],
+      waiting: [],
+      summary: 'nothing was looked at',
+    }
+  },
 }
 `,
     ],
@@ -47,6 +60,13 @@ export const ${name}Rules: readonly AnyRule[] = []
   ])
 }
 
+/** As prettier writes it. */
+function lineOfCheck(id: string, title: string): string {
+  const line = `  { id: '${id}', title: '${title}', demand: 'required' },\n`
+  if (line.length <= 111) return line
+  return `  {\n    id: '${id}',\n    title: '${title}',\n    demand: 'required',\n  },\n`
+}
+
 function insertionsOf(id: string, title: string): readonly Insertion[] {
   const name = nameOf(id)
   const key = name === id ? id : `'${id}'`
@@ -54,7 +74,7 @@ function insertionsOf(id: string, title: string): readonly Insertion[] {
     {
       file: 'src/findings/checks.ts',
       before: '] as const satisfies',
-      text: `  { id: '${id}', title: '${title}', demand: 'required' },\n`,
+      text: lineOfCheck(id, title),
     },
     {
       file: 'src/checks/all-checks.ts',
@@ -75,7 +95,12 @@ function insertionsOf(id: string, title: string): readonly Insertion[] {
     {
       file: 'scripts/new-rule.ts',
       before: "  'opm-load': byOpm(",
-      text: `  ${key}: { check: '${id}', judges: 'pull request', source: 'src/checks/${id}/rules' },\n`,
+      text: `  ${key}: {
+    check: '${id}',
+    judges: 'pull request',
+    source: 'src/checks/${id}/rules',
+    foundIn: 'src/checks/${id}/${id}.ts',
+  },\n`,
     },
   ]
 }
@@ -97,15 +122,27 @@ export function writeCheck(root: string, id: string, title: string): string[] {
   return [...files.keys()]
 }
 
-if (process.argv[1] === import.meta.filename) {
-  const [id, title, root = join(import.meta.dirname, '..')] = process.argv.slice(2)
-  if (id === undefined || title === undefined) {
+function main([id, title, ...others]: readonly string[]): void {
+  if (id === undefined || title === undefined || others.length > 0) {
     process.stderr.write('usage: npm run new-check ID "TITLE"\nTITLE: what holds when it passes\n')
     process.exitCode = 2
-  } else {
-    for (const path of writeCheck(root, id, title)) process.stdout.write(`${path}\n`)
-    process.stdout.write(
-      `next: npm run format, npm run new-rule <rule> ${id}, then say what the check asks and judges\n`,
-    )
+    return
+  }
+  for (const path of writeCheck(join(import.meta.dirname, '..'), id, title)) process.stdout.write(`${path}\n`)
+  process.stdout.write(`next:
+1. npm run new-rule RULE ${id}: its first rule, and what is left to do for that.
+2. Say in src/checks/${id}/${id}.ts what the check asks and judges, and in its summary what it looked at.
+3. npm run touched -- --since HEAD: tests and pages that name every check fail until they name this one.
+More is in CONTRIBUTING.md, "A check".
+`)
+}
+
+if (process.argv[1] === import.meta.filename) {
+  try {
+    main(process.argv.slice(2))
+  } catch (error) {
+    // What is wrong with the command line, or in the way: nothing that a trace would explain.
+    process.stderr.write(`new-check: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 2
   }
 }

@@ -1,12 +1,13 @@
 // Starts a rule of any kind: its file, its page, a good and a bad example, and its line in the list of its folder. What it
-// writes runs, and fails its tests until someone says what the rule finds. `npm run new-rule ID [KIND] [-- --suite SUITE]`; overwrites nothing.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+// writes runs, and fails its tests until someone says what the rule finds. `npm run new-rule ID [KIND [SUITE]]`; overwrites nothing.
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { CheckId } from '../src/findings/checks.ts'
 import type { Judged } from '../src/findings/rule.ts'
 import { suites } from '../src/findings/suites.ts'
 import { listedSources, renderLists } from './rule-lists.ts'
+
+const project = join(import.meta.dirname, '..')
 
 interface Kind {
   readonly check: CheckId
@@ -15,14 +16,24 @@ interface Kind {
   readonly source: string
   /** The kind of `Search`, and the module that has it; absent for rules that are words for code that decides elsewhere. */
   readonly search?: { readonly type: string; readonly from: string; readonly find: string }
+  /** For rules without a search: the code that finds. */
+  readonly foundIn?: string
   readonly isFixed?: true
   /** Its examples name an image for the first time: only those are looked at. */
   readonly namesImage?: true
   /** Its examples add a bundle as a directory. */
   readonly addsDirectory?: true
+  /** Its examples have a template beside the catalog. */
+  readonly hasTemplate?: true
 }
 
-const byOpm = (source: string): Kind => ({ check: 'validation', judges: 'catalog', source, isFixed: true })
+const byOpm = (source: string, foundIn: string): Kind => ({
+  check: 'validation',
+  judges: 'catalog',
+  source,
+  foundIn,
+  isFixed: true,
+})
 
 /** What a rule can look at, for people who start one. */
 export const kinds: Readonly<Record<string, Kind>> = {
@@ -62,27 +73,59 @@ export const kinds: Readonly<Record<string, Kind>> = {
       type: 'OfBundle',
       from: '../bundle-rule.ts',
       find: `  *find({ csv }) {
-    if (csv.name === 'wrong') yield { path: ['metadata', 'name'], data: { name: csv.name } }
+    const name = textOf(at(csv.data, 'metadata', 'name'))
+    if (name === 'wrong') yield { path: ['metadata', 'name'], data: { name } }
   },
 `,
     },
   },
-  template: { check: 'validation', judges: 'pull request', source: 'src/checks/validation/templates' },
+  template: {
+    check: 'validation',
+    judges: 'pull request',
+    source: 'src/checks/validation/templates',
+    foundIn: 'src/checks/validation/templates/templates.ts',
+    hasTemplate: true,
+  },
   'bundle-directory': {
     check: 'validation',
     judges: 'pull request',
     source: 'src/checks/bundles/rules',
+    foundIn: 'src/checks/bundles/judge-bundle.ts',
     addsDirectory: true,
   },
-  install: { check: 'install', judges: 'pull request', source: 'src/checks/install/rules' },
-  image: { check: 'images', judges: 'pull request', source: 'src/checks/images/rules', namesImage: true },
-  ownership: { check: 'ownership', judges: 'pull request', source: 'src/checks/ownership/rules' },
-  commits: { check: 'ownership', judges: 'pull request', source: 'src/checks/commits/rules' },
-  'opm-load': byOpm('src/catalog/load/load-rules.ts'),
-  'opm-package': byOpm('src/catalog/model/rules/package-rules.ts'),
-  'opm-channel': byOpm('src/catalog/model/rules/channel-rules.ts'),
-  'opm-bundle': byOpm('src/catalog/model/rules/bundle-rules.ts'),
-  'opm-deprecation': byOpm('src/catalog/model/rules/deprecation-rules.ts'),
+  install: {
+    check: 'install',
+    judges: 'pull request',
+    source: 'src/checks/install/rules',
+    foundIn: 'src/checks/install/install.ts',
+  },
+  image: {
+    check: 'images',
+    judges: 'pull request',
+    source: 'src/checks/images/rules',
+    foundIn: 'src/checks/images/images.ts',
+    namesImage: true,
+  },
+  ownership: {
+    check: 'ownership',
+    judges: 'pull request',
+    source: 'src/checks/ownership/rules',
+    foundIn: 'src/checks/ownership/ownership.ts',
+  },
+  commits: {
+    check: 'ownership',
+    judges: 'pull request',
+    source: 'src/checks/commits/rules',
+    foundIn: 'src/checks/commits/carried.ts',
+  },
+  'opm-load': byOpm('src/catalog/load/load-rules.ts', 'src/catalog/load/read-file.ts'),
+  'opm-package': byOpm('src/catalog/model/rules/package-rules.ts', 'src/catalog/model/convert.ts'),
+  'opm-channel': byOpm('src/catalog/model/rules/channel-rules.ts', 'src/catalog/model/convert.ts'),
+  'opm-bundle': byOpm('src/catalog/model/rules/bundle-rules.ts', 'src/catalog/model/convert-bundle.ts'),
+  'opm-deprecation': byOpm(
+    'src/catalog/model/rules/deprecation-rules.ts',
+    'src/catalog/model/convert-deprecation.ts',
+  ),
 }
 
 /**
@@ -103,8 +146,10 @@ export function filesOf(id: string, kindName = 'catalog', suite?: string): Map<s
   return new Map([
     ...(kind.source.endsWith('.ts') ? [] : [[`${kind.source}/${id}.ts`, ruleFile(id, kind, suite)] as const]),
     [`docs/rules/${id}.md`, pageText(id)],
-    ...exampleFiles(kind).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
-    ...exampleFiles(kind, id).map(([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const),
+    ...exampleFiles(kind, suite).map(([path, text]) => [`${examples}/good/plain/${path}`, text] as const),
+    ...exampleFiles(kind, suite, id).map(
+      ([path, text]) => [`${examples}/bad/rename-me/${path}`, text] as const,
+    ),
   ])
 }
 
@@ -126,6 +171,7 @@ function ruleFile(id: string, kind: Kind, suite?: string): string {
     ...(kind.search && kind.search.type !== 'OfCatalog'
       ? [`import type { ${kind.search.type} } from '${kind.search.from}'`]
       : []),
+    ...(kind.search?.type === 'OfBundle' ? ["import { at, textOf } from '../fields.ts'"] : []),
     '',
     ruleText(id, kind, suite),
   ].join('\n')
@@ -166,7 +212,8 @@ function pageText(id: string): string {
 
 /** An example that no rule complains about; with an id, the place where the offence belongs is marked. */
 function exampleFiles(
-  { judges, namesImage, addsDirectory }: Kind,
+  { judges, namesImage, addsDirectory, hasTemplate }: Kind,
+  suite?: string,
   id?: string,
 ): readonly (readonly [path: string, text: string])[] {
   const catalog = (version: string) => catalogText(version, id)
@@ -174,11 +221,14 @@ function exampleFiles(
     case 'catalog':
       return [['catalog.yaml', catalog('1.0.0')]]
     case 'bundle':
-      return [
-        ['manifests/csv.yaml', csvText(id)],
-        ['metadata/annotations.yaml', annotationsText],
-      ]
+      return (
+        exampleOfSuite(suite, id) ?? [
+          ['manifests/csv.yaml', csvText(id)],
+          ['metadata/annotations.yaml', annotationsText],
+        ]
+      )
     case 'pull request':
+      if (hasTemplate) return templateFiles(id)
       if (addsDirectory) return directoryFiles(id)
       return [
         ['base/.github/catalog-bot.yml', configText],
@@ -193,6 +243,55 @@ function exampleFiles(
         ['_case.json', '{\n  "reviews": { "maria": "approved" }\n}\n'],
       ]
   }
+}
+
+/** The files of a good example of another rule of the suite: it passes all of them. Undefined where the suite has none yet. */
+function exampleOfSuite(
+  suite: string | undefined,
+  id: string | undefined,
+): readonly (readonly [path: string, text: string])[] | undefined {
+  if (suite === undefined) return undefined
+  const rules = join(project, 'src/bundle/rules')
+  const other = readdirSync(rules)
+    .sort()
+    .find((file) => readFileSync(join(rules, file), 'utf8').includes(`  suite: '${suite}',\n`))
+  if (other === undefined) return undefined
+  const good = join(project, 'fixtures/rules', other.replace(/\.ts$/, ''), 'good')
+  const example = join(good, readdirSync(good).sort()[0] ?? '')
+  return readdirSync(example, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry): [string, string] => {
+      const path = join(entry.parentPath, entry.name)
+      const text = readFileSync(path, 'utf8')
+      const isMarked = id !== undefined && /^kind: ClusterServiceVersion$/m.test(text)
+      return [
+        path.slice(example.length + 1),
+        isMarked ? text.replace(/^metadata:\n(?: .*\n)*? {2}name: .*$/m, `$& # ${id}`) : text,
+      ]
+    })
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** A template and its catalog, which both get one more channel. */
+function templateFiles(id?: string): readonly (readonly [path: string, text: string])[] {
+  const tree = (name: string, channels: readonly string[], mark = '') =>
+    [
+      [`${name}/.github/catalog-bot.yml`, templateConfigText],
+      [`${name}/operators/foo/ci.yaml`, 'reviewers: [alice, bob]\n'],
+      [
+        `${name}/operators/foo/catalog-templates/v4.20.yaml`,
+        templateText(channels).replace(/^schema: .*$/m, `$&${mark}`),
+      ],
+      [
+        `${name}/catalogs/v4.20/foo/catalog.yaml`,
+        `${catalogText('1.0.0')}${channels.map((channel) => `---\n${channelText(channel)}`).join('')}`,
+      ],
+    ] as const
+  return [
+    ...tree('base', []),
+    ...tree('result', ['fast'], id === undefined ? '' : ` # ${id}`),
+    ['_case.json', '{\n  "reviews": { "maria": "approved" }\n}\n'],
+  ]
 }
 
 /** A package of bundle directories that gets one more. */
@@ -224,6 +323,31 @@ owners:
 rules:
   bundle-metadata-edited: off
 `
+
+const templateConfigText = `templates:
+  - template: operators/{name}/catalog-templates/{version}.yaml
+    catalog: catalogs/{version}/{name}
+`
+
+const channelText = (name: string) => `schema: olm.channel
+package: foo
+name: ${name}
+entries:
+  - name: foo.v1.0.0
+`
+
+function templateText(channels: readonly string[]): string {
+  const entry = (text: string) => text.replaceAll(/^(?=.)/gm, '    ').replace('    ', '  - ')
+  return `schema: olm.template.basic
+entries:
+${[
+  'schema: olm.package\nname: foo\ndefaultChannel: stable\n',
+  ...['stable', ...channels].map(channelText),
+  `schema: olm.bundle\nimage: ${image}\n`,
+]
+  .map(entry)
+  .join('')}`
+}
 
 const image = `quay.io/example/foo@sha256:${'0123456789abcdef'.repeat(4)}`
 
@@ -317,21 +441,50 @@ export function writeRule(root: string, id: string, kindName = 'catalog', suite?
   return [...files.keys(), ...lists.map(([path]) => path)]
 }
 
-if (process.argv[1] === import.meta.filename) {
-  const { values, positionals } = parseArgs({
-    options: { suite: { type: 'string' } },
-    allowPositionals: true,
-  })
-  const [id, kindName, root = join(import.meta.dirname, '..')] = positionals
-  if (id === undefined) {
-    process.stderr.write(
-      `usage: npm run new-rule ID [KIND] [-- --suite SUITE]\nKIND: ${Object.keys(kinds).join(', ')}\nSUITE: ${suites.join(', ')}\n`,
-    )
+/** What is left to do for a rule that was written, for people. */
+export function nextSteps(id: string, kindName = 'catalog'): string {
+  const kind = kinds[kindName]
+  const where = kind?.source.endsWith('.ts') === false ? `${kind.source}/${id}.ts` : kind?.source
+  return `next:
+1. Say in ${where} what the rule requires, and ${howToFind(id, kind)}
+2. Make fixtures/rules/${id}/bad/rename-me break it. "# ${id}" ends the line that is found;
+   take it away where a finding has no place. Rename the folder for the reason, and the "example" mark on the page with it.
+3. Write docs/rules/${id}.md, then: npm run rule-pages
+4. npm test -- test/checks/rules.test.ts test/scripts/rule-pages.test.ts
+More is in CONTRIBUTING.md, "A rule in six steps".
+`
+}
+
+function howToFind(id: string, kind: Kind | undefined): string {
+  if (kind?.foundIn === undefined) return 'let its "find" find what breaks it.'
+  if (kind.isFixed)
+    return `find what breaks it where opm does, with opm's message:
+   in ${kind.foundIn}, or a file beside it.`
+  return `find what breaks it, by finding(${exportOf(id)}, place, data):
+   in ${kind.foundIn}, or a file beside it.`
+}
+
+const usage = `usage: npm run new-rule ID [KIND [SUITE]]
+KIND: ${Object.keys(kinds).join(', ')}; what each looks at is in CONTRIBUTING.md, "A rule in six steps"
+SUITE, for a rule about bundles that many good bundles break: ${suites.join(', ')}
+`
+
+function main([id, kindName, suite, ...others]: readonly string[]): void {
+  if (id === undefined || others.length > 0) {
+    process.stderr.write(usage)
     process.exitCode = 2
-  } else {
-    for (const path of writeRule(root, id, kindName, values.suite)) process.stdout.write(`${path}\n`)
-    process.stdout.write(
-      'next: say what it finds, rename the bad example for its reason, npm run rule-pages\n',
-    )
+    return
+  }
+  for (const path of writeRule(project, id, kindName, suite)) process.stdout.write(`${path}\n`)
+  process.stdout.write(nextSteps(id, kindName))
+}
+
+if (process.argv[1] === import.meta.filename) {
+  try {
+    main(process.argv.slice(2))
+  } catch (error) {
+    // What is wrong with the command line, or in the way: nothing that a trace would explain.
+    process.stderr.write(`new-rule: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 2
   }
 }

@@ -4,12 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { checkInstall } from '../../src/bundle/check-install.ts'
-import { invalidExample } from '../../src/bundle/rules/invalid-example.ts'
-import { missingManifestField } from '../../src/bundle/rules/missing-manifest-field.ts'
-import { mistypedManifestField } from '../../src/bundle/rules/mistyped-manifest-field.ts'
-import { refusedByOlmV1 } from '../../src/bundle/rules/refused-by-olm-v1.ts'
-import { unknownManifestField } from '../../src/bundle/rules/unknown-manifest-field.ts'
-import { unsafeCrdUpgrade } from '../../src/bundle/rules/unsafe-crd-upgrade.ts'
+import { bundleRules } from '../../src/bundle/rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
 import { assemble } from '../../src/catalog/facts/assemble.ts'
 import type { Catalog } from '../../src/catalog/facts/catalog.ts'
@@ -26,6 +21,7 @@ import { openCatalogDirectory } from '../../src/examine/catalogs/catalog-directo
 import { FindingList } from '../../src/findings/finding-list.ts'
 import { compareFindings, type Finding } from '../../src/findings/finding.ts'
 import { finding } from '../../src/findings/rule.ts'
+import type { Suite } from '../../src/findings/suites.ts'
 import { filesBelow, settingsFile, type ExampleCase } from './cases.ts'
 import { judgePull } from './judge-pull.ts'
 
@@ -35,13 +31,19 @@ export interface Judgement {
   readonly message?: string
 }
 
-/** What the example's findings are: all that are found, whatever rule they are of. */
-export async function judgeCase(one: ExampleCase): Promise<Judgement> {
+/**
+ * What the example's findings are: all that are found, whatever rule they are of. A bundle is judged with the suite of the
+ * example's rule, unless other `suites` are asked for.
+ */
+export async function judgeCase(
+  one: ExampleCase,
+  { suites }: { readonly suites?: readonly Suite[] } = {},
+): Promise<Judgement> {
   switch (one.judges) {
     case 'catalog':
       return judgeCatalog(one)
     case 'bundle':
-      return { findings: judgeBundle(one) }
+      return { findings: judgeBundle(one, suites) }
     case 'pull request':
       return { findings: await judgePull(one, allRules.find((rule) => rule.id === one.id)?.check) }
   }
@@ -93,18 +95,14 @@ function aboveLimits(
 
 /** Rules about what only comes up when a bundle is installed; examples of other rules need not be complete enough for that. */
 const installRules: ReadonlySet<string> = new Set(
-  [
-    refusedByOlmV1,
-    unknownManifestField,
-    mistypedManifestField,
-    missingManifestField,
-    invalidExample,
-    unsafeCrdUpgrade,
-  ].map((rule) => rule.id),
+  bundleRules.filter(({ check }) => check === 'install').map(({ id }) => id),
 )
 
 /** The bundle that an upgrade begins with lies in `before/`. */
-function judgeBundle({ id, directory, settings }: ExampleCase): readonly Finding[] {
+function judgeBundle(
+  { id, directory, settings }: ExampleCase,
+  suites: readonly Suite[] = suitesOf(id),
+): readonly Finding[] {
   const all = filesBelow(directory).map((path): [string, Uint8Array] => [
     path,
     readFileSync(join(directory, path)),
@@ -115,15 +113,19 @@ function judgeBundle({ id, directory, settings }: ExampleCase): readonly Finding
   for (const [path, length] of Object.entries(settings.noise ?? {})) files.set(path, configMap(noise(length)))
   for (const [path, length] of Object.entries(settings.padding ?? {}))
     files.set(path, configMap('a'.repeat(length)))
-  const suite = allRules.find((rule) => rule.id === id)?.suite
   const { findings } = validateBundle(files, {
     packedSize: (bytes) => gzipSync(bytes).length,
-    ...(suite && { suites: [suite] }),
+    suites,
     ...(settings.labels && { labels: settings.labels }),
   })
   if (!installRules.has(id)) return findings
   const options = { installNamespace: 'operators' }
   return [...findings, ...checkInstall(files, options, before.size > 0 ? before : undefined)]
+}
+
+function suitesOf(id: string): readonly Suite[] {
+  const suite = allRules.find((rule) => rule.id === id)?.suite
+  return suite === undefined ? [] : [suite]
 }
 
 function configMap(text: string): Uint8Array {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import { detectFormat } from '../../src/bundle/bundle-format.ts'
 import type { BundleFiles } from '../../src/bundle/bundle-files.ts'
 import { annotationKeys } from '../../src/bundle/bundle-metadata.ts'
-import { optionalRules } from '../../src/bundle/content-rules.ts'
+import { suitesOfRules } from '../../src/bundle/content-rules.ts'
 import { validateBundle } from '../../src/bundle/validate-bundle.ts'
 import type { Suite } from '../../src/findings/suites.ts'
 import { bundleFiles, crd, type Shape } from './bundle-shapes.ts'
@@ -317,7 +317,7 @@ const pinned = {
   }),
 }
 
-/** Of every rule that looks at what a bundle says: the suite, what wakes it, and what is nearly the same and does not. */
+/** Of rules that look at what a bundle says (every one has its examples, too): the suite, what wakes it, and what is nearly the same and does not. */
 const content: readonly (readonly [
   rule: string,
   suite: Suite | undefined,
@@ -717,9 +717,8 @@ describe('rules about what a bundle says', () => {
       if (suite !== undefined) expect({ rule, woken: woken(bad) }).toEqual({ rule, woken: [] })
   })
   test('each rule is of the suite that wakes it', () => {
-    expect(new Set(content.flatMap(([rule, suite]) => (suite === undefined ? [] : [rule])))).toEqual(
-      optionalRules,
-    )
+    for (const [rule, suite] of content)
+      expect({ rule, suite }).toEqual({ rule, suite: suitesOfRules.get(rule) })
   })
   test('a finding points at the line in the file', () => {
     const yaml =

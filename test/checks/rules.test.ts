@@ -17,7 +17,13 @@ describe('every example is what its folder says', () => {
     const alongside = Object.keys(one.settings.alongside ?? {})
     const found = findings.filter(({ rule }) => !alongside.includes(rule))
     // A bad example wakes its own rule and no other, or nobody could tell what it proves.
-    expect([...new Set(found.map(({ rule }) => rule))]).toEqual(one.kind === 'bad' ? [one.id] : [])
+    const others = found.filter(({ rule }) => one.kind === 'good' || rule !== one.id)
+    expect({
+      foundBesides: others.map(
+        ({ rule, at, what }) => `${rule}: ${at?.file ?? ''}:${at?.line ?? ''} ${what}`,
+      ),
+      findsItsOwn: found.some(({ rule }) => rule === one.id),
+    }).toEqual({ foundBesides: [], findsItsOwn: one.kind === 'bad' })
     // What is excused is there, or the excuse is out of date.
     expect(findings.map(({ rule }) => rule)).toEqual(expect.arrayContaining(alongside))
     if (one.marked.length > 0)
@@ -65,6 +71,15 @@ describe('every rule', () => {
     expect(ids.toSorted()).toEqual([...definedRules(root).keys()].sort())
     expect(new Set(ids).size).toBe(ids.length)
     expect([...new Set(cases.map(({ id }) => id))].filter((id) => !ids.includes(id))).toEqual([])
+  })
+
+  test('of a suite finds nothing where nobody asks for the suite', async () => {
+    const optional = new Map(allRules.flatMap(({ id, suite }) => (suite === undefined ? [] : [[id, suite]])))
+    for (const one of cases.filter(({ id, kind }) => kind === 'bad' && optional.has(id))) {
+      const { findings } = await judgeCase(one, { suites: [] })
+      expect({ id: one.id, found: findings.map(({ rule }) => rule) }).toEqual({ id: one.id, found: [] })
+    }
+    expect(optional.size).toBeGreaterThan(10)
   })
 
   test('that opm enforces is one that it refuses a catalog for: its bad example has a message of opm', async () => {

@@ -2,7 +2,7 @@
 import { commitSha, pullNumber, treeSha, userId } from '../../src/change/ids.ts'
 import type { CheckOutcome } from '../../src/checks/check.ts'
 import type { Snapshot } from '../../src/change/snapshot.ts'
-import { checkIds } from '../../src/findings/checks.ts'
+import { checkIds, checks } from '../../src/findings/checks.ts'
 import { defaultConfig } from '../../src/config/config.ts'
 import type { GateInput } from '../../src/gate/decide.ts'
 import type { LandingStop } from '../../src/gate/landing-stop.ts'
@@ -31,6 +31,14 @@ export function aSnapshot(differences: Partial<Snapshot> = {}): Snapshot {
 
 export function passed(check: CheckOutcome['check'], differences: Partial<CheckOutcome> = {}): CheckOutcome {
   return { check, findings: [], unanswered: [], waiting: [], summary: 'fine', ...differences }
+}
+
+/** These outcomes, and that all other required checks have passed. */
+export function outcomesWith(...these: readonly CheckOutcome[]): CheckOutcome[] {
+  return checks.flatMap(({ id, demand }) => {
+    const given = these.filter(({ check }) => check === id)
+    return given.length === 0 && demand === 'required' ? [passed(id)] : given
+  })
 }
 
 export function aGateInput(differences: Partial<GateInput> = {}): GateInput {

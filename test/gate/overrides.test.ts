@@ -14,7 +14,7 @@ import { describeCommands } from '../../src/messages/describe-commands.ts'
 import { mergeMessage } from '../../src/messages/merge-message.ts'
 import { composeReport } from '../../src/messages/report.ts'
 import { changeBetween, pkg } from '../change/build-catalog.ts'
-import { aGateInput, aSnapshot, passed, sha } from './build.ts'
+import { aGateInput, aSnapshot, outcomesWith, sha } from './build.ts'
 
 const maria: Person = { id: userId(1003), login: 'maria', kind: 'user' }
 const olga: Person = { id: userId(1002), login: 'olga', kind: 'user' }
@@ -185,7 +185,7 @@ describe('which rules can be overridden', () => {
 
 describe('what was let pass is shown', () => {
   const verdictWith = (validation = outcome()) =>
-    verdictOf(aGateInput({ outcomes: [passed('ownership'), validation, passed('images')] }))
+    verdictOf(aGateInput({ outcomes: outcomesWith(validation) }))
   const reason = 'see #12 [skip ci] @team <b>\u202e*x*</b>'
   const [shown] = override(
     [outcome('bundle-edited')],

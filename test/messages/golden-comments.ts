@@ -14,6 +14,7 @@ import { notOwner } from '../../src/checks/ownership/rules/not-owner.ts'
 import { outsidePackages } from '../../src/checks/ownership/rules/outside-packages.ts'
 import { validationCheck } from '../../src/checks/validation/validation.ts'
 import { defaultConfig } from '../../src/config/config.ts'
+import { checkIds } from '../../src/findings/checks.ts'
 import type { Finding } from '../../src/findings/finding.ts'
 import { finding } from '../../src/findings/rule.ts'
 import { decide, type GateInput } from '../../src/gate/decide.ts'
@@ -24,7 +25,7 @@ import { composeReport } from '../../src/messages/report.ts'
 import type { ReportOptions } from '../../src/messages/report-options.ts'
 import { summariseChange } from '../../src/messages/summarise-change.ts'
 import { findingKey, type ToldFix, type TracedLine } from '../../src/messages/traced-line.ts'
-import { aGateInput, aSnapshot, passed } from '../gate/build.ts'
+import { aGateInput, aSnapshot, outcomesWith, passed } from '../gate/build.ts'
 
 const digest = `sha256:${'0123456789abcdef'.repeat(4)}`
 const layout = { catalogs: [{ root: 'catalogs/v4.20', version: '4.20' }] as const }
@@ -36,10 +37,7 @@ const page = {
   pull: pullNumber(12),
 }
 const runs = new Map(
-  ['ownership', 'validation', 'images', 'install'].map((id, at) => [
-    `catalog-bot / ${id}`,
-    `https://github.com/acme/catalog/runs/900${at}`,
-  ]),
+  checkIds.map((id, at) => [`catalog-bot / ${id}`, `https://github.com/acme/catalog/runs/900${at}`]),
 )
 
 /** Entries as `1.1.0 < 1.0.0` (replaces), newest last. */
@@ -144,12 +142,12 @@ function comment({ before, after, gate, ownership, images, trace, options }: Giv
       },
     },
   )
-  const outcomes = [
+  const outcomes = outcomesWith(
     passed('ownership', { summary: 'alice owns all of it', ...ownership }),
     judged,
     passed('images', { summary: '2 images found', ...images }),
     passed('install', { summary: 'installs with OLM v0', isOptional: true }),
-  ]
+  )
   const snapshot = aSnapshot({ pull: page.pull, head, base })
   const verdict = decide(aGateInput({ snapshot, outcomes, ...gate }))
   const traced = new Map<string, TracedLine>()

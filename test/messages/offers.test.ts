@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals'
 import type { Offer } from '../../src/checks/check.ts'
 import { decide } from '../../src/gate/decide.ts'
 import { composeReport } from '../../src/messages/report.ts'
-import { aGateInput, passed } from '../gate/build.ts'
+import { aGateInput, outcomesWith, passed } from '../gate/build.ts'
 
 const offer = (patch: string): Offer => ({
   path: 'catalogs/v4.20/foo/catalog.yaml',
@@ -11,7 +11,7 @@ const offer = (patch: string): Offer => ({
   patch,
 })
 function comment(...offers: readonly Offer[]): string {
-  const outcomes = [passed('ownership'), { ...passed('validation'), offers }, passed('images')]
+  const outcomes = outcomesWith({ ...passed('validation'), offers })
   return composeReport(decide(aGateInput({ outcomes })), { changeLines: [] }).comment
 }
 const patch = '--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n+b\n'
@@ -48,7 +48,7 @@ test('annotations carry no character that shows nothing or turns what stands bes
     at: { file: 'c.yaml', line: 1, column: 1 },
     data: {},
   }
-  const outcomes = [passed('ownership'), { ...passed('images'), findings: [found] }, passed('validation')]
+  const outcomes = outcomesWith({ ...passed('images'), findings: [found] })
   const { checks } = composeReport(decide(aGateInput({ outcomes })), { changeLines: [] })
   const messages = checks.flatMap(({ annotations }) => annotations.map(({ message }) => message))
   const shown = 'a\ufffdb\ufffdc d\ufffd'

@@ -1,9 +1,13 @@
+import { spawnSync } from 'node:child_process'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { check, resolveConfig } from 'prettier'
 import { filesOfCheck, writeCheck } from '../../scripts/new-check.ts'
+import { defaultConfig } from '../../src/config/config.ts'
+import { checkIds as checkIdsBefore } from '../../src/findings/checks.ts'
 
 const project = join(import.meta.dirname, '../..')
 let root: string
@@ -21,12 +25,16 @@ test('a new check is in every list, passes what it does not look at, and can hav
   const load = (path: string): Promise<Record<string, unknown>> =>
     import(pathToFileURL(join(root, path)).href)
   const { checkIds } = await load('src/findings/checks.ts')
-  expect(checkIds).toEqual(['ownership', 'validation', 'images', 'install', 'price-tags'])
+  expect(checkIds).toEqual([...checkIdsBefore, 'price-tags'])
   const { allChecks } = (await load('src/checks/all-checks.ts')) as {
-    allChecks: readonly { id: string; judge: () => unknown }[]
+    allChecks: readonly { id: string; judge: (input: object) => unknown }[]
   }
   expect(allChecks.at(-1)?.id).toBe('price-tags')
-  expect(allChecks.at(-1)?.judge()).toMatchObject({ check: 'price-tags', findings: [], waiting: [] })
+  expect(allChecks.at(-1)?.judge({ config: defaultConfig })).toMatchObject({
+    check: 'price-tags',
+    findings: [],
+    waiting: [],
+  })
   const { writeRule } = (await load('scripts/new-rule.ts')) as {
     writeRule: (root: string, id: string, kind: string) => string[]
   }
@@ -41,4 +49,28 @@ test.each([
   ['price-tags', 'nobody has to pay.', /title/],
 ])('%s "%s" is refused', (id, title, says) => {
   expect(() => filesOfCheck(id, title)).toThrow(says)
+})
+
+test.each([
+  [['Price'], /^usage: npm run new-check ID "TITLE"/],
+  [['Price', 'Nobody has to pay'], /^new-check: a check's id is kebab-case, not "Price"\n$/],
+  [['images', 'Nobody has to pay'], /^new-check: src\/checks\/images\/images.ts exists already\n$/],
+])('%j gets a sentence and exit code 2, and no trace', (words, says) => {
+  const script = join(project, 'scripts/new-check.ts')
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
+    encoding: 'utf8',
+  })
+  expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(says) })
+})
+
+test('a title that fills its line is written as prettier writes it', async () => {
+  const title = `Nobody has to pay ${'a lot '.repeat(10)}for it`
+  for (const path of writeCheck(root, 'price-tags', title)) {
+    const text = readFileSync(join(root, path), 'utf8')
+    const options = await resolveConfig(join(project, path))
+    expect({ path, isFormatted: await check(text, { ...options, filepath: path }) }).toEqual({
+      path,
+      isFormatted: true,
+    })
+  }
 })

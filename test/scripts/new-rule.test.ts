@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   cpSync,
   existsSync,
@@ -14,7 +14,8 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readCasesOf } from '../../scripts/rule-examples/cases.ts'
 import { judgeCase } from '../../scripts/rule-examples/judge-case.ts'
-import { filesOf, kinds, writeRule } from '../../scripts/new-rule.ts'
+import { suites } from '../../src/findings/suites.ts'
+import { filesOf, kinds, nextSteps, writeRule } from '../../scripts/new-rule.ts'
 
 const project = join(import.meta.dirname, '../..')
 let root: string
@@ -105,6 +106,40 @@ describe('a new rule', () => {
     }
   })
 
+  test('of a suite has examples that pass all rules of the suite', async () => {
+    for (const suite of suites) {
+      const files = filesOf('three-heads', 'bundle', suite)
+      for (const [path, text] of files) {
+        mkdirSync(dirname(join(root, suite, path)), { recursive: true })
+        writeFileSync(join(root, suite, path), text)
+      }
+      const [good] = readCasesOf('three-heads', join(root, suite, 'fixtures/rules'))
+      const { findings } = await judgeCase({ ...good!, judges: 'bundle' }, { suites: [suite] })
+      expect({ suite, found: findings.map(({ rule }) => rule) }).toEqual({ suite, found: [] })
+      const bad = [...files].filter(([path]) => path.includes('/bad/')).map(([, text]) => text)
+      expect({ suite, marks: bad.join('').match(/ # three-heads$/gm)?.length }).toEqual({ suite, marks: 1 })
+    }
+  })
+
+  test('about templates has a template beside the catalog', () => {
+    const at = 'fixtures/rules/three-heads/bad/rename-me/result/operators/foo/catalog-templates/v4.20.yaml'
+    expect(filesOf('three-heads', 'template').get(at)).toMatch(
+      /^schema: olm\.template\.basic # three-heads\n/,
+    )
+  })
+
+  test('that does not search by itself is found in a file that there is, and its author is told which', () => {
+    for (const [kind, { search, foundIn }] of Object.entries(kinds)) {
+      expect({ kind, says: (search === undefined) === (foundIn !== undefined) }).toEqual({ kind, says: true })
+      if (foundIn === undefined) continue
+      expect(existsSync(join(project, foundIn))).toBe(true)
+      expect(nextSteps('three-heads', kind)).toContain(foundIn)
+    }
+    expect(nextSteps('three-heads', 'image')).toContain('finding(threeHeads, place, data)')
+    expect(nextSteps('three-heads', 'opm-bundle')).toContain("opm's message")
+    expect(nextSteps('three-heads')).toContain('src/checks/validation/rules/three-heads.ts')
+  })
+
   test('about images has an example that names an image for the first time', () => {
     const files = filesOf('three-heads', 'image')
     const example = (tree: string) =>
@@ -148,6 +183,22 @@ describe('a new rule', () => {
     expect(text).toContain("  suite: 'good-practices',\n")
     expect(() => filesOf('three-heads', 'bundle', 'songs')).toThrow(/good-practices/)
     expect(() => filesOf('three-heads', 'catalog', 'good-practices')).toThrow(/only rules about bundles/)
+  })
+
+  test.each([
+    [['Two_Heads'], /^new-rule: a rule's id is kebab-case, not "Two_Heads"\n$/],
+    [['two-heads', 'song'], /^new-rule: a rule's kind is one of .*, not "song"\n$/],
+    [['several-heads'], /^new-rule: .* exists already\n$/],
+    [['two-heads', 'bundle', 'songs'], /^new-rule: a suite is one of .*, not "songs"\n$/],
+    [['two-heads', 'bundle', 'community', 'songs'], /^usage: /],
+    [[], /^usage: npm run new-rule ID /],
+  ])('of %j gets a sentence and exit code 2, and no trace', (words, says) => {
+    const script = join(project, 'scripts/new-rule.ts')
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', script, ...words], {
+      encoding: 'utf8',
+    })
+    expect({ status, stdout, stderr }).toEqual({ status: 2, stdout: '', stderr: expect.stringMatching(says) })
+    expect(stderr).not.toMatch(/^\s+at /m)
   })
 
   test('is named in kebab-case, and is of a kind that there is', () => {

@@ -27,7 +27,7 @@ import { decide } from '../../../src/gate/decide.ts'
 import type { Verdict } from '../../../src/gate/verdict.ts'
 import { openMirror } from '../../../src/git/mirror.ts'
 import type { Mirror } from '../../../src/git/mirror.ts'
-import { aSnapshot, passed } from '../../gate/build.ts'
+import { aSnapshot, outcomesWith, passed } from '../../gate/build.ts'
 import { originIn, temporary } from '../../git/origin.ts'
 import type { Files, Origin } from '../../git/origin.ts'
 import { readCatalog } from './blobs.ts'
@@ -239,7 +239,7 @@ export class World {
       configDigest: 'digest',
       merge,
       changedPaths,
-      outcomes: [outcome, passed('validation'), passed('images')],
+      outcomes: outcomesWith(outcome),
     })
   }
 
