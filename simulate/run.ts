@@ -20,13 +20,16 @@ import { describe, type Event, type Fault, type Plan } from './plan.ts'
 import { isMissingImage, knownBundle } from './world/contents.ts'
 import { Scheduler, type Call, type Choice, type Injury, type Process } from './scheduler.ts'
 import { installation, Server, type Delivery } from './world/server.ts'
+import { NotModelled } from './git/merge.ts'
 import { judgeEnd } from './oracles/judge-end.ts'
 import { judgeLanding } from './oracles/judge-landing.ts'
 import type { Observed, Violation } from './oracles/observed.ts'
 
 export interface RunResult {
   readonly plan: Plan
+  /** None where the world came to something that is not modelled: nothing can be said of it. */
   readonly violations: readonly Violation[]
+  readonly isModelled: boolean
   readonly trace: readonly string[]
   readonly steps: number
   readonly landings: number
@@ -125,9 +128,10 @@ export async function run(plan: Plan, { isTraced = false }: RunOptions = {}): Pr
     () => scheduler.step > mostSteps,
   )
   if (scheduler.step > mostSteps) violate({ invariant: 'I21', what: `no end after ${mostSteps} steps` })
-  for (const violation of judgeEnd(observed)) violate(violation)
+  const isModelled = judgeAll(observed, violate)
   const { step: steps } = scheduler
-  return { plan, violations, trace, steps, landings: observed.landings.length, taken, idleAt }
+  const landings = observed.landings.length
+  return { plan, violations: isModelled ? violations : [], isModelled, trace, steps, landings, taken, idleAt }
 
   function boot(at: number): void {
     const process: Process = { name: `bot ${at + 1}`, isAlive: true, pausedUntil: 0, skew: 0 }
@@ -460,4 +464,16 @@ function answerOf(question: 'image' | 'bundle' | 'install', reference: string): 
 /** As a trace names a job. */
 function nameOf(job: Job): string {
   return job.kind === 'pull' ? `#${job.pull}` : job.kind
+}
+
+/** False where a job or an oracle came to something that is not modelled. */
+function judgeAll(observed: Observed, violate: (violation: Violation) => void): boolean {
+  if (observed.ownFailures.some(({ error }) => error instanceof NotModelled)) return false
+  try {
+    for (const violation of judgeEnd(observed)) violate(violation)
+    return true
+  } catch (error) {
+    if (error instanceof NotModelled) return false
+    throw error
+  }
 }

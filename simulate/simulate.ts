@@ -38,7 +38,7 @@ const planOf = (number: number): Plan => (values.small ? smallPlan(number) : mak
 
 const began = performance.now()
 const failed: RunResult[] = []
-let [done, steps, landings] = [0, 0, 0]
+let [done, steps, landings, unmodelled] = [0, 0, 0, 0]
 if (values.exhaustive !== undefined) await goThroughSmall()
 else {
   say(`simulating from seed ${first}`)
@@ -50,6 +50,7 @@ function note(result: RunResult): boolean {
   done += 1
   steps += result.steps
   landings += result.landings
+  if (!result.isModelled) unmodelled += 1
   if (result.violations.length > 0) {
     failed.push(result)
     tell(result)
@@ -81,9 +82,10 @@ if (worst !== undefined && !values.trace && !values.first) {
   tell(await run(result.plan, { isTraced: true }))
 }
 const seconds = (performance.now() - began) / 1000
+const leftOut = unmodelled === 0 ? '' : `, ${unmodelled} left out for what is not modelled`
 const scope = values.small ? ` of ${smallPlans} small ones` : ''
 say(
-  `${done} runs${scope}${values.exhaustive !== undefined ? '' : ` from seed ${first}`}, ${steps} steps, ${landings} landings, ${seconds.toFixed(1)} s: ${failed.length === 0 ? 'no violation' : `${failed.length} with violations`}`,
+  `${done} runs${scope}${values.exhaustive !== undefined ? '' : ` from seed ${first}`}, ${steps} steps, ${landings} landings, ${seconds.toFixed(1)} s: ${failed.length === 0 ? 'no violation' : `${failed.length} with violations`}${leftOut}`,
 )
 process.exitCode = failed.length > 0 ? 1 : 0
 

@@ -14,12 +14,15 @@ export type MergedTree =
     }
   | { readonly kind: 'nothing' }
 
+/** A world that came to what is not modelled shows nothing. */
+export class NotModelled extends Error {}
+
 export function mergeTrees(objects: Objects, base: CommitSha, head: CommitSha): MergedTree {
   const bases = mergeBases(objects, base, head)
   if (bases.includes(head)) return { kind: 'nothing' }
   const [met, ...others] = bases
   if (met === undefined) return { kind: 'conflict', paths: [], reason: 'unrelated-histories' }
-  if (others.length > 0) throw new Error('criss-cross merges are not modelled')
+  if (others.length > 0) throw new NotModelled('criss-cross merges are not modelled')
   const [ancestor, ours, theirs] = [met, base, head].map((commit) =>
     objects.tree(objects.commit(commit).tree),
   )

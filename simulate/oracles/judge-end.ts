@@ -199,7 +199,11 @@ function obstaclesTo({ server, tables, landings }: Observed, pull: Pull): readon
   return obstacles
 }
 
-/** Only the first head is the author's for certain: later ones may have been pushed by others, and deliveries may be lost. */
-function isPushedByOthers(server: Server, { number, head }: Pull): boolean {
-  return server.pulls.get(number)?.[0]?.value.head !== head
+/**
+ * Only the first head is the author's for certain: later ones may have been pushed by others, and deliveries may be lost. Whoever
+ * brings the first one back pushes, too.
+ */
+function isPushedByOthers(server: Server, { number }: Pull): boolean {
+  const [first, ...later] = server.pulls.get(number) ?? []
+  return later.some(({ value }) => value.head !== first?.value.head)
 }

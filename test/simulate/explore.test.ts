@@ -24,7 +24,7 @@ async function run(plan: Plan): Promise<RunResult> {
     if (what === 'close' || what === 'reopen') isOpen = what === 'reopen'
     return { event, step: Math.min(event.at, 50), isVain }
   })
-  return { plan, violations: [], trace: [], steps: 100, landings: 0, taken, idleAt: 50 }
+  return { plan, violations: [], trace: [], steps: 100, landings: 0, taken, isModelled: true, idleAt: 50 }
 }
 
 const told = ({ plan }: RunResult) =>

@@ -260,6 +260,7 @@ describe('a plan that fails', () => {
       trace: [],
       steps: 1,
       landings: 0,
+      isModelled: true,
       taken: [],
       idleAt: 1,
     }
