@@ -143,12 +143,14 @@ function faultsNow(
   return found
 }
 
-/** Whether the author of a command was told that they have no say, when the pull request had another head. */
+/** Whether the author of a command was told that they have no say, when the pull request or its base branch was another. */
 function wasRefusedEarlier(server: Server, pull: Pull, { id, reactions }: Comment): boolean {
   const first = server.pulls
     .get(pull.number)
     ?.find(({ value }) => value.comments.some((comment) => comment.id === id))
-  return reactions.includes('-1') && first !== undefined && first.value.head !== pull.head
+  if (first === undefined || !reactions.includes('-1')) return false
+  const before = Server.at(server.branches.get(pull.baseRef) ?? [], first.step)
+  return first.value.head !== pull.head || before !== server.tip(pull.baseRef)
 }
 
 /** Stops that the bot has told everybody about: by a thumb on the comment that ordered them. */

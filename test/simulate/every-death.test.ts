@@ -49,12 +49,21 @@ test('that stands still at any step, while another goes on, has the last word ab
   expect(wrong).toEqual([])
 }, 300_000)
 
-test('whose pull request goes to another branch at any step is told where it landed, if it did', async () => {
-  const wrong: unknown[] = []
-  for (const at of stepsIn((await lives([open], { isTraced: true })).trace)) {
-    const goes: Event = { at, do: 'retarget', by: 'mia', pull: 1, base: 'release' }
-    const { violations } = await lives([open, goes])
-    if (violations.length > 0) wrong.push({ at, violations })
-  }
-  expect(wrong).toEqual([])
-}, 300_000)
+test.each([
+  ['by a push', []],
+  ['by GitHub', [{ at: 0, do: 'rules', rules: 'linear' }]],
+] as const)(
+  'that is made %s is told as what it came to, whichever branch its pull request goes to at any step',
+  async (_, before) => {
+    const wrong: unknown[] = []
+    const events: Event[] = [...before, open]
+    const two = { instances: 2, seed: 7 }
+    for (const at of stepsIn((await lives(events, { ...two, isTraced: true })).trace)) {
+      const goes: Event = { at, do: 'retarget', by: 'mia', pull: 1, base: 'release' }
+      const { violations } = await lives([...events, goes], two)
+      if (violations.length > 0) wrong.push({ at, violations })
+    }
+    expect(wrong).toEqual([])
+  },
+  300_000,
+)

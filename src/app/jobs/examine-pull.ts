@@ -250,10 +250,21 @@ async function finishClosed(
   await dropPreviews(snapshot.pull, place)
   // What is merged meanwhile is tried to its end: its report says what was merged.
   if (snapshot.state === 'closed') await dropTrials(snapshot.pull, place)
-  const open = (await app.store.openLandings(forge.repository)).filter(
-    (intent) => intent.pull === snapshot.pull,
-  )
-  for (const intent of open) await settle(intent, settleOptions(place))
+  const open = await app.store.openLandings(forge.repository)
+  for (const intent of open)
+    if (intent.pull === snapshot.pull && intent.method?.kind === 'queue')
+      await settle(intent, settleOptions(place))
+  // Who is landing it right now knows what GitHub answered, and reads the branch with that.
+  if (!(await settleBegun(snapshot.pull, place)))
+    await app.store.enqueue(
+      {
+        kind: 'pull',
+        installation: place.installation,
+        repository: forge.repository,
+        pull: snapshot.pull,
+      },
+      unclearSeconds,
+    )
   if (snapshot.state === 'merged') await findLate(snapshot, place)
   const landing = await reportMerged(snapshot.pull, place, { present })
   await recordEnd(snapshot, snapshot.state === 'merged' || landing !== undefined ? 'merged' : 'closed', place)
