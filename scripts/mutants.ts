@@ -300,9 +300,9 @@ export const mutants: readonly Mutant[] = [
     bug: 'our marker believed from anybody',
     edits: [
       {
-        file: 'src/github/own-issues.ts',
-        search: 'comment.performed_via_github_app?.id === appId && ',
-        replace: '',
+        file: 'src/github/read-comments.ts',
+        search: "user?.type === 'Bot' && login !== undefined &&",
+        replace: 'true ||',
       },
     ],
     test: ['test/github/forge.test.ts', 'T56'],
@@ -351,8 +351,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/messages/merge-message.ts',
-        search: 'title: commitTitle(snapshot.title)',
-        replace: 'title: snapshot.title',
+        search: 'const words = commitTitle(title)',
+        replace: 'const words = title',
       },
     ],
     test: ['test/messages/escape.test.ts', ''],
@@ -3743,6 +3743,35 @@ export const mutants: readonly Mutant[] = [
       },
     ],
     test: ['test/examine/read-neighbours.test.ts', 'no name of a file'],
+  },
+  {
+    number: 735,
+    bug: 'our marker believed from anybody in what GraphQL answers',
+    edits: [
+      {
+        file: 'src/github/read-at-once.ts',
+        search: '(by.toLowerCase() === ours ? [report] : [])',
+        replace: '(by === ours || true ? [report] : [])',
+      },
+      {
+        file: 'src/github/read-at-once.ts',
+        search: "comment?.author?.kind === 'bot' && body.startsWith(commentMarker)",
+        replace: 'comment?.author != null && body.startsWith(commentMarker)',
+      },
+    ],
+    test: ['test/github/read-at-once.test.ts', 'nothing of anybody else'],
+  },
+  {
+    number: 736,
+    bug: 'take it for said on our issue what a stranger wrote there with our marker',
+    edits: [
+      {
+        file: 'src/github/own-issues.ts',
+        search: 'comment.performed_via_github_app?.id === appId && ',
+        replace: '',
+      },
+    ],
+    test: ['test/github/forge.test.ts', 'whoever else wrote it there'],
   },
 ]
 

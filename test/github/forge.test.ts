@@ -506,6 +506,16 @@ describe('an issue of ours', () => {
     expect(data.map(({ body }) => body)).toEqual([`${said}\nAll is back.`])
   })
 
+  test('is told one thing whoever else wrote it there with our marker (T56)', async () => {
+    const issue = it.github.openIssue(full, 'bob', 'One is gone', '')
+    const { number } = issue
+    const said = '<!-- catalog-bot:said 2 -->'
+    it.github.comment(issue, 'stranger', `${said}\nNothing is back.`)
+    await forge.perform({ kind: 'say-on-issue', issue: number, marker: said, body: 'All is back.' })
+    const { data } = await it.octokit.rest.issues.listComments({ ...name, issue_number: number })
+    expect(data.map(({ body }) => body)).toEqual([`${said}\nNothing is back.`, `${said}\nAll is back.`])
+  })
+
   test('cannot be opened where issues are switched off, and that is no reason to try again', async () => {
     it.github.setIssues(full, false)
     await expect(open('one is gone')).rejects.toMatchObject({ code: 'not-found', retryable: false })
