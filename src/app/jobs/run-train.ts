@@ -1,7 +1,7 @@
 // The job "land the next of those that are ready for a branch": under the branch's lease, each of them judged on top of the one
 // before it, by what GitHub said of it when it was judged ready and with no request that is not for all of them; then one
-// fresh look at all, and one push, or one landing by the branch's own method. One train a job: what stops the bot waits for
-// one train, and whoever comes next takes the next.
+// fresh look at all, and one push. Where each has to land by itself, one follows the other for a few seconds. What stops the bot
+// waits for that, and whoever comes next goes on.
 import type { CommitSha, PullNumber } from '../../change/ids.ts'
 import type { Snapshot } from '../../change/snapshot.ts'
 import { longestTrain, mayShareAPush, nextLength, orderTrain } from '../../gate/train.ts'
@@ -42,6 +42,8 @@ const busySeconds = 2
  * (examine/gather-answers.ts); this is how much older it can be when the train is pushed.
  */
 const boardingTime = 15_000
+/** Milliseconds for which one after the other lands by itself before the branch is looked up anew, and others have their turn. */
+const aloneTime = 10_000
 
 /** How many pull requests the next push to a branch may have. Forgotten, a long one is tried, and refused once more. */
 const lengths = defineCache<number>('train length', {
@@ -84,26 +86,35 @@ async function landNext(job: TrainJob, lease: Lease, place: Place): Promise<bool
     return false
   }
   await repository.fetch(job.branch)
-  const tip = await repository.tip(job.branch)
-  if (tip === undefined) return true
-  await rememberBranch(job.branch, tip, place)
-  const { members, unready } = await board(job, tip, place)
-  try {
-    return await go(members, job, lease, place)
-  } finally {
-    // After the others landed: what one of them is the reason for is so by then.
-    await lookAnew(unready, place)
+  const end = app.clock.now() + aloneTime
+  for (;;) {
+    const tip = await repository.tip(job.branch)
+    if (tip === undefined) return true
+    await rememberBranch(job.branch, tip, place)
+    const { members, unready } = await board(job, tip, place)
+    let went: Went
+    try {
+      went = await go(members, job, lease, place)
+    } finally {
+      // After the others landed: what one of them is the reason for is so by then.
+      await lookAnew(unready, place)
+    }
+    if (went !== 'alone' || app.clock.now() > end) return went === 'busy'
+    // What landed was read back from the branch: the next one is judged on that, and its push asks for it.
   }
 }
 
-async function go(members: readonly Member[], job: TrainJob, lease: Lease, place: Place): Promise<boolean> {
+/** `busy`: nothing can land at the moment, whoever comes. `alone`: one has landed by itself, and the next can follow. */
+type Went = 'busy' | 'alone' | 'over'
+
+async function go(members: readonly Member[], job: TrainJob, lease: Lease, place: Place): Promise<Went> {
   const [first] = members
-  if (first === undefined) return false
+  if (first === undefined) return 'over'
   const outcomes =
     members.length > 1
       ? await landTogether(members, job, lease, place)
       : new Map([[first.permit.landing.pull, await landAlone(first, lease, place)]])
-  let isBusy = false
+  let went: Went = 'over'
   for (const member of members) {
     const outcome = outcomes.get(member.permit.landing.pull)
     if (outcome === undefined) continue
@@ -111,10 +122,11 @@ async function go(members: readonly Member[], job: TrainJob, lease: Lease, place
       { pull: member.permit.landing.pull, repository: job.repository, outcome: outcome.kind },
       'landing',
     )
-    if (outcome.kind === 'busy') isBusy = true
+    if (outcome.kind === 'busy') went = 'busy'
     else await follow(member, outcome, place)
+    if (outcome.kind === 'landed' && members.length === 1) went = 'alone'
   }
-  return isBusy
+  return went
 }
 
 /** Those that go, each with a permit that stands on the one before it; and those that turn out not to be ready. */
