@@ -15,7 +15,7 @@ import { addOnTop } from '../sandbox/demo/catalog-edits.ts'
 import { publishImages, readFixture } from '../sandbox/demo/demo-world.ts'
 import type { Pull } from '../sandbox/github/world.ts'
 import { generateCatalog } from './generated-catalog.ts'
-import { aboutAlone, isApi, requestTable, shownAt, type Merged } from './request-table.ts'
+import { aboutAlone, isApi, laterThanTold, requestTable, shownAt, type Merged } from './request-table.ts'
 import { openSlowGitHub, type Passed } from './slow-github.ts'
 
 const { values, positionals } = parseArgs({
@@ -152,6 +152,7 @@ function told({ count, mode, ready, waiting, landedAt, started, passed }: Measur
   }))
   const idle = waiting.map((pull) => ({ pull, author: 'nobody', landedAt: undefined }))
   const forWaiting = idle.flatMap((one) => api.filter(aboutAlone(one)))
+  const later = idle.flatMap((one) => laterThanTold(one, api))
   const writes = api.reduce((sum, one) => sum + one.writes, 0)
   const idleWrites = forWaiting.reduce((sum, one) => sum + one.writes, 0)
   const last = Math.max(started, ...landedAt.values())
@@ -181,7 +182,10 @@ function told({ count, mode, ready, waiting, landedAt, started, passed }: Measur
     ['writes a merge', per(writes - idleWrites), atMost(wanted.writes)],
     ['requests of git a merge', per(passed.filter(({ path }) => path.includes('.git/')).length)],
     ...(waiting.length > 0
-      ? ([[`requests for ${waiting.length} that wait`, forWaiting.length]] as const)
+      ? ([
+          [`requests for ${waiting.length} that wait`, forWaiting.length],
+          ['what one that waits costs, for each merge', per(later.length) / waiting.length, atMost(0.1)],
+        ] as const)
       : []),
   ]
   return [
@@ -189,7 +193,7 @@ function told({ count, mode, ready, waiting, landedAt, started, passed }: Measur
     '| figure | measured | target |\n| --- | ---: | ---: |',
     ...figures.map(
       ([name, value, target = '']) =>
-        `| ${name} | ${Number.isNaN(value) ? '-' : value.toFixed(1).replace(/\.0$/, '')} | ${target} |`,
+        `| ${name} | ${Number.isNaN(value) ? '-' : value.toFixed(value < 0.1 ? 2 : 1).replace(/\.0+$/, '')} | ${target} |`,
     ),
     `\n${requestTable(all, passed)}`,
   ].join('\n')

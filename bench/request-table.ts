@@ -33,6 +33,13 @@ export function aboutAlone({ pull, author }: Merged): (one: Passed) => boolean {
     pull.comments.some(({ id }) => path.endsWith(`/issues/comments/${id}`))
 }
 
+/** The requests about one that waits, after its comment and what is written with it: they come of what others do. */
+export function laterThanTold(one: Merged, passed: readonly Passed[]): readonly Passed[] {
+  const about = passed.filter(aboutAlone(one))
+  const told = about.findIndex(({ method, path }) => method === 'POST' && path.endsWith('/comments'))
+  return told < 0 ? [] : about.slice(told + 1).filter(({ path }) => !path.endsWith('/requested_reviewers'))
+}
+
 const phases = ['opened to shown', 'shown to merged', 'after', 'shared'] as const
 type Phase = (typeof phases)[number]
 

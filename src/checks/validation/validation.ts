@@ -1,9 +1,7 @@
 // The validation check: every catalog that a pull request touches is valid afterwards, as opm and our own rules see it,
 // does no harm to those who installed from it, and is what its template renders to; and every bundle directory that it
-// touches. Asks the world nothing but what
-// the bundles of touched templates are. What was wrong before and does not block
-// is not held against a change that leaves it as it was.
-import type { Catalog } from '../../catalog/facts/catalog.ts'
+// touches. Asks the world nothing but what the bundles of touched templates are. What was wrong before and does not block is
+// not held against a change that leaves it as it was.
 import { defaultRuleSet, ruleSetFor } from '../../catalog/model/rule-set.ts'
 import type { RuleSet } from '../../catalog/model/rule-set.ts'
 import { validateCatalog } from '../../catalog/model/validate-catalog.ts'
@@ -52,7 +50,6 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
       ),
     )
   const byHand = mergedByHand(input)
-  const before = judged.reduce((sum, one) => sum + one.before, 0)
   return {
     check: 'validation',
     findings: findings.sort(compareFindings),
@@ -60,12 +57,14 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     waiting: [],
     ...(byHand.length > 0 && { byHand }),
     ...(templates.offers && templates.offers.length > 0 && { offers: templates.offers }),
-    summary: summaryOf(input, before),
+    summary: summaryOf(
+      input,
+      judged.some(({ hasOlder }) => hasOlder),
+    ),
   }
 }
 
-/** The rules of the configured opm release; undefined for one that is not known. */
-/** Undefined where this program does not know that release of opm. */
+/** The rules of the configured opm release; undefined where this program does not know it. */
 export function ruleSetOf({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
   // `v1.73` is v1.73.0 as it was released: the default, and what the recorded verdicts were taken from.
   return defaultRuleSet.id === `opm-${opm}` ? defaultRuleSet : ruleSetFor(`${opm}.0`)
@@ -73,8 +72,8 @@ export function ruleSetOf({ opm }: Pick<Config, 'opm'>): RuleSet | undefined {
 
 interface JudgedCatalog {
   readonly findings: Finding[]
-  /** How many findings are left out, because the base has them too. */
-  readonly before: number
+  /** Whether findings are left out, because the base has them too. */
+  readonly hasOlder: boolean
 }
 
 function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): JudgedCatalog {
@@ -94,7 +93,7 @@ function judgeCatalog(change: CatalogChange, config: Config, ruleSet: RuleSet): 
   const opm = result ? validateCatalog(result, { ruleSet, profile: 'opm' }).findings : []
   return {
     findings: [...opm.map((found) => inRepository(found, root)), ...shown, ...upgrades],
-    before: own.length - shown.length,
+    hasOlder: shown.length < own.length,
   }
 }
 
@@ -124,23 +123,27 @@ function inRepository(found: Finding, root: string): Finding {
   }
 }
 
+/** Nothing of what the rest of the catalog holds: each merge of others would make it another, and be told on all that wait. */
 function summaryOf(
   { change: { catalogs }, templates = [], bundleDirectories = [] }: CheckInput,
-  before: number,
+  hasOlder: boolean,
 ): string {
-  const present = catalogs.flatMap(({ result }): Catalog[] => (result ? [result] : []))
-  const packages = new Set(catalogs.flatMap((catalog) => catalog.packages.map(({ name }) => name))).size
-  const bundles = present.reduce((sum, catalog) => sum + catalog.bundles.length, 0)
+  const packages = new Set(catalogs.flatMap((catalog) => catalog.packages.map(({ name }) => name)))
+  const bundles = catalogs.reduce(
+    (sum, { result }) =>
+      sum + (result?.bundles.filter(({ package: name }) => packages.has(name)).length ?? 0),
+    0,
+  )
   const directories = bundleDirectories.reduce((sum, { touched }) => sum + touched.length, 0)
   return [
     counted(catalogs.length, 'catalog'),
-    `${counted(packages, 'package')} changed`,
-    counted(bundles, 'bundle'),
+    `${counted(packages.size, 'package')} changed`,
+    `${counted(bundles, 'bundle')} in ${packages.size === 1 ? 'it' : 'them'}`,
     ...(directories > 0
       ? [directories === 1 ? '1 bundle directory' : `${directories} bundle directories`]
       : []),
     ...(templates.length > 0 ? [counted(templates.length, 'template')] : []),
-    ...(before > 0 ? [`${counted(before, 'older finding')} not repeated`] : []),
+    ...(hasOlder ? ['older findings not repeated'] : []),
   ].join(', ')
 }
 

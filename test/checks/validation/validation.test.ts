@@ -100,7 +100,7 @@ describe('the validation check', () => {
     const outcome = judge({ [file]: first }, { [file]: second })
     expect(validationCheck.ask({} as CheckInput, answers)).toEqual([])
     expect(outcome.findings).toEqual([])
-    expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles')
+    expect(outcome.summary).toBe('1 catalog, 1 package changed, 2 bundles in it')
   })
 
   test("reports what opm refuses, our own rules' findings and harm to installed clusters, in the order of places", () => {
@@ -140,7 +140,7 @@ describe('the validation check', () => {
       },
     )
     expect(said(outcome)).toEqual([])
-    expect(outcome.summary).toContain('1 older finding not repeated')
+    expect(outcome.summary).toContain('older findings not repeated')
   })
 
   test('the same warning about another object is new', () => {
@@ -203,7 +203,7 @@ describe('the validation check', () => {
   test('of a catalog that goes away nothing is left to be valid, and the summary says what went', () => {
     const outcome = judge({ [file]: first }, {})
     expect(outcome.findings).toEqual([])
-    expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles')
+    expect(outcome.summary).toBe('1 catalog, 1 package changed, 0 bundles in it')
   })
 
   test('where the base has more remarks of a rule than are listed, none of that rule is held against a change', () => {
