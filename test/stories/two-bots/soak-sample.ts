@@ -97,21 +97,29 @@ export interface Trend {
   readonly isWithin: boolean
 }
 
+const judged = ['resident', 'heap', 'descriptors', 'childrenResident', 'childrenDescriptors'] as const
+
+/** Of children the mean: there are as many as there is work for, up to the places of the pools, and they stay warm. */
+function valueOf(seat: SeatSample | undefined, what: (typeof judged)[number]): number {
+  if (seat === undefined) return NaN
+  return what.startsWith('children') ? seat[what] / Math.max(1, seat.children) : seat[what]
+}
+
 /** Warm-up is the first third: caches fill, code is compiled, readers are started. */
 export function trendsOf(samples: readonly Sample[]): readonly Trend[] {
   const warm = samples.slice(Math.floor(samples.length / 3))
   const half = Math.floor(warm.length / 2)
   const seats = warm[0]?.seats.length ?? 0
   return Array.from({ length: seats }, (_, seat) =>
-    (['resident', 'heap', 'descriptors', 'childrenResident', 'childrenDescriptors'] as const).map((what) => {
-      const series = warm.map((sample) => ({ at: sample.seconds, value: sample.seats[seat]?.[what] ?? NaN }))
+    judged.map((what) => {
+      const series = warm.map((sample) => ({ at: sample.seconds, value: valueOf(sample.seats[seat], what) }))
       const before = median(series.slice(0, half).map(({ value }) => value))
       const after = median(series.slice(half).map(({ value }) => value))
       const most = /escriptors/.test(what)
         ? before + bounds.descriptors
         : before * (1 + bounds.memoryShare) + bounds.memoryBytes
       return {
-        name: `${seat + 1}. ${what}`,
+        name: `${seat + 1}. ${what.startsWith('children') ? `${what}, each` : what}`,
         before,
         after,
         perHour: slope(series) * 3600,
