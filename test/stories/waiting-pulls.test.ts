@@ -85,6 +85,7 @@ describe('a pull request that waits', () => {
       { by: 'harbormaster' },
     )
     await until('it is merged', () => pull.merged !== null, 60, world.log)
+    await until('its comment says so', () => /Merged as/.test(pull.comments[0]?.body ?? ''), 60, world.log)
   }, 120_000)
 })
 

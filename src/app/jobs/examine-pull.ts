@@ -35,6 +35,8 @@ import type { Turn } from './turns.ts'
 const busySeconds = 2
 /** Seconds until it is asked again what became of a landing: GitHub gives up on its own merge within them. */
 const unclearSeconds = 30
+/** Seconds after which one that is closed is looked at again, because somebody is landing on its branch. */
+const landingSeconds = 5
 /** How often a look starts again within one job, because of commands that were carried out, before it goes back to the queue. */
 const attempts = 5
 
@@ -263,7 +265,7 @@ async function finishClosed(
         repository: forge.repository,
         pull: snapshot.pull,
       },
-      unclearSeconds,
+      landingSeconds,
     )
   if (snapshot.state === 'merged') await findLate(snapshot, place)
   const landing = await reportMerged(snapshot.pull, place, { present })
