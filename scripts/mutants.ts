@@ -95,7 +95,7 @@ export const mutants: readonly Mutant[] = [
     bug: 'owners from the pull request',
     edits: [
       {
-        file: `${own}/ownership.ts`,
+        file: `${own}/survey.ts`,
         search: 'text: (path) => input.ownerFiles.base.get(path)',
         replace: 'text: (path) => input.ownerFiles.result.get(path)',
       },
@@ -3046,8 +3046,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/github/read-at-once.ts',
-        search: '!saysTheSame(before, found.repository.pullRequest)',
-        replace: '(saysTheSame(before, found.repository.pullRequest), false)',
+        search: '!saysTheSame(facts, pullRequest)',
+        replace: '(saysTheSame(facts, pullRequest), false)',
       },
     ],
     test: ['test/github/read-at-once.test.ts', 'T45'],
@@ -3058,8 +3058,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'src/github/read-at-once.ts',
-        search: 'comments: now.comments.totalCount,',
-        replace: 'comments: before.comments,',
+        search: 'pullRequest.comments.totalCount !== comments',
+        replace: '(comments, false)',
       },
     ],
     test: ['test/github/read-at-once.test.ts', 'lags behind'],

@@ -3,24 +3,21 @@
 // differently, not understood, or not what REST said a moment before is for whoever reads it list by list.
 import { z } from 'zod'
 import { commitSha, type CommitSha } from '../change/ids.ts'
-import type { Comment, Person, RepositoryName, Review } from '../change/snapshot.ts'
+import type { Comment, RepositoryName, Review } from '../change/snapshot.ts'
 import type { OwnCheck, OwnComment } from '../ports/forge.ts'
 import { commentMarker } from '../messages/report.ts'
 import type { Octokit } from './github-app.ts'
-import { personShown, shownPull, shownPullFragment, stateOf, threadOf, type ShownPull } from './shown-pull.ts'
+import {
+  saysTheSame,
+  shownPull,
+  shownPullFragment,
+  threadOf,
+  type PullFacts,
+  type ShownPull,
+} from './shown-pull.ts'
 
-/** A pull request as REST has just shown it: all that is compared. */
-export interface JustRead {
-  readonly number: number
-  readonly title: string
-  readonly state: 'open' | 'closed' | 'merged'
-  readonly draft: boolean
-  readonly head: CommitSha
-  readonly baseRef: string
-  readonly shownBase: CommitSha
-  readonly author: Person | null
-  readonly headRepository: RepositoryName | null
-  readonly labels: readonly string[]
+/** A pull request as REST has just shown it. */
+export interface JustRead extends PullFacts {
   /** How many there are: a server that lags behind has fewer. */
   readonly comments: number
 }
@@ -92,12 +89,15 @@ export async function readAtOnce(
   before: JustRead,
   { appId, login }: { readonly appId: number; readonly login: () => Promise<string> },
 ): Promise<AtOnce | undefined> {
-  const { number: pull, baseRef, head } = before
+  const { comments, ...facts } = before
+  const { pull, baseRef, head } = facts
   const asked = { owner, name, pull, base: `refs/heads/${baseRef}`, head, app: appId }
   // What comes with errors beside it is rejected as a whole.
   const found = answered.safeParse(await octokit.graphql<unknown>(query, asked).catch(() => undefined)).data
-  if (found === undefined || !saysTheSame(before, found.repository.pullRequest)) return undefined
+  if (found === undefined) return undefined
   const { pullRequest, ref, defaultBranchRef } = found.repository
+  // Whatever changed in between is in one of the two alone.
+  if (!saysTheSame(facts, pullRequest) || pullRequest.comments.totalCount !== comments) return undefined
   const thread = threadOf(pullRequest)
   if (thread === undefined) return undefined
   const checks = checksOf(found.repository)
@@ -108,35 +108,6 @@ export async function readAtOnce(
     ...(checks && { checks }),
     reports: await reportsOf(pullRequest, thread.comments, login),
   }
-}
-
-/** Everything that the snapshot takes from REST: whatever changed in between is in one of the two alone. */
-function saysTheSame(before: JustRead, now: ShownPull): boolean {
-  const { headRepository: from } = now
-  const { login, id } = personShown(now.author) ?? {}
-  const nowIs: Record<keyof JustRead, unknown> = {
-    number: now.number,
-    title: now.title,
-    state: stateOf(now),
-    draft: now.isDraft,
-    head: now.headRefOid,
-    baseRef: now.baseRefName,
-    shownBase: now.baseRefOid,
-    author: now.author === null ? null : [id, login],
-    headRepository: from === null ? null : [from.owner.login, from.name],
-    labels: now.labels.nodes.map((label) => label.name).toSorted(),
-    comments: now.comments.totalCount,
-  }
-  const { author, headRepository, labels } = before
-  const was: Record<keyof JustRead, unknown> = {
-    ...before,
-    author: author && [author.id, author.login],
-    headRepository: headRepository && [headRepository.owner, headRepository.name],
-    labels: labels.toSorted(),
-  }
-  return (Object.keys(nowIs) as (keyof JustRead)[]).every(
-    (fact) => JSON.stringify(was[fact]) === JSON.stringify(nowIs[fact]),
-  )
 }
 
 function checksOf({ object: { checkSuites } }: Answered): readonly OwnCheck[] | undefined {

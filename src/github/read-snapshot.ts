@@ -130,7 +130,7 @@ async function readLists(
 
 function justRead(pull: PullView): JustRead {
   return {
-    number: pull.number,
+    pull: pullNumber(pull.number),
     title: pull.title,
     state: stateOf(pull),
     draft: pull.draft === true,
@@ -151,11 +151,10 @@ function toSnapshot(
   { reviews, comments, base }: Lists,
   most = Infinity,
 ): Snapshot {
-  const { number, comments: _count, ...facts } = justRead(pull)
+  const { comments: _count, ...facts } = justRead(pull)
   const excess = excessOf(commentsOf(pull), reviews.length, most)
   return {
     repository,
-    pull: pullNumber(number),
     ...facts,
     openedAt: pull.created_at,
     base,

@@ -3,7 +3,7 @@
 // reads it over REST.
 import { z } from 'zod'
 import { commitSha, userId } from '../change/ids.ts'
-import type { Comment, Person, Review } from '../change/snapshot.ts'
+import type { Comment, Person, Review, Snapshot } from '../change/snapshot.ts'
 import { opening } from './read-comments.ts'
 
 /** Of labels, reviews and comments each: more are read one by one. Twenty pull requests are within a query's usual cost. */
@@ -66,7 +66,7 @@ export type ShownPull = z.infer<typeof shownPull>
 export const isWhole = ({ labels, reviews, comments }: ShownPull): boolean =>
   [labels, reviews, comments].every(({ totalCount, nodes }) => totalCount === nodes.length)
 
-export const stateOf = ({ state }: ShownPull): 'open' | 'merged' | 'closed' =>
+const stateOf = ({ state }: ShownPull): 'open' | 'merged' | 'closed' =>
   state === 'OPEN' ? 'open' : state === 'MERGED' ? 'merged' : 'closed'
 
 /** A review's state as REST says it, in our words. */
@@ -88,6 +88,53 @@ export function personShown(one: z.infer<typeof account>): Person | undefined {
     kind,
   }
 }
+
+/** What REST, GraphQL and a snapshot say of a pull request itself. */
+export type PullFacts = Pick<
+  Snapshot,
+  | 'pull'
+  | 'title'
+  | 'state'
+  | 'draft'
+  | 'head'
+  | 'baseRef'
+  | 'shownBase'
+  | 'author'
+  | 'headRepository'
+  | 'labels'
+>
+
+/** Whether GraphQL says the same as was known. Where it does not say who the author is, nothing is the same. */
+export function saysTheSame(known: PullFacts, shown: ShownPull): boolean {
+  const { headRepository: from } = shown
+  const author = shown.author === null ? null : personShown(shown.author)
+  if (author === undefined) return false
+  const facts: Record<keyof PullFacts, unknown> = {
+    pull: shown.number,
+    title: shown.title,
+    state: stateOf(shown),
+    draft: shown.isDraft,
+    head: shown.headRefOid,
+    baseRef: shown.baseRefName,
+    shownBase: shown.baseRefOid,
+    author: author && accountText(author),
+    headRepository: from && `${from.owner.login}/${from.name}`,
+    labels: shown.labels.nodes.map(({ name }) => name).toSorted(),
+  }
+  const were: typeof facts = {
+    ...known,
+    shownBase: known.shownBase,
+    author: known.author && accountText(known.author),
+    headRepository: known.headRepository && `${known.headRepository.owner}/${known.headRepository.name}`,
+    labels: known.labels.toSorted(),
+  }
+  return (Object.keys(facts) as (keyof PullFacts)[]).every(
+    (fact) => JSON.stringify(facts[fact]) === JSON.stringify(were[fact]),
+  )
+}
+
+/** As text: an account whose login changed is not the same. */
+export const accountText = ({ kind, id: number, login }: Person): string => `${kind} ${number} ${login}`
 
 /** Its reviews and comments; undefined where not all of them are here, or not all of who wrote them is said. */
 export function threadOf(

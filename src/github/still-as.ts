@@ -6,7 +6,15 @@ import type { PullNumber } from '../change/ids.ts'
 import type { Person, RepositoryName, Snapshot } from '../change/snapshot.ts'
 import type { Octokit } from './github-app.ts'
 import { opening } from './read-comments.ts'
-import { isWhole, personShown, shownPull, shownPullFragment, stateOf, type ShownPull } from './shown-pull.ts'
+import {
+  accountText,
+  isWhole,
+  personShown,
+  saysTheSame,
+  shownPull,
+  shownPullFragment,
+  type ShownPull,
+} from './shown-pull.ts'
 
 const pullsPerQuery = 20
 
@@ -45,29 +53,18 @@ ${shownPullFragment}`
 function isSame(then: Snapshot, now: ShownPull): boolean {
   if (!isWhole(now)) return false
   if (then.excess !== undefined || then.stacked) return false
-  return JSON.stringify(factsOf(then)) === JSON.stringify(factsNow(now))
+  return saysTheSame(then, now) && JSON.stringify(saidThen(then)) === JSON.stringify(saidNow(now))
 }
 
-/** In one shape for both: everything of a snapshot but the tip of its base, who pushed, and what our own comment says. */
-function factsOf(then: Snapshot) {
-  const { headRepository: from } = then
+/** What people said, in one shape for both: not what our own comment says. */
+function saidThen({ reviews, comments }: Snapshot) {
   return {
-    pull: Number(then.pull),
-    title: then.title,
-    state: then.state,
-    draft: then.draft,
-    head: String(then.head),
-    baseRef: then.baseRef,
-    shownBase: String(then.shownBase),
-    author: personOf(then.author),
-    from: from === null ? null : `${from.owner}/${from.name}`,
-    labels: then.labels.toSorted(),
-    reviews: then.reviews
+    reviews: reviews
       .map(({ id: number, state, commit, submittedAt, author }) =>
         [number, state, commit, submittedAt, personOf(author)].join(' '),
       )
       .toSorted(),
-    comments: then.comments
+    comments: comments
       .filter(({ author }) => author?.kind === 'user')
       .map(({ id: number, createdAt, updatedAt, body, author }) =>
         [number, createdAt, updatedAt, personOf(author), body].join(' '),
@@ -76,19 +73,8 @@ function factsOf(then: Snapshot) {
   }
 }
 
-function factsNow(now: ShownPull): ReturnType<typeof factsOf> {
-  const { headRepository: from } = now
+function saidNow(now: ShownPull): ReturnType<typeof saidThen> {
   return {
-    pull: now.number,
-    title: now.title,
-    state: stateOf(now),
-    draft: now.isDraft,
-    head: now.headRefOid,
-    baseRef: now.baseRefName,
-    shownBase: now.baseRefOid,
-    author: accountOf(now.author),
-    from: from === null ? null : `${from.owner.login}/${from.name}`,
-    labels: now.labels.nodes.map(({ name }) => name).toSorted(),
     reviews: now.reviews.nodes
       .map(({ fullDatabaseId, state, commit, submittedAt, author }) =>
         [
@@ -109,8 +95,7 @@ function factsNow(now: ShownPull): ReturnType<typeof factsOf> {
   }
 }
 
-const personOf = (person: Person | null): string =>
-  person === null ? 'nobody' : `${person.kind} ${person.id} ${person.login}`
+const personOf = (person: Person | null): string => (person === null ? 'nobody' : accountText(person))
 
 /** Of whom nobody knows who it is, nothing is the same. */
 function accountOf(one: Parameters<typeof personShown>[0]): string {
