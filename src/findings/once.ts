@@ -6,6 +6,18 @@ export function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
+/** Works out its value again only when one of these parts is another than the last time. */
+export function whileSame<Given extends object, Value>(
+  parts: readonly (keyof Given)[],
+  make: (given: Given) => Value,
+): (given: Given) => Value {
+  let last: { readonly given: Given; readonly value: Value } | undefined
+  return (given) => {
+    if (!last || parts.some((part) => last?.given[part] !== given[part])) last = { given, value: make(given) }
+    return last.value
+  }
+}
+
 /**
  * Works out its value once for each object, and keeps it as long as that object. For objects that nobody changes: the same
  * catalog, or the same file of it, stands under many pull requests.

@@ -3,7 +3,7 @@
 import type { TouchedPath } from '../../change/change.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
-import type { CheckInput } from '../check.ts'
+import type { Surveyed } from './surveyed.ts'
 import type { Authority } from './authority.ts'
 import { readCatalogOwners } from './sources/catalog-owners.ts'
 import { readCiYaml } from './sources/ci-yaml.ts'
@@ -28,7 +28,7 @@ export interface OwnerEdit {
 /** `owners` are those of the base for this file's package; `base` and `result` the authority of the two trees. */
 export function ownerEdit(
   touched: TouchedPath,
-  input: CheckInput,
+  input: Surveyed,
   owners: readonly Principal[],
   base: Authority,
   result: Authority,

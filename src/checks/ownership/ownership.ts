@@ -1,22 +1,17 @@
 // The ownership check: an author may change exactly what they own, decided on place and content of everything that
 // would land, by owner files of the base tip. What an author may not do alone waits for the people who may say yes.
-import type { Change } from '../../change/change.ts'
-import { hasPath } from '../../change/sorted-paths.ts'
 import type { Finding } from '../../findings/finding.ts'
 import { FindingList } from '../../findings/finding-list.ts'
 import { finding } from '../../findings/rule.ts'
 import type { Check, CheckInput, CheckOutcome, Waiting } from '../check.ts'
 import { judgeCarried } from '../commits/carried.ts'
 import { questionKey } from '../questions.ts'
-import type { AnswerTo, Answers, Question } from '../questions.ts'
+import type { Answers, Question } from '../questions.ts'
 import { objections } from './approvals.ts'
-import { coverageOf, type Coverage } from './coverage.ts'
-import { readAuthority } from './authority.ts'
 import type { Authority } from './authority.ts'
 import { Consents } from './consent.ts'
 import type { Met } from './consent.ts'
-import { requiredApprovalsOf } from './required-approvals.ts'
-import type { RequiredApproval, RequiredApprovals } from './required-approvals.ts'
+import type { RequiredApproval } from './required-approvals.ts'
 import { people } from './people.ts'
 import type { Account, Holds, Unanswered } from './people.ts'
 import { loginOf, principalName } from './principal.ts'
@@ -33,7 +28,7 @@ import { ownerFileChange } from './rules/owner-file-change.ts'
 import { ownerLoginReused } from './rules/owner-login-reused.ts'
 import { ownerSourceBroken } from './rules/owner-source-broken.ts'
 import { ownerUnknown } from './rules/owner-unknown.ts'
-import { findSuspiciousPaths } from './suspicious-paths.ts'
+import { survey, type Survey } from './survey.ts'
 
 export { approvalsFromReviews } from './approvals.ts'
 export { coverageOfFiles, hasSameFiles, isAgreedTo, type Coverage } from './coverage.ts'
@@ -41,51 +36,22 @@ export { ownerFilePaths, ownerFilesOf } from './owner-files.ts'
 export { principalName } from './principal.ts'
 export { readAuthority } from './authority.ts'
 export { ownershipRules } from './rules.ts'
-import { once } from '../../findings/once.ts'
+export { coverage } from './survey.ts'
 
 export const ownership: Check<'ownership'> = {
   id: 'ownership',
-  // To know what to ask, it judges once and notes every answer that it needs. So it asks only what decides.
-  ask: (input, answers) => [...judgement(input, answers).heard.values()].map(({ question }) => question),
-  judge: (input, answers) => judgement(input, answers).outcome,
-}
-
-/** An outcome, and every answer that was looked at for it. */
-interface Judgement {
-  readonly heard: ReadonlyMap<string, { readonly question: Question; readonly answer: Answer }>
-  readonly outcome: CheckOutcome
-}
-
-type Answer = AnswerTo[Question['kind']]
-
-const judgements = new WeakMap<CheckInput, Judgement>()
-
-/** Judges, or says again what was judged: nothing else than these answers can make it another outcome. */
-function judgement(input: CheckInput, answers: Answers): Judgement {
-  const before = judgements.get(input)
-  if (
-    before &&
-    [...before.heard.values()].every(({ question, answer }) => isSame(answers.get(question), answer))
-  )
-    return before
-  const heard = new Map<string, { question: Question; answer: Answer }>()
-  const outcome = judge(input, {
-    get: (question) => {
-      const answer = answers.get(question)
-      heard.set(questionKey(question), { question, answer })
-      return answer
-    },
-  })
-  const made = { heard, outcome }
-  judgements.set(input, made)
-  return made
-}
-
-function isSame(a: Answer, b: Answer): boolean {
-  if (a === b) return true
-  return (
-    a.kind === 'unknown' && b.kind === 'unknown' && a.reason === b.reason && a.retryAfter === b.retryAfter
-  )
+  // To know what to ask, it judges and notes every answer that it needs. So it asks only what decides.
+  ask: (input, answers) => {
+    const asked = new Map<string, Question>()
+    judge(input, {
+      get: (question) => {
+        asked.set(questionKey(question), question)
+        return answers.get(question)
+      },
+    })
+    return [...asked.values()]
+  },
+  judge,
 }
 
 /** What an account may say about a pull request as a whole, for commands. Asks as judge() does. */
@@ -104,44 +70,6 @@ export function authorisationFor(input: CheckInput, answers: Answers): Authorisa
     hasSay: (account) => consents.hasSay(account, required),
     isMaintainer: (account) => everybody.isMaintainer(account),
   }
-}
-
-/** Which approvals a change requires, whatever people say: all that judging and commanding look at besides answers. */
-interface Survey extends RequiredApprovals {
-  readonly authority: Authority
-  /** How many packages they are about. */
-  readonly packages: number
-  /** What the change does, as text. */
-  readonly covers: () => Coverage
-}
-
-/** What a survey is made of. */
-const surveyed = ['layout', 'basePaths', 'packagesByDirectory', 'ownerFiles', 'config', 'snapshot'] as const
-
-const surveys = new WeakMap<Change, { readonly of: CheckInput; readonly survey: Survey }>()
-
-/** Worked out once for a change, however often it is judged: each answer and each approval makes another judgement. */
-function survey(input: CheckInput): Survey {
-  const before = surveys.get(input.change)
-  if (before && surveyed.every((part) => before.of[part] === input[part])) return before.survey
-  const authority = readAuthority(baseTree(input), input.config)
-  const result = readAuthority(resultTree(input), input.config)
-  const { required, outside, findings } = requiredApprovalsOf(input, authority, result)
-  const made = {
-    authority,
-    required,
-    outside,
-    findings: [...findSuspiciousPaths(input), ...findings],
-    packages: new Set(required.map((requirement) => requirement.package)).size,
-    covers: once(() => coverageOf(input.change, required)),
-  }
-  surveys.set(input.change, { of: input, survey: made })
-  return made
-}
-
-/** What the change does, for a yes to be kept with, and compared with. */
-export function coverage(input: CheckInput): Coverage {
-  return survey(input).covers()
 }
 
 /** Accounts and their rights, as far as the answers tell. */
@@ -227,22 +155,6 @@ function judge(input: CheckInput, answers: Answers): CheckOutcome {
     unanswered: distinctBy(unanswered, ({ question, reason }) => `${question} ${reason}`),
     waiting,
     summary: `${count(input.change.paths.length, 'file')}, ${count(packages, 'package')}`,
-  }
-}
-
-function baseTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
-  return {
-    has: (path) => hasPath(input.basePaths, path),
-    text: (path) => input.ownerFiles.base.get(path),
-  }
-}
-
-/** The owner files of the tree that would be merged. Used to see what a change does to them, never to allow anything. */
-function resultTree(input: CheckInput): Parameters<typeof readAuthority>[0] {
-  const changed = new Map(input.change.paths.map(({ path, after }) => [path, after !== undefined]))
-  return {
-    has: (path) => changed.get(path) ?? hasPath(input.basePaths, path),
-    text: (path) => input.ownerFiles.result.get(path),
   }
 }
 

@@ -9,7 +9,7 @@ import type { PackageChange, ReferenceListChange, TouchedPath } from '../../chan
 import type { ChangeKind } from '../../config/permissions.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
-import type { CheckInput } from '../check.ts'
+import type { Surveyed } from './surveyed.ts'
 import type { Authority } from './authority.ts'
 import { ownerEdit } from './owner-edit.ts'
 import type { OwnerEdit } from './owner-edit.ts'
@@ -48,7 +48,7 @@ export interface RequiredApprovals {
 }
 
 export function requiredApprovalsOf(
-  input: CheckInput,
+  input: Surveyed,
   authority: Authority,
   result: Authority,
 ): RequiredApprovals {
@@ -182,7 +182,7 @@ function inCatalog(
 /** The entries of a composite list that differ. Each is its package's, wherever that is at home at the base. */
 function inList(
   list: ReferenceListChange,
-  input: CheckInput,
+  input: Surveyed,
   known: KnownPackages,
   authority: Authority,
 ): RequiredApproval[] {
@@ -255,7 +255,7 @@ function kindsOf(change: PackageChange, exists: boolean): readonly ChangeKind[] 
  * as an ignore file. Its owners must agree all the same.
  */
 function unattributed(
-  input: CheckInput,
+  input: Surveyed,
   known: KnownPackages,
   required: readonly RequiredApproval[],
   authority: Authority,
@@ -283,7 +283,7 @@ function unattributed(
 }
 
 /** New bundles that carry the name of another package's bundle: both would claim the same ClusterServiceVersion. */
-function takenBundleNames({ change }: CheckInput): Finding[] {
+function takenBundleNames({ change }: Surveyed): Finding[] {
   return change.catalogs.flatMap((catalog) => {
     const { result, packages } = catalog
     const toPath = repositoryPaths(catalog)
@@ -317,14 +317,14 @@ function firstOther(names: Iterable<string>, name: string): string | undefined {
 
 /** Which packages and directories the base has, as far as anybody told us. */
 class KnownPackages {
-  readonly #input: CheckInput
+  readonly #input: Surveyed
   readonly #newCatalogs: ReadonlySet<string>
   readonly #held = new Map<string, ReadonlySet<string>>()
   readonly #directories: ReadonlySet<string>
   readonly #declared: ReadonlyMap<string, DeclaredPackages>
   readonly #changes: ReadonlyMap<string, ReadonlyMap<string, PackageChange>>
 
-  constructor(input: CheckInput) {
+  constructor(input: Surveyed) {
     this.#input = input
     this.#newCatalogs = new Set(
       input.change.catalogs.filter(({ base }) => !base?.files.length).map(({ root }) => root),
@@ -352,7 +352,7 @@ class KnownPackages {
   }
   readonly #channels = oncePer((change: PackageChange) => {
     let known: readonly string[] | undefined
-    return (root: string, { change: { catalogs } }: CheckInput): readonly string[] =>
+    return (root: string, { change: { catalogs } }: Surveyed): readonly string[] =>
       (known ??= touchedChannels(catalogs.find((catalog) => catalog.root === root) ?? {}, change))
   })
 
@@ -414,7 +414,7 @@ class KnownPackages {
 export const packageDirectories = ({
   basePaths,
   layout,
-}: Pick<CheckInput, 'basePaths' | 'layout'>): ReadonlySet<string> => directoriesBy(layout)(basePaths)
+}: Pick<Surveyed, 'basePaths' | 'layout'>): ReadonlySet<string> => directoriesBy(layout)(basePaths)
 
 /** Branches of one process have few layouts. Nothing but the roots of its catalogs tells whose a path is. */
 const mostLayouts = 16

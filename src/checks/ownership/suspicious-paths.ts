@@ -3,7 +3,7 @@
 import { classifyPath } from '../../change/layout/classify-path.ts'
 import type { Finding, Location } from '../../findings/finding.ts'
 import { finding } from '../../findings/rule.ts'
-import type { CheckInput } from '../check.ts'
+import type { Surveyed } from './surveyed.ts'
 import { findCollidingPaths } from './colliding-paths.ts'
 import { packageDirectories } from './required-approvals.ts'
 import { isPackageName, skeleton } from './package-name.ts'
@@ -13,7 +13,7 @@ import { fileMode } from './rules/file-mode.ts'
 import { oddPath } from './rules/odd-path.ts'
 import { repositoryPaths } from './declared-packages.ts'
 
-export function findSuspiciousPaths(input: CheckInput): Finding[] {
+export function findSuspiciousPaths(input: Surveyed): Finding[] {
   const { change } = input
   const arriving = change.paths.filter(({ after }) => after !== undefined)
   return [
@@ -35,7 +35,7 @@ export function findSuspiciousPaths(input: CheckInput): Finding[] {
 }
 
 /** New package directories and packages whose names break the grammar or look like existing ones. */
-function findConfusableNames(input: CheckInput): Finding[] {
+function findConfusableNames(input: Surveyed): Finding[] {
   const { change, layout } = input
   const existing = new Set(packageDirectories(input))
   for (const { base } of change.catalogs) for (const { name } of base?.packages ?? []) existing.add(name)
