@@ -15,6 +15,8 @@ registerHooks({
 // Jest itself still runs in a context: what it compares with by identity (`expect.any`) has to be what tests name.
 const compared = ['Array', 'BigInt', 'Boolean', 'Function', 'Number', 'Object', 'String', 'Symbol']
 
+const launcher = pathToFileURL(join(__dirname, '../src/git/launcher.ts')).href
+
 let loads = 0
 module.exports = class NativeRuntime extends Runtime {
   constructor(config, environment, ...others) {
@@ -29,6 +31,8 @@ module.exports = class NativeRuntime extends Runtime {
   async unstable_importModule(path) {
     const { follow } = await import(globals)
     follow({ ...this.jestGlobals.envGlobals(), jest: this.jestGlobals.jestObjectFor(path) })
+    // A worker with all modules in it stands still for ten milliseconds whenever it starts a process itself.
+    if (loads === 0) (await import(launcher)).startLauncher()
     await import(`${pathToFileURL(path).href}?${(loads += 1)}`)
   }
 }

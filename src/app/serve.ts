@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { createNodeMiddleware } from 'probot'
+import { startLauncher } from '../git/launcher.ts'
 import { ForgeError } from '../github/forge-error.ts'
 import { openGitHubApp, type GitHubApp } from '../github/github-app.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -99,6 +100,7 @@ export async function serve(
     },
   })
   log.info({ milliseconds: Math.round(performance.now() - opening) }, 'the store is open')
+  const closeLauncher = startLauncher()
   const pool = openReaderPool()
   const registries = await openRegistries({
     clock,
@@ -232,6 +234,7 @@ export async function serve(
       await new Promise((resolve) => server.close(resolve))
       // Ends what git is still at, and with it the jobs that wait for it.
       await workplaces.close()
+      closeLauncher()
       if (!(await within(last))) {
         log.warn('jobs did not end in time: the next start takes them up where they are')
         return

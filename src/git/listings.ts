@@ -2,7 +2,7 @@
 // one of them in little is made from it: a base that moved costs what moved. All of it is kept by tree id alone.
 import type { TreeSha } from '../change/ids.ts'
 import { patchList } from '../change/patched-list.ts'
-import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { PathChange, ListedEntry, TreeEntry } from '../change/path-change.ts'
 import { firstNotBefore } from '../change/sorted-paths.ts'
 import { compareTreeObjects } from './compare-tree-objects.ts'
 import { GitError } from './git-error.ts'
@@ -21,11 +21,9 @@ import {
   tooManyPaths,
 } from './trees.ts'
 
-export type Listed = { readonly path: string } & TreeEntry
-
 export interface Listings {
   /** See Repository.list. */
-  readonly list: (tree: TreeSha, prefix: string) => Promise<readonly Listed[]>
+  readonly list: (tree: TreeSha, prefix: string) => Promise<readonly ListedEntry[]>
   /** See Repository.entry. */
   readonly entry: (tree: TreeSha, path: string) => Promise<TreeEntry | undefined>
   /** See Repository.diff. */
@@ -36,7 +34,7 @@ export interface Listings {
 
 interface Listing {
   readonly tree: TreeSha
-  readonly entries: readonly Listed[]
+  readonly entries: readonly ListedEntry[]
   /** As many as `git ls-tree` prints for them: what too large a tree is told by. */
   readonly bytes: number
 }
@@ -221,14 +219,14 @@ function reversed({ path, before, after }: PathChange): PathChange {
   return { path, ...(after && { before: after }), ...(before && { after: before }) }
 }
 
-function patched(entries: readonly Listed[], changes: readonly PathChange[]): readonly Listed[] {
+function patched(entries: readonly ListedEntry[], changes: readonly PathChange[]): readonly ListedEntry[] {
   return patchList(entries, {
     removed: changes.flatMap(({ path, before }) => (before ? [{ path, ...before }] : [])),
     added: changes.flatMap(({ path, after }) => (after ? [{ path, ...after }] : [])),
   })
 }
 
-function entriesBelow(entries: readonly Listed[], directory: string): readonly Listed[] {
+function entriesBelow(entries: readonly ListedEntry[], directory: string): readonly ListedEntry[] {
   const at = (path: string) => firstNotBefore(entries, path, (entry) => entry.path)
   // '0' comes right after the slash.
   return entries.slice(at(`${directory}/`), at(`${directory}0`))

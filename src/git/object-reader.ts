@@ -7,7 +7,7 @@ import { classify } from './classify.ts'
 import { gitEnvironment } from './environment.ts'
 import { GitError } from './git-error.ts'
 import { plain } from './redact.ts'
-import { signalGroup } from './run-git.ts'
+import { signalGroup } from './run-process.ts'
 
 export interface StoredObject {
   readonly type: string

@@ -1,7 +1,7 @@
 // Reads trees: differences, listings, single entries. Paths go to git neither as arguments nor as patterns: a path is
 // followed tree by tree through its objects, byte for byte.
 import { blobSha, treeSha, type TreeSha } from '../change/ids.ts'
-import type { PathChange, TreeEntry } from '../change/path-change.ts'
+import type { PathChange, ListedEntry, TreeEntry } from '../change/path-change.ts'
 import { GitError, isGitError } from './git-error.ts'
 import type { LocalGit } from './local-git.ts'
 import type { Objects } from './object-reader.ts'
@@ -84,7 +84,7 @@ export async function listDirectory(
   tree: TreeSha,
   directory: string,
   mostPaths: number,
-): Promise<readonly ({ readonly path: string } & TreeEntry)[]> {
+): Promise<readonly ListedEntry[]> {
   const start = await find(objects, tree, directory)
   if (start?.mode !== folderMode) return []
   return parseTreeList(await printTree(git, treeSha(start.oid), mostPaths), `${directory}/`)

@@ -1,9 +1,9 @@
 // What git's own server says to a request of its HTTP protocol: by git's http-backend, or where the request is a usual one by
 // the single process that this would start, or by none for what is the same in every repository.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { once } from '../../../src/findings/once.ts'
-import { closedEnvironment } from './git-store.ts'
+import { runClosed } from './git-store.ts'
 import { listRefs } from './list-refs.ts'
 import { readRefs } from './refs.ts'
 
@@ -87,21 +87,9 @@ async function refsToPush(path: string, can: Buffer, protocol: string): Promise<
 async function run(
   program: string,
   args: readonly string[],
-  { protocol, body, environment = {} }: Pick<GitRequest, 'protocol' | 'body' | 'environment'>,
+  { protocol, body, environment }: Pick<GitRequest, 'protocol' | 'body' | 'environment'>,
 ): Promise<Buffer> {
-  const child = spawn(program, args, {
-    env: { ...closedEnvironment, ...environment, GIT_PROTOCOL: protocol },
-    stdio: ['pipe', 'pipe', 'ignore'],
-  })
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(body)
-  const chunks: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-  await new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  return Buffer.concat(chunks)
+  return (await runClosed(program, args, body, { ...environment, GIT_PROTOCOL: protocol })).stdout
 }
 
 // Itself, and not by `git http-backend`, which would be a process more for each request.

@@ -1,9 +1,10 @@
 // The git side of the sandbox: real bare repositories. What it does most is done to their files (loose-objects.ts), everything
 // else by the git program in a closed environment. It never has a working tree. A fork shares its parent's object folder, as forks do on GitHub, so any
 // commit of the network is reachable by its id in every repository of it.
-import { spawn } from 'node:child_process'
 import { mkdir, readFile, readdir, stat, symlink, writeFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { launch } from '../../../src/git/launcher.ts'
+import type { Ended } from '../../../src/git/run-process.ts'
 import { containsLoose, looseCommit, looseMergeBase, looseRange } from './loose-history.ts'
 import { looseOr, NotLoose, readLoose, writeLoose } from './loose-objects.ts'
 import { editTree, looseMerge, type FileEdit } from './loose-trees.ts'
@@ -31,6 +32,9 @@ export class GitFailure extends Error {
   }
 }
 
+/** Milliseconds. */
+const patience = 600_000
+
 // Nothing of the machine's or the user's configuration may change what the sandbox does.
 export const closedEnvironment: Readonly<Record<string, string>> = {
   PATH: process.env['PATH'] ?? '/usr/bin:/bin',
@@ -41,30 +45,37 @@ export const closedEnvironment: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
 }
 
+/** Runs a program of git's in the closed environment, to its end. */
+export const runClosed = (
+  program: string,
+  args: readonly string[],
+  input: Uint8Array = new Uint8Array(),
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> =>
+  launch({
+    program,
+    args,
+    directory: '/',
+    environment: { ...closedEnvironment, ...environment },
+    input,
+    timeout: patience,
+    limit: Infinity,
+    hasGroup: false,
+  })
+
 /** Runs git on a bare repository and returns its output as bytes. Throws a GitFailure on another exit status than 0. */
 export async function gitBytes(
   path: string,
   args: readonly string[],
-  input?: Iterable<Uint8Array>,
+  input: Iterable<Uint8Array> = [],
 ): Promise<Buffer> {
-  const child = spawn('git', ['--git-dir', path, ...args], { env: closedEnvironment, stdio: 'pipe' })
-  const output: Buffer[] = []
-  const errors: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => output.push(chunk))
-  child.stderr.on('data', (chunk: Buffer) => errors.push(chunk))
-  const ended = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', resolve)
-  })
-  // A git that ends early closes its input; its exit status then tells, not the broken pipe.
-  child.stdin.on('error', () => undefined)
-  for (const chunk of input ?? [])
-    if (!child.stdin.write(chunk) && !child.stdin.destroyed)
-      await Promise.race([new Promise((resolve) => child.stdin.once('drain', resolve)), ended])
-  child.stdin.end()
-  const status = await ended
-  if (status !== 0) throw new GitFailure(args, status, Buffer.concat(errors).toString())
-  return Buffer.concat(output)
+  const { code, stdout, stderr } = await runClosed(
+    'git',
+    ['--git-dir', path, ...args],
+    Buffer.concat([...input]),
+  )
+  if (code !== 0) throw new GitFailure(args, code, stderr)
+  return stdout
 }
 
 export async function git(path: string, ...args: string[]): Promise<string> {

@@ -1,0 +1,103 @@
+// Starts git from a small process of ours. The system copies the page tables of whoever starts a process: an App with some
+// hundred megabytes stands still for five to ten milliseconds each time, and each look at a pull request starts a dozen.
+import { fork } from 'node:child_process'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { LauncherReply, LauncherRequest } from './launcher-process.ts'
+import { runProcess, type Ended, type RunProcess } from './run-process.ts'
+
+export interface Launcher {
+  readonly run: RunProcess
+  /** What is running ends as usual, and nobody hears of it. */
+  close(): void
+}
+
+let current: Launcher | undefined
+
+/** For every git that this process starts from now on. The answer ends that. */
+export function startLauncher(): () => void {
+  const launcher = openLauncher()
+  current ??= launcher
+  return () => {
+    if (current === launcher) current = undefined
+    launcher.close()
+  }
+}
+
+/** By the launcher where there is one, else from here. */
+export const launch: RunProcess = (order, signal) => (current?.run ?? runProcess)(order, signal)
+
+interface Waiting {
+  readonly resolve: (ended: Ended) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Its process is started with the first order, and again after it ended unexpectedly. Keeps nobody alive who has no order open. */
+export function openLauncher(): Launcher {
+  let started: ReturnType<typeof startProcess> | undefined
+  return {
+    run(order, signal) {
+      if (started === undefined || started.isGone()) started = startProcess()
+      return started.run(order, signal)
+    },
+    close: () => started?.close(),
+  }
+}
+
+function startProcess() {
+  const script = new URL(`./launcher-process${extname(import.meta.url)}`, import.meta.url)
+  const child = fork(fileURLToPath(script), {
+    execArgv: ['--no-warnings'],
+    // Nothing of ours: each order says what its program gets.
+    env: {},
+    serialization: 'advanced',
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  const waiting = new Map<number, Waiting>()
+  let last = 0
+  let gone: Error | undefined
+  const rest = () => {
+    child.unref()
+    child.channel?.unref()
+  }
+  rest()
+  const end = (why: Error) => {
+    gone ??= why
+    for (const { reject } of waiting.values()) reject(gone)
+    waiting.clear()
+  }
+  child.on('error', end)
+  child.on('exit', () => end(new Error('the process that starts git has ended')))
+  child.on('message', (reply: LauncherReply) => {
+    const one = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if (waiting.size === 0) rest()
+    if ('failed' in reply) one?.reject(Object.assign(new Error(reply.failed.message), reply.failed))
+    else one?.resolve({ ...reply.ended, stdout: Buffer.from(reply.ended.stdout) })
+  })
+  const send = (request: LauncherRequest) => child.send(request, (error) => void (error && end(error)))
+  return {
+    isGone: () => gone !== undefined,
+    async run(order: Parameters<RunProcess>[0], signal?: AbortSignal): Promise<Ended> {
+      const id = (last += 1)
+      const { promise, resolve, reject } = Promise.withResolvers<Ended>()
+      if (waiting.size === 0) {
+        child.ref()
+        child.channel?.ref()
+      }
+      waiting.set(id, { resolve, reject })
+      const abort = () => void send({ id })
+      signal?.addEventListener('abort', abort, { once: true })
+      send({ id, order })
+      try {
+        return await promise
+      } finally {
+        signal?.removeEventListener('abort', abort)
+      }
+    },
+    close() {
+      gone ??= new Error('the launcher is closed')
+      if (child.connected) child.disconnect()
+    },
+  }
+}

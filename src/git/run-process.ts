@@ -1,0 +1,129 @@
+// Runs one program to its end: without a shell, with a time limit and an output limit.
+import { spawn, type ChildProcess } from 'node:child_process'
+
+/** All of it can be sent to another process. */
+export interface ProcessOrder {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly directory: string
+  /** Exactly this: nothing of ours. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly input: string | Uint8Array
+  /** What it can read from the descriptors 3, 4 and on: undefined is nothing at all. */
+  readonly pipes?: readonly (string | undefined)[]
+  /** Milliseconds. */
+  readonly timeout: number
+  /** Most bytes of standard output. */
+  readonly limit: number
+  /** Most records of standard output, each ended by NUL. Absent: as many as fit into the bytes. */
+  readonly records?: number | undefined
+  /** Whether it leads a process group of its own, which is stopped with it. */
+  readonly hasGroup: boolean
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: Buffer
+  readonly stderr: string
+  readonly stopped: 'timeout' | 'too-large' | 'too-many' | 'aborted' | undefined
+}
+
+export type RunProcess = (order: ProcessOrder, signal?: AbortSignal) => Promise<Ended>
+
+/** The end of what it said matters most; a server may send any amount. */
+const stderrLimit = 64 * 1024
+/** After SIGTERM git removes its lock files; this many milliseconds it gets for that. */
+const grace = 2000
+
+/** Resolves however it ends. Rejects with the system's error when it cannot be started. */
+export const runProcess: RunProcess = async (order, signal) => {
+  const { program, args, directory, environment, input, pipes = [], timeout, limit, hasGroup } = order
+  const { records = Infinity } = order
+  const ended = Promise.withResolvers<Ended>()
+  const send = (name: NodeJS.Signals) => {
+    if (hasGroup) signalGroup(child.pid, name)
+    else child.kill(name)
+  }
+  // Most failures to start come as an event; a folder that is a file is thrown.
+  const child: ChildProcess = spawn(program, args, {
+    cwd: directory,
+    env: environment,
+    stdio: ['pipe', 'pipe', 'pipe', ...pipes.map((text) => (text === undefined ? 'ignore' : 'pipe'))],
+    detached: hasGroup,
+  })
+  let stopped: Ended['stopped']
+  let kill: NodeJS.Timeout | undefined
+  const stop = (why: NonNullable<Ended['stopped']>) => {
+    if (stopped) return
+    stopped = why
+    send('SIGTERM')
+    kill = setTimeout(() => send('SIGKILL'), grace)
+  }
+  const abort = () => stop('aborted')
+  const timer = setTimeout(() => stop('timeout'), timeout)
+  signal?.addEventListener('abort', abort, { once: true })
+  const settle = () => {
+    clearTimeout(timer)
+    clearTimeout(kill)
+    signal?.removeEventListener('abort', abort)
+  }
+
+  const out: Buffer[] = []
+  let outBytes = 0
+  let outRecords = 0
+  child.stdout?.on('data', (chunk: Buffer) => {
+    if (stopped) return
+    outBytes += chunk.length
+    if (records < Infinity) outRecords += countNul(chunk)
+    if (outBytes > limit) stop('too-large')
+    else if (outRecords > records) stop('too-many')
+    else out.push(chunk)
+  })
+  let err = Buffer.alloc(0)
+  child.stderr?.on('data', (chunk: Buffer) => {
+    err = Buffer.concat([err, chunk])
+    if (err.length > stderrLimit) err = Buffer.from(err.subarray(err.length - stderrLimit))
+  })
+  // It may end without reading what it was given (EPIPE); its exit code says why.
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(input)
+  for (const [at, text] of pipes.entries()) {
+    const pipe = child.stdio[at + 3]
+    if (text === undefined || !pipe || !('end' in pipe)) continue
+    pipe.on('error', () => undefined)
+    pipe.end(text)
+  }
+
+  child.once('error', (cause) => {
+    settle()
+    ended.reject(cause)
+  })
+  child.once('close', (code, name) => {
+    settle()
+    ended.resolve({
+      code,
+      signal: name,
+      stdout: Buffer.concat(out),
+      stderr: err.toString('utf8'),
+      stopped,
+    })
+  })
+  return ended.promise
+}
+
+function countNul(chunk: Buffer): number {
+  let count = 0
+  for (let at = chunk.indexOf(0); at >= 0; at = chunk.indexOf(0, at + 1)) count += 1
+  return count
+}
+
+/** Signals a child's whole process group; one that has ended already is fine. */
+export function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return
+  try {
+    process.kill(-pid, signal)
+  } catch {
+    // ESRCH: gone.
+  }
+}
