@@ -6,6 +6,7 @@ import { dirname, join, normalize, relative } from 'node:path'
 /** Where exports must have a use, and where uses may stand. */
 const guarded = ['src', 'sandbox', 'simulate', 'scripts']
 const users = [...guarded, 'bench', 'test']
+const configuration = 'jest.config.js'
 
 /** What is used from outside: by those who install the package, and by `catalog-bot demo`, which loads it by its address. */
 const doors = new Set(['src/index.ts', 'sandbox/demo/run-demo.ts'])
@@ -24,6 +25,7 @@ export interface DeadExport {
 
 export function findDeadExports(root: string): DeadExport[] {
   const files = users.flatMap((folder) => sourcesIn(root, folder))
+  if (existsSync(join(root, configuration))) files.push(configuration)
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]))
   const used = new Set([...texts].flatMap(([file, text]) => usesIn(file, text)))
   return [...texts].flatMap(([file, text]) =>

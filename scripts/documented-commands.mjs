@@ -143,6 +143,12 @@ export function partsOf(command, scripts) {
   return isComposite ? parts.flatMap((part) => partsOf(part, scripts)) : [command]
 }
 
+/** What `npm ci` put there is there: a command that begins with it once more begins behind it. */
+function withoutInstalling(command, finished) {
+  const install = 'npm ci && '
+  return command.startsWith(install) && finished.has('checkout npm ci') ? command.slice(install.length) : command
+}
+
 function pagesOf(paths) {
   return paths.flatMap((path) => {
     if (!statSync(join(root, path)).isDirectory()) return [path]
@@ -193,7 +199,8 @@ async function main(argv) {
         continue
       }
       // Elsewhere than in the checkout a command is another one each time.
-      const parts = one.place === 'checkout' ? partsOf(one.command, scripts) : [one.command]
+      const isHere = one.place === 'checkout'
+      const parts = isHere ? partsOf(withoutInstalling(one.command, finished), scripts) : [one.command]
       const isLeft = (command) => except.some((left) => command === left || command.endsWith(`&& ${left}`))
       const wanted = parts.filter((command) => !finished.has(`${one.place} ${command}`))
       const now = wanted.filter((command) => !isLeft(command))

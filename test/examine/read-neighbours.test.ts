@@ -1,4 +1,5 @@
 // What is known of a package's other bundles: read once, kept by what is in them, and the same read or kept.
+import type { ListedEntry } from '../../src/change/path-change.ts'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +9,6 @@ import { blobSha, type BlobSha } from '../../src/change/ids.ts'
 import { openKeptFacts } from '../../src/examine/catalogs/kept-facts.ts'
 import { openMemoryCache } from '../../src/examine/memory-cache.ts'
 import { systemClock } from '../../src/examine/system-clock.ts'
-import type { Listed } from '../../src/examine/read-bundle-files.ts'
 import { contentKey } from '../../src/examine/read-bundle-files.ts'
 import { keepNeighbour, neighbourFacts, readNeighbours } from '../../src/examine/read-neighbours.ts'
 import type { ReadTree } from '../../src/ports/repository.ts'
@@ -21,7 +21,7 @@ const root = 'operators/foo'
 /** Directories of bundles, whose files are all there is, and how often one of them was read. */
 function packageOf(seed: string, versions: readonly string[]) {
   const blobs = new Map<BlobSha, Uint8Array>()
-  const entries: Listed[] = []
+  const entries: ListedEntry[] = []
   const put = (path: string, text: string) => {
     const bytes = new TextEncoder().encode(text)
     const oid = blobSha(createHash('sha1').update(`${seed} ${text}`).digest('hex'))
@@ -112,7 +112,7 @@ test('what is kept on disk is what was read, and other kinds of facts stay besid
 
 test('no name of a file makes the content of one directory look like that of another', () => {
   const oid = (digit: string) => blobSha(digit.repeat(40))
-  const entry = (path: string, digit: string): Listed => ({
+  const entry = (path: string, digit: string): ListedEntry => ({
     path: `r/${path}`,
     mode: '100644',
     oid: oid(digit),

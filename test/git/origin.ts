@@ -2,9 +2,9 @@
 // state whole trees, odd modes and criss-cross histories in a line each.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { commitSha, pullNumber, treeSha, type CommitSha, type TreeSha } from '../../src/change/ids.ts'
 
@@ -83,27 +83,46 @@ export function originIn(directory: string): Origin {
     git: run,
     commit: (files, parents = [], options = {}) => write(putTree(objects, files), parents, options),
     commitTree: (tree, parents = [], options = {}) => write(tree, parents, options),
-    branch: (name, commit) => void run(['update-ref', `refs/heads/${name}`, commit]),
-    pull: (number, commit) => void run(['update-ref', `refs/pull/${pullNumber(number)}/head`, commit]),
-    tip: (branch) => commitSha(run(['rev-parse', `refs/heads/${branch}`])),
-    tree: (commit) => treeSha(run(['rev-parse', `${commit}^{tree}`])),
+    branch: (name, commit) => setRef(directory, `refs/heads/${name}`, commit),
+    pull: (number, commit) => setRef(directory, `refs/pull/${pullNumber(number)}/head`, commit),
+    tip: (branch) => commitSha(readRef(directory, branch) ?? run(['rev-parse', `refs/heads/${branch}`])),
+    tree: (commit) => treeSha(objects.treeOf(commit) ?? run(['rev-parse', `${commit}^{tree}`])),
   }
+}
+
+/** As git writes a ref that is not packed: whole at once, for whoever reads it meanwhile. */
+function setRef(directory: string, name: string, commit: CommitSha): void {
+  const file = join(directory, name)
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.lock`, `${commit}\n`)
+  renameSync(`${file}.lock`, file)
+}
+
+/** Undefined: it is packed, or there is none. */
+function readRef(directory: string, branch: string): string | undefined {
+  const file = join(directory, 'refs/heads', branch)
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }
 
 interface Objects {
   /** The object's id. */
   put(type: 'blob' | 'tree' | 'commit', content: Buffer): string
+  /** Undefined: the commit was not written here. */
+  treeOf(commit: CommitSha): string | undefined
 }
 
 /** Writes objects as git does, in this process: a test makes hundreds of commits, and each process of git's costs more. */
 function looseObjects(directory: string): Objects {
   const known = new Set<string>()
+  const trees = new Map<string, string>()
   return {
+    treeOf: (commit) => trees.get(commit),
     put(type, content) {
       const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
       const oid = createHash('sha1').update(whole).digest('hex')
       if (known.has(oid)) return oid
       known.add(oid)
+      if (type === 'commit') trees.set(oid, content.toString('latin1', 'tree '.length, 'tree '.length + 40))
       const folder = join(directory, 'objects', oid.slice(0, 2))
       const file = join(folder, oid.slice(2))
       if (existsSync(file)) return oid

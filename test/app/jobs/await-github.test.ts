@@ -13,11 +13,12 @@ function open() {
   let now = 1_000_000
   const clock = { now: () => now }
   const store = openMemoryStore({ tables: new Tables(), now: clock.now, turn: async (_, act) => act() })
-  const place = {
-    app: { store, clock, settings: { leaseSeconds: 60 }, metrics: { landings: { inc: () => undefined } } },
-  } as unknown as JobContext<Store>
   const snapshot = aSnapshot()
   const { repository, pull, head, base, baseRef } = snapshot
+  const place = {
+    app: { store, clock, settings: { leaseSeconds: 60 }, metrics: { landings: { inc: () => undefined } } },
+    forge: { repository },
+  } as unknown as JobContext<Store>
   const begin = async () => {
     const lease = await store.acquireLease(leaseName(repository, baseRef), 60)
     if (lease === undefined) throw new Error('somebody has the lease')
